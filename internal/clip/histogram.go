@@ -1,0 +1,68 @@
+package clip
+
+import "math"
+
+// HistogramBins is the number of bins of [Histogram], four to an octave from 2^-64 to 2^64.
+const HistogramBins = 512
+
+// HistogramSensitivity is the L2 sensitivity of [Histogram] under replacement of one row: each row is in exactly one bin, so at most one count
+// falls by 1 and one rises by 1. It is √2 rounded up: the nearest float64 is above √2.
+const HistogramSensitivity float64 = math.Sqrt2
+
+// The bins' inner edges within an octave, 2^(1/4), 2^(1/2), 2^(3/4) to the nearest float64. They define the bins: [BinEdge] and bin
+// use the same three, so an edge is in the bin above it on every machine.
+const (
+	quarter1 float64 = 1.18920711500272106671749997056047591529
+	quarter2 float64 = math.Sqrt2
+	quarter3 float64 = 1.68179283050742908606225095246642979008
+)
+
+// BinEdge is the upper edge 2^((j-255)/4) of bin j, which is the lower edge of bin j+1; BinEdge(-1) = 2^-64 is the nominal lower edge of bin 0.
+// Bin 511 holds everything from 2^63.75 up, whatever BinEdge(511) = 2^64 says.
+func BinEdge(j int) float64 {
+	e := j - 255
+	octave := e >> 2 // floor
+	return math.Ldexp([4]float64{1, quarter1, quarter2, quarter3}[e&3], octave)
+}
+
+// bin is the index of the bin of p ≥ 0, exact by comparisons: no logarithm whose last bit could differ between machines. Within
+// an octave the mantissa bits order as the values do; they are compared by the borrow of a subtraction, since which bin comes next is
+// random and a mispredicted branch would cost more than the rest.
+func bin(p float64) int {
+	if !(p >= 0x1p-64) { // zero, tiny; a NaN would also count once
+		return 0
+	}
+	if p >= 0x1p64 {
+		return HistogramBins - 1
+	}
+	const mantissa = 1<<52 - 1
+	bits := math.Float64bits(p) // normal, positive
+	octave := int(bits>>52) - 1023
+	over := func(edge float64) int { // 1 if p's mantissa is at least edge's
+		return int((math.Float64bits(edge)&mantissa - 1 - bits&mantissa) >> 63)
+	}
+	return 4*octave + 256 + over(quarter1) + over(quarter2) + over(quarter3)
+}
+
+// Histogram counts the rows by p_i = ‖y_i‖·|y_iᵀx|, the length of y_i y_iᵀx, into [HistogramBins] bins: bin j covers
+// [2^((j-256)/4), 2^((j-255)/4)), bin 0 also everything below (zero rows included), bin 511 also everything above. The counts
+// add up to n. Replacing one row changes them by at most [HistogramSensitivity] in L2, whatever the rounding of p_i. They are exact
+// counts of private rows: mask them or add noise before they leave the site.
+//
+// x is checked as in [Query.Validate]; workers as in [PowerSum].
+func Histogram(m *Matrix, x []float64, workers int) ([]int64, error) {
+	if err := validateDirection(x, m.d); err != nil {
+		return nil, err
+	}
+	counts := m.sum(HistogramBins, blockBytes, workers, func(acc []uint64, s, rows, norms []float64) {
+		dots(s, rows, x)
+		for i, norm := range norms {
+			acc[bin(norm*math.Abs(s[i]))]++
+		}
+	})
+	out := make([]int64, HistogramBins)
+	for j, v := range counts {
+		out[j] = int64(v)
+	}
+	return out, nil
+}

@@ -1,0 +1,96 @@
+package clip
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// MaxDim is the largest row length. The argument that the sensitivity has no slack (package comment) needs
+// (d/2+5)·2^-53 to stay well below 2^-30.
+const MaxDim = 1 << 20
+
+// tinySquare is the sum of squares below which a row counts as a zero row: above it, the squares that underflow
+// are at most 2^-95 of the sum.
+const tinySquare = 0x1p-960
+
+// Reasons inside a [ValueError].
+var (
+	// ErrNonFinite is a NaN or an infinity.
+	ErrNonFinite = errors.New("value is not finite")
+	// ErrTooLarge is a value of magnitude 2^500/√d or more.
+	ErrTooLarge = errors.New("magnitude is not below 2^500/√d")
+)
+
+// ValueError names a refused value by its place, counted from 0, never by its value. Err is [ErrNonFinite] or [ErrTooLarge].
+type ValueError struct {
+	Row, Column int
+	Err         error
+}
+
+func (e *ValueError) Error() string {
+	return fmt.Sprintf("clip: row %d, column %d: %v", e.Row, e.Column, e.Err)
+}
+
+func (e *ValueError) Unwrap() error { return e.Err }
+
+// ShapeError reports a row length outside [1, MaxDim], or a number of values that is not a multiple of it.
+type ShapeError struct{ Values, D int }
+
+func (e *ShapeError) Error() string {
+	if e.D < 1 || e.D > MaxDim {
+		return fmt.Sprintf("clip: row length %d is not in [1, %d]", e.D, MaxDim)
+	}
+	return fmt.Sprintf("clip: %d values are not whole rows of length %d", e.Values, e.D)
+}
+
+// Matrix holds n rows of d finite float64 values with the norm of each row. It does not change after [NewMatrix] and may be
+// read by any number of goroutines.
+type Matrix struct {
+	d      int
+	values []float64 // n×d, row by row
+	norms  []float64 // computed ‖y_i‖; exactly 0 for zero and tiny rows
+}
+
+// NewMatrix makes a matrix of len(values)/d rows of length d and takes ownership of values, which the caller must not touch
+// again. No rows is a valid matrix.
+//
+// A value must be finite and its magnitude below 2^500/√d, so that a row's norm is below 2^501 after rounding too and no square, norm or dot product with
+// a unit vector overflows. The first value that is not, in row-major order, is named by a [*ValueError]; a wrong shape is a [*ShapeError].
+// This belongs at ingest: an abort that depends on data in the middle of a study is itself a release.
+func NewMatrix(d int, values []float64) (*Matrix, error) {
+	if d < 1 || d > MaxDim || len(values)%d != 0 {
+		return nil, &ShapeError{Values: len(values), D: d}
+	}
+	limit := 0x1p500 / math.Sqrt(float64(d))
+	norms := make([]float64, len(values)/d)
+	for i := range norms {
+		sum := 0.0
+		for j, v := range values[i*d : (i+1)*d] {
+			if !(math.Abs(v) < limit) { // also true of NaN
+				err := ErrTooLarge
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					err = ErrNonFinite
+				}
+				return nil, &ValueError{Row: i, Column: j, Err: err}
+			}
+			sum += float64(v * v)
+		}
+		if sum >= tinySquare {
+			norms[i] = math.Sqrt(sum)
+		}
+	}
+	return &Matrix{d: d, values: values, norms: norms}, nil
+}
+
+// N is the number of rows.
+func (m *Matrix) N() int { return len(m.norms) }
+
+// D is the length of a row.
+func (m *Matrix) D() int { return m.d }
+
+// String gives the shape, never the values: a matrix is a site's private data.
+func (m *Matrix) String() string { return fmt.Sprintf("clip.Matrix(%d×%d) [redacted]", m.N(), m.d) }
+
+// GoString is [Matrix.String], for %#v.
+func (m *Matrix) GoString() string { return m.String() }
