@@ -1,0 +1,196 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// ReadCSV reads the named columns of a CSV file, in the order given.
+//
+// The format is RFC 4180 with LF or CRLF, one header line, commas, UTF-8 with or
+// without a byte order mark, and every row as long as the header. Spaces and tabs
+// around names and values do not count. Values are read as strconv.ParseFloat does.
+// Columns that are not asked for may hold anything. Blank lines at the end are
+// ignored; anywhere else they are faults, since whether they are units cannot be
+// told (in a file of one column a missing value can be written "").
+//
+// Every error is an [*Error]. A fault is reported for the first line that has one.
+func ReadCSV(path string, columns []Column, missing Missing) (*Rows, error) {
+	return ReadCSVWith(path, columns, missing, ReadOptions{})
+}
+
+// ReadCSVWith is [ReadCSV] with options.
+func ReadCSVWith(path string, columns []Column, missing Missing, o ReadOptions) (*Rows, error) {
+	if err := check(columns, missing); err != nil {
+		return nil, err
+	}
+	src, err := open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	t, err := newCSV(src)
+	if err != nil {
+		return nil, err
+	}
+	at, err := t.find(columns)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(path, columns, missing)
+	for {
+		record, line, err := t.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := b.add(line, func(j int) string { return record[at[j]] }); err != nil {
+			return nil, err
+		}
+		b.expect(t.csv.InputOffset(), src.before.Size())
+	}
+	if b.rows.Units == 0 {
+		return nil, &Error{File: path, Reason: "no rows follow the header"}
+	}
+	if b.rows.SHA256, err = src.finish(); err != nil {
+		return nil, err
+	}
+	return b.rows, nil
+}
+
+// InspectCSV counts the rows of a CSV file, reads its header and hashes it. It
+// makes every check of [ReadCSV] but those of columns and values, and counts the
+// same units. Every error is an [*Error].
+func InspectCSV(path string) (Info, error) {
+	src, err := open(path, ReadOptions{})
+	if err != nil {
+		return Info{}, err
+	}
+	defer src.close()
+	t, err := newCSV(src)
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Header: t.header}
+	for {
+		_, _, err := t.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return Info{}, err
+		}
+		info.Units++
+	}
+	if info.Units == 0 {
+		return Info{}, &Error{File: path, Reason: "no rows follow the header"}
+	}
+	if info.SHA256, err = src.finish(); err != nil {
+		return Info{}, err
+	}
+	return info, nil
+}
+
+// table reads the lines of a CSV file.
+type table struct {
+	path   string
+	csv    *csv.Reader
+	header []string
+	end    int // line on which the last record ended
+}
+
+// newCSV reads the header.
+func newCSV(src *source) (*table, error) {
+	mark, _ := src.Peek(3) // a short file or a failing one shows at the first record
+	switch {
+	case bytes.HasPrefix(mark, []byte("\xef\xbb\xbf")):
+		src.Discard(3)
+	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
+		return nil, &Error{File: src.path, Row: 1, Reason: "the file is UTF-16; save it as UTF-8"}
+	}
+	t := &table{path: src.path, csv: csv.NewReader(src.Reader)} // uses our buffer: it is large enough
+	t.csv.ReuseRecord = true
+	record, _, err := t.next()
+	if err == io.EOF {
+		return nil, &Error{File: src.path, Reason: "the file is empty"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	first := make(map[string]int, len(record))
+	for i, name := range record {
+		name = strings.Clone(trim(name))
+		if at, ok := first[name]; ok {
+			// By position: without a header line the "name" is a value.
+			return nil, &Error{File: src.path, Row: 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", at+1, i+1)}
+		}
+		first[name] = i
+		t.header = append(t.header, name)
+	}
+	return t, nil
+}
+
+// find gives the index in a record of each column.
+func (t *table) find(columns []Column) ([]int, error) {
+	at := make([]int, len(columns))
+	for j, c := range columns {
+		at[j] = slices.Index(t.header, c.Name)
+		if at[j] < 0 {
+			reason := fmt.Sprintf("none of the header's %d fields has this name", len(t.header))
+			if len(t.header) == 1 {
+				reason = "the header is one field of another name; fields are separated by commas"
+			}
+			return nil, &Error{File: t.path, Row: 1, Column: c.Name, Reason: reason}
+		}
+	}
+	return at, nil
+}
+
+// next gives a record, good until the next call, and the line it begins on, or
+// io.EOF itself.
+func (t *table) next() ([]string, int, error) {
+	record, err := t.csv.Read()
+	if err == io.EOF {
+		return nil, 0, err
+	}
+	if fault, ok := errors.AsType[*csv.ParseError](err); ok {
+		// The reader skips blank lines; one before this fault comes first.
+		if fault.StartLine > t.end+1 {
+			return nil, 0, t.blank()
+		}
+		e := &Error{File: t.path, Row: fault.Line}
+		switch fault.Err {
+		case csv.ErrFieldCount:
+			e.Reason = fmt.Sprintf("%d fields, the header has %d", len(record), len(t.header))
+		case csv.ErrBareQuote:
+			e.Reason = `a quote (") inside a field that does not begin with one`
+		case csv.ErrQuote:
+			e.Reason = `a quoted field is not closed, or text follows its closing quote (")`
+		default:
+			e.Reason = "not CSV"
+		}
+		return nil, 0, e
+	}
+	if err != nil {
+		return nil, 0, unreadable(t.path, err)
+	}
+	line, _ := t.csv.FieldPos(0)
+	if line != t.end+1 {
+		return nil, 0, t.blank()
+	}
+	last := len(record) - 1
+	t.end, _ = t.csv.FieldPos(last)
+	t.end += strings.Count(record[last], "\n") // a line break inside quotes, LF after the reader's normalization
+	return record, line, nil
+}
+
+func (t *table) blank() *Error {
+	return &Error{File: t.path, Row: t.end + 1, Reason: "a blank line"}
+}

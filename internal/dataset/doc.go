@@ -1,0 +1,18 @@
+// Package dataset reads a site's file into rows: units × columns of finite
+// float64 values in row-major order, each (v - offset) / scale with the public
+// constants of the approved proposal (design section 5, "Data").
+//
+// A file is read once, from its first byte to its last, and validated while it is
+// read: either every value that a study will use is in order, or the whole file is
+// refused with an [*Error] that names file, line and column and never a value
+// (promise P6). It has to end here. An abort inside a study that depends on data
+// would itself be a release, and a NaN would become a huge integer in a sum. The
+// SHA-256 is of the very bytes that were parsed, so what a study pins is what it
+// computes on, whatever happens to the file meanwhile.
+//
+// Nothing is learned from the data: no column is centred, scaled, guessed or
+// reordered.
+//
+// A format is a file of this package that opens a [source], gives each row's
+// fields to a [builder] and ends with [source.finish]. CSV is the first.
+package dataset

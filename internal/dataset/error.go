@@ -1,0 +1,41 @@
+package dataset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Error is one fault of a file, or of the columns asked of it. It never carries a
+// value of the data, nor any text of the file: a file without a header has a row
+// of data where the names should be.
+type Error struct {
+	File   string // path as given to the reader; empty if the fault is in the columns asked for
+	Row    int    // line of the file, from 1; 0 if the fault is in no line
+	Column string // name as in the proposal; empty if the fault is in no such column
+	Reason string
+	Err    error // the operating system's error, if that was the fault
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File + ": ")
+	}
+	if e.Row > 0 {
+		b.WriteString("line " + strconv.Itoa(e.Row))
+		if e.Column == "" {
+			b.WriteString(": ")
+		} else {
+			b.WriteString(", ")
+		}
+	}
+	if e.Column != "" {
+		fmt.Fprintf(&b, "column %q: ", e.Column)
+	}
+	b.WriteString(e.Reason)
+	return b.String()
+}
+
+// Unwrap gives the operating system's error, such as fs.ErrNotExist, or nil.
+func (e *Error) Unwrap() error { return e.Err }
