@@ -126,7 +126,7 @@ func newCSV(src *source) (*table, error) {
 	}
 	first := make(map[string]int, len(record))
 	for i, name := range record {
-		name = strings.Clone(trim(name))
+		name = trim(name)
 		if at, ok := first[name]; ok {
 			// By position: without a header line the "name" is a value.
 			return nil, &Error{File: src.path, Row: 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", at+1, i+1)}
