@@ -1,0 +1,395 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.etcd.io/bbolt"
+)
+
+// State is where a study stands at this site.
+type State string
+
+const (
+	Unknown  State = "not approved"
+	Approved State = "approved"
+	Rejected State = "rejected"
+	Finished State = "finished"
+)
+
+// tolerance is the relative slack of budget comparisons: sums of float64 ρ
+// that are equal in exact arithmetic must compare equal (0.1+0.1+0.1 against
+// 0.3). 1e-12 of a budget is of no privacy consequence.
+const tolerance = 1e-12
+
+// Population is the budget of one declared population, in ρ (zCDP, additive
+// over all studies). CapRho is the cap of the latest approval; ReservedRho what
+// approved, unfinished studies may still charge.
+type Population struct {
+	Name                          string
+	CapRho, ReservedRho, SpentRho float64
+}
+
+// Approval is an operator's or a policy's consent to one study digest.
+type Approval struct {
+	Study      [32]byte
+	Name       string
+	Population string
+	Proposal   []byte  // the exact bytes that were approved
+	Rho        float64 // ρ of the whole plan
+	CapRho     float64 // the population's cap in the site's own config
+	DataSHA256 [32]byte
+	By         string // "operator" or "policy"
+	Time       time.Time
+}
+
+// StudyEntry is one study for display. Time is that of the approval or the
+// rejection; Code is what Finish was given. LatestFinal is -1 before the first
+// final result.
+type StudyEntry struct {
+	Study            [32]byte
+	Name, Population string
+	State            State
+	Rho              float64 // approved
+	SpentRho         float64 // charged
+	ReservedRho      float64 // approved and not charged, 0 unless Approved
+	Queries          int     // charged
+	LatestFinal      int
+	DataSHA256       [32]byte
+	By               string
+	Time             time.Time
+	Code             string
+}
+
+// entry is the stored form of a study's standing.
+type entry struct {
+	State      State     `json:"state"`
+	Name       string    `json:"name,omitempty"`
+	Population string    `json:"population,omitempty"`
+	Proposal   []byte    `json:"proposal,omitempty"`
+	Rho        float64   `json:"rho,omitempty"`
+	CapRho     float64   `json:"cap_rho,omitempty"`
+	Data       []byte    `json:"data_sha256,omitempty"`
+	By         string    `json:"by"`
+	Time       time.Time `json:"time"`
+	Code       string    `json:"code,omitempty"`
+}
+
+// Approve reserves a.Rho of the population's budget and opens the study's
+// journal. In one transaction it checks that spent + reserved + a.Rho stays
+// within a.CapRho over all the population's studies: *BudgetError otherwise.
+// Approving again what is approved changes nothing and returns nil; approving
+// the digest with another population, proposal, ρ or data is a *ConflictError.
+// A rejected study can be approved by an operator, not by a policy; a finished
+// one by nobody (*StateError).
+func (l *Ledger) Approve(a Approval) error {
+	if err := a.check(); err != nil {
+		return err
+	}
+	return l.update(func(tx *bbolt.Tx) error {
+		r := l.record(tx, a.Study)
+		var e entry
+		if _, err := r.load(nil, entryKey, &e); err != nil {
+			return err
+		}
+		switch {
+		case e.State == Approved:
+			if e.Population != a.Population || e.Name != a.Name || e.Rho != a.Rho ||
+				!bytes.Equal(e.Proposal, a.Proposal) || !bytes.Equal(e.Data, a.DataSHA256[:]) {
+				return &ConflictError{Study: a.Study, What: "approval", Query: -1, Slot: -1}
+			}
+			return nil
+		case e.State == Finished, e.State == Rejected && a.By != "operator":
+			return &StateError{Study: a.Study, State: e.State}
+		}
+		pop := Population{Name: a.Population}
+		if err := l.each(tx, func(s StudyEntry) { pop.add(s) }); err != nil {
+			return err
+		}
+		if pop.SpentRho+pop.ReservedRho+a.Rho > a.CapRho*(1+tolerance) {
+			return &BudgetError{Population: a.Population, Cap: a.CapRho, Spent: pop.SpentRho, Reserved: pop.ReservedRho, Asked: a.Rho}
+		}
+		if err := r.create(); err != nil {
+			return err
+		}
+		return r.save(nil, entryKey, entry{
+			State: Approved, Name: a.Name, Population: a.Population, Proposal: a.Proposal,
+			Rho: a.Rho, CapRho: a.CapRho, Data: a.DataSHA256[:], By: a.By, Time: a.Time,
+		})
+	})
+}
+
+func (a *Approval) check() error {
+	switch {
+	case !printable(a.Population, 1):
+		return &FieldError{Field: "population", Reason: "must be 1 to 200 characters of text"}
+	case !printable(a.Name, 0):
+		return &FieldError{Field: "name", Reason: "must be at most 200 characters of text"}
+	case !(a.Rho > 0) || math.IsInf(a.Rho, 0):
+		return &FieldError{Field: "rho", Reason: fmt.Sprintf("must be positive and finite, not %g", a.Rho)}
+	case !(a.CapRho >= 0) || math.IsInf(a.CapRho, 0):
+		return &FieldError{Field: "cap", Reason: fmt.Sprintf("must be at least 0 and finite, not %g", a.CapRho)}
+	}
+	return checkBy(a.By)
+}
+
+func checkBy(by string) error {
+	if by != "operator" && by != "policy" {
+		return &FieldError{Field: "by", Reason: `must be "operator" or "policy"`}
+	}
+	return nil
+}
+
+func printable(s string, least int) bool {
+	return utf8.ValidString(s) && len(s) >= least && len(s) <= 200 &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// Reject records that the study was refused; rejecting twice is fine. An
+// approved or finished study is a *StateError: Finish ends an approved one.
+func (l *Ledger) Reject(study [32]byte, by string, at time.Time) error {
+	if err := checkBy(by); err != nil {
+		return err
+	}
+	return l.update(func(tx *bbolt.Tx) error {
+		r := l.record(tx, study)
+		var e entry
+		if _, err := r.load(nil, entryKey, &e); err != nil {
+			return err
+		}
+		switch e.State {
+		case Rejected:
+			return nil
+		case "":
+		default:
+			return &StateError{Study: study, State: e.State}
+		}
+		if err := r.create(); err != nil {
+			return err
+		}
+		return r.save(nil, entryKey, entry{State: Rejected, By: by, Time: at})
+	})
+}
+
+// Approved returns the approval of a study that is approved and not finished.
+// It is false for every other study, and once the ledger has failed.
+func (l *Ledger) Approved(study [32]byte) (a Approval, ok bool) {
+	err := l.view(func(tx *bbolt.Tx) error {
+		e, err := l.record(tx, study).active()
+		if err != nil {
+			return err
+		}
+		a = Approval{Study: study, Name: e.Name, Population: e.Population, Proposal: e.Proposal,
+			Rho: e.Rho, CapRho: e.CapRho, By: e.By, Time: e.Time}
+		copy(a.DataSHA256[:], e.Data)
+		return nil
+	})
+	if err != nil {
+		return Approval{}, false
+	}
+	return a, true
+}
+
+// active returns the study's entry if it is approved and not finished, else a
+// *StateError.
+func (r *record) active() (entry, error) {
+	e := entry{State: Unknown}
+	if _, err := r.load(nil, entryKey, &e); err != nil {
+		return entry{}, err
+	}
+	if e.State != Approved {
+		return entry{}, &StateError{Study: r.id, State: e.State}
+	}
+	return e, nil
+}
+
+// Charge spends rho on a query, before anything of the query leaves the site.
+// It is fsynced. The same charge again is fine; another ρ for the query is a
+// *ConflictError, more than the approved ρ in all a *ChargeError.
+func (l *Ledger) Charge(study [32]byte, query int, rho float64) error {
+	if err := checkIndex("query", query); err != nil {
+		return err
+	}
+	if !(rho >= 0) || math.IsInf(rho, 0) {
+		return &FieldError{Field: "rho", Reason: fmt.Sprintf("must be at least 0 and finite, not %g", rho)}
+	}
+	return l.update(func(tx *bbolt.Tx) error {
+		r := l.record(tx, study)
+		e, err := r.active()
+		if err != nil {
+			return err
+		}
+		if v := r.get(chargeBucket, index(query)); v != nil {
+			if old, ok := float(v); !ok {
+				return errDamaged
+			} else if old != rho {
+				return &ConflictError{Study: study, What: "charge", Query: query, Slot: -1}
+			}
+			return nil
+		}
+		spent, _, err := r.charged()
+		if err != nil {
+			return err
+		}
+		if spent+rho > e.Rho*(1+tolerance) {
+			return &ChargeError{Study: study, Query: query, Approved: e.Rho, Spent: spent, Asked: rho}
+		}
+		return r.put(chargeBucket, index(query), binary.BigEndian.AppendUint64(nil, math.Float64bits(rho)))
+	})
+}
+
+func float(v []byte) (float64, bool) {
+	if len(v) != 8 {
+		return 0, false
+	}
+	f := math.Float64frombits(binary.BigEndian.Uint64(v))
+	return f, f >= 0 && !math.IsInf(f, 0)
+}
+
+// charged sums the study's charges, in the order of queries.
+func (r *record) charged() (rho float64, n int, err error) {
+	b := r.b.Bucket(chargeBucket)
+	if b == nil {
+		return 0, 0, errDamaged
+	}
+	err = b.ForEach(func(_, v []byte) error {
+		f, ok := float(v)
+		if !ok {
+			return errDamaged
+		}
+		rho += f
+		n++
+		return nil
+	})
+	return rho, n, err
+}
+
+// Finish ends an approved study: what it reserved and did not charge is free
+// again, and every secret left in its journal is erased before Finish returns.
+// code says why, in a word of the caller's ("done", "aborted"); the first one
+// stays. Final results remain readable.
+func (l *Ledger) Finish(study [32]byte, code string) error {
+	if !printable(code, 1) {
+		return &FieldError{Field: "code", Reason: "must be 1 to 200 characters of text"}
+	}
+	err := l.update(func(tx *bbolt.Tx) error {
+		r := l.record(tx, study)
+		e := entry{State: Unknown}
+		if _, err := r.load(nil, entryKey, &e); err != nil {
+			return err
+		}
+		switch e.State {
+		case Finished:
+			return nil
+		case Approved:
+			e.State, e.Code = Finished, code
+			return r.save(nil, entryKey, e)
+		}
+		return &StateError{Study: study, State: e.State}
+	})
+	if err != nil {
+		return err
+	}
+	// A crash here leaves a finished study with secrets; Open erases them.
+	return l.finishErasures(study)
+}
+
+// Populations lists the budgets, by name; nil once the ledger has failed.
+func (l *Ledger) Populations() []Population {
+	byName := map[string]*Population{}
+	newest := map[string]time.Time{}
+	err := l.view(func(tx *bbolt.Tx) error {
+		return l.eachEntry(tx, func(s StudyEntry, e *entry) {
+			if s.State != Approved && s.State != Finished {
+				return
+			}
+			p := byName[s.Population]
+			if p == nil {
+				p = &Population{Name: s.Population}
+				byName[s.Population] = p
+			}
+			p.add(s)
+			if t, ok := newest[s.Population]; !ok || e.Time.After(t) {
+				p.CapRho, newest[s.Population] = e.CapRho, e.Time
+			}
+		})
+	})
+	if err != nil {
+		return nil
+	}
+	var all []Population
+	for _, p := range byName {
+		all = append(all, *p)
+	}
+	slices.SortFunc(all, func(a, b Population) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// add counts a study's ρ if it is of the population.
+func (p *Population) add(s StudyEntry) {
+	if s.Population == p.Name {
+		p.SpentRho += s.SpentRho
+		p.ReservedRho += s.ReservedRho
+	}
+}
+
+// Studies lists every study on record, the newest first; nil once the ledger
+// has failed.
+func (l *Ledger) Studies() []StudyEntry {
+	var all []StudyEntry
+	if l.view(func(tx *bbolt.Tx) error {
+		return l.each(tx, func(s StudyEntry) { all = append(all, s) })
+	}) != nil {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b StudyEntry) int {
+		if c := b.Time.Compare(a.Time); c != 0 {
+			return c
+		}
+		return bytes.Compare(a.Study[:], b.Study[:])
+	})
+	return all
+}
+
+func (l *Ledger) each(tx *bbolt.Tx, fn func(StudyEntry)) error {
+	return l.eachEntry(tx, func(s StudyEntry, _ *entry) { fn(s) })
+}
+
+func (l *Ledger) eachEntry(tx *bbolt.Tx, fn func(StudyEntry, *entry)) error {
+	return tx.Bucket(studiesBucket).ForEachBucket(func(k []byte) error {
+		if len(k) != 32 {
+			return errDamaged
+		}
+		r := l.record(tx, [32]byte(k))
+		var e entry
+		ok, err := r.load(nil, entryKey, &e)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errDamaged
+		}
+		spent, n, err := r.charged()
+		if err != nil {
+			return err
+		}
+		p, err := r.progress()
+		if err != nil {
+			return err
+		}
+		s := StudyEntry{Study: r.id, Name: e.Name, Population: e.Population, State: e.State, Rho: e.Rho,
+			SpentRho: spent, Queries: n, LatestFinal: p.FinalQuery, By: e.By, Time: e.Time, Code: e.Code}
+		copy(s.DataSHA256[:], e.Data)
+		if e.State == Approved {
+			s.ReservedRho = max(0, e.Rho-spent)
+		}
+		fn(s, &e)
+		return nil
+	})
+}

@@ -1,0 +1,157 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrLocked is returned by Open while another process holds the ledger.
+	ErrLocked = errors.New("ledger: another agent runs on this ledger")
+	// ErrClosed is returned by every call after Close.
+	ErrClosed = errors.New("ledger: closed")
+	// ErrErased is returned for a secret that was erased: it cannot come back.
+	ErrErased = errors.New("ledger: the secret was erased")
+	// ErrAbsent is returned for a slot that never held a secret.
+	ErrAbsent = errors.New("ledger: no such secret was stored")
+	// ErrNotCharged is returned by Upload for a query without a Charge: the
+	// accountant charges before release (P3), and an upload is where release
+	// leaves the site's hands.
+	ErrNotCharged = errors.New("ledger: the query was not charged")
+)
+
+// StoreError is the first I/O error of the ledger's files. It latches: every
+// later call returns it too, and the process must end.
+type StoreError struct {
+	Op  string // what was being done
+	Err error
+}
+
+func (e *StoreError) Error() string {
+	return "ledger: the store failed while it " + e.Op + ": " + e.Err.Error()
+}
+
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// LostError is a ledger of which one file is missing, damaged, or of another
+// ledger. Nothing can be continued from it: the site must leave the studies it
+// was in.
+type LostError struct {
+	File   string // the file's name in the ledger's directory
+	Reason string
+}
+
+func (e *LostError) Error() string {
+	return "ledger: " + e.File + " " + e.Reason + ": the site must leave its studies"
+}
+
+// FieldError is an argument that cannot be stored.
+type FieldError struct {
+	Field  string
+	Reason string
+}
+
+func (e *FieldError) Error() string { return "ledger: " + e.Field + " " + e.Reason }
+
+// BudgetError is an approval that would pass the population's cap. All values
+// are ρ (zCDP); Cap is the one the approval came with.
+type BudgetError struct {
+	Population                  string
+	Cap, Spent, Reserved, Asked float64
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("ledger: population %q: %g spent and %g reserved of a budget of %g: a study of %g does not fit (ρ)",
+		e.Population, e.Spent, e.Reserved, e.Cap, e.Asked)
+}
+
+// ChargeError is a charge beyond the ρ its study was approved for.
+type ChargeError struct {
+	Study                  [32]byte
+	Query                  int
+	Approved, Spent, Asked float64
+}
+
+func (e *ChargeError) Error() string {
+	return fmt.Sprintf("ledger: study %s: query %d: %g spent of the %g approved: a charge of %g does not fit (ρ)",
+		short(e.Study), e.Query, e.Spent, e.Approved, e.Asked)
+}
+
+// StateError is a call that the study's state forbids: not approved, rejected,
+// finished.
+type StateError struct {
+	Study [32]byte
+	State State
+}
+
+func (e *StateError) Error() string {
+	return "ledger: study " + short(e.Study) + " is " + string(e.State)
+}
+
+// ConflictError is a second, different value where the ledger holds a first.
+type ConflictError struct {
+	Study [32]byte
+	What  string // "approval", "charge", "slot secret", "upload", "final result"
+	Query int    // -1 where none
+	Slot  int    // -1 where none
+}
+
+func (e *ConflictError) Error() string {
+	s := "ledger: study " + short(e.Study) + ": another " + e.What + " is on record"
+	if e.Query >= 0 {
+		s += fmt.Sprintf(" for query %d", e.Query)
+	}
+	if e.Slot >= 0 {
+		s += fmt.Sprintf(" in slot %d", e.Slot)
+	}
+	return s
+}
+
+// Rule names the once-only rule that a refused request would have broken.
+type Rule string
+
+const (
+	// QueryFinal: the query's final result is on record; return that instead.
+	QueryFinal Rule = "the query is final"
+	// QueryOrder: a later query has been worked on or is final.
+	QueryOrder Rule = "a later query has begun"
+	// SlotOrder: this slot or a later one is in use, signed or erased.
+	SlotOrder Rule = "the slot is past"
+	// OnlyFirst: the survivor set is not the study's first (on_dropout = "wait").
+	OnlyFirst Rule = "the survivors are not the study's first"
+)
+
+// RuleError is a request that the once-only rules refuse. LatestQuery and
+// LatestSlot are the largest on record, so that a leader that fell behind can
+// tell how far.
+type RuleError struct {
+	Study                   [32]byte
+	Rule                    Rule
+	Query, Slot             int
+	LatestQuery, LatestSlot int
+}
+
+func (e *RuleError) Error() string {
+	return fmt.Sprintf("ledger: study %s: query %d, slot %d refused: %s (latest query %d, latest slot %d)",
+		short(e.Study), e.Query, e.Slot, e.Rule, e.LatestQuery, e.LatestSlot)
+}
+
+// Signed is a survivor set this site signed, or sent shares for: all of it is
+// public within the study. Signature is empty where shares were sent on the
+// strength of others' signatures only.
+type Signed struct {
+	Query, Slot int
+	Context     [32]byte
+	Survivors   []byte // canonical encoding, the caller's
+	Signature   []byte
+}
+
+// HeldError refuses a request because the site is bound to another survivor
+// set; it carries what is held so that a rolled-back leader can adopt it.
+type HeldError struct{ Signed }
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("ledger: bound to another survivor set, for query %d in slot %d", e.Query, e.Slot)
+}
+
+func short(study [32]byte) string { return fmt.Sprintf("%x", study[:6]) }

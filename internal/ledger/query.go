@@ -1,0 +1,440 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// progress is how far a study has come at this site; -1 stands for nothing
+// yet. A query is entered by an upload, a signature, shares sent or a final
+// result.
+type progress struct {
+	Query      int    `json:"query"`       // largest query entered
+	Base       int    `json:"base"`        // largest slot entered before that query
+	Slot       int    `json:"slot"`        // largest slot entered
+	Signed     int    `json:"signed"`      // latest slot signed
+	FinalQuery int    `json:"final_query"` // latest final query
+	FinalSlot  int    `json:"final_slot"`  // largest slot of a final query: erased up to here
+	HasFirst   bool   `json:"has_first"`
+	First      []byte `json:"first"` // the study's first signed survivor set
+}
+
+func (r *record) progress() (progress, error) {
+	p := progress{Query: -1, Base: -1, Slot: -1, Signed: -1, FinalQuery: -1, FinalSlot: -1}
+	_, err := r.load(nil, progressKey, &p)
+	return p, err
+}
+
+// enter moves the progress to a query and slot that the rules let through.
+func (p *progress) enter(query, slot int) {
+	if query > p.Query {
+		p.Base, p.Query = p.Slot, query
+	}
+	p.Slot = max(p.Slot, slot)
+}
+
+// refuse is nil if nothing on record is later than the query, and no earlier
+// query has used the slot or a later one.
+func (r *record) refuse(p *progress, query, slot int) error {
+	switch {
+	case query < p.Query:
+		return r.rule(QueryOrder, p, query, slot)
+	case slot <= p.FinalSlot, query > p.Query && slot <= p.Slot, query == p.Query && slot <= p.Base:
+		return r.rule(SlotOrder, p, query, slot)
+	}
+	return nil
+}
+
+func (r *record) rule(rule Rule, p *progress, query, slot int) error {
+	return &RuleError{Study: r.id, Rule: rule, Query: query, Slot: slot, LatestQuery: p.Query, LatestSlot: p.Slot}
+}
+
+// The stored forms: uploadRecord of a slot, signedRecord of a slot (signed) or
+// a query (shares sent), finalRecord of a query.
+type uploadRecord struct {
+	Query   int    `json:"query"`
+	Context []byte `json:"context"`
+}
+
+type signedRecord struct {
+	Query     int    `json:"query"`
+	Slot      int    `json:"slot"`
+	Context   []byte `json:"context"`
+	Survivors []byte `json:"survivors"`
+	Signature []byte `json:"signature,omitempty"`
+}
+
+type finalRecord struct {
+	Slot   int    `json:"slot"`
+	Result []byte `json:"result"`
+}
+
+func (s *signedRecord) signed() Signed {
+	out := Signed{Query: s.Query, Slot: s.Slot, Survivors: s.Survivors, Signature: s.Signature}
+	copy(out.Context[:], s.Context)
+	return out
+}
+
+// same tells whether the record is of this query, slot, context and survivors.
+func (s *signedRecord) same(query, slot int, context *[32]byte, survivors []byte) bool {
+	return s.about(query, slot, context) && bytes.Equal(s.Survivors, survivors)
+}
+
+func (s *signedRecord) about(query, slot int, context *[32]byte) bool {
+	return s.Query == query && s.Slot == slot && bytes.Equal(s.Context, context[:])
+}
+
+// sent returns the record of shares sent for a query, with this site's own
+// signature on that survivor set if it has one.
+func (r *record) sent(query int) (s signedRecord, ok bool, err error) {
+	if ok, err = r.load(shareBucket, index(query), &s); !ok {
+		return s, false, err
+	}
+	var own signedRecord
+	if found, err := r.load(signedBucket, index(s.Slot), &own); err != nil {
+		return s, false, err
+	} else if found && own.Query == s.Query && bytes.Equal(own.Context, s.Context) && bytes.Equal(own.Survivors, s.Survivors) {
+		s.Signature = own.Signature
+	}
+	return s, true, nil
+}
+
+// uploadFits is nil unless this site uploaded in the slot for another query or
+// context: a leader that says two things about one slot is answered no more.
+func (r *record) uploadFits(query, slot int, context *[32]byte) error {
+	var u uploadRecord
+	ok, err := r.load(uploadBucket, index(slot), &u)
+	if err != nil || !ok || u.Query == query && bytes.Equal(u.Context, context[:]) {
+		return err
+	}
+	return &ConflictError{Study: r.id, What: "upload", Query: u.Query, Slot: slot}
+}
+
+// open checks what holds for every request: the study is active, the indices
+// are possible, the query has no final result.
+func (r *record) open(query, slot int) (progress, error) {
+	if _, err := r.active(); err != nil {
+		return progress{}, err
+	}
+	p, err := r.progress()
+	if err != nil {
+		return p, err
+	}
+	if r.get(finalBucket, index(query)) != nil {
+		return p, r.rule(QueryFinal, &p, query, slot)
+	}
+	return p, nil
+}
+
+// onlyOnce is the shape of Upload, Sign and OpenShares. find returns what is
+// on record, errNothing if nothing is and the rules allow it, or the refusal;
+// compute then makes the value, outside of any transaction, and put stores it.
+// What put stored is fsynced before the value is returned: a crash before that leaves no record and no reply, a
+// crash after it the same bytes for the next try.
+func (j *Journal) onlyOnce(query, slot int, find func(*record) ([]byte, error), compute func() ([]byte, error), put func(*record, []byte) error) ([]byte, error) {
+	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
+		return nil, err
+	}
+	j.once.Lock()
+	defer j.once.Unlock()
+	var on []byte
+	err := j.view(func(r *record) (err error) {
+		on, err = find(r)
+		return err
+	})
+	if err != errNothing {
+		return on, err
+	}
+	value, err := compute()
+	if err != nil {
+		return nil, err
+	}
+	// What find saw still holds: of all that could change it, the once lock
+	// shuts out the other requests, and write sees whether the study ended.
+	if err := j.write(func(r *record) error { return put(r, value) }); err != nil {
+		return nil, err
+	}
+	return value, nil
+}
+
+// Upload returns the site's upload for a slot, computing it at most once: two
+// different vectors under one mask reveal their difference. The same query,
+// slot and context return the bytes on record; another query or context is a
+// *ConflictError. A new upload needs the query charged (ErrNotCharged), a slot
+// later than every slot on record and a query not earlier (*RuleError), and no
+// shares sent for the query, whose opening then only has to be finished
+// (*HeldError). An error of compute is returned and leaves no trace.
+func (j *Journal) Upload(query, slot int, context [32]byte, compute func() ([]byte, error)) ([]byte, error) {
+	find := func(r *record) ([]byte, error) {
+		p, err := r.open(query, slot)
+		if err != nil {
+			return nil, err
+		}
+		if r.get(uploadBucket, index(slot)) != nil {
+			if err := r.uploadFits(query, slot, &context); err != nil {
+				return nil, err
+			}
+			return r.secret(uploadBytes, index(slot))
+		}
+		if s, ok, err := r.sent(query); err != nil {
+			return nil, err
+		} else if ok {
+			return nil, &HeldError{s.signed()}
+		}
+		if err := r.refuse(&p, query, slot); err != nil {
+			return nil, err
+		}
+		if slot <= p.Slot {
+			return nil, r.rule(SlotOrder, &p, query, slot)
+		}
+		if r.get(chargeBucket, index(query)) == nil {
+			return nil, ErrNotCharged
+		}
+		return nil, errNothing
+	}
+	return j.onlyOnce(query, slot, find, compute, func(r *record, value []byte) error {
+		p, err := r.progress()
+		if err != nil {
+			return err
+		}
+		p.enter(query, slot)
+		return first(
+			func() error { return r.save(uploadBucket, index(slot), uploadRecord{query, context[:]}) },
+			func() error { return r.keep(uploadBytes, [][]byte{index(slot)}, [][]byte{value}) },
+			func() error { return r.save(nil, progressKey, p) },
+		)
+	})
+}
+
+// SignOptions narrows Sign.
+type SignOptions struct {
+	// OnlyFirst refuses every survivor set but the study's first signed one
+	// (on_dropout = "wait", P4), as a *RuleError with OnlyFirst.
+	OnlyFirst bool
+}
+
+// Sign returns the site's signature on a survivor set, at most one set per
+// slot. The same set again returns the signature on record; another query,
+// context or set in the slot, or a set other than the one that shares went out
+// for, is a *HeldError with what is held. A new signature needs a slot not
+// earlier than the latest one signed, a query not earlier than any on record
+// (*RuleError), and the context of the site's own upload in the slot if it has
+// one (*ConflictError). From then on shares for earlier slots are refused.
+func (j *Journal) Sign(query, slot int, context [32]byte, survivors []byte, compute func() ([]byte, error), opts ...SignOptions) ([]byte, error) {
+	onlyFirst := slices.ContainsFunc(opts, func(o SignOptions) bool { return o.OnlyFirst })
+	find := func(r *record) ([]byte, error) {
+		p, err := r.open(query, slot)
+		if err != nil {
+			return nil, err
+		}
+		var s signedRecord
+		if ok, err := r.load(signedBucket, index(slot), &s); err != nil {
+			return nil, err
+		} else if ok {
+			if !s.same(query, slot, &context, survivors) {
+				return nil, &HeldError{s.signed()}
+			}
+			return s.Signature, nil
+		}
+		if s, ok, err := r.sent(query); err != nil {
+			return nil, err
+		} else if ok && !s.same(query, slot, &context, survivors) {
+			return nil, &HeldError{s.signed()}
+		}
+		if err := r.uploadFits(query, slot, &context); err != nil {
+			return nil, err
+		}
+		if err := r.refuse(&p, query, slot); err != nil {
+			return nil, err
+		}
+		switch {
+		case slot < p.Signed:
+			return nil, r.rule(SlotOrder, &p, query, slot)
+		case onlyFirst && p.HasFirst && !bytes.Equal(p.First, survivors):
+			return nil, r.rule(OnlyFirst, &p, query, slot)
+		}
+		return nil, errNothing
+	}
+	return j.onlyOnce(query, slot, find, compute, func(r *record, sig []byte) error {
+		p, err := r.progress()
+		if err != nil {
+			return err
+		}
+		p.enter(query, slot)
+		p.Signed = slot
+		if !p.HasFirst {
+			p.HasFirst, p.First = true, survivors
+		}
+		return first(
+			func() error {
+				return r.save(signedBucket, index(slot), signedRecord{query, slot, context[:], survivors, sig})
+			},
+			func() error { return r.save(nil, progressKey, p) },
+		)
+	})
+}
+
+// OpenShares returns the shares this site sends to open a survivor set, for at
+// most one slot and set per query, ever. The same slot, context and set again
+// return the bytes on record; any other is a *HeldError. New shares, and old
+// ones too, are refused for a slot earlier than the latest one signed; new
+// ones need a query not earlier than any on record, and the context that the
+// site signed or uploaded in the slot if it did (*HeldError, *ConflictError).
+// The caller has checked the release certificate: it alone decides between two
+// sets of one slot, so a site that signed a set that did not win may help to
+// open the one that did.
+func (j *Journal) OpenShares(query, slot int, context [32]byte, survivors []byte, compute func() ([]byte, error)) ([]byte, error) {
+	find := func(r *record) ([]byte, error) {
+		p, err := r.open(query, slot)
+		if err != nil {
+			return nil, err
+		}
+		if s, ok, err := r.sent(query); err != nil {
+			return nil, err
+		} else if ok {
+			if !s.same(query, slot, &context, survivors) {
+				return nil, &HeldError{s.signed()}
+			}
+			if slot < p.Signed {
+				return nil, r.rule(SlotOrder, &p, query, slot)
+			}
+			return r.secret(shareBytes, index(query))
+		}
+		var s signedRecord
+		if ok, err := r.load(signedBucket, index(slot), &s); err != nil {
+			return nil, err
+		} else if ok && !s.about(query, slot, &context) {
+			return nil, &HeldError{s.signed()}
+		}
+		if err := r.uploadFits(query, slot, &context); err != nil {
+			return nil, err
+		}
+		if err := r.refuse(&p, query, slot); err != nil {
+			return nil, err
+		}
+		if slot < p.Signed {
+			return nil, r.rule(SlotOrder, &p, query, slot)
+		}
+		return nil, errNothing
+	}
+	return j.onlyOnce(query, slot, find, compute, func(r *record, shares []byte) error {
+		p, err := r.progress()
+		if err != nil {
+			return err
+		}
+		p.enter(query, slot)
+		return first(
+			func() error {
+				return r.save(shareBucket, index(query), signedRecord{query, slot, context[:], survivors, nil})
+			},
+			func() error { return r.keep(shareBytes, [][]byte{index(query)}, [][]byte{shares}) },
+			func() error { return r.save(nil, progressKey, p) },
+		)
+	})
+}
+
+// Final records a query's final, signed result, which the caller has checked,
+// and then erases every slot up to the given one: its secret, its upload, the
+// shares sent. The same slot and result again are fine, others a
+// *ConflictError. Results may come in any order: a site that was away learns
+// old ones later.
+func (j *Journal) Final(query, slot int, result []byte) error {
+	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
+		return err
+	}
+	j.once.Lock()
+	defer j.once.Unlock()
+	err := j.l.update(func(tx *bbolt.Tx) error {
+		r := j.l.record(tx, j.study)
+		var f finalRecord
+		if ok, err := r.load(finalBucket, index(query), &f); err != nil {
+			return err
+		} else if ok {
+			if f.Slot != slot || !bytes.Equal(f.Result, result) {
+				return &ConflictError{Study: j.study, What: "final result", Query: query, Slot: f.Slot}
+			}
+			return nil
+		}
+		if _, err := r.active(); err != nil {
+			return err
+		}
+		p, err := r.progress()
+		if err != nil {
+			return err
+		}
+		p.enter(query, slot)
+		p.FinalQuery, p.FinalSlot = max(p.FinalQuery, query), max(p.FinalSlot, slot)
+		return first(
+			func() error { return r.save(finalBucket, index(query), finalRecord{slot, result}) },
+			func() error { return r.save(nil, progressKey, p) },
+		)
+	})
+	if err != nil {
+		return err
+	}
+	// The result is on disk before the secrets go: a crash here leaves both,
+	// and Open, or the next Final, erases.
+	return j.l.finishErasures(j.study)
+}
+
+// FinalResult returns a query's final result; also after Finish.
+func (j *Journal) FinalResult(query int) ([]byte, bool) {
+	var f finalRecord
+	ok := false
+	err := j.view(func(r *record) (err error) {
+		ok, err = r.load(finalBucket, index(query), &f)
+		return err
+	})
+	return f.Result, ok && err == nil
+}
+
+// LatestFinal returns the largest query with a final result.
+func (j *Journal) LatestFinal() (query int, ok bool) {
+	p, err := j.progress()
+	return max(p.FinalQuery, 0), err == nil && p.FinalQuery >= 0
+}
+
+// FirstSurvivors returns the first survivor set this site signed in the study.
+func (j *Journal) FirstSurvivors() ([]byte, bool) {
+	p, err := j.progress()
+	return p.First, err == nil && p.HasFirst
+}
+
+// LatestSigned returns what this site signed last: what a leader that asks for
+// an earlier slot must be told.
+func (j *Journal) LatestSigned() (Signed, bool) {
+	var s signedRecord
+	ok := false
+	err := j.view(func(r *record) error {
+		p, err := r.progress()
+		if err == nil && p.Signed >= 0 {
+			ok, err = r.load(signedBucket, index(p.Signed), &s)
+		}
+		return err
+	})
+	if err != nil || !ok {
+		return Signed{}, false
+	}
+	return s.signed(), true
+}
+
+func (j *Journal) progress() (p progress, err error) {
+	err = j.view(func(r *record) error {
+		p, err = r.progress()
+		return err
+	})
+	return p, err
+}
+
+// first runs the steps up to the first error.
+func first(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,523 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// step is one request to a journal and the answer it must get. Contexts and
+// survivor sets are short names.
+type step struct {
+	do     string // upload, sign, first (sign, OnlyFirst), shares, final, charge
+	q, s   int
+	ctx, u string
+	want   string // an outcome below; "new" for a value computed now
+}
+
+func context(name string) (c [32]byte) {
+	copy(c[:], name)
+	return c
+}
+
+// outcome describes an answer in one word or two.
+func outcome(v []byte, err error) string {
+	if h, ok := errors.AsType[*HeldError](err); ok {
+		return fmt.Sprintf("held %d/%d %s %s", h.Query, h.Slot, h.Survivors, h.Signature)
+	}
+	if r, ok := errors.AsType[*RuleError](err); ok {
+		return map[Rule]string{QueryFinal: "query final", QueryOrder: "query order", SlotOrder: "slot order", OnlyFirst: "only first"}[r.Rule]
+	}
+	if c, ok := errors.AsType[*ConflictError](err); ok {
+		return "conflict " + c.What
+	}
+	switch {
+	case errors.Is(err, ErrNotCharged):
+		return "not charged"
+	case errors.Is(err, ErrErased):
+		return "erased"
+	case err != nil:
+		return "error " + err.Error()
+	}
+	return string(v)
+}
+
+// ask makes the request; compute stands for the site's arithmetic.
+func ask(l *Ledger, id [32]byte, st step, compute func() ([]byte, error)) ([]byte, error) {
+	j := l.Journal(id)
+	switch st.do {
+	case "upload":
+		return j.Upload(st.q, st.s, context(st.ctx), compute)
+	case "sign":
+		return j.Sign(st.q, st.s, context(st.ctx), []byte(st.u), compute)
+	case "first":
+		return j.Sign(st.q, st.s, context(st.ctx), []byte(st.u), compute, SignOptions{OnlyFirst: true})
+	case "shares":
+		return j.OpenShares(st.q, st.s, context(st.ctx), []byte(st.u), compute)
+	case "final":
+		return []byte("ok"), j.Final(st.q, st.s, []byte(st.u))
+	case "charge":
+		return []byte("ok"), l.Charge(id, st.q, 0.01)
+	}
+	panic(st.do)
+}
+
+// made is the value the n-th step computes: different for every step, so that
+// an answer computed twice shows.
+func made(n int, st step) string { return fmt.Sprintf("%s%d", st.do, n) }
+
+// The once-only rules, one case each. "new" answers become "<do><n>" with n
+// the step's number; a later step expecting that value got it from disk.
+var rules = map[string][]step{
+	"an upload is computed once": {
+		{do: "charge", q: 0, want: "ok"},
+		{"upload", 0, 0, "c", "", "new"},
+		{"upload", 0, 0, "c", "", "upload1"},
+	},
+	"another context in an uploaded slot": {
+		{do: "charge", q: 0, want: "ok"},
+		{"upload", 0, 0, "c", "", "new"},
+		{"upload", 0, 0, "d", "", "conflict upload"},
+		{"sign", 0, 0, "d", "U", "conflict upload"},
+		{"shares", 0, 0, "d", "U", "conflict upload"},
+		{"sign", 0, 0, "c", "U", "new"},
+	},
+	"another query in an uploaded slot": {
+		{do: "charge", q: 0, want: "ok"},
+		{do: "charge", q: 1, want: "ok"},
+		{"upload", 0, 0, "c", "", "new"},
+		{"upload", 1, 0, "c", "", "conflict upload"},
+		{"sign", 1, 0, "c", "U", "conflict upload"},
+		{"shares", 1, 0, "c", "U", "conflict upload"},
+	},
+	"no upload without a charge": {
+		{"upload", 0, 0, "c", "", "not charged"},
+		{do: "charge", q: 1, want: "ok"},
+		{"upload", 0, 0, "c", "", "not charged"},
+		{do: "charge", q: 0, want: "ok"},
+		{"upload", 0, 0, "c", "", "new"},
+	},
+	"slots of uploads increase": {
+		{do: "charge", q: 0, want: "ok"},
+		{"upload", 0, 5, "c", "", "new"},
+		{"upload", 0, 4, "d", "", "slot order"},
+		{"upload", 0, 6, "d", "", "new"},
+		{"upload", 0, 5, "c", "", "upload1"},
+	},
+	"no upload into a slot that was signed or opened": {
+		{do: "charge", q: 0, want: "ok"},
+		{do: "charge", q: 1, want: "ok"},
+		{"sign", 0, 3, "c", "U", "new"},
+		{"upload", 0, 3, "c", "", "slot order"},
+		{"upload", 0, 2, "c", "", "slot order"},
+		{"shares", 1, 5, "c", "U", "new"},
+		{"upload", 1, 5, "c", "", "held 1/5 U "},
+	},
+	"queries never go back": {
+		{do: "charge", q: 0, want: "ok"},
+		{do: "charge", q: 1, want: "ok"},
+		{"upload", 1, 3, "c", "", "new"},
+		{"upload", 0, 4, "d", "", "query order"},
+		{"sign", 0, 4, "d", "U", "query order"},
+		{"shares", 0, 4, "d", "U", "query order"},
+		{"upload", 1, 4, "d", "", "new"},
+	},
+	"a later query needs a later slot": {
+		{"sign", 0, 3, "c", "U", "new"},
+		{"shares", 1, 2, "d", "U", "slot order"},
+		{"sign", 1, 2, "d", "U", "slot order"},
+		{"sign", 1, 4, "d", "U", "new"},
+	},
+	"a slot of an earlier query is past for the later one": {
+		{do: "charge", q: 0, want: "ok"},
+		{do: "charge", q: 1, want: "ok"},
+		{"upload", 0, 4, "c", "", "new"},
+		{"upload", 1, 6, "d", "", "new"},
+		{"shares", 1, 3, "d", "U", "slot order"},
+		{"sign", 1, 2, "d", "U", "slot order"},
+		{"sign", 1, 5, "d", "U", "new"},
+	},
+	"one survivor set per slot": {
+		{"sign", 0, 0, "c", "U", "new"},
+		{"sign", 0, 0, "c", "U", "sign0"},
+		{"sign", 0, 0, "c", "V", "held 0/0 U sign0"},
+		{"sign", 0, 0, "d", "U", "held 0/0 U sign0"},
+		{"sign", 1, 0, "c", "U", "held 0/0 U sign0"},
+		{"sign", 0, 1, "c", "V", "new"},
+		{"sign", 0, 0, "c", "U", "sign0"},
+	},
+	"no signature for an earlier slot": {
+		{"sign", 0, 5, "c", "U", "new"},
+		{"sign", 0, 4, "d", "U", "slot order"},
+		{"sign", 0, 6, "d", "U", "new"},
+		{"sign", 0, 5, "e", "U", "held 0/5 U sign0"},
+	},
+	"only the study's first survivor set": {
+		{"first", 0, 0, "c", "U", "new"},
+		{"first", 1, 1, "d", "V", "only first"},
+		{"first", 1, 1, "d", "U", "new"},
+		{"sign", 2, 2, "d", "V", "new"},
+		{"first", 2, 2, "d", "V", "sign3"},
+	},
+	"one slot and set per query gives shares": {
+		{"shares", 0, 2, "c", "U", "new"},
+		{"shares", 0, 2, "c", "U", "shares0"},
+		{"shares", 0, 2, "c", "V", "held 0/2 U "},
+		{"shares", 0, 2, "d", "U", "held 0/2 U "},
+		{"shares", 0, 3, "c", "U", "held 0/2 U "},
+		{"shares", 1, 3, "c", "U", "new"},
+	},
+	"what shares went out for binds signatures and uploads": {
+		{do: "charge", q: 0, want: "ok"},
+		{"sign", 0, 2, "c", "U", "new"},
+		{"shares", 0, 2, "c", "U", "new"},
+		{"sign", 0, 3, "d", "U", "held 0/2 U sign1"},
+		{"upload", 0, 3, "d", "", "held 0/2 U sign1"},
+		{"shares", 0, 3, "d", "U", "held 0/2 U sign1"},
+		{"sign", 0, 2, "c", "U", "sign1"},
+		{"sign", 1, 3, "d", "V", "new"},
+	},
+	"shares sent before signing bind the signature": {
+		{"shares", 0, 2, "c", "U", "new"},
+		{"sign", 0, 2, "c", "V", "held 0/2 U "},
+		{"sign", 0, 2, "c", "U", "new"},
+	},
+	"a set that did not win helps to open the one that did": {
+		{"sign", 0, 2, "c", "U", "new"},
+		{"shares", 0, 2, "c", "V", "new"},
+		{"shares", 0, 2, "c", "U", "held 0/2 V "},
+	},
+	"shares need the context that was signed": {
+		{"sign", 0, 2, "c", "U", "new"},
+		{"shares", 0, 2, "d", "U", "held 0/2 U sign0"},
+		{"shares", 1, 2, "c", "U", "held 0/2 U sign0"},
+		{"shares", 0, 2, "c", "U", "new"},
+	},
+	"no shares for a slot before the latest signed": {
+		{"sign", 0, 2, "c", "U", "new"},
+		{"sign", 0, 3, "d", "U", "new"},
+		{"shares", 0, 2, "c", "U", "slot order"},
+		{"shares", 0, 3, "d", "U", "new"},
+	},
+	"nor shares that were sent before": {
+		{"shares", 0, 2, "c", "U", "new"},
+		{"sign", 1, 3, "d", "U", "new"},
+		{"shares", 0, 2, "c", "U", "slot order"},
+	},
+	"a final query is closed": {
+		{do: "charge", q: 0, want: "ok"},
+		{"upload", 0, 0, "c", "", "new"},
+		{"sign", 0, 0, "c", "U", "new"},
+		{"shares", 0, 0, "c", "U", "new"},
+		{"final", 0, 0, "", "z", "ok"},
+		{"upload", 0, 0, "c", "", "query final"},
+		{"upload", 0, 1, "d", "", "query final"},
+		{"sign", 0, 0, "c", "U", "query final"},
+		{"sign", 0, 1, "d", "U", "query final"},
+		{"shares", 0, 0, "c", "U", "query final"},
+		{"final", 0, 0, "", "z", "ok"},
+		{"final", 0, 0, "", "y", "conflict final result"},
+	},
+	"a final result closes what it passed": {
+		{do: "charge", q: 0, want: "ok"},
+		{do: "charge", q: 1, want: "ok"},
+		{do: "charge", q: 2, want: "ok"},
+		{"upload", 0, 0, "c", "", "new"},
+		{"final", 1, 3, "", "z", "ok"},
+		{"upload", 0, 0, "c", "", "erased"},
+		{"upload", 0, 4, "d", "", "query order"},
+		{"sign", 0, 0, "c", "U", "query order"},
+		{"shares", 2, 3, "d", "U", "slot order"},
+		{"sign", 2, 2, "d", "U", "slot order"},
+		{"upload", 2, 3, "d", "", "slot order"},
+		{"upload", 2, 4, "d", "", "new"},
+	},
+	"an old result learnt late closes its slots": {
+		{"sign", 3, 5, "c", "U", "new"},
+		{"final", 1, 7, "", "z", "ok"},
+		{"shares", 3, 6, "d", "U", "slot order"},
+		{"sign", 3, 7, "d", "U", "slot order"},
+		{"sign", 3, 8, "d", "U", "new"},
+	},
+	"a query after a final one, before the latest begun": {
+		{"final", 4, 5, "", "z", "ok"},
+		{"sign", 3, 8, "d", "U", "query order"},
+		{"sign", 5, 8, "d", "U", "new"},
+	},
+}
+
+// Each rule, with each request in three forms: answered; carried out and the
+// reply lost in a crash, then asked again; cut by a crash before it was stored,
+// then asked again.
+func TestOnceOnlyRules(t *testing.T) {
+	base := mustOpen(t, filepath.Join(t.TempDir(), "l"))
+	must(t, base.Approve(approval(1, 5)))
+	id := study(1)
+	for name, steps := range rules {
+		t.Run(name, func(t *testing.T) {
+			for _, fault := range []string{"none", "reply lost", "not stored"} {
+				dir := crash(t, base.dir)
+				l := mustOpen(t, dir)
+				for n, st := range steps {
+					want := st.want
+					if want == "new" {
+						want = made(n, st)
+					}
+					compute := never(t)
+					if st.want == "new" {
+						compute = value(made(n, st))
+					}
+					switch fault {
+					case "reply lost":
+						ask(l, id, st, compute)
+						must(t, l.Close())
+						dir = crash(t, dir)
+						l = mustOpen(t, dir)
+						compute = never(t) // it is on disk
+					case "not stored":
+						if st.want != "new" {
+							break
+						}
+						cut := ""
+						ask(l, id, st, func() ([]byte, error) {
+							cut = crash(t, dir)
+							return []byte("lost with the power"), nil
+						})
+						must(t, l.Close())
+						dir = cut
+						l = mustOpen(t, dir)
+					}
+					if got := outcome(ask(l, id, st, compute)); got != want {
+						t.Errorf("fault %q: step %d %+v: got %q, want %q", fault, n, st, got, want)
+					}
+				}
+				must(t, l.Close())
+			}
+		})
+	}
+}
+
+// An error while computing leaves no trace.
+func TestComputeError(t *testing.T) {
+	l, _ := openShadow(t)
+	must(t, l.Charge(study(1), 0, 1))
+	bad := errors.New("data file changed")
+	for _, st := range []step{{do: "upload"}, {do: "sign"}, {do: "shares"}} {
+		if _, err := ask(l, study(1), st, func() ([]byte, error) { return nil, bad }); err != bad {
+			t.Errorf("%s: %v", st.do, err)
+		}
+		if v, err := ask(l, study(1), st, value("good")); string(v) != "good" || err != nil {
+			t.Errorf("%s afterwards: %q, %v", st.do, v, err)
+		}
+	}
+}
+
+// Finish while a value is being computed: the value is not stored, nor sent.
+func TestFinishDuringCompute(t *testing.T) {
+	l, _ := openShadow(t)
+	must(t, l.Charge(study(1), 0, 1))
+	for _, st := range []step{{do: "upload"}, {do: "sign"}, {do: "shares"}} {
+		v, err := ask(l, study(1), st, func() ([]byte, error) { return []byte("late"), l.Finish(study(1), "aborted") })
+		if _, ok := errors.AsType[*StateError](err); !ok || v != nil {
+			t.Errorf("%s: %q, %v", st.do, v, err)
+		}
+	}
+}
+
+func TestAccessors(t *testing.T) {
+	l, _ := openShadow(t)
+	j := l.Journal(study(1))
+	if _, ok := j.FirstSurvivors(); ok {
+		t.Error("first survivors before any")
+	}
+	if _, ok := j.LatestSigned(); ok {
+		t.Error("signed before any")
+	}
+	if _, ok := j.LatestFinal(); ok {
+		t.Error("final before any")
+	}
+	if _, ok := j.FinalResult(0); ok {
+		t.Error("a result before any")
+	}
+	for n, u := range []string{"U", "V"} {
+		_, err := j.Sign(n, n, context("c"), []byte(u), value("sig"+u))
+		must(t, err)
+	}
+	if u, ok := j.FirstSurvivors(); !ok || string(u) != "U" {
+		t.Errorf("first survivors %q", u)
+	}
+	s, ok := j.LatestSigned()
+	if !ok || s.Slot != 1 || s.Query != 1 || string(s.Survivors) != "V" || string(s.Signature) != "sigV" || s.Context != context("c") {
+		t.Errorf("latest signed %+v", s)
+	}
+}
+
+// event is one thing the model remembers.
+type event struct {
+	step
+	value string
+}
+
+// model is the once-only rules over a plain list of what happened, written
+// from the rules and not from the counters the ledger keeps.
+type model struct{ log []event }
+
+func (m *model) any(pred func(event) bool) (event, bool) {
+	for _, e := range m.log {
+		if e.do != "charge" && pred(e) {
+			return e, true
+		}
+	}
+	return event{}, false
+}
+
+func (m *model) has(pred func(event) bool) bool { _, ok := m.any(pred); return ok }
+
+func (m *model) held(e event) string {
+	sig := ""
+	if own, ok := m.any(func(o event) bool {
+		return o.do == "sign" && o.q == e.q && o.s == e.s && o.ctx == e.ctx && o.u == e.u
+	}); ok {
+		sig = own.value
+	}
+	return fmt.Sprintf("held %d/%d %s %s", e.q, e.s, e.u, sig)
+}
+
+// answer is what the request must get; "new" if it may go ahead.
+func (m *model) answer(st step) string {
+	is := func(do string) func(event) bool { return func(e event) bool { return e.do == do && e.q == st.q } }
+	at := func(do string) func(event) bool { return func(e event) bool { return e.do == do && e.s == st.s } }
+	same := func(e event) bool { return e.q == st.q && e.s == st.s && e.ctx == st.ctx }
+	final, isFinal := m.any(is("final"))
+	if st.do == "final" {
+		if isFinal && (final.s != st.s || final.u != st.u) {
+			return "conflict final result"
+		}
+		return "ok"
+	}
+	if isFinal {
+		return "query final"
+	}
+	shares, sent := m.any(is("shares"))
+	up, uploaded := m.any(at("upload"))
+	sig, signed := m.any(at("sign"))
+	laterSigned := m.has(func(e event) bool { return e.do == "sign" && e.s > st.s })
+	laterQuery := m.has(func(e event) bool { return e.q > st.q })
+	past := m.has(func(e event) bool { return e.s >= st.s && (e.q < st.q || e.do == "final") })
+	switch st.do {
+	case "upload":
+		charged := false
+		for _, e := range m.log {
+			charged = charged || e.do == "charge" && e.q == st.q
+		}
+		switch {
+		case uploaded && !same(up):
+			return "conflict upload"
+		case uploaded && m.has(func(e event) bool { return e.do == "final" && e.s >= st.s }):
+			return "erased"
+		case uploaded:
+			return up.value
+		case sent:
+			return m.held(shares)
+		case laterQuery:
+			return "query order"
+		case m.has(func(e event) bool { return e.s >= st.s }):
+			return "slot order"
+		case !charged:
+			return "not charged"
+		}
+	case "sign", "first":
+		first, _ := m.any(func(e event) bool { return e.do == "sign" })
+		switch {
+		case signed && same(sig) && sig.u == st.u:
+			return sig.value
+		case signed:
+			return m.held(sig)
+		case sent && !(same(shares) && shares.u == st.u):
+			return m.held(shares)
+		case uploaded && !same(up):
+			return "conflict upload"
+		case laterQuery:
+			return "query order"
+		case past, laterSigned:
+			return "slot order"
+		case st.do == "first" && first.do != "" && first.u != st.u:
+			return "only first"
+		}
+	case "shares":
+		switch {
+		case sent && !(same(shares) && shares.u == st.u):
+			return m.held(shares)
+		case sent && laterSigned:
+			return "slot order"
+		case sent && m.has(func(e event) bool { return e.do == "final" && e.s >= st.s }):
+			return "erased"
+		case sent:
+			return shares.value
+		case signed && !same(sig):
+			return m.held(sig)
+		case uploaded && !same(up):
+			return "conflict upload"
+		case laterQuery:
+			return "query order"
+		case past, laterSigned:
+			return "slot order"
+		}
+	}
+	return "new"
+}
+
+func (m *model) record(st step, value string) {
+	if st.do == "first" {
+		st.do = "sign"
+	}
+	m.log = append(m.log, event{st, value})
+}
+
+// TestJournalModel drives the journal with random requests, crashes and
+// restarts, and compares every answer with the model.
+func TestJournalModel(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "l")
+	l := mustOpen(t, dir)
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		id := [32]byte{byte(n), byte(n >> 8), 1}
+		a := approval(1, 1)
+		a.Study, a.CapRho = id, 1e6
+		must(t, l.Approve(a))
+		m := &model{}
+		for i := range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			st := step{
+				do:  rapid.SampledFrom([]string{"upload", "upload", "sign", "sign", "first", "shares", "shares", "final", "charge", "charge"}).Draw(rt, "do"),
+				q:   rapid.IntRange(0, 3).Draw(rt, "query"),
+				s:   rapid.IntRange(0, 5).Draw(rt, "slot"),
+				ctx: rapid.SampledFrom([]string{"c", "c", "d"}).Draw(rt, "context"),
+				u:   rapid.SampledFrom([]string{"U", "U", "V"}).Draw(rt, "survivors"),
+			}
+			if st.do == "charge" {
+				must(t, l.Charge(id, st.q, 0.01))
+				m.record(st, "")
+				continue
+			}
+			want := m.answer(st)
+			v := made(i, st)
+			if want == "new" {
+				want = v
+				m.record(st, v)
+			} else if want == "ok" {
+				m.record(st, "")
+			}
+			if got := outcome(ask(l, id, st, value(v))); got != want {
+				rt.Fatalf("step %d %+v: got %q, want %q\nafter %+v", i, st, got, want, m.log)
+			}
+			if rapid.IntRange(0, 19).Draw(rt, "restart") == 0 {
+				must(t, l.Close())
+				l = mustOpen(t, dir)
+			}
+		}
+	})
+}
