@@ -1,0 +1,101 @@
+package noise
+
+import "math"
+
+// ulps is how far results are moved against the spender: more than the rounding
+// errors of the formulas below, less than 1e-12 of the value.
+const ulps = 1e-13
+
+// RhoOf is the ρ of zCDP of a discrete Gaussian of parameter sigma on a query of
+// L2 sensitivity Δ, both in the same units: Δ²/(2σ²) (CKS 2020, theorem 4; the
+// multivariate form, theorem 14). Rounded up.
+func RhoOf(sensitivity, sigma float64) float64 {
+	r := sensitivity / sigma
+	return r * r / 2 * (1 + 8*0x1p-53)
+}
+
+// SigmaFor is the σ whose charge is at most rho: Δ/√(2ρ), rounded up.
+func SigmaFor(rho, sensitivity float64) float64 {
+	return sensitivity / math.Sqrt(2*rho) * (1 + 16*0x1p-53)
+}
+
+// Epsilon is the ε for which ρ-zCDP gives (ε, δ)-DP by the tight conversion (CKS
+// 2020, corollary 13):
+//
+//	ε = inf over α > 1 of αρ + (ln(1/δ) + (α-1)·ln(1-1/α) - ln α)/(α-1).
+//
+// Every α gives a bound, so a minimum that is found inexactly errs upward.
+func Epsilon(rho, delta float64) (float64, error) {
+	if !(rho >= 0 && rho <= 1e6) {
+		return 0, parameter("rho", "must be in [0, 1e6], got %v", rho)
+	}
+	if err := checkDelta(delta); err != nil {
+		return 0, err
+	}
+	return epsilon(rho, delta), nil
+}
+
+func checkDelta(delta float64) error {
+	if !(delta > 0 && delta < 1) {
+		return parameter("delta", "must be in (0, 1), got %v", delta)
+	}
+	return nil
+}
+
+func epsilon(rho, delta float64) float64 {
+	if rho == 0 {
+		return 0
+	}
+	l := -math.Log(delta)
+	at := func(s float64) float64 { // a = α-1 = e^s
+		a := math.Exp(s)
+		return (1+a)*rho + (l-math.Log1p(a))/a - math.Log1p(1/a)
+	}
+	e := minimum(at, -30, 40)
+	return max(0, e+math.Abs(e)*ulps)
+}
+
+// minimum of a unimodal function by golden sections.
+func minimum(f func(float64) float64, lo, hi float64) float64 {
+	const golden = 0.6180339887498949
+	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fa, fb := f(a), f(b)
+	for range 120 {
+		if fa <= fb {
+			hi, b, fb = b, a, fa
+			a = hi - golden*(hi-lo)
+			fa = f(a)
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + golden*(hi-lo)
+			fb = f(b)
+		}
+	}
+	return min(fa, fb)
+}
+
+// Rho is the largest ρ whose tight conversion at δ is at most ε, rounded down.
+func Rho(eps, delta float64) (float64, error) {
+	if !(eps > 0 && eps <= 1000) {
+		return 0, parameter("epsilon", "must be in (0, 1000], got %v", eps)
+	}
+	if err := checkDelta(delta); err != nil {
+		return 0, err
+	}
+	lo, hi := 0.0, eps+1 // zCDP with ρ = ε + 1 has ε_δ above ε for every δ < 1/2
+	for epsilon(hi, delta) <= eps {
+		hi *= 2
+	}
+	for range 200 {
+		mid := lo + (hi-lo)/2
+		if mid == lo || mid == hi {
+			break
+		}
+		if epsilon(mid, delta) <= eps {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo, nil
+}

@@ -1,0 +1,171 @@
+package round
+
+import (
+	"fmt"
+	"slices"
+
+	"covey/internal/study"
+)
+
+// EntryKind names a transition of the durable state.
+type EntryKind string
+
+// The entries, in the order in which a study meets them.
+const (
+	EntryProposed  EntryKind = "proposed"
+	EntryDecided   EntryKind = "decided"
+	EntryPrepared  EntryKind = "prepared"  // all sites confirmed the setup
+	EntrySurvivors EntryKind = "survivors" // U, before any signature is asked for
+	EntryOpening   EntryKind = "opening"   // U's certificate, before any share is asked for
+	EntryAbandoned EntryKind = "abandoned" // the slot; the query goes on in the next
+	EntryReleased  EntryKind = "released"  // the noised answer and its charge
+	EntryEnded     EntryKind = "ended"
+)
+
+// Entry is one line of the replicated log about a study. Only the fields of
+// its kind are set.
+type Entry struct {
+	Study         study.Digest `json:"study"`
+	Kind          EntryKind    `json:"kind"`
+	Body          []byte       `json:"body,omitempty"`
+	Site          int          `json:"site,omitempty"`
+	Culprit       int          `json:"culprit,omitempty"` // 1 + roster index; 0: nobody
+	Verdict       Verdict      `json:"verdict,omitempty"`
+	Code          study.Code   `json:"code,omitempty"`
+	Attempt       uint32       `json:"attempt,omitempty"`
+	Announcements [][]byte     `json:"announcements,omitempty"`
+	Confirmations [][]byte     `json:"confirmations,omitempty"`
+	Query         int          `json:"query,omitempty"`
+	Slot          int          `json:"slot,omitempty"`
+	Survivors     []int        `json:"survivors,omitempty"`
+	Certificate   [][]byte     `json:"certificate,omitempty"`
+	Released      *Released    `json:"released,omitempty"`
+	// What the release leads to, computed once by the leader: replicas on
+	// different processors need not agree on the last bit of a division.
+	X      []float64 `json:"x,omitempty"`
+	Radius float64   `json:"radius,omitempty"`
+	Rho    float64   `json:"rho,omitempty"`
+}
+
+// StaleError is an entry that came too late: another one had already decided
+// what it was about. The state is unchanged.
+type StaleError struct {
+	Kind  EntryKind
+	Query int
+	Slot  int
+}
+
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("round: entry %q of query %d slot %d is stale", e.Kind, e.Query, e.Slot)
+}
+
+// apply changes the durable state by a committed entry, or leaves it as it is and says
+// that the entry is stale. It is deterministic and samples nothing.
+func (s *State) apply(e Entry) error {
+	stale := &StaleError{Kind: e.Kind, Query: e.Query, Slot: e.Slot}
+	if e.Kind == EntryProposed {
+		if s.plan != nil {
+			return stale
+		}
+		plan, err := study.NewPlan(e.Body)
+		if err != nil {
+			return err
+		}
+		s.plan = plan
+		s.Durable = Durable{Body: e.Body, Status: StatusProposed, Culprit: -1, Verdicts: make([]Verdict, plan.Thresholds.Sites)}
+		for i := range s.Verdicts {
+			s.Verdicts[i] = VerdictPending
+		}
+		s.live.reset(plan.Thresholds.Sites)
+		return nil
+	}
+	if s.plan == nil || s.Terminal() {
+		return stale
+	}
+	switch e.Kind {
+	case EntryDecided:
+		return s.applyDecided(e, stale)
+	case EntryPrepared:
+		if s.Status != StatusSetup || e.Attempt != s.Attempt {
+			return stale
+		}
+		s.Status, s.Announcements, s.Confirmations = StatusRunning, e.Announcements, e.Confirmations
+		s.X, s.Radius = s.plan.Start(), s.plan.Radius
+		s.live.resetSlot(s.plan.Thresholds.Sites)
+	case EntryEnded:
+		s.Status, s.Code, s.Culprit = StatusEnded, e.Code, e.Culprit-1
+	default:
+		if s.Status != StatusRunning || e.Query != s.Query || e.Slot != s.Slot {
+			return stale
+		}
+		return s.applySlot(e, stale)
+	}
+	return nil
+}
+
+func (s *State) applyDecided(e Entry, stale error) error {
+	if s.Status != StatusProposed || e.Site < 0 || e.Site >= len(s.Verdicts) || s.Verdicts[e.Site] == VerdictApproved {
+		return stale
+	}
+	s.Verdicts[e.Site] = e.Verdict
+	if e.Verdict == VerdictRejected {
+		s.Status, s.Code, s.Culprit = StatusEnded, e.Code, e.Site
+	}
+	if !slices.ContainsFunc(s.Verdicts, func(v Verdict) bool { return v != VerdictApproved }) {
+		s.Status = StatusSetup
+	}
+	return nil
+}
+
+// applySlot applies an entry about the open slot.
+func (s *State) applySlot(e Entry, stale error) error {
+	switch e.Kind {
+	case EntrySurvivors:
+		if s.Survivors != nil {
+			return stale
+		}
+		s.Survivors = e.Survivors
+		if s.First == nil {
+			s.First = e.Survivors
+		}
+	case EntryOpening:
+		// From here on agents may have sent shares: the slot can only be
+		// finished, never abandoned.
+		if s.Survivors == nil || s.Certificate != nil {
+			return stale
+		}
+		s.Certificate = e.Certificate
+	case EntryAbandoned:
+		if s.Certificate != nil || !s.spare() {
+			return stale
+		}
+		s.Slot++
+		s.closeSlot()
+	case EntryReleased:
+		if e.Released == nil {
+			return stale
+		}
+		s.Releases = append(s.Releases, *e.Released)
+		s.Rho += e.Rho
+		s.X, s.Radius = e.X, e.Radius
+		s.Query++
+		s.Slot++
+		s.closeSlot()
+		if s.Query == len(s.plan.Queries) {
+			s.Status, s.Code = StatusCompleted, study.CodeCompleted
+		}
+	default:
+		return stale
+	}
+	return nil
+}
+
+// spare says whether a slot can be given up and every query left still has one.
+func (s *State) spare() bool {
+	return s.Slot+1+len(s.plan.Queries)-s.Query <= s.plan.Slots
+}
+
+func (s *State) closeSlot() {
+	s.Survivors, s.Certificate = nil, nil
+	s.live.resetSlot(s.plan.Thresholds.Sites)
+}

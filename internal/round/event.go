@@ -1,0 +1,207 @@
+package round
+
+import (
+	"time"
+
+	"covey/internal/study"
+)
+
+// Event is something that happened to a study. Committed is the only one that
+// changes Durable.
+type Event interface{ event() }
+
+// Site is a roster index.
+type (
+	// Committed is an entry that the log holds for good.
+	Committed struct{ Entry Entry }
+	// Led says that this node leads from now on, with everything committed applied.
+	Led struct{ Connected []int }
+	// Followed says that this node no longer leads.
+	Followed struct{}
+	// Connected is a new link of a site; whatever it was asked before, it is asked again.
+	Connected struct{ Site int }
+	// Disconnected is the end of a site's link.
+	Disconnected struct{ Site int }
+	// Decided is a site's verdict.
+	Decided struct {
+		Site    int
+		Verdict Verdict
+		Code    study.Code
+	}
+	// Announced is a site's signed announcement, not yet checked.
+	Announced struct {
+		Site    int
+		Attempt uint32
+		Signed  []byte
+	}
+	// SetupVerified says that the announcements are in order, or whose is not
+	// (Culprit, -1 for none).
+	SetupVerified struct{ Culprit int }
+	// Dealt is a site's sealed shares, by recipient.
+	Dealt struct {
+		Site    int
+		Attempt uint32
+		Boxes   [][]byte
+	}
+	// Confirmed is a site's confirmation of the transcript, checked.
+	Confirmed struct {
+		Site      int
+		Attempt   uint32
+		Signature []byte
+	}
+	// Uploaded says that the leader holds a well-formed masked upload.
+	Uploaded struct{ Site, Query, Slot int }
+	// Signed is a site's release signature on the committed U, checked.
+	Signed struct {
+		Site, Query, Slot int
+		Signature         []byte
+	}
+	// Shared says that the leader holds a site's shares, checked.
+	Shared struct{ Site, Query, Slot int }
+	// OpenFailed says that the sum of the open slot was not released.
+	OpenFailed struct {
+		Query, Slot int
+		Code        study.Code
+	}
+	// Refused is a site's no. Held is the survivor set it signed before, if the
+	// signature was checked.
+	Refused struct {
+		Site, Query, Slot int
+		Code              study.Code
+		Culprit           int // -1 for none
+		Held              []int
+	}
+	// Adopt is a final result that a site holds and this log does not, checked
+	// against the plan and the coordinator's own key.
+	Adopt struct {
+		Release  study.Release
+		Released Released
+	}
+	// Expired is a deadline that was set by SetDeadline.
+	Expired struct {
+		Query, Slot int
+		Phase       Phase
+	}
+	// ProposeFailed says that the log did not take the last entry.
+	ProposeFailed struct{}
+	// Abort is the operator's end of a study.
+	Abort struct{ Code study.Code }
+)
+
+func (Committed) event()     {}
+func (Led) event()           {}
+func (Followed) event()      {}
+func (Connected) event()     {}
+func (Disconnected) event()  {}
+func (Decided) event()       {}
+func (Announced) event()     {}
+func (SetupVerified) event() {}
+func (Dealt) event()         {}
+func (Confirmed) event()     {}
+func (Uploaded) event()      {}
+func (Signed) event()        {}
+func (Shared) event()        {}
+func (OpenFailed) event()    {}
+func (Refused) event()       {}
+func (Adopt) event()         {}
+func (Expired) event()       {}
+func (ProposeFailed) event() {}
+func (Abort) event()         {}
+
+// Phase of a slot that has a deadline.
+type Phase string
+
+// The phases.
+const (
+	PhaseUpload Phase = "upload"
+	PhaseOpen   Phase = "open"
+)
+
+// Effect is something that the leader does.
+type Effect interface{ effect() }
+
+type (
+	// Send asks or tells one site.
+	Send struct {
+		Site    int
+		Message Message
+	}
+	// Propose puts an entry into the log.
+	Propose struct{ Entry Entry }
+	// VerifySetup checks all announcements; SetupVerified answers.
+	VerifySetup struct{ Announcements [][]byte }
+	// Open unmasks the sum of the open slot, samples the noise once for that
+	// sum, and proposes the release; OpenFailed answers if that fails.
+	Open struct {
+		Ask       study.Ask
+		Survivors []int
+	}
+	// SetDeadline asks for Expired after a while.
+	SetDeadline struct {
+		Query, Slot int
+		Phase       Phase
+		After       time.Duration
+	}
+)
+
+func (Send) effect()        {}
+func (Propose) effect()     {}
+func (VerifySetup) effect() {}
+func (Open) effect()        {}
+func (SetDeadline) effect() {}
+
+// Message is what a site is sent.
+type Message interface{ message() }
+
+type (
+	// AskDecision carries the proposal's exact bytes.
+	AskDecision struct{ Body []byte }
+	// AskAnnouncement begins a setup attempt.
+	AskAnnouncement struct{ Attempt uint32 }
+	// AskBoxes carries all announcements and asks for sealed shares.
+	AskBoxes struct {
+		Attempt       uint32
+		Announcements [][]byte
+	}
+	// AskConfirmation carries the boxes for one site.
+	AskConfirmation struct {
+		Attempt uint32
+		Boxes   [][]byte // by dealer
+	}
+	// TellConfirmed carries all confirmations: without it no agent uploads.
+	TellConfirmed struct {
+		Attempt    uint32
+		Signatures [][]byte
+	}
+	// AskUpload is one query.
+	AskUpload struct{ Ask study.Ask }
+	// AskSignature asks for a release signature on U.
+	AskSignature struct {
+		Query, Slot int
+		Survivors   []int
+	}
+	// AskShares shows the certificate and asks for shares.
+	AskShares struct {
+		Query, Slot int
+		Survivors   []int
+		Certificate [][]byte
+	}
+	// TellFinal is a query's released value.
+	TellFinal struct {
+		Query, Slot int
+		Released    Released
+	}
+	// TellEnded is the end of the study.
+	TellEnded struct{ Code study.Code }
+)
+
+func (AskDecision) message()     {}
+func (AskAnnouncement) message() {}
+func (AskBoxes) message()        {}
+func (AskConfirmation) message() {}
+func (TellConfirmed) message()   {}
+func (AskUpload) message()       {}
+func (AskSignature) message()    {}
+func (AskShares) message()       {}
+func (TellFinal) message()       {}
+func (TellEnded) message()       {}

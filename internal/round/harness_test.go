@@ -1,0 +1,263 @@
+package round
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"covey/internal/study"
+)
+
+// harness is a leader, a log that commits what it is given, and sites that
+// answer what they are asked, all in memory and in order.
+type harness struct {
+	t     testing.TB
+	state *State
+	sites int
+	down  map[int]bool // sites that answer nothing
+	mute  map[string]bool
+
+	log     []Entry
+	asked   []string // "kind site query slot"
+	pending []Effect
+	opened  map[string]int
+}
+
+// proposal gives the bytes of a small study.
+func proposal(t testing.TB, sites int, change func(*study.Spec)) []byte {
+	t.Helper()
+	spec := study.Spec{
+		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue,
+		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+		Deadlines: study.Deadlines{Round: study.Duration(time.Second), Tick: study.Duration(time.Millisecond)},
+	}
+	if change != nil {
+		change(&spec)
+	}
+	var roster []study.Member
+	for i := range sites {
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: fmt.Sprintf("site-%d", i), Identity: study.Key(key), Units: 1000 + i})
+	}
+	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func newHarness(t testing.TB, sites int, change func(*study.Spec)) *harness {
+	t.Helper()
+	h := &harness{t: t, state: &State{}, sites: sites, down: map[int]bool{}, mute: map[string]bool{}, opened: map[string]int{}}
+	body := proposal(t, sites, change)
+	h.commit(Entry{Kind: EntryProposed, Study: study.DigestOf(body), Body: body})
+	h.lead()
+	return h
+}
+
+func (h *harness) lead() {
+	var up []int
+	for i := range h.sites {
+		if !h.down[i] {
+			up = append(up, i)
+		}
+	}
+	h.event(Led{up})
+}
+
+func (h *harness) commit(e Entry) {
+	// The log is bytes: what does not survive encoding is not there after a crash.
+	raw, err := json.Marshal(e)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var back Entry
+	if err := json.Unmarshal(raw, &back); err != nil {
+		h.t.Fatal(err)
+	}
+	effects, err := h.state.Step(Committed{back})
+	if err == nil {
+		h.log = append(h.log, back)
+	}
+	h.pending = append(h.pending, effects...)
+}
+
+func (h *harness) event(e Event) {
+	effects, err := h.state.Step(e)
+	if err != nil {
+		h.t.Fatalf("%T: %v", e, err)
+	}
+	h.pending = append(h.pending, effects...)
+}
+
+// crash loses the leader's memory and starts again from the durable state.
+func (h *harness) crash() {
+	raw, err := json.Marshal(h.state.Durable)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var d Durable
+	if err := json.Unmarshal(raw, &d); err != nil {
+		h.t.Fatal(err)
+	}
+	if h.state, err = Restore(d); err != nil {
+		h.t.Fatal(err)
+	}
+	h.pending = nil
+	h.lead()
+}
+
+// one runs the oldest effect; false if there is none.
+func (h *harness) one() bool {
+	if len(h.pending) == 0 {
+		return false
+	}
+	e := h.pending[0]
+	h.pending = h.pending[1:]
+	switch e := e.(type) {
+	case Propose:
+		h.commit(e.Entry)
+	case VerifySetup:
+		h.event(SetupVerified{Culprit: -1})
+	case Open:
+		h.open(e)
+	case Send:
+		if !h.down[e.Site] {
+			h.answer(e.Site, e.Message)
+		}
+	}
+	return true
+}
+
+func (h *harness) run() {
+	for h.one() {
+	}
+}
+
+// expire passes a deadline of the open slot.
+func (h *harness) expire(p Phase) {
+	h.event(Expired{Query: h.state.Query, Slot: h.state.Slot, Phase: p})
+	h.run()
+}
+
+func (h *harness) open(e Open) {
+	h.opened[fmt.Sprint(e.Ask.Query)]++
+	noised := make([]int64, h.state.plan.Queries[e.Ask.Query].Values)
+	for i := range noised {
+		noised[i] = int64(1000 * (i + 1))
+	}
+	r := h.state.plan.NewRelease(e.Ask, e.Survivors, noised)
+	raw, err := r.Encode()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.commit(h.state.NewReleased(r, Released{Encoded: raw, Signature: []byte("signature")}))
+}
+
+// answer checks what may be asked of a site and when, and answers as a site does.
+func (h *harness) answer(i int, m Message) {
+	s := h.state
+	note := func(kind string) { h.asked = append(h.asked, fmt.Sprintf("%s %d %d %d", kind, i, s.Query, s.Slot)) }
+	switch m := m.(type) {
+	case AskDecision:
+		h.event(Decided{Site: i, Verdict: VerdictApproved})
+	case AskAnnouncement:
+		h.event(Announced{Site: i, Attempt: m.Attempt, Signed: fmt.Appendf(nil, "announcement %d", i)})
+	case AskBoxes:
+		boxes := make([][]byte, h.sites)
+		for j := range boxes {
+			boxes[j] = fmt.Appendf(nil, "box %d to %d", i, j)
+		}
+		h.event(Dealt{Site: i, Attempt: m.Attempt, Boxes: boxes})
+	case AskConfirmation:
+		for from, box := range m.Boxes {
+			if from != i && string(box) != fmt.Sprintf("box %d to %d", from, i) {
+				h.t.Fatalf("site %d got the box %q from %d", i, box, from)
+			}
+		}
+		h.event(Confirmed{Site: i, Attempt: m.Attempt, Signature: []byte("confirmed")})
+	case AskUpload:
+		note("upload")
+		if !h.mute["upload"] {
+			h.event(Uploaded{i, m.Ask.Query, m.Ask.Slot})
+		}
+	case AskSignature:
+		note("sign")
+		if h.last(EntrySurvivors, m.Query, m.Slot) == nil {
+			h.t.Fatalf("a signature on U of slot %d was asked for before U was committed", m.Slot)
+		}
+		if !h.mute["sign"] {
+			h.event(Signed{i, m.Query, m.Slot, fmt.Appendf(nil, "signature %d", i)})
+		}
+	case AskShares:
+		note("share")
+		if h.last(EntryOpening, m.Query, m.Slot) == nil {
+			h.t.Fatalf("shares of slot %d were asked for before the opening was committed", m.Slot)
+		}
+		if !h.mute["share"] {
+			h.event(Shared{i, m.Query, m.Slot})
+		}
+	case TellFinal:
+		if h.last(EntryReleased, m.Query, m.Slot) == nil {
+			h.t.Fatalf("a release of query %d was told before it was committed", m.Query)
+		}
+	}
+}
+
+func (h *harness) last(kind EntryKind, query, slot int) *Entry {
+	for i := len(h.log) - 1; i >= 0; i-- {
+		if e := h.log[i]; e.Kind == kind && e.Query == query && e.Slot == slot {
+			return &h.log[i]
+		}
+	}
+	return nil
+}
+
+// audit checks the log as a whole.
+func (h *harness) audit() {
+	h.t.Helper()
+	released, survivors := map[int]int{}, map[int]int{}
+	slot := -1
+	for _, e := range h.log {
+		switch e.Kind {
+		case EntryReleased:
+			released[e.Query]++
+			if e.Slot <= slot {
+				h.t.Fatalf("query %d was released in slot %d, not after slot %d", e.Query, e.Slot, slot)
+			}
+			slot = e.Slot
+			if h.last(EntryOpening, e.Query, e.Slot) == nil {
+				h.t.Fatalf("query %d was released without a committed opening", e.Query)
+			}
+		case EntrySurvivors:
+			survivors[e.Slot]++
+			if len(e.Survivors) < h.state.plan.Thresholds.MinSurvivors {
+				h.t.Fatalf("slot %d has %d survivors, at least %d are needed", e.Slot, len(e.Survivors), h.state.plan.Thresholds.MinSurvivors)
+			}
+		case EntryAbandoned:
+			if h.last(EntryOpening, e.Query, e.Slot) != nil {
+				h.t.Fatalf("slot %d was abandoned after its opening was committed", e.Slot)
+			}
+		}
+	}
+	for q, n := range released {
+		if n != 1 {
+			h.t.Fatalf("query %d was released %d times", q, n)
+		}
+	}
+	for s, n := range survivors {
+		if n != 1 {
+			h.t.Fatalf("slot %d has %d survivor sets", s, n)
+		}
+	}
+}
+
+func (h *harness) want(status Status) {
+	h.t.Helper()
+	if h.state.Status != status {
+		h.t.Fatalf("the study is %s (%s), want %s; waiting for %v", h.state.Status, h.state.Code, status, h.state.WaitingFor())
+	}
+	h.audit()
+}

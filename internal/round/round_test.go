@@ -1,0 +1,312 @@
+package round
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"covey/internal/study"
+)
+
+func TestStudyCompletes(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.run()
+	h.want(StatusCompleted)
+	if got, want := len(h.state.Releases), len(h.state.plan.Queries); got != want {
+		t.Fatalf("%d releases, want %d", got, want)
+	}
+	if diff := h.state.Rho - h.state.plan.Rho; diff > 1e-12 || diff < -1e-12 {
+		t.Fatalf("charged ρ %v, planned %v", h.state.Rho, h.state.plan.Rho)
+	}
+}
+
+func TestSiteThatDropsIsLeftBehindAtTheDeadline(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["upload"] = true
+	h.run()
+	h.mute["upload"] = false
+	h.down[2] = true
+	h.crash() // asks again, without site 2
+	h.run()
+	if h.state.Survivors != nil {
+		t.Fatal("U was committed before the deadline without site 2")
+	}
+	if got := h.state.WaitingFor(); !slices.Equal(got, []int{2}) {
+		t.Fatalf("waiting for %v, want site 2", got)
+	}
+	h.expire(PhaseUpload)
+	if got := h.log[len(h.log)-1]; h.state.Query != 1 || got.Kind != EntryReleased {
+		t.Fatalf("query 0 was not released at the deadline: query %d", h.state.Query)
+	}
+	if u := h.last(EntrySurvivors, 0, 0).Survivors; !slices.Equal(u, []int{0, 1, 3, 4}) {
+		t.Fatalf("U = %v", u)
+	}
+	// It comes back at the next query.
+	h.down[2] = false
+	h.event(Connected{2})
+	h.run()
+	h.want(StatusCompleted)
+	if u := h.last(EntrySurvivors, 1, 1).Survivors; len(u) != 5 {
+		t.Fatalf("U of query 1 = %v, want all", u)
+	}
+}
+
+func TestWaitModeKeepsTheFirstSurvivors(t *testing.T) {
+	h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	h.down[4] = true
+	h.event(Disconnected{4})
+	h.run()
+	h.down[4] = false
+	h.event(Connected{4})
+	for h.state.Query == 0 && h.one() {
+	}
+	h.down[4] = true
+	h.event(Disconnected{4})
+	h.run()
+	h.expire(PhaseUpload)
+	if h.state.Status != StatusRunning || h.state.Survivors != nil {
+		t.Fatal("a study that waits went on without a site of its first U")
+	}
+	h.down[4] = false
+	h.event(Connected{4})
+	h.run()
+	h.want(StatusCompleted)
+	for _, e := range h.log {
+		if e.Kind == EntrySurvivors && len(e.Survivors) != 5 {
+			t.Fatalf("U of query %d = %v", e.Query, e.Survivors)
+		}
+	}
+}
+
+func TestBelowMinSurvivorsPauses(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["upload"] = true
+	h.run()
+	h.mute["upload"] = false
+	h.down[0], h.down[1] = true, true
+	h.crash()
+	h.run()
+	h.expire(PhaseUpload)
+	if h.state.Survivors != nil || h.state.Status != StatusRunning {
+		t.Fatal("3 of 5 sites closed a sum, U_min is 4")
+	}
+	h.down[0] = false
+	h.event(Connected{0})
+	h.run()
+	if u := h.last(EntrySurvivors, 0, 0); u == nil || len(u.Survivors) != 4 {
+		t.Fatal("the fourth site did not close the overdue slot")
+	}
+}
+
+func TestStalledBeforeOpeningTakesANewSlot(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["sign"] = true
+	h.run()
+	if h.state.Survivors == nil {
+		t.Fatal("no U")
+	}
+	// The leader and with it the uploads are lost, and a site of U with them.
+	h.down[3] = true
+	h.crash()
+	h.mute["sign"] = false
+	h.run()
+	h.expire(PhaseOpen)
+	if h.last(EntryAbandoned, 0, 0) == nil || h.state.Slot != 1 {
+		t.Fatalf("slot 0 was not abandoned; slot %d", h.state.Slot)
+	}
+	h.expire(PhaseUpload)
+	if r := h.last(EntryReleased, 0, 1); r == nil {
+		t.Fatal("query 0 was not released in slot 1")
+	}
+	h.audit()
+}
+
+func TestStalledWhileOpeningIsNeverAbandoned(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["share"] = true
+	h.run()
+	if h.state.Certificate == nil {
+		t.Fatal("no certificate")
+	}
+	h.down[3] = true
+	h.crash()
+	h.mute["share"] = false
+	h.run()
+	h.expire(PhaseOpen)
+	h.expire(PhaseUpload)
+	if h.state.Slot != 0 || h.state.Query != 0 {
+		t.Fatal("a slot whose shares were asked for was replaced")
+	}
+	if _, err := h.state.Step(Committed{Entry{Kind: EntryAbandoned}}); !stale(err) {
+		t.Fatalf("an abandonment after the opening was applied: %v", err)
+	}
+	h.down[3] = false
+	h.event(Connected{3})
+	h.run()
+	h.want(StatusCompleted)
+}
+
+func TestFirstCommittedReleaseWins(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	for h.state.Query == 0 && h.one() {
+	}
+	again := *h.last(EntryReleased, 0, 0)
+	again.X = []float64{0, 0, 1}
+	x := slices.Clone(h.state.X)
+	if _, err := h.state.Step(Committed{again}); !stale(err) {
+		t.Fatalf("a second release of query 0: %v", err)
+	}
+	if !slices.Equal(x, h.state.X) || len(h.state.Releases) != 1 {
+		t.Fatal("a second release changed the state")
+	}
+}
+
+func stale(err error) bool {
+	_, ok := errors.AsType[*StaleError](err)
+	return ok
+}
+
+func TestSpareSlotsBoundRetries(t *testing.T) {
+	h := newHarness(t, 5, func(s *study.Spec) { s.SpareSlots = 2 })
+	h.mute["sign"] = true
+	h.run()
+	for retry := range 3 {
+		if h.state.Status != StatusRunning {
+			t.Fatalf("ended at retry %d", retry)
+		}
+		// Lose the uploads of a site that is in U, until nothing is left to retry with.
+		h.down[3] = true
+		h.crash()
+		h.run()
+		if h.state.Survivors == nil {
+			h.down[3] = false
+			h.event(Connected{3})
+			h.run()
+			h.down[3] = true
+			h.crash()
+			h.run()
+		}
+		h.expire(PhaseOpen)
+	}
+	h.want(StatusEnded)
+	if h.state.Code != study.CodeRetriesSpent {
+		t.Fatalf("code %s", h.state.Code)
+	}
+}
+
+func TestHeldSurvivorsAreAdopted(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["upload"] = true
+	h.run()
+	held := []int{0, 1, 2, 3}
+	h.event(Refused{Site: 1, Query: 0, Slot: 0, Code: study.CodeHeld, Culprit: -1, Held: held})
+	h.run()
+	if !slices.Equal(h.state.Survivors, held) {
+		t.Fatalf("U = %v, want the one that a site signed", h.state.Survivors)
+	}
+}
+
+func TestRejectionEndsTheStudy(t *testing.T) {
+	h := newHarness(t, 3, nil)
+	h.pending = nil
+	h.event(Decided{Site: 1, Verdict: VerdictRejected, Code: study.CodeBudget})
+	h.run()
+	h.want(StatusEnded)
+	if h.state.Code != study.CodeBudget || h.state.Culprit != 1 {
+		t.Fatalf("code %s of site %d", h.state.Code, h.state.Culprit)
+	}
+}
+
+func TestBadAnnouncementNamesItsSite(t *testing.T) {
+	h := newHarness(t, 3, nil)
+	for {
+		if len(h.pending) > 0 {
+			if _, ok := h.pending[0].(VerifySetup); ok {
+				break
+			}
+		}
+		if !h.one() {
+			t.Fatal("the setup was not verified")
+		}
+	}
+	h.pending = nil
+	h.event(SetupVerified{Culprit: 2})
+	h.run()
+	h.want(StatusEnded)
+	if h.state.Culprit != 2 || h.state.Code != study.CodeBadAnnouncement {
+		t.Fatalf("code %s of site %d", h.state.Code, h.state.Culprit)
+	}
+}
+
+func TestAbortEndsAndKeepsCharges(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	for h.state.Query == 0 && h.one() {
+	}
+	charged := h.state.Rho
+	h.pending = nil
+	h.state.live.proposing = false
+	h.event(Abort{study.CodeAborted})
+	h.run()
+	h.want(StatusEnded)
+	if h.state.Rho != charged || charged == 0 {
+		t.Fatalf("ρ %v after the abort, %v before", h.state.Rho, charged)
+	}
+}
+
+// TestFaults runs random schedules of crashes, drops, returns, lost replies and
+// deadlines, and lets everything heal at the end: the log MUST stay lawful at
+// every step, and the study must come to an end.
+func TestFaults(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		sites := rapid.IntRange(3, 8).Draw(r, "sites")
+		waits := rapid.Bool().Draw(r, "waits")
+		h := newHarness(t, sites, func(s *study.Spec) {
+			s.Rounds = 1
+			if waits {
+				s.OnDropout = study.DropoutWait
+			}
+		})
+		for range rapid.IntRange(0, 120).Draw(r, "steps") {
+			i := rapid.IntRange(0, sites-1).Draw(r, "site")
+			switch rapid.IntRange(0, 11).Draw(r, "what") {
+			case 0:
+				h.crash()
+			case 1:
+				h.down[i] = true
+				h.event(Disconnected{i})
+			case 2:
+				h.down[i] = false
+				h.event(Connected{i})
+			case 3:
+				h.expire(PhaseUpload)
+			case 4:
+				h.expire(PhaseOpen)
+			case 5:
+				if len(h.pending) > 0 { // a message or its reply is lost with the link
+					if s, ok := h.pending[0].(Send); ok {
+						h.pending = h.pending[1:]
+						h.event(Disconnected{s.Site})
+						h.event(Connected{s.Site})
+					}
+				}
+			case 6:
+				h.mute[rapid.SampledFrom([]string{"upload", "sign", "share"}).Draw(r, "mute")] = rapid.Bool().Draw(r, "on")
+			default:
+				h.one()
+			}
+			h.audit()
+		}
+		clear(h.down)
+		clear(h.mute)
+		h.crash()
+		h.run()
+		h.expire(PhaseOpen)
+		if h.state.Status == StatusEnded && h.state.Code == study.CodeRetriesSpent {
+			h.audit()
+			return
+		}
+		h.want(StatusCompleted)
+	})
+}

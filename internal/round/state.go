@@ -1,0 +1,214 @@
+package round
+
+import (
+	"slices"
+
+	"covey/internal/study"
+)
+
+// Status of a study.
+type Status string
+
+// A study moves down this list and never up.
+const (
+	StatusProposed  Status = "proposed"  // sites decide
+	StatusSetup     Status = "setup"     // one-time keys and shares
+	StatusRunning   Status = "running"   // queries
+	StatusCompleted Status = "completed" // the result stands
+	StatusEnded     Status = "ended"     // without a result; Code says why
+)
+
+// Verdict of a site on a proposal.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictPending  Verdict = "pending"
+	VerdictApproved Verdict = "approved"
+	VerdictRejected Verdict = "rejected"
+)
+
+// Released is a release as stored: its exact signed bytes and the signature.
+type Released struct {
+	Encoded   []byte `json:"encoded"`
+	Signature []byte `json:"signature"`
+}
+
+// Durable is the replicated part of a study's state. It MUST hold no un-noised
+// value and no masked upload (docs/protocol.md).
+type Durable struct {
+	Body     []byte     `json:"body"` // the proposal's exact bytes
+	Status   Status     `json:"status"`
+	Code     study.Code `json:"code,omitempty"`
+	Culprit  int        `json:"culprit"` // roster index that Code is about, -1 for none
+	Verdicts []Verdict  `json:"verdicts"`
+
+	Attempt       uint32   `json:"attempt"`
+	Announcements [][]byte `json:"announcements,omitempty"`
+	Confirmations [][]byte `json:"confirmations,omitempty"`
+
+	Query       int       `json:"query"` // the open one
+	Slot        int       `json:"slot"`  // its key material
+	X           []float64 `json:"x,omitempty"`
+	Radius      float64   `json:"radius"`
+	Survivors   []int     `json:"survivors,omitempty"`   // committed U of the open slot
+	Certificate [][]byte  `json:"certificate,omitempty"` // committed before any share is asked for
+	First       []int     `json:"first,omitempty"`       // the study's first U
+
+	Releases []Released `json:"releases,omitempty"`
+	Rho      float64    `json:"rho"` // charged so far
+}
+
+// State is one study's. The zero State awaits its Proposed entry.
+type State struct {
+	Durable
+	plan *study.Plan
+	live live
+}
+
+// live is what the leader has seen. It belongs to Step alone.
+type live struct {
+	leading   bool
+	proposing bool              // an entry is on its way to the log
+	connected []bool            // by site
+	asked     []map[string]bool // by site: what this link was already asked
+	left      []study.Code      // by site: refused for good on this link
+	announced [][]byte          // by site
+	verified  bool              // the announcements are checked
+	verifying bool
+	boxes     [][][]byte      // by dealer, then recipient
+	confirmed [][]byte        // by site
+	uploaded  []bool          // by site, in the open slot
+	signed    [][]byte        // by site, on the committed U
+	shared    []bool          // by site
+	opening   bool            // Open is under way
+	overdue   bool            // the open slot's upload deadline has passed
+	stalled   bool            // its opening deadline has passed
+	timed     map[string]bool // deadlines set since the slot opened
+}
+
+// Plan of the study; nil before it is proposed.
+func (s *State) Plan() *study.Plan { return s.plan }
+
+// Restore rebuilds a state from its durable part.
+func Restore(d Durable) (*State, error) {
+	plan, err := study.NewPlan(d.Body)
+	if err != nil {
+		return nil, err
+	}
+	s := &State{Durable: d, plan: plan}
+	s.live.reset(plan.Thresholds.Sites)
+	return s, nil
+}
+
+func (l *live) reset(sites int) {
+	*l = live{
+		connected: make([]bool, sites), asked: make([]map[string]bool, sites), left: make([]study.Code, sites),
+		announced: make([][]byte, sites), boxes: make([][][]byte, sites), confirmed: make([][]byte, sites),
+	}
+	for i := range l.asked {
+		l.asked[i] = map[string]bool{}
+	}
+	l.resetSlot(sites)
+}
+
+func (l *live) resetSlot(sites int) {
+	l.uploaded, l.shared = make([]bool, sites), make([]bool, sites)
+	l.signed = make([][]byte, sites)
+	l.opening, l.overdue, l.stalled = false, false, false
+	l.timed = map[string]bool{}
+}
+
+// Ask is the open query. It is an error only if the noise cannot be sampled,
+// which the plan has excluded.
+func (s *State) Ask() (study.Ask, error) {
+	return s.plan.NewAsk(s.Query, s.Slot, s.Attempt, s.X, s.Radius)
+}
+
+// Terminal says that nothing more will happen.
+func (s *State) Terminal() bool { return s.Status == StatusCompleted || s.Status == StatusEnded }
+
+// wanted are the sites whose uploads close the open slot at once.
+func (s *State) wanted() []int {
+	if s.plan.Proposal.Spec.OnDropout == study.DropoutWait && s.First != nil {
+		return s.First
+	}
+	all := make([]int, s.plan.Thresholds.Sites)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// Uploaded are the sites whose masked uploads of the open slot the leader holds.
+func (s *State) Uploaded() []int { return indices(s.live.uploaded) }
+
+// Connected are the sites with a link to the leader.
+func (s *State) Connected() []int { return indices(s.live.connected) }
+
+// Overdue says that the open slot's upload deadline has passed.
+func (s *State) Overdue() bool { return s.live.overdue }
+
+// WaitingFor are the sites that the study cannot go on without just now.
+func (s *State) WaitingFor() []int {
+	var out []int
+	for i := range s.plan.Thresholds.Sites {
+		if s.awaits(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (s *State) awaits(i int) bool {
+	l := &s.live
+	switch s.Status {
+	case StatusProposed:
+		return s.Verdicts[i] != VerdictApproved
+	case StatusSetup:
+		switch {
+		case !all(l.announced):
+			return l.announced[i] == nil
+		case !all(l.boxes):
+			return l.boxes[i] == nil
+		default:
+			return l.confirmed[i] == nil
+		}
+	case StatusRunning:
+		switch {
+		case s.Survivors == nil:
+			return !l.uploaded[i] && slices.Contains(s.wanted(), i)
+		case !l.uploaded[i] && slices.Contains(s.Survivors, i):
+			return true
+		case s.Certificate == nil:
+			return l.signed[i] == nil
+		default:
+			return !l.shared[i]
+		}
+	}
+	return false
+}
+
+func indices(set []bool) []int {
+	out := []int{}
+	for i, in := range set {
+		if in {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func all[T any](bySite [][]T) bool {
+	return !slices.ContainsFunc(bySite, func(v []T) bool { return v == nil })
+}
+
+func count(bySite [][]byte) int {
+	n := 0
+	for _, v := range bySite {
+		if v != nil {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,278 @@
+package round
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"covey/internal/study"
+)
+
+// Step changes the state by one event and gives what the leader has to do.
+// The error is a *StaleError, or a proposal that does not parse: an entry that
+// changed nothing. An event about another slot or attempt than the open one changes nothing.
+func (s *State) Step(e Event) ([]Effect, error) {
+	if c, ok := e.(Committed); ok {
+		s.live.proposing = false
+		if err := s.apply(c.Entry); err != nil {
+			return s.effects(), err
+		}
+		return s.effects(), nil
+	}
+	if s.plan == nil {
+		return nil, nil
+	}
+	if e, ok := e.(Abort); ok {
+		return s.propose(Entry{Kind: EntryEnded, Code: e.Code}), nil
+	}
+	s.observe(e)
+	return append(s.special(e), s.effects()...), nil
+}
+
+// observe notes a volatile event.
+func (s *State) observe(e Event) {
+	l := &s.live
+	switch e := e.(type) {
+	case Led:
+		l.reset(s.plan.Thresholds.Sites)
+		l.leading = true
+		for _, i := range e.Connected {
+			l.connected[i] = true
+		}
+	case Followed:
+		l.reset(s.plan.Thresholds.Sites)
+	case Connected:
+		l.connected[e.Site], l.left[e.Site] = true, ""
+		clear(l.asked[e.Site])
+	case Disconnected:
+		l.connected[e.Site] = false
+	case Announced:
+		if s.Status == StatusSetup && e.Attempt == s.Attempt && l.announced[e.Site] == nil {
+			l.announced[e.Site] = e.Signed
+		}
+	case SetupVerified:
+		l.verifying, l.verified = false, e.Culprit < 0
+	case Dealt:
+		if s.Status == StatusSetup && e.Attempt == s.Attempt && l.boxes[e.Site] == nil {
+			l.boxes[e.Site] = e.Boxes
+		}
+	case Confirmed:
+		if s.Status == StatusSetup && e.Attempt == s.Attempt {
+			l.confirmed[e.Site] = e.Signature
+		}
+	case Uploaded:
+		if s.open(e.Query, e.Slot) {
+			l.uploaded[e.Site] = true
+		}
+	case Signed:
+		if s.open(e.Query, e.Slot) && s.Survivors != nil {
+			l.signed[e.Site] = e.Signature
+		}
+	case Shared:
+		if s.open(e.Query, e.Slot) && s.Certificate != nil {
+			l.shared[e.Site] = true
+		}
+	case OpenFailed:
+		if s.open(e.Query, e.Slot) {
+			l.opening = false
+		}
+	case ProposeFailed:
+		l.proposing = false
+	case Expired:
+		if s.open(e.Query, e.Slot) {
+			l.overdue = l.overdue || e.Phase == PhaseUpload
+			l.stalled = l.stalled || e.Phase == PhaseOpen
+		}
+	}
+}
+
+// open says whether query and slot are the open ones.
+func (s *State) open(query, slot int) bool {
+	return s.Status == StatusRunning && query == s.Query && slot == s.Slot
+}
+
+// special gives the entries that one event by itself asks for.
+func (s *State) special(e Event) []Effect {
+	if !s.live.leading || s.Terminal() {
+		return nil
+	}
+	switch e := e.(type) {
+	case Decided:
+		if s.Status == StatusProposed && e.Verdict != VerdictPending && s.Verdicts[e.Site] != e.Verdict {
+			// Several sites may decide while one entry is on its way, so this
+			// does not wait for it: entries of different sites do not conflict.
+			return []Effect{Propose{s.entry(Entry{Kind: EntryDecided, Site: e.Site, Verdict: e.Verdict, Code: e.Code})}}
+		}
+	case SetupVerified:
+		if e.Culprit >= 0 {
+			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit + 1})
+		}
+	case OpenFailed:
+		if s.open(e.Query, e.Slot) {
+			return s.propose(Entry{Kind: EntryEnded, Code: e.Code})
+		}
+	case Adopt:
+		if s.open(e.Release.Query, s.Slot) {
+			return s.propose(s.release(e.Release, e.Released))
+		}
+	case Refused:
+		return s.refused(e)
+	}
+	return nil
+}
+
+// refused reacts to a site's no. A site that cannot take part ends a setup, and
+// a study that waits for every site; one that continues goes on without it.
+func (s *State) refused(e Refused) []Effect {
+	culprit := e.Site
+	if e.Culprit >= 0 {
+		culprit = e.Culprit
+	}
+	switch s.Status {
+	case StatusSetup:
+		return s.propose(Entry{Kind: EntryEnded, Code: e.Code, Culprit: culprit + 1})
+	case StatusRunning:
+		switch e.Code {
+		case study.CodeHeld:
+			// The log lost a U that this site holds a signature for (a restored
+			// backup): that U is the one that can be opened.
+			if s.open(e.Query, e.Slot) && s.Survivors == nil && e.Held != nil {
+				return s.propose(Entry{Kind: EntrySurvivors, Survivors: e.Held})
+			}
+		case study.CodeOutOfOrder, study.CodeFinal:
+			// An answer to something that is over.
+		default:
+			s.live.left[e.Site] = e.Code
+			if s.plan.Proposal.Spec.OnDropout == study.DropoutWait {
+				return s.propose(Entry{Kind: EntryEnded, Code: e.Code, Culprit: culprit + 1})
+			}
+		}
+	}
+	return nil
+}
+
+// effects gives what the state as a whole asks for: level-triggered, so that no
+// lost message or event can leave the study waiting for something nobody was asked.
+func (s *State) effects() []Effect {
+	if s.plan == nil || !s.live.leading {
+		return nil
+	}
+	out := s.prompts()
+	switch s.Status {
+	case StatusSetup:
+		out = append(out, s.prepare()...)
+	case StatusRunning:
+		out = append(out, s.deadlines()...)
+		out = append(out, s.advance()...)
+	}
+	return out
+}
+
+func (s *State) prepare() []Effect {
+	l := &s.live
+	switch {
+	case all(l.announced) && !l.verified && !l.verifying && !l.proposing:
+		l.verifying = true
+		return []Effect{VerifySetup{slices.Clone(l.announced)}}
+	case l.verified && all(l.confirmed):
+		return s.propose(Entry{
+			Kind: EntryPrepared, Attempt: s.Attempt,
+			Announcements: slices.Clone(l.announced), Confirmations: slices.Clone(l.confirmed),
+		})
+	}
+	return nil
+}
+
+// advance moves the open slot on: survivors, certificate, opening.
+func (s *State) advance() []Effect {
+	l := &s.live
+	waits := s.plan.Proposal.Spec.OnDropout == study.DropoutWait
+	uploaded := s.Uploaded()
+	switch {
+	case s.Survivors == nil:
+		if subset(s.wanted(), uploaded) {
+			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
+		}
+		if !waits && l.overdue && len(uploaded) >= s.plan.Thresholds.MinSurvivors {
+			return s.propose(Entry{Kind: EntrySurvivors, Survivors: uploaded})
+		}
+	case s.Certificate == nil:
+		if !subset(s.Survivors, uploaded) {
+			// A leader that began after U was committed asks U's sites again.
+			// Without shares asked for, nothing can have been opened, so another
+			// slot may replace this one.
+			if !waits && l.stalled {
+				if s.spare() {
+					return s.propose(Entry{Kind: EntryAbandoned})
+				}
+				return s.propose(Entry{Kind: EntryEnded, Code: study.CodeRetriesSpent})
+			}
+			return nil
+		}
+		if count(l.signed) >= s.plan.Thresholds.Quorum {
+			return s.propose(Entry{Kind: EntryOpening, Certificate: slices.Clone(l.signed)})
+		}
+	default:
+		if !l.opening && subset(s.Survivors, uploaded) && len(indices(l.shared)) >= s.plan.Thresholds.Quorum {
+			ask, err := s.Ask()
+			if err != nil {
+				return s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})
+			}
+			l.opening = true
+			return []Effect{Open{Ask: ask, Survivors: slices.Clone(s.Survivors)}}
+		}
+	}
+	return nil
+}
+
+// deadlines sets each of the open slot's once.
+func (s *State) deadlines() []Effect {
+	phase := PhaseUpload
+	if s.Survivors != nil {
+		phase = PhaseOpen
+	}
+	if s.live.timed[string(phase)] {
+		return nil
+	}
+	s.live.timed[string(phase)] = true
+	after := time.Duration(s.plan.Proposal.Spec.Deadlines.Round)
+	return []Effect{SetDeadline{Query: s.Query, Slot: s.Slot, Phase: phase, After: after}}
+}
+
+// NewReleased makes the entry that commits a release of the open slot: the
+// noised values, their charge, and the iterate and radius that follow.
+func (s *State) NewReleased(r study.Release, signed Released) Entry {
+	return s.entry(s.release(r, signed))
+}
+
+func (s *State) release(r study.Release, signed Released) Entry {
+	x, radius := s.plan.Next(r, s.Radius)
+	return Entry{Kind: EntryReleased, Released: &signed, X: x, Radius: radius, Rho: r.Rho}
+}
+
+// entry completes an entry about the open slot.
+func (s *State) entry(e Entry) Entry {
+	e.Study, e.Query, e.Slot = s.plan.Digest, s.Query, s.Slot
+	return e
+}
+
+// propose gives one entry to the log, and no second until the first is
+// committed: the log then decides nothing that this leader did not mean.
+func (s *State) propose(e Entry) []Effect {
+	if s.live.proposing || !s.live.leading || s.Terminal() {
+		return nil
+	}
+	s.live.proposing = true
+	return []Effect{Propose{s.entry(e)}}
+}
+
+func subset(part, whole []int) bool {
+	for _, i := range part {
+		if !slices.Contains(whole, i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *State) key(kind string) string { return fmt.Sprintf("%s %d %d", kind, s.Query, s.Slot) }

@@ -1,0 +1,177 @@
+package study
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"covey/internal/noise"
+)
+
+func testAsk(t *testing.T) (*Plan, Ask) {
+	t.Helper()
+	p := mustPlan(t, strings.Replace(minimal, "delta", "radius = 3.0\ndelta", 1), 1000, 1000, 1000)
+	a, err := p.NewAsk(2, 5, 0, p.Start(), p.Radius)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Check(a); err != nil {
+		t.Fatal(err)
+	}
+	return p, a
+}
+
+// TestCheckRefuses: each bound that an agent rests on, one change at a time.
+func TestCheckRefuses(t *testing.T) {
+	p, good := testAsk(t)
+	cases := map[string]func(*Ask){
+		"query":    func(a *Ask) { a.Query = len(p.Queries) },
+		"negative": func(a *Ask) { a.Query = -1 },
+		"slot":     func(a *Ask) { a.Slot = p.Slots },
+		"kind":     func(a *Ask) { a.Kind = KindHistogram },
+		"round":    func(a *Ask) { a.Round++ },
+		"x long":   func(a *Ask) { a.X = []float64{2, 0} },
+		"x nan":    func(a *Ask) { a.X = []float64{math.NaN(), 1} },
+		"x inf":    func(a *Ask) { a.X = []float64{math.Inf(1), 0} },
+		"x size":   func(a *Ask) { a.X = []float64{1, 0, 0} },
+		"radius":   func(a *Ask) { a.Radius *= 2; a.Grid *= 2 },
+		"grid":     func(a *Ask) { a.Grid /= 2 },
+		"sigma":    func(a *Ask) { a.Sigma = noise.Sigma(float64(a.Sigma) * 0.999) },
+	}
+	for name, change := range cases {
+		a := good
+		change(&a)
+		if _, ok := errors.AsType[*MismatchError](p.Check(a)); !ok {
+			t.Errorf("%s: was accepted", name)
+		}
+	}
+}
+
+func TestPrivateRadiusMustBeAnEdgeInRange(t *testing.T) {
+	p := mustPlan(t, minimal, 1000, 1000, 1000)
+	a, err := p.NewAsk(1, 1, 0, p.Start(), BinEdge(300))
+	if err != nil || p.Check(a) != nil {
+		t.Fatal(err, p.Check(a))
+	}
+	a, err = p.NewAsk(1, 1, 0, p.Start(), 0x1p100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Check(a) == nil {
+		t.Fatal("a radius above the histogram was accepted")
+	}
+}
+
+// TestContextBinds: ctx changes with every field, so that masks of sites that were
+// asked different things do not cancel.
+func TestContextBinds(t *testing.T) {
+	p, good := testAsk(t)
+	seen := map[[32]byte]string{p.Context([32]byte{1}, good): "good", p.Context([32]byte{2}, good): "transcript"}
+	for name, change := range map[string]func(*Ask){
+		"attempt": func(a *Ask) { a.Attempt++ }, "query": func(a *Ask) { a.Query++ }, "slot": func(a *Ask) { a.Slot++ },
+		"kind": func(a *Ask) { a.Kind = KindHistogram }, "round": func(a *Ask) { a.Round++ },
+		"x":      func(a *Ask) { a.X = []float64{a.X[1], a.X[0]} },
+		"radius": func(a *Ask) { a.Radius = 4 }, "grid": func(a *Ask) { a.Grid *= 2 }, "sigma": func(a *Ask) { a.Sigma++ },
+	} {
+		a := good
+		change(&a)
+		ctx := p.Context([32]byte{1}, a)
+		if other, ok := seen[ctx]; ok {
+			t.Errorf("%s has the context of %s", name, other)
+		}
+		seen[ctx] = name
+	}
+}
+
+func TestCheckRelease(t *testing.T) {
+	p, a := testAsk(t)
+	good := p.NewRelease(a, []int{0, 1, 2}, []int64{5, 6})
+	if err := p.CheckRelease(good, 0); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Release){
+		"study":      func(r *Release) { r.Study[0]++ },
+		"few":        func(r *Release) { r.Survivors = []int{0, 1}; r.Units = 2000 },
+		"order":      func(r *Release) { r.Survivors = []int{0, 2, 1} },
+		"twice":      func(r *Release) { r.Survivors = []int{0, 1, 1} },
+		"outside":    func(r *Release) { r.Survivors = []int{0, 1, 3} },
+		"units":      func(r *Release) { r.Units++ },
+		"length":     func(r *Release) { r.Noised = []int64{1} },
+		"less noise": func(r *Release) { r.Sigma /= 2 },
+	} {
+		r := good
+		change(&r)
+		if p.CheckRelease(r, 0) == nil {
+			t.Errorf("%s: was accepted", name)
+		}
+	}
+	raw, err := good.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := ParseRelease(raw)
+	if err != nil || back.Sigma != good.Sigma || back.Grid != good.Grid || back.Noised[1] != 6 {
+		t.Fatalf("%+v, %v", back, err)
+	}
+}
+
+func TestBinEdges(t *testing.T) {
+	for j := range HistogramBins {
+		want := math.Pow(2, float64(j-255)/4)
+		if math.Abs(BinEdge(j)/want-1) > 1e-14 {
+			t.Fatalf("edge %d is %v, want %v", j, BinEdge(j), want)
+		}
+	}
+	if BinEdge(255) != 1 || BinEdge(259) != 2 {
+		t.Fatal("whole powers of two must be exact")
+	}
+}
+
+func TestRadiusFrom(t *testing.T) {
+	sigma := noise.Sigma(10 << 10)
+	counts := make([]int64, HistogramBins)
+	counts[260], counts[264], counts[268] = 500, 390, 110
+	counts[400] = 39 // noise: below 4σ
+	if got := RadiusFrom(counts, sigma, 0); got != BinEdge(268) {
+		t.Fatalf("R = %v, want the edge of the 0.9 quantile %v", got, BinEdge(268))
+	}
+	counts[268] = 90
+	if got := RadiusFrom(counts, sigma, 0); got != BinEdge(264) {
+		t.Fatalf("R = %v, want %v", got, BinEdge(264))
+	}
+	if RadiusFrom(make([]int64, HistogramBins), sigma, 3) != 3 || RadiusFrom(make([]int64, HistogramBins), sigma, 0) != 1 {
+		t.Fatal("an empty histogram must keep the radius, or begin at 1")
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	p := mustPlan(t, strings.Replace(minimal, "delta", "radius = 3.0\nrounds = 4\ndelta", 1), 1000, 1000, 1000)
+	var releases []Release
+	x := p.Start()
+	for i := range p.Queries {
+		a, err := p.NewAsk(i, i, 0, x, p.Radius)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A signal along (3, 4)/5, far above the noise.
+		r := p.NewRelease(a, []int{0, 1, 2}, []int64{3 << 40, 4 << 40})
+		releases = append(releases, r)
+		x, _ = p.Next(r, p.Radius)
+	}
+	res, err := NewResult(p, releases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{OutputLast, OutputPooled} {
+		if v := res.Outputs[name]; math.Abs(v[0]-0.6) > 1e-12 || math.Abs(v[1]-0.8) > 1e-12 {
+			t.Errorf("%s = %v", name, v)
+		}
+	}
+	if res.Output != OutputLast {
+		t.Errorf("auto chose %s at noise-to-signal %v", res.Output, res.NoiseToSignal)
+	}
+	if _, err := NewResult(p, releases[1:]); err == nil {
+		t.Error("a result was made of too few releases")
+	}
+}

@@ -1,0 +1,31 @@
+package study
+
+// Code says why, in a fixed vocabulary: nothing that a site or a coordinator
+// says about a failure is free text, so that no data can travel in it.
+type Code string
+
+// The codes. A refusal or the end of a study carries one.
+const (
+	CodeNotApproved      Code = "not_approved"      // the site has not approved this digest
+	CodeBudget           Code = "budget"            // the population's cap would be exceeded
+	CodeData             Code = "data"              // the site's rows cannot be read or do not fit the proposal
+	CodeDataChanged      Code = "data_changed"      // the rows are not those that were approved
+	CodeUnknownStudy     Code = "unknown_study"     // nothing is known of this digest
+	CodePlanMismatch     Code = "plan_mismatch"     // the query does not fit the plan
+	CodeOutOfOrder       Code = "out_of_order"      // query or slot goes backwards
+	CodeHeld             Code = "held"              // another survivor set is already signed
+	CodeFinal            Code = "final"             // the query already has its final result
+	CodeBadAnnouncement  Code = "bad_announcement"  // the culprit's announcement fails a check
+	CodeBadShare         Code = "bad_share"         // the culprit's shares fail a check
+	CodeBadConfirmation  Code = "bad_confirmation"  // the culprit's confirmation fails a check
+	CodeBadCertificate   Code = "bad_certificate"   // not q valid signatures on this survivor set
+	CodeTooFewSurvivors  Code = "too_few_survivors" // fewer than U_min
+	CodeSurvivorsChanged Code = "survivors_changed" // on_dropout = "wait" and not the first set
+	CodeStore            Code = "store"             // the site's ledger cannot be written
+	CodeCompleted        Code = "completed"         // the study ended with its result
+	CodeAborted          Code = "aborted"           // the coordinator's operator ended it
+	CodeRejected         Code = "rejected"          // a site's operator or policy said no
+	CodeRetriesSpent     Code = "retries_spent"     // no spare slot is left
+	CodeInternal         Code = "internal"          // a check of our own failed
+	CodeLeft             Code = "left"              // the site lost what it held and leaves the study
+)

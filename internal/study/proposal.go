@@ -1,0 +1,143 @@
+package study
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Digest is the SHA-256 of the exact bytes of a proposal: what sites approve,
+// sign and budget for, never a re-encoding of it.
+type Digest [sha256.Size]byte
+
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// MarshalText writes lower-case hex.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads 64 hex digits.
+func (d *Digest) UnmarshalText(text []byte) error {
+	v, err := ParseDigest(string(text))
+	*d = v
+	return err
+}
+
+// ParseDigest reads 64 hex digits.
+func ParseDigest(text string) (Digest, error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != sha256.Size {
+		return Digest{}, fieldError("digest", "64 hex digits are wanted, got %d characters", len(text))
+	}
+	return Digest(raw), nil
+}
+
+// DigestOf gives the digest of a proposal's exact bytes.
+func DigestOf(body []byte) Digest { return sha256.Sum256(body) }
+
+// Key is an Ed25519 public key written in hex.
+type Key []byte
+
+// MarshalText writes lower-case hex.
+func (k Key) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(k)), nil }
+
+// UnmarshalText reads 64 hex digits.
+func (k *Key) UnmarshalText(text []byte) error {
+	raw, err := hex.DecodeString(string(text))
+	if err != nil || len(raw) != ed25519.PublicKeySize {
+		return fieldError("key", "64 hex digits are wanted")
+	}
+	*k = raw
+	return nil
+}
+
+// Member is one site of the roster.
+type Member struct {
+	// Name as in its certificate.
+	Name string `toml:"name" json:"name"`
+	// Identity is the site's long-term Ed25519 key.
+	Identity Key `toml:"identity" json:"identity"`
+	// Units is how many units the site contributes, counted before any row is
+	// dropped; public under replacement adjacency.
+	Units int `toml:"units" json:"units"`
+}
+
+// ProposalVersion is the version of the proposal's form.
+const ProposalVersion = 1
+
+// Proposal is a Spec with everything filled in that a site approves: the
+// roster with its keys and counts, the coordinator's signing key and a nonce
+// that makes two studies of one spec two studies.
+type Proposal struct {
+	Version     int      `toml:"version" json:"version"`
+	Nonce       Key      `toml:"nonce" json:"nonce"`
+	Coordinator Key      `toml:"coordinator" json:"coordinator"`
+	Spec        Spec     `toml:"study" json:"study"`
+	Roster      []Member `toml:"roster" json:"roster"`
+}
+
+// Propose writes the proposal of a spec: the bytes that everyone hashes.
+// nonce is 32 random bytes, coordinator the key that will sign releases.
+func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [32]byte) ([]byte, error) {
+	if err := spec.resolve(); err != nil {
+		return nil, err
+	}
+	spec.Sites = nil // the roster says it, with keys
+	p := Proposal{Version: ProposalVersion, Nonce: nonce[:], Coordinator: Key(coordinator), Spec: spec, Roster: roster}
+	body, err := toml.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("study: encode proposal: %w", err)
+	}
+	if _, err := Parse(body); err != nil {
+		return nil, err
+	}
+	return body, nil
+}
+
+// Parse reads a proposal strictly and checks all of it. Both sides plan from
+// what Parse returns, so a field that Parse would fill in MUST already be
+// there: the digest covers every parameter in its final form.
+func Parse(body []byte) (Proposal, error) {
+	var p Proposal
+	if err := decode(body, &p); err != nil {
+		return Proposal{}, err
+	}
+	if p.Version != ProposalVersion {
+		return Proposal{}, fieldError("version", "must be %d, got %d", ProposalVersion, p.Version)
+	}
+	if len(p.Nonce) != 32 {
+		return Proposal{}, fieldError("nonce", "must be 32 bytes")
+	}
+	if len(p.Coordinator) != ed25519.PublicKeySize {
+		return Proposal{}, fieldError("coordinator", "must be an Ed25519 public key")
+	}
+	if err := p.Spec.resolve(); err != nil {
+		return Proposal{}, err
+	}
+	if len(p.Spec.Sites) != 0 {
+		return Proposal{}, fieldError("study.sites", "must be empty in a proposal: the roster names the sites")
+	}
+	if _, err := NewThresholds(len(p.Roster), p.Spec.MinSurvivors); err != nil {
+		return Proposal{}, err
+	}
+	names, keys := map[string]bool{}, map[string]bool{}
+	for i, m := range p.Roster {
+		field := fmt.Sprintf("roster[%d]", i)
+		if err := validText(field+".name", m.Name); err != nil {
+			return Proposal{}, err
+		}
+		if len(m.Identity) != ed25519.PublicKeySize {
+			return Proposal{}, fieldError(field+".identity", "must be an Ed25519 public key")
+		}
+		if names[m.Name] || keys[string(m.Identity)] {
+			return Proposal{}, fieldError(field, "name or identity appears twice")
+		}
+		names[m.Name], keys[string(m.Identity)] = true, true
+		if m.Units < 1 || m.Units > MaxUnits {
+			return Proposal{}, fieldError(field+".units", "must be in 1..2^40, got %d", m.Units)
+		}
+	}
+	return p, nil
+}

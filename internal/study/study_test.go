@@ -1,0 +1,300 @@
+package study
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"covey/internal/noise"
+)
+
+const minimal = `
+name = "weights"
+dataset = "rows"
+epsilon = 1.0
+delta = 1e-6
+[[columns]]
+name = "a"
+offset = 1.5
+scale = 2.0
+[[columns]]
+name = "b"
+`
+
+func roster(units ...int) []Member {
+	var out []Member
+	for i, n := range units {
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		out = append(out, Member{Name: fmt.Sprintf("site-%d", i), Identity: Key(key), Units: n})
+	}
+	return out
+}
+
+func plan(t testing.TB, text string, units ...int) (*Plan, error) {
+	t.Helper()
+	spec, err := ParseSpec([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	r := roster(units...)
+	body, err := Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{7})
+	if err != nil {
+		return nil, err
+	}
+	return NewPlan(body)
+}
+
+func mustPlan(t testing.TB, text string, units ...int) *Plan {
+	t.Helper()
+	p, err := plan(t, text, units...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPracticalDefaults(t *testing.T) {
+	p := mustPlan(t, minimal, 1000, 2000, 3000, 4000, 5000)
+	s := p.Proposal.Spec
+	if p.Rounds != 12 || s.Radius != RadiusPrivate || s.Accountant != AccountantZCDP || s.Output != OutputAuto || s.OnDropout != DropoutWait {
+		t.Fatalf("defaults: %+v", s)
+	}
+	if len(p.Queries) != 17 {
+		t.Fatalf("%d queries, want 12 power steps and 5 histograms", len(p.Queries))
+	}
+	// docs/privacy.md: histograms come before rounds 0, 1, 2, 4 and 7, with 10% of ρ.
+	var at []int
+	share := 0.0
+	for _, q := range p.Queries {
+		if q.Kind == KindHistogram {
+			at = append(at, q.Round)
+			share += q.Rho / p.Rho
+		}
+	}
+	if fmt.Sprint(at) != "[0 1 2 4 7]" || math.Abs(share-0.1) > 1e-9 {
+		t.Fatalf("histograms at %v with %.4f of the budget", at, share)
+	}
+	if p.Slots != 21 {
+		t.Fatalf("%d slots", p.Slots)
+	}
+}
+
+// TestBudget: what a study charges converts back to no more than its ε.
+func TestBudget(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		epsilon := rapid.Float64Range(0.05, 8).Draw(r, "epsilon")
+		delta := math.Pow(10, -rapid.Float64Range(4, 12).Draw(r, "exponent"))
+		rounds := rapid.IntRange(1, 40).Draw(r, "rounds")
+		text := strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", fmt.Sprintf("epsilon = %v\ndelta = %v\nrounds = %d", epsilon, delta, rounds), 1)
+		p, err := plan(t, text, 1000, 2000, 3000)
+		if err != nil {
+			r.Fatal(err)
+		}
+		sum := 0.0
+		for _, q := range p.Queries {
+			sum += q.Rho
+		}
+		if math.Abs(sum-p.Rho) > 1e-12*p.Rho {
+			r.Fatalf("ρ %v is not the sum %v of the queries'", p.Rho, sum)
+		}
+		spent, err := noise.Epsilon(p.Rho, delta)
+		if err != nil {
+			r.Fatal(err)
+		}
+		// A little less is spent: what the release check may refuse has its part of δ.
+		if spent > epsilon || spent < epsilon*(1-1e-3) {
+			r.Fatalf("spends ε = %v of %v", spent, epsilon)
+		}
+	})
+}
+
+// TestPaperProfile restates Algorithm 1's parameters (the paper, section 3).
+func TestPaperProfile(t *testing.T) {
+	text := strings.Replace(minimal, "epsilon = 1.0", "epsilon = 1.0\nprofile = \"paper\"\nalpha = 0.2\nlambda = 1.0", 1)
+	p := mustPlan(t, text, 100000, 100000)
+	n, d := 200000.0, 2.0
+	rounds := math.Ceil(math.Log(math.E*d) / 0.2)
+	u := math.Log(n * rounds * 256)
+	radius := (math.Sqrt(d) + math.Sqrt(2*u)) * math.Sqrt(2*u)
+	deltaBar := min(1e-6, 1/(256*10*n*rounds))
+	tau := 4 * radius * math.Sqrt(rounds*math.Log(1/deltaBar)) / n
+	if p.Rounds != int(rounds) || math.Abs(p.Radius/radius-1) > 1e-12 {
+		t.Fatalf("T = %d, R = %v; want %v, %v", p.Rounds, p.Radius, rounds, radius)
+	}
+	if len(p.Queries) != p.Rounds || p.Proposal.Spec.Output != OutputRandom {
+		t.Fatal("a paper study has T power steps and a random iterate")
+	}
+	sigma, err := p.Sigma(p.Queries[0], p.Radius)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// σ on the sum, in grid units: nτ/g, and a little for the rounding's √d.
+	if got := sigma.Float() * Grid(p.Radius) / n; got < tau || got > tau*1.0001 {
+		t.Fatalf("τ = %v, want %v", got, tau)
+	}
+	if p.Rho > 0.0243559703595 {
+		t.Fatalf("the paper's τ charges ρ = %v, more than ε = 1 allows", p.Rho)
+	}
+}
+
+func TestRing(t *testing.T) {
+	small := mustPlan(t, minimal, 10, 10, 10)
+	if small.Bits != 32 {
+		t.Fatalf("30 units need %d bits", small.Bits)
+	}
+	large := mustPlan(t, minimal, 1<<30, 1<<30, 1<<30)
+	if large.Bits != 56 {
+		t.Fatalf("3·2^30 units need %d bits, want 56", large.Bits)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		units := rapid.IntRange(1, 1<<34).Draw(r, "units")
+		p := mustPlan(t, minimal, units, 1, 1)
+		need := float64(p.N)*(0x1p17+math.Sqrt2) + 40*p.Queries[1].Multiplier*(0x1p18+math.Sqrt2)
+		if need >= math.Ldexp(1, int(p.Bits)-1) {
+			r.Fatalf("a ring of %d bits cannot hold 2^%.2f", p.Bits, math.Log2(need))
+		}
+	})
+}
+
+func TestBadInput(t *testing.T) {
+	with := func(line string) string {
+		return strings.Replace(minimal, "name = \"weights\"", "name = \"weights\"\n"+line, 1)
+	}
+	cases := []struct{ name, text, want string }{
+		{"unknown key", with("epsilom = 2"), "epsilom: unknown key"},
+		{"zero epsilon", strings.Replace(minimal, "epsilon = 1.0", "epsilon = 0.0", 1), "epsilon: must be in (0, 100], got 0"},
+		{"negative epsilon", strings.Replace(minimal, "epsilon = 1.0", "epsilon = -1.0", 1), "epsilon: must be"},
+		{"delta one", strings.Replace(minimal, "delta = 1e-6", "delta = 1.0", 1), "delta: must be"},
+		{"delta zero", strings.Replace(minimal, "delta = 1e-6", "delta = 0.0", 1), "delta: must be"},
+		{"nan", strings.Replace(minimal, "epsilon = 1.0", "epsilon = nan", 1), "epsilon: must be"},
+		{"negative rounds", with("rounds = -1"), "rounds: must be in 1..500, got -1"},
+		{"negative lambda", with("lambda = -1.0"), "lambda: must be positive"},
+		{"paper without lambda", with("profile = \"paper\"\nalpha = 0.1"), "lambda: must be positive"},
+		{"paper without rounds", with("profile = \"paper\"\nlambda = 1.0"), "rounds: must be at least 1"},
+		{"bad output", with("output = \"best\""), "output: must be one of"},
+		{"bad radius", with("radius = \"big\""), "radius: must be"},
+		{"column twice", minimal + "[[columns]]\nname = \"a\"\n", "\"a\" appears twice"},
+		{"zero scale", minimal + "[[columns]]\nname = \"c\"\nscale = -1.0\n", "columns[2].scale: must be"},
+		{"type", with("rounds = \"many\""), "toml: line"},
+		{"distributed", with("noise = \"distributed\""), "noise: must be one of"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ParseSpec([]byte(c.text))
+			if _, ok := errors.AsType[*FieldError](err); !ok || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+	if _, err := plan(t, minimal, 100); err == nil || !strings.Contains(err.Error(), "at least 2 sites") {
+		t.Fatalf("one site: %v", err)
+	}
+	if _, err := plan(t, minimal, make([]int, 65)...); err == nil {
+		t.Fatal("65 sites were accepted")
+	}
+	if _, err := plan(t, minimal, 1<<40, 1<<40, 1); err == nil || !strings.Contains(err.Error(), "2^40") {
+		t.Fatalf("too many units: %v", err)
+	}
+	huge := strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 1e-12\ndelta = 1e-15", 1)
+	if _, err := plan(t, huge, 1<<40-4, 1, 1); err == nil || !strings.Contains(err.Error(), "ring") {
+		t.Fatalf("a ring that cannot hold the sum: %v", err)
+	}
+}
+
+func TestRadiusAsNumberOrText(t *testing.T) {
+	for _, v := range []string{"12.5", `"12.5"`} {
+		p := mustPlan(t, strings.Replace(minimal, "delta", "radius = "+v+"\ndelta", 1), 1000, 1000)
+		if p.Radius != 12.5 || len(p.Queries) != 12 {
+			t.Fatalf("radius = %s: R = %v, %d queries", v, p.Radius, len(p.Queries))
+		}
+	}
+}
+
+func TestNoiseWarning(t *testing.T) {
+	p := mustPlan(t, minimal, 10, 10, 10)
+	w := strings.Join(p.Warnings(), "\n")
+	if p.Prediction.NoiseToSignal <= 1 || !strings.Contains(w, fmt.Sprint(p.Prediction.Needed)+" units are needed") {
+		t.Fatalf("30 units: %v, %q", p.Prediction, w)
+	}
+	if p := mustPlan(t, minimal, 100000, 100000, 100000); p.Prediction.Needed != 0 {
+		t.Fatalf("300,000 units: %v", p.Prediction)
+	}
+}
+
+// TestThresholds restates design section 7's numbers and their safety for every N.
+func TestThresholds(t *testing.T) {
+	want := map[int][3]int{2: {0, 2, 2}, 3: {0, 2, 3}, 4: {1, 3, 3}, 5: {1, 4, 4}, 10: {3, 7, 7}}
+	for n := 2; n <= MaxSites; n++ {
+		th, err := NewThresholds(n, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, ok := want[n]; ok && w != [3]int{th.Corrupt, th.Quorum, th.MinSurvivors} {
+			t.Fatalf("N = %d: %+v, want %v", n, th, w)
+		}
+		if 2*th.Quorum <= n+th.Corrupt || th.MinSurvivors < th.Corrupt+2 || th.Quorum > n-th.Corrupt && n > 2 {
+			t.Fatalf("N = %d: %+v", n, th)
+		}
+	}
+	if th, err := NewThresholds(3, 2); err != nil || th.MinSurvivors != 2 {
+		t.Fatalf("min_survivors = 2 of 3: %+v, %v", th, err)
+	}
+	if _, err := NewThresholds(5, 3); err == nil {
+		t.Fatal("min_survivors below U_min was accepted")
+	}
+}
+
+// TestProposalIsItsBytes: parsing fills nothing in that the bytes do not say.
+func TestProposalIsItsBytes(t *testing.T) {
+	p := mustPlan(t, minimal, 10, 20, 30)
+	again, err := Propose(p.Proposal.Spec, p.Proposal.Roster, ed25519.PublicKey(p.Proposal.Coordinator), [32]byte(p.Proposal.Nonce))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if DigestOf(again) != p.Digest {
+		t.Fatal("a parsed proposal writes other bytes: some parameter is not under the digest")
+	}
+	for _, field := range []string{"rounds = 12", "radius = ", "accountant = ", "output = ", "on_dropout = ", "round = ", "missing = "} {
+		if !strings.Contains(string(again), field) {
+			t.Errorf("the proposal does not say %q", field)
+		}
+	}
+}
+
+func TestStartIsAUnitVectorOfTheDigest(t *testing.T) {
+	p := mustPlan(t, minimal, 10, 20, 30)
+	a, b := p.Start(), p.Start()
+	if math.Abs(norm(a)-1) > 1e-12 || a[0] != b[0] {
+		t.Fatalf("x_0 = %v, then %v", a, b)
+	}
+	q := mustPlan(t, minimal, 10, 20, 31)
+	if q.Start()[0] == a[0] {
+		t.Fatal("two studies have the same x_0")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(minimal))
+	spec, _ := ParseSpec([]byte(minimal))
+	r := roster(5, 6, 7)
+	body, err := Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(body)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		ParseSpec(text)
+		p, err := NewPlan(text)
+		if err != nil {
+			return
+		}
+		if p.Bits == 0 || len(p.Queries) == 0 || p.Slots > MaxSlots || !(p.Rho > 0) {
+			t.Fatalf("a plan with %d bits, %d queries, %d slots, ρ = %v", p.Bits, len(p.Queries), p.Slots, p.Rho)
+		}
+	})
+}
