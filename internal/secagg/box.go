@@ -1,0 +1,180 @@
+package secagg
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdh"
+	"crypto/ed25519"
+	"errors"
+)
+
+// A box is the AES-256-GCM sealing of a dealer's shares for one recipient: for
+// each slot the share of m (32) and of b (32).
+
+// seal gives the AEAD of one direction. Its key is for this transcript, these two
+// sites in this order, and seals one plaintext, so the nonce is constant.
+func (s *Setup) seal(own [32]byte, self, from, to int) (cipher.AEAD, []byte, error) {
+	other := from
+	if from == self {
+		other = to
+	}
+	private, err := ecdh.X25519().NewPrivateKey(own[:])
+	if err != nil {
+		return nil, nil, configError("transport key: %v", err)
+	}
+	secret, err := private.ECDH(s.sites[other].transport)
+	if err != nil {
+		return nil, nil, &SiteError{other, errors.New("a transport key of low order")}
+	}
+	key := derive(secret, s.transcript[:], "box", 32, u16(from), u16(to),
+		s.sites[from].transport.Bytes(), s.sites[to].transport.Bytes())
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	aead, err := cipher.NewGCM(block)
+	return aead, append(append(s.transcript[:len(s.transcript):len(s.transcript)], u16(from)...), u16(to)...), err
+}
+
+func (s *Setup) fits(self int, sec Secrets) error {
+	if self < 0 || self >= s.cfg.sites() || len(sec.Slots) != s.cfg.Slots {
+		return configError("site %d with %d slots does not fit the setup", self, len(sec.Slots))
+	}
+	return nil
+}
+
+// dealt evaluates self's polynomials at every site.
+func (s *Setup) dealt(self int, sec Secrets) []Held {
+	held := make([]Held, s.cfg.sites()) // by recipient; each SlotHeld has one dealer
+	for slot, secret := range sec.Slots {
+		m, b := secret.polynomials(slot, self, s.cfg.Quorum)
+		for to := range held {
+			x := point(to)
+			held[to] = append(held[to], SlotHeld{m: polynomial{m.at(x)}, b: polynomial{b.at(x)}})
+		}
+	}
+	return held
+}
+
+// Deal gives site self's boxes by recipient, nil for itself. It is a function of
+// its arguments: a resend is the same bytes.
+func (s *Setup) Deal(self int, sec Secrets) ([][]byte, error) {
+	if err := s.fits(self, sec); err != nil {
+		return nil, err
+	}
+	boxes := make([][]byte, s.cfg.sites())
+	for to, held := range s.dealt(self, sec) {
+		if to == self {
+			continue
+		}
+		var plain []byte
+		for _, h := range held {
+			plain = append(append(plain, h.m[0].Bytes()...), h.b[0].Bytes()...)
+		}
+		aead, bound, err := s.seal(sec.Transport, self, self, to)
+		if err != nil {
+			return nil, err
+		}
+		boxes[to] = aead.Seal(nil, make([]byte, aead.NonceSize()), plain, bound)
+		clear(plain)
+	}
+	return boxes, nil
+}
+
+// Receive opens the boxes for site self, by dealer, and checks every share against
+// its dealer's signed commitments, one batch a dealer. A *SiteError names the first
+// dealer whose do not hold. Self's own shares are made from its secrets.
+func (s *Setup) Receive(self int, sec Secrets, boxes [][]byte) (Held, error) {
+	if err := s.fits(self, sec); err != nil {
+		return nil, err
+	}
+	if len(boxes) != s.cfg.sites() {
+		return nil, configError("%d boxes of %d sites", len(boxes), s.cfg.sites())
+	}
+	held := make(Held, s.cfg.Slots)
+	own := s.dealt(self, sec)[self]
+	for dealer := range s.cfg.sites() {
+		shares := own
+		if dealer != self {
+			var err error
+			if shares, err = s.open(self, sec, dealer, boxes[dealer]); err != nil {
+				return nil, &SiteError{dealer, err}
+			}
+		}
+		check := newBatch(self, s.cfg.Quorum)
+		for slot, h := range shares {
+			check.add(h.m[0], s.sites[dealer].m[slot])
+			check.add(h.b[0], s.sites[dealer].b[slot])
+			held[slot].m = append(held[slot].m, h.m[0])
+			held[slot].b = append(held[slot].b, h.b[0])
+		}
+		if !check.ok() {
+			return nil, siteError(dealer, "a share does not fit its commitment")
+		}
+	}
+	return held, nil
+}
+
+func (s *Setup) open(self int, sec Secrets, dealer int, box []byte) (Held, error) {
+	aead, bound, err := s.seal(sec.Transport, self, dealer, self)
+	if err != nil {
+		return nil, err
+	}
+	if len(box) != 64*s.cfg.Slots+aead.Overhead() {
+		return nil, errors.New("a box of the wrong length")
+	}
+	plain, err := aead.Open(nil, make([]byte, aead.NonceSize()), box, bound)
+	if err != nil {
+		return nil, errors.New("a box that does not open")
+	}
+	defer clear(plain)
+	return parseBox(plain)
+}
+
+// parseBox reads a box's plaintext: one dealer's shares by slot.
+func parseBox(plain []byte) (Held, error) {
+	var out Held
+	for ; len(plain) >= 64; plain = plain[64:] {
+		h, err := UnmarshalSlotHeld(plain[:64])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, h)
+	}
+	if len(plain) != 0 {
+		return nil, errors.New("a box of the wrong length")
+	}
+	return out, nil
+}
+
+// confirmation is what a site signs once it holds all shares.
+func (s *Setup) confirmation(site int) []byte {
+	return append(append([]byte("covey secagg confirmation v1\x00"), s.transcript[:]...), u16(site)...)
+}
+
+// Confirm signs the transcript: site self has received and checked every share. It
+// MUST be called only after Receive, and after what that gave is stored.
+func (s *Setup) Confirm(key ed25519.PrivateKey, self int) []byte {
+	return ed25519.Sign(key, s.confirmation(self))
+}
+
+// CheckConfirmation checks one site's.
+func (s *Setup) CheckConfirmation(site int, signature []byte) error {
+	if site < 0 || site >= s.cfg.sites() || !ed25519.Verify(s.cfg.Identity[site], s.confirmation(site), signature) {
+		return siteError(site, "the confirmation is wrong")
+	}
+	return nil
+}
+
+// CheckConfirmations checks all N. No upload may leave before.
+func (s *Setup) CheckConfirmations(signatures [][]byte) error {
+	if len(signatures) != s.cfg.sites() {
+		return configError("%d confirmations of %d sites", len(signatures), s.cfg.sites())
+	}
+	for i, signature := range signatures {
+		if err := s.CheckConfirmation(i, signature); err != nil {
+			return err
+		}
+	}
+	return nil
+}

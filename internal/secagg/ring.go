@@ -1,0 +1,89 @@
+package secagg
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"slices"
+)
+
+// Widths are the rings' b in bits: whole bytes on the wire.
+var Widths = []uint{32, 40, 48, 56, 64}
+
+// MaxLanes bounds a vector.
+const MaxLanes = 1 << 26
+
+func ringMask(bits uint) uint64 { return ^uint64(0) >> (64 - bits) }
+
+// SumInto adds src to dst in Z_2^b.
+func SumInto(dst, src []uint64, bits uint) {
+	mask := ringMask(bits)
+	for i, v := range src {
+		dst[i] = (dst[i] + v) & mask
+	}
+}
+
+// Pack gives the wire form: b/8 bytes a coordinate, little-endian. Higher bits
+// of a coordinate are dropped, which is the reduction to Z_2^b.
+func Pack(v []uint64, bits uint) []byte {
+	width := int(bits / 8)
+	out := make([]byte, len(v)*width+8) // room for the last whole-word store
+	for i, x := range v {
+		binary.LittleEndian.PutUint64(out[i*width:], x)
+	}
+	return out[:len(v)*width]
+}
+
+// Unpack reads lanes coordinates of the wire form.
+func Unpack(raw []byte, bits uint, lanes int) ([]uint64, error) {
+	if !slices.Contains(Widths, bits) {
+		return nil, configError("a ring of %d bits, must be one of %v", bits, Widths)
+	}
+	if lanes < 0 || lanes > MaxLanes || len(raw) != lanes*int(bits/8) {
+		return nil, configError("a vector of %d bytes, must be %d numbers of %d bits", len(raw), lanes, bits)
+	}
+	out := make([]uint64, lanes)
+	for i := range out {
+		out[i] = load(raw[i*int(bits/8):], bits)
+	}
+	return out, nil
+}
+
+// load reads one coordinate.
+func load(raw []byte, bits uint) uint64 {
+	if len(raw) >= 8 {
+		return binary.LittleEndian.Uint64(raw) & ringMask(bits)
+	}
+	var word [8]byte
+	copy(word[:], raw[:bits/8])
+	return binary.LittleEndian.Uint64(word[:])
+}
+
+// expand adds PRG(key) to v in Z_2^b, or subtracts it. The PRG is AES-256-CTR from
+// a zero counter: every key is for one vector.
+func expand(v []uint64, key []byte, bits uint, subtract bool) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err) // keys are 32 bytes of HKDF
+	}
+	stream := cipher.NewCTR(block, make([]byte, aes.BlockSize))
+	width := int(bits / 8)
+	const chunk = 4096 // coordinates
+	buffer := make([]byte, min(chunk, len(v))*width)
+	for len(v) > 0 {
+		n := min(chunk, len(v))
+		part := buffer[:n*width]
+		clear(part)
+		stream.XORKeyStream(part, part)
+		mask := ringMask(bits)
+		for i := range v[:n] {
+			x := load(part[i*width:], bits)
+			if subtract {
+				x = -x
+			}
+			v[i] = (v[i] + x) & mask
+		}
+		v = v[n:]
+	}
+	clear(buffer)
+}

@@ -1,0 +1,138 @@
+package secagg
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+
+	"filippo.io/edwards25519"
+)
+
+// polynomial has q coefficients; its constant term is the secret. It never
+// leaves the site.
+type polynomial []*edwards25519.Scalar
+
+// polynomials derives a site's two for one slot: of m, which agrees on pair keys,
+// and of b, the self mask's.
+func (s SlotSecret) polynomials(slot, site, quorum int) (m, b polynomial) {
+	m, b = make(polynomial, quorum), make(polynomial, quorum)
+	for k := range quorum {
+		m[k] = deriveScalar(s[:], "m", u32(slot), u16(site), u16(k))
+		b[k] = deriveScalar(s[:], "b", u32(slot), u16(site), u16(k))
+	}
+	return m, b
+}
+
+// at evaluates the polynomial.
+func (p polynomial) at(x *edwards25519.Scalar) *edwards25519.Scalar {
+	v := edwards25519.NewScalar()
+	for k := len(p) - 1; k >= 0; k-- {
+		v.MultiplyAdd(v, x, p[k])
+	}
+	return v
+}
+
+// commitment is a polynomial's Feldman commitment: [coefficient]B of each.
+type commitment []*edwards25519.Point
+
+// SlotHeld are the shares of one slot that one site holds, its own included: of
+// every dealer's m and b. Which of the two may be sent is decided by the survivors,
+// and never both for one dealer.
+type SlotHeld struct {
+	m, b []*edwards25519.Scalar // by dealer
+}
+
+// Held are the shares that one site holds, by slot.
+type Held []SlotHeld
+
+// Format prints [redacted] for every verb.
+func (SlotHeld) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+
+// MarshalText keeps shares out of JSON and structured logs.
+func (SlotHeld) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// MarshalBinary gives the shares' bytes for the site's own store: 64 a dealer.
+func (h SlotHeld) MarshalBinary() ([]byte, error) {
+	out := make([]byte, 0, 64*len(h.m))
+	for j := range h.m {
+		out = append(out, h.m[j].Bytes()...)
+		out = append(out, h.b[j].Bytes()...)
+	}
+	return out, nil
+}
+
+// UnmarshalSlotHeld reads what MarshalBinary wrote.
+func UnmarshalSlotHeld(raw []byte) (SlotHeld, error) {
+	if len(raw)%64 != 0 || len(raw) == 0 || len(raw) > 64*MaxSites {
+		return SlotHeld{}, configError("held shares of %d bytes, must be 64 a site", len(raw))
+	}
+	var h SlotHeld
+	for ; len(raw) > 0; raw = raw[64:] {
+		m, err := decodeScalar(raw[:32])
+		if err != nil {
+			return SlotHeld{}, configError("held shares: %v", err)
+		}
+		b, err := decodeScalar(raw[32:64])
+		if err != nil {
+			return SlotHeld{}, configError("held shares: %v", err)
+		}
+		h.m, h.b = append(h.m, m), append(h.b, b)
+	}
+	return h, nil
+}
+
+// batch checks many shares against their commitments at once: with random 128-bit
+// r_j, [Σ r_j share_j]B = Σ r_j Σ_k x^k C_jk. One wrong share passes with probability
+// 2^-128. All points are in the prime-order subgroup already.
+type batch struct {
+	powers  []*edwards25519.Scalar // x^k of the holder
+	sum     *edwards25519.Scalar
+	scalars []*edwards25519.Scalar
+	points  []*edwards25519.Point
+}
+
+func newBatch(holder, quorum int) *batch {
+	b := &batch{sum: edwards25519.NewScalar(), powers: make([]*edwards25519.Scalar, quorum)}
+	x := point(holder)
+	b.powers[0] = scalarOf(1)
+	for k := 1; k < quorum; k++ {
+		b.powers[k] = edwards25519.NewScalar().Multiply(b.powers[k-1], x)
+	}
+	return b
+}
+
+func (b *batch) add(share *edwards25519.Scalar, c commitment) {
+	var raw [32]byte
+	rand.Read(raw[:16])
+	r, err := decodeScalar(raw[:])
+	if err != nil {
+		panic(err) // 128 bits are below ℓ
+	}
+	b.sum.MultiplyAdd(r, share, b.sum)
+	for k, p := range c {
+		b.scalars = append(b.scalars, edwards25519.NewScalar().Multiply(r, b.powers[k]))
+		b.points = append(b.points, p)
+	}
+}
+
+func (b *batch) ok() bool {
+	want := new(edwards25519.Point).VarTimeMultiScalarMult(b.scalars, b.points)
+	return new(edwards25519.Point).ScalarBaseMult(b.sum).Equal(want) == 1
+}
+
+// lagrange gives the coefficients that interpolate at 0 from the shares of the
+// given sites.
+func lagrange(sites []int) []*edwards25519.Scalar {
+	out := make([]*edwards25519.Scalar, len(sites))
+	for a, i := range sites {
+		over, under := scalarOf(1), scalarOf(1)
+		for _, k := range sites {
+			if k != i {
+				over.Multiply(over, point(k))
+				under.Multiply(under, edwards25519.NewScalar().Subtract(point(k), point(i)))
+			}
+		}
+		out[a] = over.Multiply(over, under.Invert(under)) // sites differ, so under is not 0
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package secagg
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+)
+
+// Survivors is U: the sites whose contributions are in a sum, strictly ascending.
+type Survivors []int
+
+// Validate checks that U is strictly ascending, within n sites and has at least
+// least of them.
+func (u Survivors) Validate(n, least int) error {
+	last := -1
+	for _, i := range u {
+		if i <= last || i >= n {
+			return configError("survivors are not ascending indices below %d", n)
+		}
+		last = i
+	}
+	if len(u) < least {
+		return configError("%d survivors, at least %d are needed", len(u), least)
+	}
+	return nil
+}
+
+// Contains says whether site i is in U.
+func (u Survivors) Contains(i int) bool { _, ok := slices.BinarySearch(u, i); return ok }
+
+// Bytes is U's canonical form.
+func (u Survivors) Bytes() []byte {
+	out := make([]byte, 0, 2*len(u)+2)
+	out = binary.BigEndian.AppendUint16(out, uint16(len(u)))
+	for _, i := range u {
+		out = binary.BigEndian.AppendUint16(out, uint16(i))
+	}
+	return out
+}
+
+// Hash is H(U).
+func (u Survivors) Hash() [32]byte {
+	return sha256.Sum256(append([]byte("covey secagg survivors v1\x00"), u.Bytes()...))
+}
