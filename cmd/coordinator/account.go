@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"covey/internal/noise"
+)
+
+type accountCmd struct {
+	Sigma       float64 `help:"Noise parameter of each query; gives epsilon."`
+	Epsilon     float64 `help:"Privacy wanted; gives sigma."`
+	Delta       float64 `required:"" help:"The δ of (ε, δ)."`
+	Rounds      int     `default:"1" help:"Queries composed."`
+	Sensitivity float64 `default:"1" help:"L2 sensitivity Δ of each query, in sigma's units."`
+	JSON        bool    `help:"Print JSON."`
+}
+
+// account is what `account --json` prints.
+type account struct {
+	Epsilon         float64 `json:"epsilon"`
+	EpsilonAnalytic float64 `json:"epsilon_analytic"`
+	Sigma           float64 `json:"sigma"`
+	Rho             float64 `json:"rho"`
+	Delta           float64 `json:"delta"`
+	Rounds          int     `json:"rounds"`
+	Sensitivity     float64 `json:"sensitivity"`
+}
+
+func (c *accountCmd) Run(s *streams) error {
+	if (c.Sigma == 0) == (c.Epsilon == 0) {
+		return bad("give one of --sigma and --epsilon")
+	}
+	if c.Rounds < 1 {
+		return bad("--rounds must be at least 1, got %d", c.Rounds)
+	}
+	if !(c.Sensitivity > 0) {
+		return bad("--sensitivity must be positive, got %v", c.Sensitivity)
+	}
+	a := account{Delta: c.Delta, Rounds: c.Rounds, Sensitivity: c.Sensitivity, Sigma: c.Sigma}
+	var err error
+	if c.Sigma != 0 {
+		if !(c.Sigma > 0) {
+			return bad("--sigma must be positive, got %v", c.Sigma)
+		}
+		a.Rho = float64(c.Rounds) * noise.RhoOf(c.Sensitivity, c.Sigma)
+	} else {
+		if a.Rho, err = noise.Rho(c.Epsilon, c.Delta); err != nil {
+			return err
+		}
+		a.Sigma = noise.SigmaFor(a.Rho/float64(c.Rounds), c.Sensitivity)
+	}
+	if a.Epsilon, err = noise.Epsilon(a.Rho, c.Delta); err != nil {
+		return err
+	}
+	if a.EpsilonAnalytic, err = noise.AnalyticEpsilon(c.Sensitivity, a.Sigma, c.Rounds, c.Delta); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.stdout, a)
+	}
+	fmt.Fprintf(s.stdout, "sigma             %.10g\nrho               %.10g\nepsilon (zCDP)    %.10g\nepsilon (analytic) %.10g  for information: not a bound for the discrete law\n",
+		a.Sigma, a.Rho, a.Epsilon, a.EpsilonAnalytic)
+	return nil
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"covey/internal/coordinator"
+)
+
+// client speaks to the operator's socket of a running coordinator.
+type client struct {
+	http http.Client
+	ctx  context.Context
+}
+
+func (d dataFlag) client(ctx context.Context) (*client, error) {
+	path := filepath.Join(d.Data, socketFile)
+	if _, err := os.Stat(filepath.Join(d.Data, configFile)); errors.Is(err, os.ErrNotExist) {
+		return nil, bad("%s is no coordinator's data folder; give it with --data or COVEY_DATA", d.Data)
+	}
+	return &client{ctx: ctx, http: http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		},
+	}}}, nil
+}
+
+// call gives the body of a reply, or the reply's error.
+func (c *client) call(method, path string, body []byte) (io.ReadCloser, error) {
+	r, err := http.NewRequestWithContext(c.ctx, method, "http://coordinator"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.http.Do(r)
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
+		return nil, errors.New("no coordinator serves this data folder; start it with `coordinator serve`")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer.Body, nil
+	}
+	defer answer.Body.Close()
+	var e coordinator.ErrorReply
+	if err := json.NewDecoder(answer.Body).Decode(&e); err != nil {
+		return nil, fmt.Errorf("the coordinator answered %s", answer.Status)
+	}
+	if e.Bad {
+		return nil, bad("%s", e.Error)
+	}
+	return nil, errors.New(e.Error)
+}
+
+// get decodes a reply's JSON.
+func (c *client) do(method, path string, body []byte, into any) error {
+	answer, err := c.call(method, path, body)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	if into == nil {
+		return nil
+	}
+	return json.NewDecoder(answer).Decode(into)
+}

@@ -1,0 +1,330 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+type demoCmd struct {
+	Epsilon  float64 `default:"1" help:"The ε of the study."`
+	Delta    float64 `default:"1e-6" help:"The δ of the study."`
+	Profile  string  `default:"practical" help:"practical, or paper: Algorithm 1 to the letter."`
+	Rounds   int     `help:"T; 12, or 10 with --profile paper."`
+	Output   string  `help:"auto, pooled, last or random; the profile's own if not given."`
+	KillSite int     `help:"Stop the agent of this site, 1 to 5."`
+	AtRound  int     `help:"The round at whose start it stops."`
+	ReturnAt int     `help:"The round at whose start it comes back."`
+	JSON     bool    `help:"Print one object on stdout."`
+	Keep     string  `type:"path" help:"Leave configurations, keys, join files and studies in this new folder."`
+	Verbose  bool    `help:"Log what the coordinator and the agents do."`
+}
+
+// enough is the captured share below which the demo counts as failed.
+const enough = 0.9
+
+// demoReport is what demo --json prints; scripts rely on the names.
+type demoReport struct {
+	Captured             float64            `json:"captured"` // share of the best possible variance
+	CapturedOutputs      map[string]float64 `json:"captured_outputs"`
+	Epsilon              float64            `json:"epsilon"` // spent: the proposal's
+	Delta                float64            `json:"delta"`
+	Rho                  float64            `json:"rho"`
+	Profile              string             `json:"profile"`
+	Rounds               int                `json:"rounds"`
+	Sites                int                `json:"sites"`
+	FewestSurvivors      int                `json:"fewest_survivors"`
+	N                    int                `json:"n"`
+	D                    int                `json:"d"`
+	Output               string             `json:"output"`
+	Columns              []string           `json:"columns"`
+	Component            []float64          `json:"component"`
+	Digest               study.Digest       `json:"digest"`
+	NoiseToSignal        float64            `json:"noise_to_signal"`
+	BytesPerSitePerRound float64            `json:"bytes_per_site_per_round"`
+	Seconds              float64            `json:"seconds"`
+
+	best []float64 // the pooled non-private component
+}
+
+func (c *demoCmd) Run(s *streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "covey")
+	if c.Keep != "" {
+		dir, err = c.Keep, os.Mkdir(c.Keep, 0o700)
+	}
+	if err != nil {
+		return bad("%w", err)
+	}
+	if c.Keep == "" {
+		defer os.RemoveAll(dir)
+	}
+	report, err := c.study(s, dir)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = json.NewEncoder(s.stdout).Encode(report)
+	} else {
+		err = report.print(s.stdout)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Keep != "" {
+		fmt.Fprintf(s.stderr, "kept everything in %s: see README.md there\n", dir)
+	}
+	if report.Captured < enough {
+		return fmt.Errorf("the component captures %.3f of the best possible variance, under %g", report.Captured, enough)
+	}
+	return nil
+}
+
+func (c *demoCmd) check() error {
+	if c.Rounds == 0 {
+		c.Rounds = 12
+		if c.Profile == study.ProfilePaper {
+			c.Rounds = 10
+		}
+	}
+	if c.KillSite == 0 {
+		if c.AtRound != 0 || c.ReturnAt != 0 {
+			return bad("--at-round and --return-at go with --kill-site")
+		}
+		return nil
+	}
+	if c.KillSite < 1 || c.KillSite > len(diamondCuts) {
+		return bad("--kill-site must be in 1..%d, got %d", len(diamondCuts), c.KillSite)
+	}
+	if c.AtRound < 1 || c.AtRound > c.Rounds {
+		return bad("--at-round must be in 1..%d, got %d", c.Rounds, c.AtRound)
+	}
+	if c.ReturnAt != 0 && (c.ReturnAt <= c.AtRound || c.ReturnAt > c.Rounds) {
+		return bad("--return-at must be in %d..%d, got %d", c.AtRound+1, c.Rounds, c.ReturnAt)
+	}
+	return nil
+}
+
+// spec is the demo's study.toml.
+func (c *demoCmd) spec() study.Spec {
+	s := study.Spec{
+		Name: "diamonds", Dataset: "diamonds", Epsilon: c.Epsilon, Delta: c.Delta, Profile: c.Profile, Rounds: c.Rounds, Output: c.Output,
+		Columns:   diamondColumns,
+		Deadlines: study.Deadlines{Round: study.Duration(30 * time.Second), Tick: study.Duration(20 * time.Millisecond)},
+	}
+	for _, cut := range diamondCuts {
+		s.Sites = append(s.Sites, siteName(cut))
+	}
+	if c.Profile == study.ProfilePaper {
+		// The trace of columns of unit variance: λ1 <= Λ without looking.
+		s.Lambda = float64(len(diamondColumns))
+	}
+	if c.KillSite != 0 {
+		s.OnDropout = study.DropoutContinue
+		s.Deadlines.Round = study.Duration(2 * time.Second)
+	}
+	return s
+}
+
+// study runs the whole federation in dir, and the study in it.
+func (c *demoCmd) study(s *streams, dir string) (*demoReport, error) {
+	level := slog.LevelError
+	if c.Verbose {
+		level = slog.LevelInfo
+	}
+	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: level}))
+	// Checked before anything is built, so that a bad flag costs nothing.
+	text, err := toml.Marshal(c.spec())
+	if err != nil {
+		return nil, err
+	}
+	spec, err := study.ParseSpec(text)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintln(s.stderr, "preparing one coordinator and five sites with the diamonds of one cut each")
+	data, err := splitDiamonds(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "study.toml"), text, 0o600); err != nil {
+		return nil, err
+	}
+	f, err := startFederation(s.ctx, dir, c, log)
+	if err != nil {
+		return nil, err
+	}
+	defer f.stop()
+	if c.Keep != "" {
+		if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(keepReadme), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.connected(s.ctx, spec); err != nil {
+		return nil, err
+	}
+	plan, err := f.node.Create(spec)
+	if err != nil {
+		return nil, err
+	}
+	warn(s.stderr, plan.Warnings())
+	began := time.Now()
+	show := newProgress(s.stderr)
+	var last coordinator.View
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	go func() { cancel(f.failed()) }() // a part that fails ends the wait
+	err = f.node.Watch(ctx, plan.Digest, func(v coordinator.View) error {
+		last = v
+		show.see(v)
+		return f.fault(v)
+	})
+	show.done()
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	if err == nil {
+		err = ended(last)
+	}
+	if err != nil {
+		return nil, err
+	}
+	seconds := time.Since(began).Seconds()
+	result, err := f.node.Result(plan.Digest)
+	if err != nil {
+		return nil, err
+	}
+	if c.Keep != "" {
+		if err := keepResult(dir, result); err != nil {
+			return nil, err
+		}
+	}
+	return newReport(data, plan, result, seconds)
+}
+
+func keepResult(dir string, result *study.Result) error {
+	text, err := json.MarshalIndent(result, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "result.json"), append(text, '\n'), 0o600)
+}
+
+func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float64) (*demoReport, error) {
+	out := &demoReport{
+		CapturedOutputs: map[string]float64{}, Epsilon: r.Epsilon, Delta: r.Delta, Rho: r.Rho, Profile: r.Profile,
+		Rounds: r.Rounds, Sites: len(r.Sites), FewestSurvivors: len(r.Sites), N: r.N, D: r.D, Output: r.Output,
+		Columns: r.Columns, Component: r.Components[0], Digest: r.Digest, NoiseToSignal: r.NoiseToSignal,
+		BytesPerSitePerRound: plan.BytesPerRound(), Seconds: seconds,
+	}
+	for _, release := range r.Releases {
+		out.FewestSurvivors = min(out.FewestSurvivors, len(release.Survivors))
+	}
+	var err error
+	for name, x := range r.Outputs {
+		if out.CapturedOutputs[name], err = data.captured(x); err != nil {
+			return nil, err
+		}
+	}
+	if out.Captured, err = data.captured(out.Component); err != nil {
+		return nil, err
+	}
+	_, out.best, err = data.best()
+	return out, err
+}
+
+func (r *demoReport) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "column\tcomponent\tpooled, not private\t")
+	for i, name := range r.Columns {
+		fmt.Fprintf(w, "%s\t%.4f\t%.4f\t\n", name, r.Component[i], r.best[i])
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, `
+captured      %.4f of the best possible variance (%s output, %s profile)
+privacy       ε = %g, δ = %g spent, for replacing any one of %d diamonds (ρ = %.5f)
+rounds        %d, at least %d of %d sites in each sum, last noise-to-signal %.3f
+wire          %.0f bytes a round from each site, masked
+time          %.1f s
+digest        %s
+`, r.Captured, r.Output, r.Profile, r.Epsilon, r.Delta, r.N, r.Rho, r.Rounds, r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.BytesPerSitePerRound, r.Seconds, r.Digest)
+	return err
+}
+
+// freeAddress gives a loopback address that nothing listens on just now.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+// connected waits until every site offers the data set.
+func (f *federation) connected(ctx context.Context, spec study.Spec) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		_, err := f.node.Roster(spec)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+// fault stops and returns the chosen site's agent at the start of the chosen rounds.
+func (f *federation) fault(v coordinator.View) error {
+	if f.demo.KillSite == 0 || v.Status != round.StatusRunning {
+		return nil
+	}
+	site := siteName(diamondCuts[f.demo.KillSite-1])
+	if v.Round+1 >= f.demo.AtRound && !f.killed {
+		f.killed = true
+		f.kill(site)
+	}
+	if f.demo.ReturnAt != 0 && v.Round+1 >= f.demo.ReturnAt && !f.returned {
+		f.returned = true
+		return f.start(site)
+	}
+	return nil
+}
+
+var keepReadme = strings.TrimLeft(`
+# What this folder holds
+
+`+"`coordinator/`"+` is the coordinator's data folder, `+"`SITE/`"+` each site's with its agent.toml, `+"`SITE.csv`"+` its rows, `+"`SITE.join`"+` its join file, used up,
+and `+"`study.toml`"+` the study. Nothing here was made up for the demo: start the parts by hand, each in its own terminal, and run the study again.
+
+    coordinator serve --data coordinator
+    agent run --config fair                # and good, very-good, premium, ideal
+    coordinator study create --data coordinator study.toml
+    coordinator study watch --data coordinator DIGEST
+    coordinator study result --data coordinator DIGEST
+
+Each site's ledger remembers what the demo spent of its budget; a site hears that the demo's study is over when it next connects.
+`, "\n")

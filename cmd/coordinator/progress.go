@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+)
+
+// progress shows a study's views: a bar on a terminal, a line for each change
+// of what there is to say elsewhere.
+type progress struct {
+	out  io.Writer
+	bar  *progressbar.ProgressBar
+	said string
+}
+
+func newProgress(out io.Writer) *progress {
+	p := &progress{out: out}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.bar = progressbar.NewOptions(1,
+			progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(24), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true))
+	}
+	return p
+}
+
+func (p *progress) see(v coordinator.View) {
+	text := describe(v)
+	if p.bar != nil {
+		p.bar.ChangeMax(v.Queries)
+		p.bar.Describe(text)
+		p.bar.Set(v.Query)
+		return
+	}
+	if text != p.said {
+		p.said = text
+		fmt.Fprintln(p.out, text)
+	}
+}
+
+func (p *progress) done() {
+	if p.bar != nil {
+		p.bar.Finish()
+	}
+}
+
+// describe says in one line where a study stands, for whom it waits and until when.
+func describe(v coordinator.View) string {
+	connected := 0
+	for _, s := range v.Sites {
+		if s.Connected {
+			connected++
+		}
+	}
+	sites := fmt.Sprintf("%d/%d sites", connected, len(v.Sites))
+	switch v.Status {
+	case round.StatusProposed:
+		return "waiting for approval by " + strings.Join(v.Waiting, ", ")
+	case round.StatusSetup:
+		return fmt.Sprintf("setup, %s", sites)
+	case round.StatusRunning:
+		text := fmt.Sprintf("round %d/%d, %s", v.Round+1, v.Rounds, sites)
+		if v.NoiseToSignal != nil {
+			text += fmt.Sprintf(", noise-to-signal %.3f", *v.NoiseToSignal)
+		}
+		if missing := missingSites(v); len(missing) > 0 {
+			if until := time.Until(v.Deadline); until > 0 {
+				text += fmt.Sprintf(", waiting for %s until %s", strings.Join(missing, ", "), v.Deadline.Format(time.TimeOnly))
+			} else {
+				text += ", waiting for " + strings.Join(missing, ", ")
+			}
+		}
+		return text
+	default:
+		return fmt.Sprintf("%s after %d rounds, %d queries", v.Status, v.Round, v.Query)
+	}
+}
+
+// missingSites are the awaited sites without a link.
+func missingSites(v coordinator.View) []string {
+	var out []string
+	for _, s := range v.Sites {
+		for _, w := range v.Waiting {
+			if s.Name == w && !s.Connected {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"covey/internal/coordinator"
+	"covey/internal/study"
+)
+
+type siteCmd struct {
+	Invite inviteCmd `cmd:"" help:"Make a join file for a site."`
+	List   sitesCmd  `cmd:"" help:"List sites and pending invites."`
+	Revoke revokeCmd `cmd:"" help:"End a site's membership."`
+}
+
+type inviteCmd struct {
+	dataFlag
+	Site  string        `arg:"" help:"The site's name: lower-case letters, digits and dashes."`
+	Valid time.Duration `default:"72h" help:"How long the join file is good for."`
+	Out   string        `help:"Where to write it; SITE.join if not given."`
+}
+
+func (c *inviteCmd) Run(s *streams) error {
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	out := c.Out
+	if out == "" {
+		out = c.Site + ".join"
+	}
+	// Made before asking: a token that cannot be written is not given out.
+	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return bad("%w", err)
+	}
+	body, err := json.Marshal(coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid)})
+	if err == nil {
+		var answer io.ReadCloser
+		if answer, err = client.call("POST", "/v1/sites/invite", body); err == nil {
+			_, err = io.Copy(f, answer)
+			answer.Close()
+		}
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		os.Remove(out)
+		return err
+	}
+	fmt.Fprintf(s.stderr, "wrote %s: send it to the site by a channel you trust; it is good once, for %v\n", out, c.Valid)
+	return nil
+}
+
+type sitesCmd struct {
+	dataFlag
+	JSON bool `help:"Print JSON."`
+}
+
+func (c *sitesCmd) Run(s *streams) error {
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	var r coordinator.SitesReply
+	if err := client.do("GET", "/v1/sites", nil, &r); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.stdout, r)
+	}
+	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SITE\tSTATE\tIDENTITY\tDATA SETS")
+	for _, site := range r.Sites {
+		state := "joined"
+		if site.Connected {
+			state = "connected"
+		}
+		if site.Revoked {
+			state = "revoked"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t", site.Name, state, site.Fingerprint)
+		for name, units := range site.Datasets {
+			fmt.Fprintf(w, "%s (%d) ", name, units)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, i := range r.Invited {
+		fmt.Fprintf(w, "%s\tinvited until %s\t\t\n", i.Site, i.Expires.Format(time.RFC3339))
+	}
+	return w.Flush()
+}
+
+type revokeCmd struct {
+	dataFlag
+	Site string `arg:"" help:"The site's name."`
+}
+
+func (c *revokeCmd) Run(s *streams) error {
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	return client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/revoke", nil, nil)
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+type studyCmd struct {
+	Validate validateCmd `cmd:"" help:"Check a study file and print its plan."`
+	Create   createCmd   `cmd:"" help:"Propose a study to its sites."`
+	List     studiesCmd  `cmd:"" help:"List studies."`
+	Show     showCmd     `cmd:"" help:"Show where a study stands."`
+	Watch    watchCmd    `cmd:"" help:"Follow a study until it is over."`
+	Abort    abortCmd    `cmd:"" help:"End a study; what was charged stays charged."`
+	Result   resultCmd   `cmd:"" help:"Print a completed study's result."`
+}
+
+type validateCmd struct {
+	dataFlag
+	File  string `arg:"" type:"existingfile" help:"study.toml, or a proposal."`
+	Units []int  `help:"Units of each site, to plan without a running coordinator: --units 1610,4906,12082."`
+	JSON  bool   `help:"Print JSON."`
+}
+
+func (c *validateCmd) Run(s *streams) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	plan, err := c.plan(s, text)
+	if err != nil {
+		return err
+	}
+	warn(s.stderr, plan.Warnings())
+	if c.JSON {
+		return printJSON(s.stdout, plan)
+	}
+	return printPlan(s.stdout, plan)
+}
+
+func (c *validateCmd) plan(s *streams, text []byte) (*study.Plan, error) {
+	if bytes.Contains(text, []byte("[[roster]]")) {
+		return study.NewPlan(text)
+	}
+	spec, err := study.ParseSpec(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Units) > 0 {
+		return imagine(spec, c.Units)
+	}
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return nil, bad("%s is in order, but a plan needs the sites' counts: give --units, or --data of a running coordinator", c.File)
+	}
+	var r coordinator.CreateReply
+	err = client.do("POST", "/v1/plan", text, &r)
+	return r.Plan, err
+}
+
+// imagine plans a spec for sites that are not there, each with a key of its own.
+func imagine(spec study.Spec, units []int) (*study.Plan, error) {
+	if len(spec.Sites) > 0 && len(spec.Sites) != len(units) {
+		return nil, bad("--units has %d counts, the study names %d sites", len(units), len(spec.Sites))
+	}
+	var roster []study.Member
+	for i, n := range units {
+		name := fmt.Sprintf("site-%d", i+1)
+		if len(spec.Sites) > 0 {
+			name = spec.Sites[i]
+		}
+		seed := [ed25519.SeedSize]byte{byte(i + 1), byte((i + 1) >> 8)}
+		public := ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: name, Identity: study.Key(public), Units: n})
+	}
+	nobody := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
+	body, err := study.Propose(spec, roster, nobody, [32]byte{})
+	if err != nil {
+		return nil, err
+	}
+	return study.NewPlan(body)
+}
+
+func warn(w io.Writer, warnings []string) {
+	for _, text := range warnings {
+		fmt.Fprintln(w, "warning:", text)
+	}
+}
+
+func printPlan(out io.Writer, p *study.Plan) error {
+	s := p.Proposal.Spec
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	radius := "private"
+	if p.Radius > 0 {
+		radius = fmt.Sprintf("%.6g (%s)", p.Radius, s.Radius)
+	}
+	fmt.Fprintf(w, "study\t%s (%s)\n", s.Name, s.Profile)
+	fmt.Fprintf(w, "privacy\tε = %g, δ = %g (%s accountant): ρ = %.6g in all\n", s.Epsilon, s.Delta, s.Accountant, p.Rho)
+	fmt.Fprintf(w, "data\t%d units × %d columns at %d sites\n", p.N, p.D, p.Thresholds.Sites)
+	fmt.Fprintf(w, "sites\tη = %d corrupt, q = %d to open, at least %d in a sum\n", p.Thresholds.Corrupt, p.Thresholds.Quorum, p.Thresholds.MinSurvivors)
+	fmt.Fprintf(w, "\t%s\n", p.Thresholds.Collusion())
+	fmt.Fprintf(w, "rounds\tT = %d, %d queries, %d slots (%d spare)\n", p.Rounds, len(p.Queries), p.Slots, p.Slots-len(p.Queries))
+	fmt.Fprintf(w, "radius\tR = %s\n", radius)
+	if p.Paper != nil {
+		fmt.Fprintf(w, "paper\tu = %.6g, τ = %.6g, δ̄ = %.3g\n", p.Paper.U, p.Paper.Tau, p.Paper.DeltaBar)
+	}
+	fmt.Fprintf(w, "output\t%s\n", s.Output)
+	fmt.Fprintf(w, "wire\tb = %d bits a number, %.0f bytes a round from each site\n", p.Bits, p.BytesPerRound())
+	fmt.Fprintf(w, "noise\tpredicted noise-to-signal %.3g a round, assuming %s\n", p.Prediction.NoiseToSignal, p.Prediction.Assumption)
+	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES")
+	for _, q := range p.Queries {
+		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\n", q.Index, q.Kind, q.Round, q.Multiplier, q.Rho, q.Bytes)
+	}
+	return w.Flush()
+}
+
+type createCmd struct {
+	dataFlag
+	File string `arg:"" type:"existingfile" help:"study.toml."`
+	JSON bool   `help:"Print JSON."`
+}
+
+func (c *createCmd) Run(s *streams) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	var r coordinator.CreateReply
+	if err := client.do("POST", "/v1/studies", text, &r); err != nil {
+		return err
+	}
+	warn(s.stderr, r.Warnings)
+	if c.JSON {
+		return printJSON(s.stdout, r)
+	}
+	fmt.Fprintf(s.stderr, "proposed to %d sites; it starts when all have approved\n", r.Plan.Thresholds.Sites)
+	fmt.Fprintln(s.stdout, r.Digest)
+	return nil
+}
+
+type studiesCmd struct {
+	dataFlag
+	JSON bool `help:"Print JSON."`
+}
+
+func (c *studiesCmd) Run(s *streams) error {
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	var views []coordinator.View
+	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.stdout, views)
+	}
+	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tROUND\tε\tWAITING FOR")
+	for _, v := range views {
+		status := string(v.Status)
+		if v.Status == round.StatusEnded {
+			status = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Culprit))
+		}
+		fmt.Fprintf(w, "%.12s\t%s\t%s\t%d/%d\t%g\t%s\n", v.Digest, v.Name, status, v.Round, v.Rounds, v.Epsilon, strings.Join(v.Waiting, " "))
+	}
+	return w.Flush()
+}
+
+// studyRef names a study.
+type studyRef struct {
+	dataFlag
+	Study string `arg:"" help:"The study's digest, its beginning, or its name."`
+}
+
+func (r studyRef) path(tail string) string { return "/v1/studies/" + url.PathEscape(r.Study) + tail }
+
+type showCmd struct {
+	studyRef
+	Proposal bool `help:"Print the proposal's exact bytes."`
+}
+
+func (c *showCmd) Run(s *streams) error {
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	if c.Proposal {
+		body, err := client.call("GET", c.path("/proposal"), nil)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		_, err = io.Copy(s.stdout, body)
+		return err
+	}
+	var v coordinator.View
+	if err := client.do("GET", c.path(""), nil, &v); err != nil {
+		return err
+	}
+	return printJSON(s.stdout, v)
+}
+
+type watchCmd struct {
+	studyRef
+	JSON bool `help:"Print every change as a line of JSON."`
+}
+
+func (c *watchCmd) Run(s *streams) error {
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	body, err := client.call("GET", c.path("/watch"), nil)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	lines := json.NewDecoder(bufio.NewReader(body))
+	show := newProgress(s.stderr)
+	var v coordinator.View
+	for {
+		v = coordinator.View{}
+		if err := lines.Decode(&v); err != nil {
+			if s.ctx.Err() != nil {
+				return s.ctx.Err()
+			}
+			return errors.New("the coordinator stopped before the study was over; watch again when it is back")
+		}
+		if c.JSON {
+			if err := json.NewEncoder(s.stdout).Encode(v); err != nil {
+				return err
+			}
+		} else {
+			show.see(v)
+		}
+		if v.Status == round.StatusCompleted || v.Status == round.StatusEnded {
+			show.done()
+			return ended(v)
+		}
+	}
+}
+
+// ended gives the error of a study that ended without a result.
+func ended(v coordinator.View) error {
+	if v.Status != round.StatusEnded {
+		return nil
+	}
+	if v.Culprit != "" {
+		return fmt.Errorf("the study ended without a result: %s (%s)", v.Code, v.Culprit)
+	}
+	return fmt.Errorf("the study ended without a result: %s", v.Code)
+}
+
+type abortCmd struct{ studyRef }
+
+func (c *abortCmd) Run(s *streams) error {
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	return client.do("POST", c.path("/abort"), nil, nil)
+}
+
+type resultCmd struct {
+	studyRef
+	JSON bool `help:"Print the whole result, every release included, as JSON."`
+}
+
+func (c *resultCmd) Run(s *streams) error {
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	var r study.Result
+	if err := client.do("GET", c.path("/result"), nil, &r); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(s.stdout, r)
+	}
+	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(s.stderr, "%s: %s output, ε = %g, δ = %g, ρ = %.6g charged, %d units, noise-to-signal %.3g\n",
+		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
+	fmt.Fprintln(w, "column\tloading\t")
+	for i, name := range r.Columns {
+		fmt.Fprintf(w, "%s\t%.4f\t\n", name, r.Components[0][i])
+	}
+	return w.Flush()
+}

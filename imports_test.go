@@ -1,0 +1,127 @@
+package covey
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows are who may import whom (docs/adr/0001-house.md). A package that is not
+// here fails the test: say where a new room stands before building it.
+var arrows = map[string][]string{
+	"proto/covey/v1":       {},
+	"internal/clip":        {},
+	"internal/noise":       {},
+	"internal/secagg":      {},
+	"internal/ledger":      {},
+	"internal/dataset":     {},
+	"internal/pki":         {},
+	"internal/replica":     {},
+	"internal/study":       {"internal/noise"},
+	"internal/round":       {"internal/study"},
+	"internal/agent":       {"internal/study", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "proto/covey/v1"},
+	"internal/coordinator": {"internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "proto/covey/v1"},
+	"cmd/agent":            {"internal/agent", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
+	// The demo runs agents in the coordinator's process; nothing else there may.
+	"cmd/coordinator":     {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/replica", "internal/agent"},
+	"experiments/utility": {"internal/study", "internal/clip", "internal/noise"},
+}
+
+// demoOnly are the files of cmd/coordinator that may import internal/agent.
+const demoOnly = "cmd/coordinator/demo"
+
+// wireOnly are the packages whose generated messages stay in one file.
+var wireOnly = []string{"internal/agent", "internal/coordinator"}
+
+// pure packages take no context, clock, logger, file or socket.
+var pure = []string{"internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}
+
+var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
+
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && strings.HasPrefix(e.Name(), ".") && path != "." {
+			return fs.SkipDir
+		}
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		path = filepath.ToSlash(path)
+		dir := path[:max(0, strings.LastIndex(path, "/"))]
+		seen[dir] = true
+		allowed, known := arrows[dir]
+		if !known {
+			t.Errorf("%s: package %s has no place in the house", path, dir)
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if slices.Contains(pure, dir) && slices.Contains(impure, name) {
+				t.Errorf("%s: imports %s, but %s is pure", path, name, dir)
+			}
+			if strings.HasPrefix(name, "github.com/hashicorp/raft") && dir != "internal/replica" {
+				t.Errorf("%s: only internal/replica may see raft", path)
+			}
+			ours, ok := strings.CutPrefix(name, "covey/")
+			if !ok {
+				continue
+			}
+			if !slices.Contains(allowed, ours) {
+				t.Errorf("%s: imports %s, which %s may not", path, ours, dir)
+			}
+			if ours == "proto/covey/v1" && slices.Contains(wireOnly, dir) && !strings.HasSuffix(path, "/wire.go") {
+				t.Errorf("%s: generated messages belong in wire.go", path)
+			}
+			if ours == "internal/agent" && dir == "cmd/coordinator" && !strings.HasPrefix(path, demoOnly) {
+				t.Errorf("%s: only the demo may run agents here", path)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir := range arrows {
+		if !seen[dir] {
+			t.Errorf("%s is in the house's plan and not in the tree", dir)
+		}
+	}
+}
+
+// TestFileLength keeps files at a length that one reads.
+func TestFileLength(t *testing.T) {
+	const limit = 550
+	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, ".pb.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if n := strings.Count(string(text), "\n"); n > limit {
+			t.Errorf("%s has %d lines, at most %d", path, n, limit)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,237 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+
+	"covey/internal/pki"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// Keepalive is agreed on by both sides here: agents ping every
+// KeepaliveTime, and the coordinator allows them to.
+const (
+	KeepaliveTime    = 30 * time.Second
+	KeepaliveTimeout = 20 * time.Second
+)
+
+// Options of a coordinator.
+type Options struct {
+	Authority *pki.Authority
+	Machine   *Machine
+	Logger    *slog.Logger
+	// Now is the wall clock; time.Now if nil.
+	Now func() time.Time
+}
+
+// Coordinator leads studies: it holds links and sessions, and runs effects.
+type Coordinator struct {
+	authority *pki.Authority
+	machine   *Machine
+	raft      Log
+	log       *slog.Logger
+	now       func() time.Time
+
+	// Guarded by machine.mu, as the states are that they belong to.
+	leading  bool
+	links    map[string]*link // by site name
+	sessions map[study.Digest]*session
+	changed  chan struct{} // closed and replaced at every change
+
+	ctx      context.Context // ends with Close: bounds proposals under way
+	cancel   context.CancelFunc
+	stopping chan struct{}
+	work     sync.WaitGroup // effects under way
+}
+
+// New makes a coordinator over a machine whose log is not open yet.
+func New(o Options) *Coordinator {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &Coordinator{
+		authority: o.Authority, machine: o.Machine, log: o.Logger, now: o.Now,
+		links: map[string]*link{}, sessions: map[study.Digest]*session{}, changed: make(chan struct{}),
+		ctx: ctx, cancel: cancel, stopping: make(chan struct{}),
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	c.machine.leader = c
+	return c
+}
+
+// Lead begins to lead: everything committed is applied on this node, and every
+// open study goes on where its durable state stands (design section 8, rule 4).
+func (c *Coordinator) Lead(log Log) error {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	c.raft, c.leading = log, true
+	for _, digest := range c.machine.order {
+		state := c.machine.studies[digest]
+		if err := c.session(digest, state).restore(); err != nil {
+			return fmt.Errorf("study %s: the committed setup: %w", digest, err)
+		}
+		c.step(digest, state, c.led(state.Plan()))
+	}
+	return nil
+}
+
+func (c *Coordinator) led(p *study.Plan) round.Led {
+	var connected []int
+	for i, m := range p.Proposal.Roster {
+		if c.links[m.Name] != nil {
+			connected = append(connected, i)
+		}
+	}
+	return round.Led{Connected: connected}
+}
+
+// Close ends links and waits for effects under way.
+func (c *Coordinator) Close() {
+	close(c.stopping)
+	c.cancel()
+	c.work.Wait()
+}
+
+// Server makes the gRPC server of the sites' port.
+func (c *Coordinator) Server() *grpc.Server {
+	s := grpc.NewServer(
+		grpc.Creds(credentials.NewTLS(c.authority.ServerTLS())),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: KeepaliveTime / 2, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: KeepaliveTime, Timeout: KeepaliveTimeout}),
+		grpc.MaxRecvMsgSize(2*frameSize),
+	)
+	c.register(s)
+	return s
+}
+
+// session gives a study's leader memory. Called with the machine's lock held.
+func (c *Coordinator) session(digest study.Digest, state *round.State) *session {
+	s := c.sessions[digest]
+	if s == nil {
+		s = &session{c: c, plan: state.Plan()}
+		c.sessions[digest] = s
+	}
+	s.state = state
+	return s
+}
+
+// step gives an event to a study and runs what follows. Called with the lock held.
+func (c *Coordinator) step(digest study.Digest, state *round.State, e round.Event) {
+	effects, err := state.Step(e)
+	if err != nil {
+		c.log.Debug("stale", "study", digest, "error", err)
+	}
+	c.run(digest, state, effects)
+}
+
+// fromSite lets handle look at a site's message and gives its event to the study.
+func (c *Coordinator) fromSite(digest study.Digest, name string, handle func(*session, int) round.Event) error {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	state := c.machine.studies[digest]
+	if state == nil || !c.leading {
+		return nil
+	}
+	for i, m := range state.Plan().Proposal.Roster {
+		if m.Name == name {
+			if e := handle(c.session(digest, state), i); e != nil {
+				c.step(digest, state, e)
+			}
+			return nil
+		}
+	}
+	return errors.New("link: a message about a study that the site is not in")
+}
+
+// linked registers a site's link; an older one of the same site ends.
+func (c *Coordinator) linked(l *link, units map[string]int) {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	if old := c.links[l.site]; old != nil && old != l {
+		old.close()
+	}
+	l.units = units
+	again := c.links[l.site] == l
+	c.links[l.site] = l
+	c.log.Info("site connected", "site", l.site)
+	if !again {
+		c.each(l.site, func(i int) round.Event { return round.Connected{Site: i} })
+	}
+	c.notify()
+}
+
+func (c *Coordinator) dropped(l *link) {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	if c.links[l.site] != l {
+		return
+	}
+	delete(c.links, l.site)
+	c.log.Info("site disconnected", "site", l.site)
+	c.each(l.site, func(i int) round.Event { return round.Disconnected{Site: i} })
+	c.notify()
+}
+
+// each gives an event to every study that a site is in.
+func (c *Coordinator) each(site string, event func(int) round.Event) {
+	if !c.leading {
+		return
+	}
+	for _, digest := range c.machine.order {
+		state := c.machine.studies[digest]
+		for i, m := range state.Plan().Proposal.Roster {
+			if m.Name == site {
+				c.step(digest, state, event(i))
+			}
+		}
+	}
+}
+
+// notify wakes everyone who watches. Called with the lock held.
+func (c *Coordinator) notify() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// proposed tells a new study that this node leads.
+func (c *Coordinator) proposed(digest study.Digest, state *round.State) {
+	if c.leading {
+		c.session(digest, state)
+		c.step(digest, state, c.led(state.Plan()))
+	}
+}
+
+// run does effects. It never blocks: what takes time goes on in a goroutine
+// of its own and comes back as an event. Called with the machine's lock held, by
+// step and by Machine.Apply.
+func (c *Coordinator) run(digest study.Digest, state *round.State, effects []round.Effect) {
+	if !c.leading {
+		return
+	}
+	s := c.session(digest, state)
+	s.turn()
+	for _, e := range effects {
+		switch e := e.(type) {
+		case round.Send:
+			c.send(digest, s, e)
+		case round.Propose:
+			c.propose(e.Entry)
+		case round.VerifySetup:
+			c.verify(digest, s, e.Announcements)
+		case round.Open:
+			c.open(digest, s, e)
+		case round.SetDeadline:
+			c.deadline(digest, s, e)
+		}
+	}
+	c.notify()
+}

@@ -1,0 +1,112 @@
+package coordinator
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"covey/internal/round"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// retryPropose is the pause before an entry that the log did not take is
+// proposed again.
+const retryPropose = time.Second
+
+// send queues a message for a site. A site without a link is asked when it connects.
+func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
+	l := c.links[s.plan.Proposal.Roster[e.Site].Name]
+	if l == nil {
+		return
+	}
+	message, err := encode(digest, e.Message)
+	if err != nil {
+		c.log.Error("a message does not encode", "study", digest, "error", err)
+		return
+	}
+	l.send(message)
+}
+
+// event gives an event to a study from outside the lock.
+func (c *Coordinator) event(digest study.Digest, e round.Event) {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	if state := c.machine.studies[digest]; state != nil && c.leading {
+		c.step(digest, state, e)
+	}
+}
+
+// background runs work that must be over before Close returns.
+func (c *Coordinator) background(work func()) {
+	if c.ctx.Err() == nil {
+		c.work.Go(work)
+	}
+}
+
+// after runs work later, unless the coordinator closes first.
+func (c *Coordinator) after(d time.Duration, work func()) {
+	c.background(func() {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			work()
+		case <-c.ctx.Done():
+		}
+	})
+}
+
+// apply puts an entry into the log and waits until it is applied here.
+func (c *Coordinator) apply(e entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	answer, err := c.raft.Apply(c.ctx, line)
+	if err != nil {
+		return err
+	}
+	if refused, ok := answer.(error); ok {
+		return refused
+	}
+	return nil
+}
+
+func (c *Coordinator) propose(e round.Entry) {
+	c.background(func() {
+		err := c.apply(entry{Round: &e})
+		if _, stale := errors.AsType[*round.StaleError](err); err == nil || stale || c.ctx.Err() != nil {
+			return
+		}
+		c.log.Error("the log did not take an entry", "study", e.Study, "kind", e.Kind, "error", err)
+		c.after(retryPropose, func() { c.event(e.Study, round.ProposeFailed{}) })
+	})
+}
+
+// verify checks all announcements, and with them makes the session's setup.
+func (c *Coordinator) verify(digest study.Digest, s *session, announcements [][]byte) {
+	cfg := config(s.plan, s.state.Attempt)
+	c.background(func() {
+		setup, err := secagg.Verify(cfg, announcements)
+		done := round.SetupVerified{Culprit: -1}
+		if err != nil {
+			done.Culprit = 0
+			if at, ok := errors.AsType[*secagg.SiteError](err); ok {
+				done.Culprit = at.Site
+			}
+			c.log.Warn("setup refused", "study", digest, "error", err)
+		}
+		c.machine.mu.Lock()
+		defer c.machine.mu.Unlock()
+		s.setup = setup
+		c.step(digest, s.state, done)
+	})
+}
+
+func (c *Coordinator) deadline(digest study.Digest, s *session, e round.SetDeadline) {
+	s.deadline = c.now().Add(e.After)
+	c.after(e.After, func() {
+		c.event(digest, round.Expired{Query: e.Query, Slot: e.Slot, Phase: e.Phase})
+	})
+}

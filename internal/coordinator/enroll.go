@@ -1,0 +1,78 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"time"
+
+	"covey/internal/pki"
+	"covey/internal/study"
+)
+
+// MaxInvite bounds how long a join file may be good for.
+const MaxInvite = 30 * 24 * time.Hour
+
+// Invite makes a join file's content for a site and records its token's hash.
+func (c *Coordinator) Invite(site string, addresses []string, valid time.Duration) (pki.Join, error) {
+	if err := pki.ValidName(site); err != nil {
+		return pki.Join{}, err
+	}
+	if valid <= 0 || valid > MaxInvite {
+		return pki.Join{}, &JoinError{site, fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
+	}
+	if old, ok := c.machine.Site(site); ok && !old.Revoked {
+		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has already joined; revoke it first", site)}
+	}
+	token, err := pki.NewToken()
+	if err != nil {
+		return pki.Join{}, err
+	}
+	expires := c.now().Add(valid).UTC().Truncate(time.Second)
+	if err := c.apply(entry{Invite: &inviteEntry{Token: tokenKey(token.Hash()), Invite: Invite{Site: site, Expires: expires}}}); err != nil {
+		return pki.Join{}, err
+	}
+	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: site, Expires: expires}, nil
+}
+
+// Revoke ends a site's membership and its link.
+func (c *Coordinator) Revoke(site string) error {
+	if err := c.apply(entry{Revoke: &revokeEntry{Site: site}}); err != nil {
+		return err
+	}
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	if l := c.links[site]; l != nil {
+		l.close()
+	}
+	return nil
+}
+
+// join spends a token. The certificate is made first and given out only if the
+// log took the join, so that a token buys at most one site.
+func (c *Coordinator) join(_ context.Context, token []byte, site string, csr, identity, proof []byte) ([]byte, error) {
+	if err := pki.ValidName(site); err != nil {
+		return nil, &JoinError{site, "the site's name is not a valid one"}
+	}
+	if len(identity) != ed25519.PublicKeySize {
+		return nil, &JoinError{site, "the identity key is not an Ed25519 public key"}
+	}
+	t, err := pki.TokenFrom(token)
+	if err != nil {
+		return nil, &JoinError{site, "the token is not a token"}
+	}
+	hash := t.Hash()
+	if err := pki.CheckIdentityProof(identity, site, hash, csr, proof); err != nil {
+		return nil, &JoinError{site, "the proof of the identity key is wrong"}
+	}
+	now := c.now()
+	certificate, err := c.authority.IssueSite(site, csr, now)
+	if err != nil {
+		return nil, &JoinError{site, "the certificate request is not in order"}
+	}
+	if err := c.apply(entry{Join: &joinEntry{Token: tokenKey(hash), Site: site, Key: study.Key(identity), Now: now}}); err != nil {
+		return nil, err
+	}
+	c.log.Info("site joined", "site", site, "identity", pki.Fingerprint(identity))
+	return certificate, nil
+}

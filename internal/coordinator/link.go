@@ -1,0 +1,107 @@
+package coordinator
+
+import (
+	"errors"
+	"io"
+	"sync"
+)
+
+// link is one site's open stream. Sending never blocks: the queue is bounded by
+// what round asks for, one message a phase, and dies with the stream.
+type link struct {
+	site  string
+	mu    sync.Mutex
+	queue [][]byte
+	wake  chan struct{}
+	done  chan struct{}
+	once  sync.Once
+	units map[string]int // data sets that the site offers, by name
+}
+
+func newLink(site string) *link {
+	return &link{site: site, wake: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+// send queues one serialized message.
+func (l *link) send(message []byte) {
+	l.mu.Lock()
+	l.queue = append(l.queue, message)
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default: // the writer is already due to look
+	}
+}
+
+func (l *link) close() { l.once.Do(func() { close(l.done) }) }
+
+// write sends queued messages until the link is closed or stop is.
+func (l *link) write(stop <-chan struct{}, send func(data []byte, last bool) error) error {
+	for {
+		l.mu.Lock()
+		queue := l.queue
+		l.queue = nil
+		l.mu.Unlock()
+		for _, m := range queue {
+			if err := sendFrames(m, send); err != nil {
+				return err
+			}
+		}
+		if len(queue) > 0 {
+			continue
+		}
+		select {
+		case <-l.wake:
+		case <-l.done:
+			return errReplaced
+		case <-stop:
+			return nil
+		}
+	}
+}
+
+// Frames: gRPC refuses messages over 4 MiB, so every message travels in pieces.
+const (
+	frameSize  = 1 << 20
+	maxMessage = 512 << 20 // a site that sends more is cut off
+)
+
+var (
+	errReplaced = errors.New("link: the site opened another link")
+	errTooLong  = errors.New("link: message over 512 MiB")
+)
+
+func sendFrames(message []byte, send func(data []byte, last bool) error) error {
+	for {
+		n := min(len(message), frameSize)
+		last := n == len(message)
+		if err := send(message[:n], last); err != nil {
+			return err
+		}
+		if last {
+			return nil
+		}
+		message = message[n:]
+	}
+}
+
+// receiveFrames gives the next whole message, or io.EOF.
+func receiveFrames(receive func() (data []byte, last bool, err error)) ([]byte, error) {
+	var message []byte
+	for {
+		data, last, err := receive()
+		if err != nil {
+			if errors.Is(err, io.EOF) && message != nil {
+				return nil, io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		if len(message)+len(data) > maxMessage {
+			return nil, errTooLong
+		}
+		message = append(message, data...)
+		if last {
+			return message, nil
+		}
+	}
+}

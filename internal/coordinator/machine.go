@@ -1,0 +1,244 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// Log is the replication that the coordinator needs. internal/replica
+// implements it.
+type Log interface {
+	// Apply returns once the entry is committed and fsynced on a quorum and
+	// applied to the Machine here, with what Machine.Apply returned. An error means
+	// that the entry may or may not be committed.
+	Apply(ctx context.Context, entry []byte) (any, error)
+}
+
+// Invite is a join file given out and not yet used. Only the token's hash is kept.
+type Invite struct {
+	Site    string    `json:"site"`
+	Expires time.Time `json:"expires"`
+}
+
+// Site is an organization that joined.
+type Site struct {
+	Name     string    `json:"name"`
+	Identity study.Key `json:"identity"`
+	Joined   time.Time `json:"joined"`
+	Token    string    `json:"token"` // hash of the one it joined with
+	Revoked  bool      `json:"revoked,omitempty"`
+}
+
+// entry is one line of the coordinator's log. Exactly one field is set.
+type entry struct {
+	Invite *inviteEntry `json:"invite,omitempty"`
+	Join   *joinEntry   `json:"join,omitempty"`
+	Revoke *revokeEntry `json:"revoke,omitempty"`
+	Round  *round.Entry `json:"round,omitempty"`
+}
+
+type inviteEntry struct {
+	Token string `json:"token"` // hash, hex
+	Invite
+}
+
+type joinEntry struct {
+	Token string    `json:"token"` // hash, hex
+	Site  string    `json:"site"`
+	Key   study.Key `json:"identity"`
+	Now   time.Time `json:"now"` // the leader's, so that Apply needs no clock
+}
+
+type revokeEntry struct {
+	Site string `json:"site"`
+}
+
+// JoinError is a join that the registry refuses.
+type JoinError struct {
+	Site   string
+	Reason string
+}
+
+func (e *JoinError) Error() string { return "join: " + e.Reason }
+
+// leader is told, with Machine's lock held, what follows from a committed entry. It
+// never blocks and does nothing while this node does not lead.
+type leader interface {
+	proposed(study.Digest, *round.State)
+	run(study.Digest, *round.State, []round.Effect)
+}
+
+// Machine is the coordinator's replicated state: sites, invites and studies. Apply
+// is deterministic: it reads no clock and samples nothing.
+type Machine struct {
+	mu      sync.Mutex
+	invites map[string]Invite // by token hash, hex
+	sites   map[string]Site   // by name
+	studies map[study.Digest]*round.State
+	order   []study.Digest // as proposed
+
+	// leader runs what studies ask for. Set once, before the log is opened.
+	leader leader
+}
+
+// NewMachine gives the empty state.
+func NewMachine() *Machine {
+	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, studies: map[study.Digest]*round.State{}}
+}
+
+// Apply changes the state by one committed entry. It returns nil, or an error
+// for an entry that changed nothing.
+func (m *Machine) Apply(line []byte) any {
+	var e entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return fmt.Errorf("coordinator: log entry: %w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var err error
+	switch {
+	case e.Invite != nil:
+		m.invites[e.Invite.Token] = e.Invite.Invite
+	case e.Join != nil:
+		err = m.join(*e.Join)
+	case e.Revoke != nil:
+		s, ok := m.sites[e.Revoke.Site]
+		if !ok {
+			return &JoinError{e.Revoke.Site, fmt.Sprintf("no site %q", e.Revoke.Site)}
+		}
+		s.Revoked = true
+		m.sites[s.Name] = s
+	case e.Round != nil:
+		err = m.step(*e.Round)
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func (m *Machine) join(e joinEntry) error {
+	if s, ok := m.sites[e.Site]; ok && s.Token == e.Token && bytes.Equal(s.Identity, e.Key) && !s.Revoked {
+		return nil // the same site asks again: the reply to its join was lost
+	}
+	invite, ok := m.invites[e.Token]
+	switch {
+	case !ok:
+		return &JoinError{e.Site, "this join file was already used, or was never given out here"}
+	case invite.Site != e.Site:
+		return &JoinError{e.Site, fmt.Sprintf("this join file is for site %q", invite.Site)}
+	case e.Now.After(invite.Expires):
+		return &JoinError{e.Site, fmt.Sprintf("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))}
+	}
+	if old, ok := m.sites[e.Site]; ok && !old.Revoked {
+		return &JoinError{e.Site, fmt.Sprintf("site %q has already joined; revoke it first", e.Site)}
+	}
+	delete(m.invites, e.Token)
+	m.sites[e.Site] = Site{Name: e.Site, Identity: e.Key, Joined: e.Now, Token: e.Token}
+	return nil
+}
+
+func (m *Machine) step(e round.Entry) error {
+	s := m.studies[e.Study]
+	if s == nil {
+		if e.Kind != round.EntryProposed || study.DigestOf(e.Body) != e.Study {
+			return &round.StaleError{Kind: e.Kind}
+		}
+		s = &round.State{}
+	}
+	effects, err := s.Step(round.Committed{Entry: e})
+	if e.Kind == round.EntryProposed && err == nil {
+		m.studies[e.Study] = s
+		m.order = append(m.order, e.Study)
+		if m.leader != nil {
+			m.leader.proposed(e.Study, s)
+		}
+		return nil
+	}
+	if m.leader != nil && s.Plan() != nil {
+		m.leader.run(e.Study, s, effects)
+	}
+	return err
+}
+
+// snapshot is Machine's durable form.
+type snapshot struct {
+	Invites map[string]Invite `json:"invites"`
+	Sites   []Site            `json:"sites"`
+	Studies []round.Durable   `json:"studies"` // as proposed
+}
+
+// Snapshot gives the state's bytes. Nothing un-noised is in it: round.Durable
+// holds none.
+func (m *Machine) Snapshot() ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := snapshot{Invites: m.invites, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
+	for _, d := range m.order {
+		s.Studies = append(s.Studies, m.studies[d].Durable)
+	}
+	return json.Marshal(s)
+}
+
+func bySiteName(a, b Site) int {
+	if a.Name < b.Name {
+		return -1
+	}
+	return 1
+}
+
+// Restore replaces the state by a snapshot's.
+func (m *Machine) Restore(raw []byte) error {
+	var s snapshot
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return fmt.Errorf("coordinator: snapshot: %w", err)
+	}
+	fresh := NewMachine()
+	if s.Invites != nil {
+		fresh.invites = s.Invites
+	}
+	for _, site := range s.Sites {
+		fresh.sites[site.Name] = site
+	}
+	for _, d := range s.Studies {
+		state, err := round.Restore(d)
+		if err != nil {
+			return fmt.Errorf("coordinator: snapshot: %w", err)
+		}
+		digest := study.DigestOf(d.Body)
+		fresh.studies[digest] = state
+		fresh.order = append(fresh.order, digest)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.invites, m.sites, m.studies, m.order = fresh.invites, fresh.sites, fresh.studies, fresh.order
+	return nil
+}
+
+// Site gives a joined site.
+func (m *Machine) Site(name string) (Site, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, ok := m.sites[name]
+	return s, ok
+}
+
+// Sites gives all sites by name, and the pending invites by site.
+func (m *Machine) Sites() ([]Site, []Invite) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.SortedFunc(maps.Values(m.sites), bySiteName),
+		slices.SortedFunc(maps.Values(m.invites), func(a, b Invite) int { return bySiteName(Site{Name: a.Site}, Site{Name: b.Site}) })
+}
+
+func tokenKey(hash [32]byte) string { return hex.EncodeToString(hash[:]) }

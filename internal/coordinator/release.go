@@ -1,0 +1,114 @@
+package coordinator
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"time"
+
+	"covey/internal/noise"
+	"covey/internal/round"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// open unmasks the sum of the open slot, makes it private and proposes the
+// release. The exact sum lives on this goroutine's stack and heap until it is
+// noised, and nowhere else: not in the log, not in a log line, not in an error.
+func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
+	opening, uploads := s.opening, s.uploads
+	q, _, err := s.secaggQuery()
+	state := s.state
+	c.background(func() {
+		var released study.Release
+		if err == nil {
+			released, err = release(s.plan, e, q, uploads, opening)
+		}
+		var signed round.Released
+		if err == nil {
+			signed, err = sign(c.authority.SigningKey(), released)
+		}
+		if err != nil {
+			c.log.Error("a sum was not released", "study", digest, "query", e.Ask.Query, "slot", e.Ask.Slot, "error", err)
+			c.event(digest, round.OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal})
+			return
+		}
+		// Results leave on the tick, so that the time sampling took says nothing.
+		tick := time.Duration(s.plan.Proposal.Spec.Deadlines.Tick)
+		now := c.now()
+		c.after(now.Truncate(tick).Add(tick).Sub(now), func() {
+			c.machine.mu.Lock()
+			if !c.leading || state.Query != e.Ask.Query || state.Slot != e.Ask.Slot {
+				c.machine.mu.Unlock()
+				return
+			}
+			next := state.NewReleased(released, signed)
+			c.machine.mu.Unlock()
+			c.propose(next)
+		})
+	})
+}
+
+// release opens the sum of U's uploads and adds its one noise. The noise is a
+// function of the opened lanes, ctx and H(U) (design section 6): opening again, here
+// or on another leader, gives the same release.
+func release(p *study.Plan, e round.Open, q secagg.Query, uploads map[int][]byte, opening *secagg.Opening) (study.Release, error) {
+	sum := make([]uint64, q.Lanes)
+	for _, i := range e.Survivors {
+		masked, err := secagg.Unpack(uploads[i], q.Bits, q.Lanes)
+		if err != nil {
+			return study.Release{}, fmt.Errorf("upload of site %d: %w", i, err)
+		}
+		secagg.SumInto(sum, masked, q.Bits)
+	}
+	if err := opening.Unmask(sum); err != nil {
+		return study.Release{}, err
+	}
+	values := p.Queries[e.Ask.Query].Values
+	key := noise.Key(sum[values:], q.Bits, q.Context, secagg.Survivors(e.Survivors).Hash())
+	noised, err := privatize(sum[:values], q.Bits, e.Ask.Sigma, noise.NewKeyed(key))
+	if err != nil {
+		return study.Release{}, err
+	}
+	return p.NewRelease(e.Ask, e.Survivors, noised), nil
+}
+
+// privatize adds discrete Gaussian noise in Z_2^b and only then lifts to signed
+// numbers, so that a corrupt site that pushes the sum to the ring's edge makes it
+// wrong, not less private. What it gives has passed the study's own check.
+func privatize(sum []uint64, bits uint, sigma noise.Sigma, source io.Reader) ([]int64, error) {
+	sampler, err := noise.NewGaussian(sigma.Squared())
+	if err != nil {
+		return nil, err
+	}
+	draws := make([]int64, len(sum))
+	if err := sampler.Fill(source, draws); err != nil {
+		return nil, err
+	}
+	noised := make([]int64, len(sum))
+	for i, v := range sum {
+		noised[i] = lift(v+uint64(draws[i]), bits)
+	}
+	return noised, check(sum, noised, bits, sigma)
+}
+
+// check is the study's own of what it is about to release: the values must differ
+// from the sum by what the law of σ could have drawn, and by something.
+func check(sum []uint64, noised []int64, bits uint, sigma noise.Sigma) error {
+	difference := make([]int64, len(sum))
+	for i, v := range sum {
+		difference[i] = lift(uint64(noised[i])-v, bits)
+	}
+	return noise.CheckReleased(difference, make([]int64, len(sum)), sigma)
+}
+
+// lift gives the signed number in [-2^(b-1), 2^(b-1)) of an element of Z_2^b.
+func lift(v uint64, bits uint) int64 { return int64(v<<(64-bits)) >> (64 - bits) }
+
+func sign(key ed25519.PrivateKey, r study.Release) (round.Released, error) {
+	encoded, err := r.Encode()
+	if err != nil {
+		return round.Released{}, err
+	}
+	return round.Released{Encoded: encoded, Signature: ed25519.Sign(key, study.SigningInput(encoded))}, nil
+}

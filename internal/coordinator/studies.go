@@ -1,0 +1,186 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// UnknownStudyError is a reference that names no study, or several.
+type UnknownStudyError struct {
+	Ref     string
+	Matches int
+}
+
+func (e *UnknownStudyError) Error() string {
+	if e.Matches == 0 {
+		return fmt.Sprintf("no study %q", e.Ref)
+	}
+	return fmt.Sprintf("%d studies match %q; give more of the digest", e.Matches, e.Ref)
+}
+
+// Roster fills a spec's roster in from the sites that are connected and offer
+// its data set: their identity keys, and their counts of units.
+func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
+	joined, _ := c.machine.Sites()
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	names := spec.Sites
+	if len(names) == 0 {
+		for _, s := range joined {
+			if !s.Revoked {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	var roster []study.Member
+	for _, name := range names {
+		at := slices.IndexFunc(joined, func(s Site) bool { return s.Name == name && !s.Revoked })
+		if at < 0 {
+			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q has not joined", name)}
+		}
+		l := c.links[name]
+		if l == nil {
+			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q is not connected, so its count of units is not known", name)}
+		}
+		units, ok := l.units[spec.Dataset]
+		if !ok {
+			return nil, &study.FieldError{Field: "dataset", Reason: fmt.Sprintf("site %q offers no data set %q", name, spec.Dataset)}
+		}
+		roster = append(roster, study.Member{Name: name, Identity: joined[at].Identity, Units: units})
+	}
+	return roster, nil
+}
+
+// Create proposes a study to its sites.
+func (c *Coordinator) Create(spec study.Spec) (*study.Plan, error) {
+	roster, err := c.Roster(spec)
+	if err != nil {
+		return nil, err
+	}
+	var nonce [32]byte
+	rand.Read(nonce[:])
+	public := c.authority.SigningKey().Public().(ed25519.PublicKey)
+	body, err := study.Propose(spec, roster, public, nonce)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := study.NewPlan(body)
+	if err != nil {
+		return nil, err
+	}
+	return plan, c.apply(entry{Round: &round.Entry{Study: plan.Digest, Kind: round.EntryProposed, Body: body}})
+}
+
+// Preview gives the plan that Create would propose now, with another nonce.
+func (c *Coordinator) Preview(spec study.Spec) (*study.Plan, error) {
+	roster, err := c.Roster(spec)
+	if err != nil {
+		return nil, err
+	}
+	body, err := study.Propose(spec, roster, c.authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{})
+	if err != nil {
+		return nil, err
+	}
+	return study.NewPlan(body)
+}
+
+// Find resolves a digest, the beginning of one, or a study's name.
+func (c *Coordinator) Find(ref string) (study.Digest, error) {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	var found []study.Digest
+	for _, d := range c.machine.order {
+		name := c.machine.studies[d].Plan().Proposal.Spec.Name
+		if name == ref || (len(ref) >= 4 && strings.HasPrefix(d.String(), ref)) {
+			found = append(found, d)
+		}
+	}
+	if len(found) != 1 {
+		return study.Digest{}, &UnknownStudyError{ref, len(found)}
+	}
+	return found[0], nil
+}
+
+// Abort ends a study. What was charged stays charged.
+func (c *Coordinator) Abort(digest study.Digest) error {
+	c.machine.mu.Lock()
+	state := c.machine.studies[digest]
+	if state == nil || state.Terminal() {
+		c.machine.mu.Unlock()
+		return errors.New("the study is over")
+	}
+	e := round.Entry{Study: digest, Kind: round.EntryEnded, Code: study.CodeAborted}
+	c.machine.mu.Unlock()
+	return c.apply(entry{Round: &e})
+}
+
+// Body gives a proposal's exact bytes.
+func (c *Coordinator) Body(digest study.Digest) []byte {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	return c.machine.studies[digest].Body
+}
+
+// UnfinishedError is a result asked for before the study completed.
+type UnfinishedError struct {
+	Status round.Status
+	Code   study.Code
+}
+
+func (e *UnfinishedError) Error() string {
+	if e.Code != "" {
+		return fmt.Sprintf("the study has no result: it is %s (%s)", e.Status, e.Code)
+	}
+	return fmt.Sprintf("the study has no result yet: it is %s", e.Status)
+}
+
+// Result gives a completed study's result.
+func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
+	c.machine.mu.Lock()
+	state := c.machine.studies[digest]
+	status, code, plan, stored := state.Status, state.Code, state.Plan(), slices.Clone(state.Releases)
+	c.machine.mu.Unlock()
+	if status != round.StatusCompleted {
+		return nil, &UnfinishedError{status, code}
+	}
+	var releases []study.Release
+	for _, r := range stored {
+		release, err := study.ParseRelease(r.Encoded)
+		if err != nil {
+			return nil, err
+		}
+		releases = append(releases, release)
+	}
+	return study.NewResult(plan, releases)
+}
+
+// Watch calls see with the view of a study now and after every change, until
+// it is over, see fails or ctx ends. Changes that come faster than see returns are
+// seen together.
+func (c *Coordinator) Watch(ctx context.Context, digest study.Digest, see func(View) error) error {
+	for {
+		c.machine.mu.Lock()
+		changed := c.changed
+		state := c.machine.studies[digest]
+		view, over := c.view(digest, state), state.Terminal()
+		c.machine.mu.Unlock()
+		if err := see(view); err != nil || over {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.stopping:
+			return errors.New("the coordinator stops")
+		}
+	}
+}

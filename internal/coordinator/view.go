@@ -1,0 +1,123 @@
+package coordinator
+
+import (
+	"time"
+
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// View is what an operator may see of a study at a moment: nothing in it is
+// un-noised.
+type View struct {
+	Name    string       `json:"name"`
+	Digest  study.Digest `json:"digest"`
+	Status  round.Status `json:"status"`
+	Code    study.Code   `json:"code,omitempty"`
+	Culprit string       `json:"culprit,omitempty"` // site that Code is about
+
+	Query   int        `json:"query"` // queries answered
+	Queries int        `json:"queries"`
+	Kind    study.Kind `json:"kind,omitempty"` // of the open query
+	Round   int        `json:"round"`
+	Rounds  int        `json:"rounds"`
+	Slot    int        `json:"slot"`
+	Slots   int        `json:"slots"`
+	Phase   string     `json:"phase,omitempty"` // upload, sign or open
+	// Deadline of the open phase; past it, the study waits or goes on without.
+	Deadline time.Time  `json:"deadline,omitzero"`
+	Waiting  []string   `json:"waiting_for,omitempty"`
+	Sites    []SiteView `json:"sites"`
+	Faults   []Fault    `json:"faults,omitempty"`
+
+	Epsilon       float64  `json:"epsilon"`
+	Delta         float64  `json:"delta"`
+	Rho           float64  `json:"rho"` // charged
+	RhoPlanned    float64  `json:"rho_planned"`
+	Radius        float64  `json:"radius,omitempty"`
+	NoiseToSignal *float64 `json:"noise_to_signal,omitempty"` // of the last power round
+	Survivors     int      `json:"survivors,omitempty"`       // of the last release
+}
+
+// SiteView is one site in a View.
+type SiteView struct {
+	Name      string        `json:"name"`
+	Units     int           `json:"units"`
+	Connected bool          `json:"connected"`
+	Verdict   round.Verdict `json:"verdict"`
+	Uploaded  bool          `json:"uploaded"` // in the open query
+}
+
+// View gives a study's.
+func (c *Coordinator) View(digest study.Digest) View {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	return c.view(digest, c.machine.studies[digest])
+}
+
+// Views gives all studies', as proposed.
+func (c *Coordinator) Views() []View {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	out := []View{}
+	for _, d := range c.machine.order {
+		out = append(out, c.view(d, c.machine.studies[d]))
+	}
+	return out
+}
+
+// view is View with the lock held.
+func (c *Coordinator) view(digest study.Digest, state *round.State) View {
+	p := state.Plan()
+	s := c.session(digest, state)
+	spec := p.Proposal.Spec
+	v := View{
+		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code,
+		Query: state.Query, Queries: len(p.Queries), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
+		Epsilon: spec.Epsilon, Delta: spec.Delta, Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radius, Faults: s.faults,
+	}
+	if state.Status == round.StatusEnded && state.Culprit >= 0 {
+		v.Culprit = p.Proposal.Roster[state.Culprit].Name
+	}
+	if state.Status == round.StatusRunning {
+		q := p.Queries[state.Query]
+		v.Kind, v.Round, v.Deadline = q.Kind, q.Round, s.deadline
+		switch {
+		case state.Survivors == nil:
+			v.Phase = "upload"
+		case state.Certificate == nil:
+			v.Phase = "sign"
+		default:
+			v.Phase = "open"
+		}
+	} else if state.Status == round.StatusCompleted {
+		v.Round = p.Rounds
+	}
+	for _, i := range state.WaitingFor() {
+		v.Waiting = append(v.Waiting, p.Proposal.Roster[i].Name)
+	}
+	uploaded := map[int]bool{}
+	for _, i := range state.Uploaded() {
+		uploaded[i] = true
+	}
+	for i, m := range p.Proposal.Roster {
+		v.Sites = append(v.Sites, SiteView{
+			Name: m.Name, Units: m.Units, Connected: c.links[m.Name] != nil, Verdict: state.Verdicts[i], Uploaded: uploaded[i],
+		})
+	}
+	for i := len(state.Releases) - 1; i >= 0; i-- {
+		r, err := study.ParseRelease(state.Releases[i].Encoded)
+		if err != nil {
+			continue
+		}
+		if v.Survivors == 0 {
+			v.Survivors = len(r.Survivors)
+		}
+		if r.Kind == study.KindPower {
+			nts := r.NoiseToSignal()
+			v.NoiseToSignal = &nts
+			break
+		}
+	}
+	return v
+}

@@ -1,0 +1,295 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/pki"
+	"covey/internal/round"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// This file alone knows the generated messages: it turns them into events and
+// round's messages into them. Whatever a peer sends is bounds-checked here or
+// where it is used; a message that makes no sense ends the link.
+
+// register puts the services on a gRPC server.
+func (c *Coordinator) register(s *grpc.Server) {
+	covey.RegisterEnrollmentServer(s, &enrollmentServer{c: c})
+	covey.RegisterFederationServer(s, &federationServer{c: c})
+}
+
+type enrollmentServer struct {
+	covey.UnimplementedEnrollmentServer
+	c *Coordinator
+}
+
+func (s *enrollmentServer) Join(ctx context.Context, r *covey.JoinRequest) (*covey.JoinResponse, error) {
+	certificate, err := s.c.join(ctx, r.GetToken(), r.GetSite(), r.GetCsr(), r.GetIdentity(), r.GetProof())
+	if err != nil {
+		if refused, ok := errors.AsType[*JoinError](err); ok {
+			return nil, status.Error(codes.PermissionDenied, refused.Reason)
+		}
+		s.c.log.Error("join failed", "site", r.GetSite(), "error", err)
+		return nil, status.Error(codes.Internal, "the coordinator could not record the join")
+	}
+	return &covey.JoinResponse{Certificate: certificate, Authority: s.c.authority.CertificatePEM()}, nil
+}
+
+type federationServer struct {
+	covey.UnimplementedFederationServer
+	c *Coordinator
+}
+
+// peerSite gives the site of a verified client certificate, if it may connect.
+func (s *federationServer) peerSite(ctx context.Context) (string, error) {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return "", status.Error(codes.Unauthenticated, "no peer")
+	}
+	info, ok := p.AuthInfo.(credentials.TLSInfo)
+	if !ok || len(info.State.VerifiedChains) == 0 {
+		return "", status.Error(codes.Unauthenticated, "a site certificate is needed")
+	}
+	return s.c.admit(info.State.VerifiedChains[0][0])
+}
+
+func (c *Coordinator) admit(leaf *x509.Certificate) (string, error) {
+	name, err := pki.SiteName(leaf)
+	if err != nil {
+		return "", status.Error(codes.Unauthenticated, "the certificate names no site")
+	}
+	site, ok := c.machine.Site(name)
+	if !ok || site.Revoked {
+		return "", status.Error(codes.PermissionDenied, "the site is revoked or has not joined")
+	}
+	return name, nil
+}
+
+func (s *federationServer) Renew(ctx context.Context, r *covey.RenewRequest) (*covey.RenewResponse, error) {
+	name, err := s.peerSite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := s.c.authority.IssueSite(name, r.GetCsr(), s.c.now())
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, "the certificate request is not in order")
+	}
+	return &covey.RenewResponse{Certificate: certificate}, nil
+}
+
+func (s *federationServer) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]) error {
+	name, err := s.peerSite(stream.Context())
+	if err != nil {
+		return err
+	}
+	l := newLink(name)
+	written := make(chan error, 1)
+	stop := make(chan struct{})
+	defer func() { close(stop); <-written }()
+	go func() {
+		written <- l.write(stop, func(data []byte, last bool) error {
+			return stream.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
+		})
+	}()
+	received := make(chan error, 1)
+	go func() { received <- s.receive(stream, l) }()
+	defer s.c.dropped(l)
+	select {
+	case err = <-received:
+	case err = <-written:
+		written <- err
+	case <-l.done:
+		err = errReplaced
+	case <-s.c.stopping:
+		return status.Error(codes.Unavailable, "the coordinator stops")
+	}
+	if err != nil {
+		return status.Error(codes.Aborted, err.Error())
+	}
+	return nil
+}
+
+func (s *federationServer) receive(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse], l *link) error {
+	for {
+		raw, err := receiveFrames(func() ([]byte, bool, error) {
+			m, err := stream.Recv()
+			if err != nil {
+				return nil, false, err
+			}
+			return m.GetFrame().GetData(), m.GetFrame().GetLast(), nil
+		})
+		if err != nil {
+			return err
+		}
+		var m covey.SiteMessage
+		if err := proto.Unmarshal(raw, &m); err != nil {
+			return errors.New("link: not a site message")
+		}
+		if err := s.c.receive(l, &m); err != nil {
+			return err
+		}
+	}
+}
+
+// receive handles one message of a site.
+func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
+	if b, ok := m.GetBody().(*covey.SiteMessage_Hello); ok {
+		units := map[string]int{}
+		for _, d := range b.Hello.GetDatasets() {
+			if d.GetUnits() <= study.MaxUnits {
+				units[d.GetName()] = int(d.GetUnits())
+			}
+		}
+		c.linked(l, units)
+		return nil
+	}
+	digest, ok := digestOf(m)
+	if !ok {
+		return errors.New("link: a message without a study")
+	}
+	return c.fromSite(digest, l.site, func(s *session, site int) round.Event {
+		switch b := m.GetBody().(type) {
+		case *covey.SiteMessage_Decision:
+			return round.Decided{Site: site, Verdict: verdict(b.Decision.GetVerdict()), Code: code(b.Decision.GetCode())}
+		case *covey.SiteMessage_Announcement:
+			return round.Announced{Site: site, Attempt: b.Announcement.GetAttempt(), Signed: b.Announcement.GetSigned()}
+		case *covey.SiteMessage_Boxes:
+			return s.dealt(site, b.Boxes.GetAttempt(), b.Boxes.GetBoxes())
+		case *covey.SiteMessage_Confirmation:
+			return s.confirmed(site, b.Confirmation.GetAttempt(), b.Confirmation.GetSignature())
+		case *covey.SiteMessage_Upload:
+			return s.uploaded(site, int(b.Upload.GetQuery()), int(b.Upload.GetSlot()), b.Upload.GetMasked())
+		case *covey.SiteMessage_ReleaseSignature:
+			r := b.ReleaseSignature
+			return s.signed(site, int(r.GetQuery()), int(r.GetSlot()), r.GetSignature())
+		case *covey.SiteMessage_Shares:
+			return s.shared(site, int(b.Shares.GetQuery()), int(b.Shares.GetSlot()), b.Shares.GetShares())
+		case *covey.SiteMessage_Refusal:
+			r := b.Refusal
+			refused := round.Refused{
+				Site: site, Query: int(r.GetQuery()), Slot: int(r.GetSlot()),
+				Code: code(r.GetCode()), Culprit: int(r.GetCulprit()) - 1,
+			}
+			return s.refused(refused, r.GetContext(), ints(r.GetSurvivors()), r.GetSignature(),
+				round.Released{Encoded: r.GetFinal().GetReleased(), Signature: r.GetFinal().GetSignature()})
+		}
+		return nil
+	})
+}
+
+func digestOf(m *covey.SiteMessage) (study.Digest, bool) {
+	var raw []byte
+	switch b := m.GetBody().(type) {
+	case *covey.SiteMessage_Decision:
+		raw = b.Decision.GetStudy()
+	case *covey.SiteMessage_Announcement:
+		raw = b.Announcement.GetStudy()
+	case *covey.SiteMessage_Boxes:
+		raw = b.Boxes.GetStudy()
+	case *covey.SiteMessage_Confirmation:
+		raw = b.Confirmation.GetStudy()
+	case *covey.SiteMessage_Upload:
+		raw = b.Upload.GetStudy()
+	case *covey.SiteMessage_ReleaseSignature:
+		raw = b.ReleaseSignature.GetStudy()
+	case *covey.SiteMessage_Shares:
+		raw = b.Shares.GetStudy()
+	case *covey.SiteMessage_Refusal:
+		raw = b.Refusal.GetStudy()
+	}
+	if len(raw) != len(study.Digest{}) {
+		return study.Digest{}, false
+	}
+	return study.Digest(raw), true
+}
+
+// encode gives the bytes of a message to a site.
+func encode(digest study.Digest, m round.Message) ([]byte, error) {
+	id := digest[:]
+	out := &covey.CoordinatorMessage{}
+	switch m := m.(type) {
+	case round.AskDecision:
+		out.Body = &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: m.Body}}
+	case round.AskAnnouncement:
+		out.Body = &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: id, Attempt: m.Attempt}}
+	case round.AskBoxes:
+		out.Body = &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: id, Attempt: m.Attempt, Announcements: m.Announcements}}
+	case round.AskConfirmation:
+		out.Body = &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{Study: id, Attempt: m.Attempt, Boxes: m.Boxes}}
+	case round.TellConfirmed:
+		out.Body = &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{Study: id, Attempt: m.Attempt, Signatures: m.Signatures}}
+	case round.AskUpload:
+		a := m.Ask
+		out.Body = &covey.CoordinatorMessage_Query{Query: &covey.Query{
+			Study: id, Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), Kind: kind(a.Kind),
+			Round: uint32(a.Round), X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
+		}}
+	case round.AskSignature:
+		out.Body = &covey.CoordinatorMessage_Release{Release: &covey.Release{
+			Study: id, Query: uint32(m.Query), Slot: uint32(m.Slot), Survivors: uints(m.Survivors)}}
+	case round.AskShares:
+		out.Body = &covey.CoordinatorMessage_Open{Open: &covey.Open{
+			Study: id, Query: uint32(m.Query), Slot: uint32(m.Slot), Survivors: uints(m.Survivors), Certificate: m.Certificate}}
+	case round.TellFinal:
+		out.Body = &covey.CoordinatorMessage_Final{Final: &covey.Final{
+			Study: id, Query: uint32(m.Query), Slot: uint32(m.Slot), Released: m.Released.Encoded, Signature: m.Released.Signature}}
+	case round.TellEnded:
+		out.Body = &covey.CoordinatorMessage_Ended{Ended: &covey.Ended{Study: id, Code: wireCode(m.Code)}}
+	}
+	return proto.Marshal(out)
+}
+
+func kind(k study.Kind) covey.Kind {
+	return covey.Kind(covey.Kind_value["KIND_"+strings.ToUpper(string(k))])
+}
+
+// code maps by name: CODE_BAD_SHARE is "bad_share". An unknown number is internal.
+func code(c covey.Code) study.Code {
+	name, ok := covey.Code_name[int32(c)]
+	if !ok || c == covey.Code_CODE_UNSPECIFIED {
+		return study.CodeInternal
+	}
+	return study.Code(strings.ToLower(strings.TrimPrefix(name, "CODE_")))
+}
+
+func wireCode(c study.Code) covey.Code {
+	return covey.Code(covey.Code_value["CODE_"+strings.ToUpper(string(c))])
+}
+
+func verdict(v covey.Verdict) round.Verdict {
+	switch v {
+	case covey.Verdict_VERDICT_APPROVED:
+		return round.VerdictApproved
+	case covey.Verdict_VERDICT_REJECTED:
+		return round.VerdictRejected
+	default:
+		return round.VerdictPending
+	}
+}
+
+func ints(v []uint32) []int {
+	out := make([]int, len(v))
+	for i, x := range v {
+		out[i] = int(x)
+	}
+	return out
+}
+
+func uints(v []int) []uint32 {
+	out := make([]uint32, len(v))
+	for i, x := range v {
+		out[i] = uint32(x)
+	}
+	return out
+}
