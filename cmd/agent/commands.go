@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/term"
+
+	"covey/internal/agent"
+	"covey/internal/pki"
+)
+
+// maxJoinFile bounds what is read of a join file; a good one is under 64 KiB.
+const maxJoinFile = 1 << 20
+
+type joinCmd struct {
+	File string `arg:"" help:"The join file."`
+	To   string `short:"o" placeholder:"DIR" help:"Data directory to make (./SITE)."`
+}
+
+func (c *joinCmd) Run(t *terminal) error {
+	f, err := os.Open(c.File)
+	if err != nil {
+		return &inputError{err}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxJoinFile))
+	if err != nil {
+		return &inputError{err}
+	}
+	join, err := pki.ParseJoin(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	dir := c.To
+	if dir == "" {
+		dir = join.Site
+	}
+	if err := agent.Join(t.ctx, text, dir, time.Now()); err != nil {
+		return err
+	}
+	site, err := pki.LoadSite(dir)
+	if err != nil {
+		return err
+	}
+	joined := struct {
+		Site        string    `json:"site"`
+		Dir         string    `json:"dir"`
+		Config      string    `json:"config"`
+		Fingerprint string    `json:"fingerprint"`
+		Expires     time.Time `json:"certificate_expires"`
+	}{join.Site, dir, filepath.Join(dir, agent.ConfigFile), agent.FingerprintOf(site), site.Certificate().NotAfter}
+	t.say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, dir)
+	t.say("The join file is spent; delete it. Tell the other sites your key's fingerprint by another way than this coordinator:")
+	return t.print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
+}
+
+type checkCmd struct {
+	Timeout time.Duration `default:"10s" help:"How long to wait for the coordinator (${default})."`
+}
+
+func (c *checkCmd) Run(t *terminal) error {
+	config, err := agent.ReadConfig(t.dir)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(t.ctx, c.Timeout)
+	defer cancel()
+	found := agent.Check(ctx, config, time.Now())
+	if err := t.print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
+		return err
+	}
+	var failed []error
+	for _, f := range found {
+		if f.Err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", f.What, f.Err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+type runCmd struct {
+	LogJSON bool `name:"log-json" help:"Log as JSON."`
+}
+
+func (c *runCmd) Run(t *terminal) error {
+	config, err := agent.ReadConfig(t.dir)
+	if err != nil {
+		return err
+	}
+	var handler slog.Handler = slog.NewTextHandler(t.err, nil)
+	if c.LogJSON {
+		handler = slog.NewJSONHandler(t.err, nil)
+	}
+	a, err := agent.New(agent.Options{Config: config, Logger: slog.New(handler), Control: true})
+	if err != nil {
+		return err
+	}
+	if err := a.Run(t.ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+type statusCmd struct{}
+
+func (statusCmd) Run(t *terminal) error {
+	s, err := ask[agent.Status](t, "GET", "status")
+	if err != nil {
+		return err
+	}
+	return t.print(s, func(w io.Writer) { printStatus(w, s) })
+}
+
+type studyCmd struct {
+	List    studyListCmd    `cmd:"" help:"List the studies this site knows."`
+	Show    studyShowCmd    `cmd:"" help:"Show what a study takes, releases and charges."`
+	Approve studyApproveCmd `cmd:"" help:"Approve a study: read \"study show\" first."`
+	Reject  studyRejectCmd  `cmd:"" help:"Reject a study, or leave one that was approved."`
+}
+
+type studyListCmd struct{}
+
+func (studyListCmd) Run(t *terminal) error {
+	s, err := ask[[]agent.StudyView](t, "GET", "studies")
+	if err != nil {
+		return err
+	}
+	return t.print(s, func(w io.Writer) { printStudies(w, s) })
+}
+
+// ref is how a study is named.
+type ref struct {
+	Study string `arg:"" help:"A digest, the beginning of one, or a name."`
+}
+
+type studyShowCmd struct{ ref }
+
+func (c *studyShowCmd) Run(t *terminal) error {
+	s, err := ask[agent.StudyDetail](t, "GET", "studies", c.Study)
+	if err != nil {
+		return err
+	}
+	return t.print(s, func(w io.Writer) { printStudy(w, s) })
+}
+
+type studyApproveCmd struct {
+	ref
+	Yes bool `short:"y" help:"Do not ask."`
+}
+
+func (c *studyApproveCmd) Run(t *terminal) error {
+	s, err := ask[agent.StudyDetail](t, "GET", "studies", c.Study)
+	if err != nil {
+		return err
+	}
+	// What is approved is what was shown: by its whole digest from here on.
+	id := s.Digest.String()
+	if !c.Yes {
+		if !term.IsTerminal(int(os.Stdin.Fd())) {
+			return &inputError{errors.New("stdin is no terminal: read \"study show\" and give --yes")}
+		}
+		printStudy(t.err, s)
+		fmt.Fprintf(t.err, "\nApprove study %s? Type yes: ", id[:12])
+		var word string
+		fmt.Fscanln(os.Stdin, &word)
+		if word != "yes" {
+			return &inputError{errors.New("not approved")}
+		}
+	}
+	if s, err = ask[agent.StudyDetail](t, "POST", "studies", id, "approve"); err != nil {
+		return err
+	}
+	t.say("Study %s is approved: ρ = %.6g of population %q is reserved.", id[:12], s.Rho, s.Population)
+	return t.print(s.StudyView, func(w io.Writer) { fmt.Fprintln(w, id) })
+}
+
+type studyRejectCmd struct{ ref }
+
+func (c *studyRejectCmd) Run(t *terminal) error {
+	s, err := ask[agent.StudyView](t, "POST", "studies", c.Study, "reject")
+	if err != nil {
+		return err
+	}
+	t.say("Study %s is %s.", s.Digest.String()[:12], s.State)
+	return t.print(s, func(w io.Writer) { fmt.Fprintln(w, s.Digest) })
+}
+
+type ledgerCmd struct {
+	Show   ledgerShowCmd   `cmd:"" help:"Show budgets and charges."`
+	Export ledgerExportCmd `cmd:"" help:"Write budgets and charges as JSON."`
+}
+
+type ledgerShowCmd struct{}
+
+func (ledgerShowCmd) Run(t *terminal) error {
+	l, err := ask[agent.LedgerReply](t, "GET", "ledger")
+	if err != nil {
+		return err
+	}
+	return t.print(l, func(w io.Writer) { printLedger(w, l) })
+}
+
+type ledgerExportCmd struct{}
+
+func (ledgerExportCmd) Run(t *terminal) error {
+	l, err := ask[agent.LedgerReply](t, "GET", "ledger")
+	if err != nil {
+		return err
+	}
+	e := json.NewEncoder(t.out)
+	e.SetIndent("", "  ")
+	return e.Encode(l)
+}
+
+type egressCmd struct{}
+
+func (egressCmd) Run(t *terminal) error {
+	e, err := ask[agent.EgressReply](t, "GET", "egress")
+	if err != nil {
+		return err
+	}
+	return t.print(e, func(w io.Writer) { printEgress(w, e) })
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"covey/internal/agent"
+)
+
+// table writes aligned columns.
+func table(w io.Writer, rows func(line func(format string, args ...any))) {
+	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	rows(func(format string, args ...any) { fmt.Fprintf(tw, format+"\n", args...) })
+	tw.Flush()
+}
+
+func printFindings(w io.Writer, found []agent.Finding) {
+	table(w, func(line func(string, ...any)) {
+		for _, f := range found {
+			mark := "ok"
+			if f.Err != nil {
+				mark = "FAILED"
+			}
+			line("%s\t%s\t%s", mark, f.What, f.Detail)
+		}
+	})
+}
+
+func printStatus(w io.Writer, s agent.Status) {
+	link := "linked to " + s.Coordinator
+	if !s.Linked {
+		link = "no link"
+		if s.LinkError != "" {
+			link += " (" + s.Coordinator + ": " + s.LinkError + ")"
+		}
+	}
+	table(w, func(line func(string, ...any)) {
+		line("site\t%s", s.Site)
+		line("key\t%s", s.Identity)
+		line("coordinator\t%s", link)
+		line("certificate\tends %s, %d days left", s.Expires.Format(time.DateOnly), s.DaysLeft)
+		line("studies\t%d await you, %d approved", s.Pending, s.Approved)
+	})
+}
+
+func printStudies(w io.Writer, all []agent.StudyView) {
+	table(w, func(line func(string, ...any)) {
+		line("DIGEST\tNAME\tSTATE\tPOPULATION\tRHO\tSPENT")
+		for _, s := range all {
+			state := s.State
+			if s.Code != "" {
+				state += " (" + s.Code + ")"
+			}
+			line("%s\t%s\t%s\t%s\t%.6g\t%.6g", s.Digest.String()[:12], s.Name, state, s.Population, s.Rho, s.SpentRho)
+		}
+	})
+}
+
+func printStudy(w io.Writer, s agent.StudyDetail) {
+	fmt.Fprintf(w, "study    %s\ndigest   %s\nstate    %s", s.Name, s.Digest, s.State)
+	if s.Code != "" {
+		fmt.Fprintf(w, " (%s)", s.Code)
+	}
+	if s.By != "" {
+		fmt.Fprintf(w, ", by %s", s.By)
+	}
+	fmt.Fprintln(w)
+	if s.Plan == nil {
+		fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho, s.Queries)
+		return
+	}
+	fmt.Fprintf(w, "data     %s, %d columns\n", s.Dataset, s.Plan.D)
+
+	fmt.Fprintln(w, "\nPrivacy")
+	for _, line := range s.Privacy {
+		fmt.Fprintln(w, "  "+line)
+	}
+	fmt.Fprintln(w, "\nWhat leaves this site")
+	table(w, func(line func(string, ...any)) {
+		line("  WHEN\tKIND\tBYTES\tWHAT")
+		for _, p := range s.Leaves {
+			when := "setup"
+			if p.Query >= 0 {
+				when = fmt.Sprintf("round %d, query %d", p.Round, p.Query)
+			}
+			line("  %s\t%s\t%d\t%s", when, p.Kind, p.Bytes, p.What)
+		}
+	})
+	fmt.Fprintln(w, "\nRoster (compare the fingerprints by another way than the coordinator)")
+	table(w, func(line func(string, ...any)) {
+		line("  SITE\tUNITS\tKEY")
+		for _, m := range s.Roster {
+			name := m.Name
+			if m.Self {
+				name += " (this site)"
+			}
+			line("  %s\t%d\t%s", name, m.Units, m.Fingerprint)
+		}
+	})
+	if b := s.Budget; b != nil {
+		fmt.Fprintf(w, "\nLedger of population %q (ρ, zCDP)\n", b.Population)
+		table(w, func(line func(string, ...any)) {
+			line("  cap\t%.6g", b.CapRho)
+			line("  spent by others\t%.6g", b.SpentRho)
+			line("  reserved by others\t%.6g", b.ReservedRho)
+			line("  left before this study\t%.6g", b.LeftRho+b.StudyRho)
+			line("  this study\t%.6g", b.StudyRho)
+			line("  left after\t%.6g", b.LeftRho)
+		})
+		if !b.Fits {
+			fmt.Fprintln(w, "  IT DOES NOT FIT.")
+		}
+	}
+	section(w, "Why the policy leaves it to you", s.Policy)
+	section(w, "Warnings", s.Warnings)
+}
+
+func section(w io.Writer, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\n"+title)
+	for _, line := range lines {
+		fmt.Fprintln(w, "  "+line)
+	}
+}
+
+func printLedger(w io.Writer, l agent.LedgerReply) {
+	table(w, func(line func(string, ...any)) {
+		line("POPULATION\tCAP\tSPENT\tRESERVED\tLEFT")
+		for _, p := range l.Populations {
+			name := p.Name
+			if !p.Declared {
+				name += " (not in agent.toml)"
+			}
+			line("%s\t%.6g\t%.6g\t%.6g\t%.6g", name, p.CapRho, p.SpentRho, p.ReservedRho, p.LeftRho)
+		}
+	})
+	if len(l.Studies) > 0 {
+		fmt.Fprintln(w)
+		printStudies(w, l.Studies)
+	}
+}
+
+func printEgress(w io.Writer, e agent.EgressReply) {
+	table(w, func(line func(string, ...any)) {
+		line("STUDY\tNAME\tKIND\tMESSAGES\tBYTES")
+		for _, kind := range slices.Sorted(maps.Keys(e.Link)) {
+			line("-\t-\t%s\t%d\t%d", kind, e.Link[kind].Messages, e.Link[kind].Bytes)
+		}
+		for _, s := range e.Studies {
+			for _, kind := range slices.Sorted(maps.Keys(s.Sent)) {
+				line("%s\t%s\t%s\t%d\t%d", s.Study.String()[:12], s.Name, kind, s.Sent[kind].Messages, s.Sent[kind].Bytes)
+			}
+		}
+	})
+}

@@ -1,0 +1,278 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"covey/internal/ledger"
+	"covey/internal/pki"
+	"covey/internal/study"
+)
+
+// Software names this agent in its hello.
+const Software = "covey-agent/1"
+
+// Options of an agent.
+type Options struct {
+	Config *Config
+	// Logger takes what an operator reads. It never sees rows, shares or sums.
+	// Nothing is logged if nil.
+	Logger *slog.Logger
+	// Now is the wall clock, for approvals and certificates; time.Now if nil.
+	Now func() time.Time
+	// Control serves the operator's socket while Run runs.
+	Control bool
+	// DialOptions come after the agent's own.
+	DialOptions []grpc.DialOption
+}
+
+// Agent is a site's daemon. It owns its data directory from New to Close: a
+// second agent on one directory is refused by the ledger's lock.
+type Agent struct {
+	config      *Config
+	log         *slog.Logger
+	now         func() time.Time
+	control     bool
+	dialOptions []grpc.DialOption
+
+	site     *pki.Site
+	identity ed25519.PrivateKey
+	ledger   *ledger.Ledger
+	pending  *pendingStore
+	egress   *egressLog
+
+	work sync.WaitGroup // everything that Run starts
+	once sync.Once      // Close
+
+	mu       sync.Mutex
+	sessions map[study.Digest]*session
+	link     *link // nil while there is none
+	address  string
+	linkErr  error
+	stop     context.CancelCauseFunc // of Run; nil before
+	units    map[string]counted      // by path
+}
+
+// New opens an agent's data directory. The error is a *ConfigError, one of
+// internal/pki's or internal/ledger's, or an I/O error that names its file.
+func New(o Options) (*Agent, error) {
+	a := &Agent{
+		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
+		sessions: map[study.Digest]*session{}, units: map[string]counted{},
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	dir := a.config.DataDir()
+	var err error
+	if a.site, err = pki.LoadSite(dir); err != nil {
+		return nil, err
+	}
+	if name := a.site.Name(); name != a.config.Site {
+		if name == "" {
+			return nil, pki.ErrNotJoined
+		}
+		return nil, a.config.error("site", "the certificate is of site %q, not %q", name, a.config.Site)
+	}
+	a.identity = a.site.Identity()
+	if a.ledger, err = ledger.Open(filepath.Join(dir, "ledger")); err != nil {
+		return nil, err
+	}
+	if a.pending, err = openPending(filepath.Join(dir, "pending")); err == nil {
+		a.egress, err = openEgress(dir, a.log)
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.ledger.Close())
+	}
+	if err := a.tidy(); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// tidy removes proposals whose decision was on record when a crash came.
+func (a *Agent) tidy() error {
+	pending, err := a.pending.list()
+	if err != nil {
+		return err
+	}
+	for _, id := range pending {
+		if _, decided := a.standing(id); decided {
+			if err := a.pending.remove(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Run keeps the link to the coordinator until ctx ends or the ledger fails, and
+// then closes the agent. Ending ctx stops it abruptly, as a crash would: what
+// is needed to go on is in the data directory, and a new agent on it goes on.
+// The error is ctx's, or the ledger's first, after which the process must end.
+func (a *Agent) Run(ctx context.Context) error {
+	defer a.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer a.work.Wait()
+	defer cancel(context.Canceled)
+	a.mu.Lock()
+	a.stop = cancel
+	a.mu.Unlock()
+	if a.control {
+		if err := a.serveControl(ctx); err != nil {
+			return err
+		}
+	}
+	return a.stay(ctx)
+}
+
+// Close releases the data directory. An agent that runs is ended by its context.
+func (a *Agent) Close() error {
+	var err error
+	a.once.Do(func() { err = errors.Join(a.ledger.Close(), a.egress.close()) })
+	return err
+}
+
+// failed ends Run if err is the ledger's end: after its first I/O error nothing
+// it says can be relied on, and nothing may be sent on the strength of it.
+func (a *Agent) failed(err error) {
+	if _, ok := errors.AsType[*ledger.StoreError](err); !ok {
+		if _, ok := errors.AsType[*ledger.LostError](err); !ok {
+			return
+		}
+	}
+	a.log.Error("the ledger failed; the agent stops", "error", err)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stop != nil {
+		a.stop(err)
+	}
+}
+
+func (a *Agent) setLink(l *link, address string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.link, a.address, a.linkErr = l, address, err
+}
+
+// post sends an answer that nobody asked for just now, if there is a link.
+func (a *Agent) post(answer answer) {
+	a.mu.Lock()
+	l := a.link
+	a.mu.Unlock()
+	if l != nil {
+		l.post(answer)
+	}
+}
+
+// handle answers one request, nil for silence. It is called by one goroutine at
+// a time for one study.
+func (a *Agent) handle(r request) answer {
+	if offer, ok := r.(askDecision); ok {
+		return a.offered(offer.Body)
+	}
+	s, code := a.session(r.about())
+	if s == nil {
+		return a.strange(r, code)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.handle(r)
+}
+
+// session gives the session of a study that is pending or approved, from memory
+// or from what the data directory holds of it.
+func (a *Agent) session(id study.Digest) (*session, study.Code) {
+	a.mu.Lock()
+	s := a.sessions[id]
+	a.mu.Unlock()
+	if s != nil {
+		return s, ""
+	}
+	body, pending := []byte(nil), false
+	if approval, ok := a.ledger.Approved(id); ok {
+		body = approval.Proposal
+	} else if body, pending = a.pending.get(id); !pending {
+		return nil, study.CodeUnknownStudy
+	}
+	s, code := a.newSession(body)
+	if code != "" {
+		return nil, code
+	}
+	return a.keep(s), ""
+}
+
+// keep puts a session into memory, or gives the one that is there.
+func (a *Agent) keep(s *session) *session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if old := a.sessions[s.plan.Digest]; old != nil {
+		return old
+	}
+	a.sessions[s.plan.Digest] = s
+	return s
+}
+
+// forget drops a study's session, and with it the rows and secrets in memory.
+func (a *Agent) forget(id study.Digest) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.sessions, id)
+}
+
+// strange answers a request about a study that is neither pending nor approved.
+// One that is over here answers a query with its final result, which a
+// coordinator that lost its place adopts.
+func (a *Agent) strange(r request, code study.Code) answer {
+	switch r := r.(type) {
+	case tellFinal, tellEnded, tellConfirmed:
+		return nil
+	case askUpload, askSignature, askShares:
+		if no, ok := a.finalRefusal(r); ok {
+			return no
+		}
+	}
+	if e, ok := a.standing(r.about()); ok {
+		switch e.State {
+		case ledger.Finished:
+			code = study.CodeLeft
+		case ledger.Rejected:
+			code = study.CodeNotApproved
+		}
+	}
+	return refuse(r, code)
+}
+
+// standing is the ledger's line on a study.
+func (a *Agent) standing(id study.Digest) (ledger.StudyEntry, bool) {
+	for _, e := range a.ledger.Studies() {
+		if e.Study == id {
+			return e, true
+		}
+	}
+	return ledger.StudyEntry{}, false
+}
+
+// UnknownStudyError is a reference that names no study here, or several.
+type UnknownStudyError struct {
+	Ref     string
+	Matches int
+}
+
+func (e *UnknownStudyError) Error() string {
+	if e.Matches == 0 {
+		return fmt.Sprintf("no study %q", e.Ref)
+	}
+	return fmt.Sprintf("%d studies match %q; give more of the digest", e.Matches, e.Ref)
+}

@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+
+	"covey/internal/dataset"
+	"covey/internal/pki"
+)
+
+// Finding is one thing that Check looked at.
+type Finding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Err    error  `json:"-"` // nil if OK
+}
+
+// Check looks at all that an agent needs and changes nothing: it opens neither
+// the ledger nor a link, so it may run beside the agent. ctx bounds the wait for
+// the coordinator.
+func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOption) []Finding {
+	var out []Finding
+	add := func(what, detail string, err error) {
+		if err != nil {
+			detail = plain(err)
+		}
+		out = append(out, Finding{what, err == nil, detail, err})
+	}
+	add("configuration", c.file, nil)
+	for _, p := range c.Populations {
+		limit, err := p.Cap()
+		add("population "+p.Name, fmt.Sprintf("ρ = %.6g in all", limit), err)
+	}
+	for _, d := range c.Datasets {
+		info, err := dataset.InspectCSV(c.path(d.Path))
+		add("data set "+d.Name, fmt.Sprintf("%d rows, %d columns, SHA-256 %x…, budget of %q", info.Units, len(info.Header), info.SHA256[:6], d.Population), err)
+	}
+	site, err := pki.LoadSite(c.DataDir())
+	if err != nil {
+		add("keys", "", err)
+		return out
+	}
+	add("keys", FingerprintOf(site), nil)
+	if site.Name() == "" {
+		add("certificate", "", pki.ErrNotJoined)
+		return out
+	}
+	add(checkCertificate(c, site, now))
+	for _, address := range c.Coordinator {
+		add("coordinator "+address, "answers over TLS with the pinned CA", handshakeWith(ctx, site, address, options))
+	}
+	return out
+}
+
+// FingerprintOf gives the form of a site's key that people compare.
+func FingerprintOf(site *pki.Site) string {
+	return pki.Fingerprint(site.Identity().Public().(ed25519.PublicKey))
+}
+
+func checkCertificate(c *Config, site *pki.Site, now time.Time) (what, detail string, err error) {
+	leaf, left := site.Certificate(), pki.Expiry(site.Certificate(), now)
+	switch {
+	case site.Name() != c.Site:
+		err = c.error("site", "the certificate is of site %q, not %q", site.Name(), c.Site)
+	case !now.Before(leaf.NotAfter):
+		err = &pki.CertificateError{Reason: "ended " + leaf.NotAfter.Format(time.DateOnly) + "; the site must join again"}
+	}
+	detail = fmt.Sprintf("of %s, %d days left", site.Name(), left)
+	if left < int(pki.RenewBefore/(24*time.Hour)) {
+		detail += " (the running agent renews it)"
+	}
+	return "certificate", detail, err
+}
+
+// handshakeWith connects as the agent would and hangs up.
+func handshakeWith(ctx context.Context, site *pki.Site, address string, options []grpc.DialOption) error {
+	tls, err := site.ClientTLS(serverName(address))
+	if err != nil {
+		return err
+	}
+	seen := newHandshake(tls)
+	conn, err := grpc.NewClient(address, append(dialOptions(seen), options...)...)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	conn.Connect()
+	for {
+		switch state := conn.GetState(); state {
+		case connectivity.Ready:
+			return nil
+		case connectivity.TransientFailure:
+			// The state has no reason; a call that fails at once has.
+			_, err := openStream(ctx, conn)
+			if err == nil {
+				continue // it came up in between
+			}
+			return &DialError{[]string{address}, seen.explain(err)}
+		default:
+			if !conn.WaitForStateChange(ctx, state) {
+				return &DialError{[]string{address}, ctx.Err()}
+			}
+		}
+	}
+}

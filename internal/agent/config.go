@@ -1,0 +1,268 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"covey/internal/noise"
+	"covey/internal/pki"
+)
+
+// ConfigFile is the name of the configuration in a data directory.
+const ConfigFile = "agent.toml"
+
+// maxConfig bounds the file, and maxEntries its data sets and its populations.
+const (
+	maxConfig  = 1 << 20
+	maxEntries = 1000
+)
+
+// Config is agent.toml. An unknown key is an error.
+type Config struct {
+	// Site is this site's name, as in its certificate.
+	Site string `toml:"site"`
+	// Coordinator lists host:port addresses; they are tried in order.
+	Coordinator []string `toml:"coordinator"`
+	// Data is the directory of keys, ledger and socket, relative to this file.
+	// Its own directory if not given.
+	Data string `toml:"data,omitempty"`
+	// Populations are the groups of people, or other units, that have a privacy
+	// budget. A budget belongs to the population, not to a file.
+	Populations []Population `toml:"population"`
+	// Datasets are what this site offers to studies.
+	Datasets []Dataset `toml:"dataset"`
+	// Policy says which studies need the operator.
+	Policy Policy `toml:"policy"`
+
+	dir  string // of the file: what relative paths start from
+	file string // for messages
+}
+
+// Population is a budget: all studies of its data sets, over all time, together
+// stay within it.
+type Population struct {
+	// Name of the population, such as "icu-patients". It is the budget's
+	// identity in the ledger: renaming it makes a fresh budget, so do not.
+	Name string `toml:"name"`
+	// Budget is the cap as an (epsilon, delta) pair. Give it or cap_rho.
+	Budget *Budget `toml:"budget,omitempty"`
+	// CapRho is the cap in zCDP's ρ.
+	CapRho float64 `toml:"cap_rho,omitempty"`
+}
+
+// Budget is an (epsilon, delta) pair.
+type Budget struct {
+	Epsilon float64 `toml:"epsilon"`
+	Delta   float64 `toml:"delta"`
+}
+
+// Dataset is one file of rows.
+type Dataset struct {
+	// Name by which studies ask for it. The coordinator sees it.
+	Name string `toml:"name"`
+	// Path of the CSV file, relative to this file. It never leaves the site.
+	Path string `toml:"path"`
+	// Population whose budget its studies are charged to.
+	Population string `toml:"population"`
+	// Workers is how many threads sum its rows; 0: one a processor.
+	Workers int `toml:"workers,omitempty"`
+}
+
+// ConfigError is a configuration that cannot be: it names the file, the key and
+// the bound.
+type ConfigError struct {
+	File   string
+	Key    string // empty where the whole file is meant
+	Reason string
+}
+
+func (e *ConfigError) Error() string {
+	s := e.File + ": "
+	if e.Key != "" {
+		s += e.Key + ": "
+	}
+	return s + e.Reason
+}
+
+// ReadConfig reads the configuration in path: the file, or a directory that
+// holds an agent.toml. Every error is a *ConfigError.
+func ReadConfig(path string) (*Config, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, ConfigFile)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, &ConfigError{File: path, Reason: reason(err)}
+	}
+	if info.Size() > maxConfig {
+		return nil, &ConfigError{File: path, Reason: fmt.Sprintf("is longer than %d bytes", maxConfig)}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &ConfigError{File: path, Reason: reason(err)}
+	}
+	return ParseConfig(text, path)
+}
+
+// reason is an I/O error without the path, which the caller names.
+func reason(err error) string {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+// ParseConfig reads the text of a configuration that stands in file: relative
+// paths start from that file's directory. Every error is a *ConfigError.
+func ParseConfig(text []byte, file string) (*Config, error) {
+	c := &Config{file: file, dir: filepath.Dir(file)}
+	d := toml.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(c)
+	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
+		row, _ := strict.Errors[0].Position()
+		return nil, c.error(strings.Join(strict.Errors[0].Key(), "."), "unknown key, line %d", row)
+	}
+	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
+		row, col := bad.Position()
+		return nil, c.error("", "line %d column %d: %s", row, col, strings.TrimPrefix(bad.Error(), "toml: "))
+	}
+	if err != nil {
+		return nil, c.error("", "%v", err)
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Config) error(key, format string, args ...any) error {
+	return &ConfigError{File: c.file, Key: key, Reason: fmt.Sprintf(format, args...)}
+}
+
+func (c *Config) check() error {
+	if err := pki.ValidName(c.Site); err != nil {
+		return c.error("site", "%v", err)
+	}
+	if len(c.Coordinator) == 0 {
+		return c.error("coordinator", "at least one host:port is needed")
+	}
+	for i, address := range c.Coordinator {
+		if err := checkAddress(address); err != nil {
+			return c.error(fmt.Sprintf("coordinator[%d]", i), "%v", err)
+		}
+	}
+	if len(c.Populations) > maxEntries || len(c.Datasets) > maxEntries {
+		return c.error("", "at most %d populations and %d data sets", maxEntries, maxEntries)
+	}
+	populations := map[string]bool{}
+	for i, p := range c.Populations {
+		key := fmt.Sprintf("population[%d]", i)
+		if err := checkText(p.Name); err != nil {
+			return c.error(key+".name", "%v", err)
+		}
+		if populations[p.Name] {
+			return c.error(key+".name", "%q appears twice", p.Name)
+		}
+		populations[p.Name] = true
+		if _, err := p.Cap(); err != nil {
+			return c.error(key, "%v", err)
+		}
+	}
+	datasets := map[string]bool{}
+	for i, d := range c.Datasets {
+		key := fmt.Sprintf("dataset[%d]", i)
+		if err := checkText(d.Name); err != nil {
+			return c.error(key+".name", "%v", err)
+		}
+		if datasets[d.Name] {
+			return c.error(key+".name", "%q appears twice", d.Name)
+		}
+		datasets[d.Name] = true
+		if d.Path == "" {
+			return c.error(key+".path", "must be given")
+		}
+		if !populations[d.Population] {
+			return c.error(key+".population", "no [[population]] is named %q", d.Population)
+		}
+		if d.Workers < 0 || d.Workers > 1024 {
+			return c.error(key+".workers", "must be in 0..1024, got %d", d.Workers)
+		}
+	}
+	return c.Policy.check(c)
+}
+
+// checkText keeps names printable on one line, as proposals do.
+func checkText(v string) error {
+	switch {
+	case v == "":
+		return errors.New("must be given")
+	case len(v) > 200:
+		return fmt.Errorf("at most 200 bytes, got %d", len(v))
+	case strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
+		return errors.New("holds an unprintable character")
+	}
+	return nil
+}
+
+// Cap is the population's budget in zCDP's ρ. A budget of (ε, δ) becomes the
+// largest ρ that noise.Rho proves to be (ε, δ)-DP: studies are charged in ρ,
+// which adds up, so that all of them together stay (ε, δ)-DP.
+func (p Population) Cap() (float64, error) {
+	switch {
+	case p.Budget != nil && p.CapRho != 0:
+		return 0, errors.New("give budget or cap_rho, not both")
+	case p.Budget != nil:
+		b := p.Budget
+		if !(b.Epsilon > 0) || b.Epsilon > 1000 {
+			return 0, fmt.Errorf("budget.epsilon must be in (0, 1000], got %v", b.Epsilon)
+		}
+		if !(b.Delta > 0 && b.Delta < 1) {
+			return 0, fmt.Errorf("budget.delta must be in (0, 1), got %v", b.Delta)
+		}
+		rho, err := noise.Rho(b.Epsilon, b.Delta)
+		if err != nil {
+			return 0, err
+		}
+		return rho, nil
+	case !(p.CapRho > 0) || math.IsInf(p.CapRho, 0):
+		return 0, errors.New("a budget or a positive cap_rho is needed")
+	}
+	return p.CapRho, nil
+}
+
+// population gives a population by name; check made sure that a data set's exists.
+func (c *Config) population(name string) (Population, bool) {
+	i := slices.IndexFunc(c.Populations, func(p Population) bool { return p.Name == name })
+	if i < 0 {
+		return Population{}, false
+	}
+	return c.Populations[i], true
+}
+
+func (c *Config) dataset(name string) (Dataset, bool) {
+	i := slices.IndexFunc(c.Datasets, func(d Dataset) bool { return d.Name == name })
+	if i < 0 {
+		return Dataset{}, false
+	}
+	return c.Datasets[i], true
+}
+
+// path resolves a path of the configuration.
+func (c *Config) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(c.dir, p)
+}
+
+// DataDir is the directory of keys, ledger and socket.
+func (c *Config) DataDir() string { return c.path(c.Data) }

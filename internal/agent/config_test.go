@@ -1,0 +1,169 @@
+package agent
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"covey/internal/noise"
+	"covey/internal/pki"
+	"covey/internal/study"
+)
+
+const goodConfig = `
+site = "alpha"
+coordinator = ["c.example:7443", "[::1]:7443"]
+[[population]]
+name = "p"
+budget = { epsilon = 3.0, delta = 1e-6 }
+[[population]]
+name = "q"
+cap_rho = 0.25
+[[dataset]]
+name = "rows"
+path = "data/rows.csv"
+population = "p"
+[policy]
+approve = "within-limits"
+max_epsilon = 1.0
+max_delta = 1e-6
+`
+
+func TestConfigIsStrict(t *testing.T) {
+	for _, c := range []struct{ name, old, new, key, reason string }{
+		{"unknown key", `name = "rows"`, "name = \"rows\"\ncolour = 1", "dataset.colour", "unknown key, line 12"},
+		{"unknown section", "[policy]", "[politics]", "politics", "unknown key"},
+		{"wrong type", `site = "alpha"`, "site = 3", "", "line 2 column"},
+		{"site name", `"alpha"`, `"Al pha"`, "site", "site name"},
+		{"no coordinator", `["c.example:7443", "[::1]:7443"]`, `[]`, "coordinator", "at least one"},
+		{"no port", `c.example:7443`, `c.example`, "coordinator[0]", "host:port"},
+		{"port 0", `c.example:7443`, `c.example:0`, "coordinator[0]", "port"},
+		{"epsilon 0", "epsilon = 3.0", "epsilon = 0.0", "population[0]", "epsilon"},
+		{"epsilon nan", "epsilon = 3.0", "epsilon = nan", "population[0]", "epsilon"},
+		{"delta 1", "delta = 1e-6 }", "delta = 1.0 }", "population[0]", "delta"},
+		{"cap infinite", "cap_rho = 0.25", "cap_rho = inf", "population[1]", "cap_rho"},
+		{"cap negative", "cap_rho = 0.25", "cap_rho = -1.0", "population[1]", "cap_rho"},
+		{"two budgets", "cap_rho = 0.25", "cap_rho = 0.25\nbudget = { epsilon = 1.0, delta = 1e-6 }", "population[1]", "not both"},
+		{"population twice", `name = "q"`, `name = "p"`, "population[1].name", "twice"},
+		{"no such population", `population = "p"`, `population = "r"`, "dataset[0].population", `"r"`},
+		{"no path", `path = "data/rows.csv"`, "", "dataset[0].path", "must be given"},
+		{"unprintable name", `name = "rows"`, `name = "ro\u0007ws"`, "dataset[0].name", "unprintable"},
+		{"policy word", `"within-limits"`, `"always"`, "policy.approve", "must be"},
+		{"no limit", "max_epsilon = 1.0", "", "policy.max_epsilon", "must be positive"},
+		{"limits without effect", `approve = "within-limits"`, `approve = "ask"`, "policy", "within-limits"},
+		{"dropout word", "max_delta = 1e-6\n", "max_delta = 1e-6\non_dropout = [\"go\"]\n", "policy.on_dropout[0]", `"go"`},
+		{"one site", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 1\n", "policy.min_sites", "2.."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(goodConfig, c.old, c.new, 1)
+			if text == goodConfig {
+				t.Fatal("the case changes nothing")
+			}
+			_, err := ParseConfig([]byte(text), "agent.toml")
+			at, ok := err.(*ConfigError)
+			if !ok {
+				t.Fatalf("got %v, want a *ConfigError", err)
+			}
+			if at.File != "agent.toml" || at.Key != c.key || !strings.Contains(at.Reason, c.reason) {
+				t.Errorf("got key %q reason %q, want %q and %q within", at.Key, at.Reason, c.key, c.reason)
+			}
+		})
+	}
+}
+
+func TestConfigValues(t *testing.T) {
+	c, err := ParseConfig([]byte(goodConfig), "/etc/covey/agent.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.path(c.Datasets[0].Path), "/etc/covey/data/rows.csv"; got != want {
+		t.Errorf("path %q, want %q: relative to the file", got, want)
+	}
+	if got := c.DataDir(); got != "/etc/covey" {
+		t.Errorf("data directory %q", got)
+	}
+	limit, err := c.Populations[0].Cap()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := noise.Rho(3, 1e-6)
+	if err != nil || limit != want {
+		t.Errorf("cap %v, want noise.Rho's %v", limit, want)
+	}
+	// A cap rounded up would let studies pass (ε, δ).
+	if eps, err := noise.Epsilon(limit, 1e-6); err != nil || eps > 3 || eps < 3-1e-6 {
+		t.Errorf("cap is worth ε = %v (%v), want at most 3 and close to it", eps, err)
+	}
+	if limit, _ := c.Populations[1].Cap(); limit != 0.25 {
+		t.Errorf("cap_rho %v", limit)
+	}
+	if c.Policy.MinSites != 3 || len(c.Policy.OnDropout) != 1 || c.Policy.OnDropout[0] != study.DropoutWait {
+		t.Errorf("policy defaults %+v", c.Policy)
+	}
+}
+
+func TestPolicyLimits(t *testing.T) {
+	within := Policy{Approve: ApproveWithinLimits, MaxEpsilon: 1, MaxDelta: 1e-6, OnDropout: []string{study.DropoutWait}, MinSites: 3}
+	plan := func(change func(*study.Spec), sites int) *study.Plan {
+		p := &study.Plan{}
+		p.Proposal.Spec = study.Spec{Epsilon: 1, Delta: 1e-6, OnDropout: study.DropoutWait}
+		change(&p.Proposal.Spec)
+		p.Proposal.Roster = make([]study.Member, sites)
+		return p
+	}
+	same := func(*study.Spec) {}
+	if out := within.exceeds(plan(same, 3)); out != nil {
+		t.Fatalf("a study at the limits is outside of %q", out)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*study.Spec)
+		sites  int
+	}{
+		{"epsilon", func(s *study.Spec) { s.Epsilon = math.Nextafter(1, 2) }, 3},
+		{"epsilon", func(s *study.Spec) { s.Epsilon = math.NaN() }, 3},
+		{"delta", func(s *study.Spec) { s.Delta = 2e-6 }, 3},
+		{"on_dropout", func(s *study.Spec) { s.OnDropout = study.DropoutContinue }, 3},
+		{"2 sites", same, 2},
+	} {
+		if out := within.exceeds(plan(c.change, c.sites)); len(out) != 1 || !strings.Contains(out[0], c.name) {
+			t.Errorf("%s: outside of %q, want that limit alone", c.name, out)
+		}
+	}
+	ask := Policy{Approve: ApproveAsk}
+	if out := ask.exceeds(plan(same, 3)); len(out) == 0 {
+		t.Error(`approve = "ask" approved a study`)
+	}
+}
+
+// TestSampleConfig checks that what a join leaves parses, as it is and filled in
+// by taking the comment signs off.
+func TestSampleConfig(t *testing.T) {
+	text, err := sampleConfig(pki.Join{Site: "alpha", Coordinator: []string{"c.example:7443"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ParseConfig(text, filepath.Join("alpha", ConfigFile))
+	if err != nil || c.Policy.Approve != ApproveAsk || len(c.Datasets) != 0 {
+		t.Fatalf("as it is: %+v, %v", c, err)
+	}
+	var filled []string
+	for _, line := range strings.Split(string(text), "\n") {
+		bare, commented := strings.CutPrefix(line, "# ")
+		switch {
+		case commented && (strings.Contains(bare, " = ") || strings.HasPrefix(bare, "[[")):
+			line = bare
+		case strings.HasPrefix(line, `approve = "ask"`):
+			line = `approve = "within-limits"`
+		}
+		filled = append(filled, line)
+	}
+	c, err = ParseConfig([]byte(strings.Join(filled, "\n")), ConfigFile)
+	if err != nil {
+		t.Fatalf("filled in: %v", err)
+	}
+	if len(c.Datasets) != 1 || len(c.Populations) != 1 || c.Policy.MinSites != 3 || c.Policy.MaxEpsilon != 1 {
+		t.Errorf("filled in: %+v", c)
+	}
+}

@@ -1,0 +1,160 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"covey/internal/study"
+)
+
+// The operator's interface is HTTP with JSON bodies on a unix socket. Who can
+// open its file, mode 0600 in a directory of mode 0700, is the operator.
+
+const (
+	socketFile  = "agent.sock"
+	socketNote  = "agent.sock.path" // holds the socket's path where it is not in the data directory
+	maxSockPath = 103               // sockaddr_un holds 108 bytes on Linux, 104 on macOS, the ending 0 included
+)
+
+// ErrorReply is any failure. Bad says that the request was at fault.
+type ErrorReply struct {
+	Error string `json:"error"`
+	Bad   bool   `json:"bad_input"`
+}
+
+// SocketPath tells where the agent of a data directory listens, or listened. A
+// path too long for a socket is replaced by one in the system's temporary
+// directory, which the agent writes down in the data directory.
+func SocketPath(dir string) (string, error) {
+	path, err := filepath.Abs(filepath.Join(dir, socketFile))
+	if err != nil {
+		return "", err
+	}
+	if len(path) <= maxSockPath {
+		return path, nil
+	}
+	note, err := os.ReadFile(filepath.Join(dir, socketNote))
+	if err != nil {
+		return "", fmt.Errorf("%s: %s", filepath.Join(dir, socketNote), reason(err))
+	}
+	return strings.TrimSpace(string(note)), nil
+}
+
+// listen opens the socket. The ledger's lock is held, so a socket that is there
+// already is one that a crash left.
+func listen(dir string) (net.Listener, error) {
+	path, err := filepath.Abs(filepath.Join(dir, socketFile))
+	if err != nil {
+		return nil, err
+	}
+	if len(path) > maxSockPath {
+		short, err := os.MkdirTemp("", "covey-agent-") // 0700
+		if err != nil {
+			return nil, err
+		}
+		path = filepath.Join(short, socketFile)
+		if len(path) > maxSockPath {
+			os.Remove(short)
+			return nil, fmt.Errorf("control socket: neither %s nor %s is at most %d bytes long; use a shorter data directory or TMPDIR", dir, path, maxSockPath)
+		}
+		if err := writeFile(filepath.Join(dir, socketNote), []byte(path+"\n")); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	// The directory's mode keeps others out in the moment before this.
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// serveControl serves the operator's socket until ctx ends.
+func (a *Agent) serveControl(ctx context.Context) error {
+	l, err := listen(a.config.DataDir())
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: a.Control(), ReadHeaderTimeout: 10 * time.Second}
+	a.work.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.log.Error("the control socket closed", "error", err)
+		}
+	})
+	a.work.Go(func() {
+		<-ctx.Done()
+		server.Close()
+	})
+	return nil
+}
+
+// Control gives the handler of the operator's socket.
+func (a *Agent) Control() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) {
+		s, err := a.Status()
+		reply(w, s, err)
+	})
+	mux.HandleFunc("GET /v1/studies", func(w http.ResponseWriter, _ *http.Request) {
+		s, err := a.Studies()
+		reply(w, s, err)
+	})
+	mux.HandleFunc("GET /v1/studies/{ref}", a.withStudy(func(id study.Digest) (any, error) { return a.Study(id) }))
+	mux.HandleFunc("POST /v1/studies/{ref}/approve", a.withStudy(func(id study.Digest) (any, error) {
+		if err := a.Approve(id); err != nil {
+			return nil, err
+		}
+		return a.Study(id)
+	}))
+	mux.HandleFunc("POST /v1/studies/{ref}/reject", a.withStudy(func(id study.Digest) (any, error) {
+		if err := a.Reject(id); err != nil {
+			return nil, err
+		}
+		return a.view(id), nil
+	}))
+	mux.HandleFunc("GET /v1/ledger", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Ledger(), a.ledger.Err()) })
+	mux.HandleFunc("GET /v1/egress", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Egress(), nil) })
+	return mux
+}
+
+func (a *Agent) withStudy(do func(study.Digest) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id, err := a.Find(r.PathValue("ref"))
+		if err != nil {
+			reply(w, nil, err)
+			return
+		}
+		v, err := do(id)
+		reply(w, v, err)
+	}
+}
+
+func reply(w http.ResponseWriter, v any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		e := ErrorReply{Error: err.Error(), Bad: badInput(err)}
+		if e.Bad {
+			w.WriteHeader(http.StatusBadRequest)
+		} else {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		v = e
+	}
+	json.NewEncoder(w).Encode(v) // a client that hung up needs no reply
+}

@@ -1,0 +1,246 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// offered answers a proposal: with what was decided, by policy, or by leaving
+// it to the operator. A rejection that the operator did not make is not put on
+// record: the study ends with it, and a corrected one has another digest.
+func (a *Agent) offered(body []byte) answer {
+	id := study.DigestOf(body)
+	if verdict, decided := a.decided(id); decided {
+		return verdict
+	}
+	s, code := a.newSession(body)
+	if code != "" {
+		return decision{Study: id, Verdict: VerdictRejected, Code: code}
+	}
+	s = a.keep(s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.decide()
+	if d.Verdict == VerdictRejected {
+		a.forget(id)
+	}
+	return d
+}
+
+// decided gives the verdict on record.
+func (a *Agent) decided(id study.Digest) (decision, bool) {
+	e, ok := a.standing(id)
+	if !ok {
+		return decision{}, false
+	}
+	switch e.State {
+	case ledger.Approved:
+		return decision{Study: id, Verdict: VerdictApproved}, true
+	case ledger.Finished:
+		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeLeft}, true
+	}
+	return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}, true
+}
+
+// decide looks at the data, the budget and the policy, in this order. Called with
+// mu held.
+func (s *session) decide() decision {
+	id, a := s.plan.Digest, s.agent
+	if verdict, decided := a.decided(id); decided {
+		return verdict // the operator was quicker
+	}
+	log := a.log.With("study", id, "name", s.plan.Proposal.Spec.Name)
+	reject := func(code study.Code, err error) decision {
+		log.Warn("a proposal is refused", "code", code, "error", err)
+		return decision{Study: id, Verdict: VerdictRejected, Code: code}
+	}
+	// Once a process: a proposal that waits comes again with every link.
+	if s.sha == [32]byte{} {
+		if err := s.load(); err != nil {
+			return reject(study.CodeData, err)
+		}
+	}
+	if budget := s.budget(); !budget.Fits {
+		return reject(study.CodeBudget, fmt.Errorf("population %q: %g spent and %g reserved of ρ = %g, the study takes %g",
+			budget.Population, budget.SpentRho, budget.ReservedRho, budget.CapRho, budget.StudyRho))
+	}
+	if beyond := a.config.Policy.exceeds(s.plan); len(beyond) > 0 {
+		s.rows = nil // read again at approval: what the operator approves is then what is there
+		if err := a.pending.put(s.body); err != nil {
+			return reject(study.CodeNotApproved, err)
+		}
+		log.Info("a proposal awaits the operator", "why", beyond)
+		return decision{Study: id, Verdict: VerdictPending}
+	}
+	if err := s.approve("policy"); err != nil {
+		if _, ok := errors.AsType[*ledger.BudgetError](err); ok {
+			return reject(study.CodeBudget, err) // another study was quicker
+		}
+		return reject(s.store(err), err)
+	}
+	return decision{Study: id, Verdict: VerdictApproved}
+}
+
+// approve loads the rows and puts the approval on record, fsynced, with the
+// study's whole charge reserved. Called with mu held.
+func (s *session) approve(by string) error {
+	a := s.agent
+	if err := s.load(); err != nil {
+		return &DataError{s.dataset.Name, err}
+	}
+	population, ok := a.config.population(s.dataset.Population)
+	if !ok {
+		return &ConfigError{File: a.config.file, Key: "dataset", Reason: "names no population"}
+	}
+	limit, err := population.Cap()
+	if err != nil {
+		return err
+	}
+	err = a.ledger.Approve(ledger.Approval{
+		Study: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, Population: population.Name, Proposal: s.body,
+		Rho: s.plan.Rho, CapRho: limit, DataSHA256: s.sha, By: by, Time: a.now(),
+	})
+	if err != nil {
+		a.failed(err)
+		return err
+	}
+	a.log.Info("study approved", "study", s.plan.Digest, "by", by, "rho", s.plan.Rho, "population", population.Name)
+	if err := a.pending.remove(s.plan.Digest); err != nil {
+		a.log.Error("an approved proposal stays in pending", "study", s.plan.Digest, "error", err)
+	}
+	return nil
+}
+
+// DataError is a data set that a study cannot use. Err names file, line and
+// column, never a value.
+type DataError struct {
+	Dataset string
+	Err     error
+}
+
+func (e *DataError) Error() string { return fmt.Sprintf("data set %q: %v", e.Dataset, e.Err) }
+
+// Unwrap gives the fault.
+func (e *DataError) Unwrap() error { return e.Err }
+
+// StudyBudget is a population's budget before and after a study, in zCDP's ρ.
+type StudyBudget struct {
+	Population  string  `json:"population"`
+	CapRho      float64 `json:"cap_rho"`
+	SpentRho    float64 `json:"spent_rho"`
+	ReservedRho float64 `json:"reserved_rho"` // by other approved studies
+	StudyRho    float64 `json:"study_rho"`
+	LeftRho     float64 `json:"left_rho"` // after the study; below 0 if it does not fit
+	Fits        bool    `json:"fits"`
+}
+
+// budget gives the budget as an approval now would find it.
+func (s *session) budget() StudyBudget {
+	b := StudyBudget{Population: s.dataset.Population, StudyRho: s.plan.Rho}
+	if p, ok := s.agent.config.population(s.dataset.Population); ok {
+		b.CapRho, _ = p.Cap() // check read it before
+	}
+	for _, p := range s.agent.ledger.Populations() {
+		if p.Name == b.Population {
+			b.SpentRho, b.ReservedRho = p.SpentRho, p.ReservedRho
+		}
+	}
+	if e, ok := s.agent.standing(s.plan.Digest); ok {
+		// Its own part is not counted twice.
+		b.SpentRho -= e.SpentRho
+		b.ReservedRho -= e.ReservedRho
+	}
+	b.LeftRho = b.CapRho - b.SpentRho - b.ReservedRho - b.StudyRho
+	b.Fits = b.LeftRho >= -1e-12*b.CapRho // as the ledger compares
+	return b
+}
+
+// Approve records the operator's approval of a proposal that was offered, and
+// tells the coordinator. Approving what is approved changes nothing. The error
+// is an *UnknownStudyError, a *DataError, or the ledger's *BudgetError or
+// *StateError.
+func (a *Agent) Approve(id study.Digest) error {
+	s, code := a.session(id)
+	if s == nil {
+		if e, ok := a.standing(id); ok {
+			return &ledger.StateError{Study: id, State: e.State}
+		}
+		if code == study.CodeUnknownStudy {
+			return &UnknownStudyError{Ref: id.String()}
+		}
+		return &RefusedError{id, code}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := a.ledger.Approved(id); !ok {
+		if err := s.approve("operator"); err != nil {
+			return err
+		}
+	}
+	a.post(decision{Study: id, Verdict: VerdictApproved})
+	return nil
+}
+
+// RefusedError is a proposal that this site cannot take part in as configured.
+type RefusedError struct {
+	Study study.Digest
+	Code  study.Code
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("study %s cannot be approved here: %s (the agent's log says more)", e.Study, e.Code)
+}
+
+// Reject records the operator's no and tells the coordinator. An approved study
+// is left: what it charged stays charged, the rest is free again, and its
+// secrets are erased, so it cannot be entered again.
+func (a *Agent) Reject(id study.Digest) error {
+	s, _ := a.session(id)
+	if s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	if _, ok := a.ledger.Approved(id); ok {
+		if err := a.ledger.Finish(id, string(study.CodeRejected)); err != nil {
+			a.failed(err)
+			return err
+		}
+		a.forget(id)
+		a.post(refusal{Study: id, Code: study.CodeLeft})
+		return nil
+	}
+	if _, ok := a.standing(id); !ok && s == nil {
+		if _, pending := a.pending.get(id); !pending {
+			return &UnknownStudyError{Ref: id.String()}
+		}
+	}
+	if err := a.ledger.Reject(id, "operator", a.now()); err != nil {
+		a.failed(err)
+		return err
+	}
+	if err := a.pending.remove(id); err != nil {
+		a.log.Error("a rejected proposal stays in pending", "study", id, "error", err)
+	}
+	a.forget(id)
+	a.post(decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected})
+	return nil
+}
+
+// known gives the digests of all studies that this site knows: pending ones,
+// then the ledger's, the newest first.
+func (a *Agent) known() ([]study.Digest, error) {
+	out, err := a.pending.list()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range a.ledger.Studies() {
+		if id := study.Digest(e.Study); !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,25 @@
+// Package agent is a site's daemon: it holds one outbound link to the
+// coordinator, answers the queries of approved studies with masked sums, and
+// keeps the operator's approvals and the site's policy (design sections 7 and 9).
+//
+// Nothing here trusts the coordinator. A study's digest is computed from the
+// bytes that came; every query is checked against the plan of those bytes; what
+// leaves is first charged and then stored in the ledger, and sent from there. An
+// agent that is cut off at any instant and started again goes on from its data
+// directory alone and sends the same bytes.
+//
+// # The data directory
+//
+// agent.toml is the configuration (Config). The site's keys and certificate are
+// internal/pki's, ledger/ is internal/ledger's, pending/ holds proposals that
+// await the operator, egress.jsonl one line for each message that left, and
+// agent.sock is the operator's socket. Directories are 0700 and files 0600.
+//
+// # The link
+//
+// One gRPC stream carries messages both ways, each cut into frames of at most
+// 1 MiB, 512 MiB a message. The agent pings every 30 s, with or without a
+// stream, and gives up on an answer after 20 s; the coordinator's enforcement
+// policy allows that. Both numbers are a convention of the two sides, written
+// down in docs/protocol.md.
+package agent

@@ -1,0 +1,218 @@
+package agent
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"covey/internal/study"
+)
+
+// sentMessage is one line of egress.jsonl: one message that left, or was on its
+// way out when the agent stopped. It tells its kind and size, never its content.
+type sentMessage struct {
+	Time  time.Time     `json:"time"`
+	Kind  string        `json:"kind"`
+	Study *study.Digest `json:"study,omitempty"` // of all but hello
+	Query *int          `json:"query,omitempty"`
+	Slot  *int          `json:"slot,omitempty"`
+	Code  study.Code    `json:"code,omitempty"`
+	Bytes int           `json:"bytes"` // serialized, without TLS and gRPC's framing
+}
+
+// describe says of an answer what the egress log holds.
+func describe(a answer, bytes int) sentMessage {
+	s := sentMessage{Kind: a.kind(), Bytes: bytes}
+	at := func(id study.Digest, query, slot int) {
+		s.Study, s.Query, s.Slot = &id, &query, &slot
+	}
+	switch a := a.(type) {
+	case decision:
+		s.Study, s.Code = &a.Study, a.Code
+	case announcement:
+		s.Study = &a.Study
+	case boxes:
+		s.Study = &a.Study
+	case confirmation:
+		s.Study = &a.Study
+	case upload:
+		at(a.Study, a.Query, a.Slot)
+	case signature:
+		at(a.Study, a.Query, a.Slot)
+	case shares:
+		at(a.Study, a.Query, a.Slot)
+	case refusal:
+		at(a.Study, a.Query, a.Slot)
+		s.Code = a.Code
+	}
+	return s
+}
+
+// Count is how many messages of a kind left, and their bytes.
+type Count struct {
+	Messages int `json:"messages"`
+	Bytes    int `json:"bytes"`
+}
+
+// egressLog counts what left, over all runs of the agent: it appends to
+// egress.jsonl and reads it back at the start. The file is the operator's record;
+// nothing rests on it, so it is not fsynced, and a failing write is logged and
+// does not stop a study.
+type egressLog struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	file   *os.File
+	failed bool
+	link   map[string]Count                  // of messages of no study, by kind
+	study  map[study.Digest]map[string]Count // by kind
+}
+
+const egressFile = "egress.jsonl"
+
+func openEgress(dir string, log *slog.Logger) (*egressLog, error) {
+	path := filepath.Join(dir, egressFile)
+	e := &egressLog{log: log, link: map[string]Count{}, study: map[study.Digest]map[string]Count{}}
+	if err := e.load(path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	e.file = f
+	// A line that a crash cut off is ended, so that the next is one of its own.
+	if size, err := f.Seek(0, io.SeekEnd); err == nil && size > 0 {
+		last := make([]byte, 1)
+		if _, err := f.ReadAt(last, size-1); err == nil && last[0] != '\n' {
+			_, err = f.Write([]byte{'\n'})
+			return e, err
+		}
+	}
+	return e, nil
+}
+
+// load adds the lines of earlier runs up. A line that a crash cut off is skipped.
+func (e *egressLog) load(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var s sentMessage
+		if json.Unmarshal(lines.Bytes(), &s) == nil {
+			e.add(s)
+		}
+	}
+	return lines.Err()
+}
+
+func (e *egressLog) add(s sentMessage) {
+	counts := e.link
+	if s.Study != nil {
+		if e.study[*s.Study] == nil {
+			e.study[*s.Study] = map[string]Count{}
+		}
+		counts = e.study[*s.Study]
+	}
+	c := counts[s.Kind]
+	counts[s.Kind] = Count{c.Messages + 1, c.Bytes + s.Bytes}
+}
+
+// record counts one message.
+func (e *egressLog) record(s sentMessage, now time.Time) {
+	s.Time = now.UTC()
+	line, err := json.Marshal(s)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.add(s)
+	if err == nil {
+		_, err = e.file.Write(append(line, '\n'))
+	}
+	if err != nil && !e.failed {
+		e.failed = true
+		e.log.Error("the egress log cannot be written; counts go on in memory", "error", err)
+	}
+}
+
+func (e *egressLog) close() error { return e.file.Close() }
+
+// EgressReply is what left this site so far.
+type EgressReply struct {
+	// Link counts messages of no study: hellos.
+	Link    map[string]Count `json:"link"`
+	Studies []StudyEgress    `json:"studies"`
+}
+
+// StudyEgress is what left for one study, by kind of message.
+type StudyEgress struct {
+	Study study.Digest     `json:"study"`
+	Name  string           `json:"name,omitempty"`
+	Sent  map[string]Count `json:"sent"`
+	// Planned is what the plan says will have left at the end, if the plan is at hand.
+	Planned []PlannedEgress `json:"planned,omitempty"`
+}
+
+func (e *egressLog) snapshot() EgressReply {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := EgressReply{Link: maps.Clone(e.link), Studies: []StudyEgress{}}
+	for id, counts := range e.study {
+		out.Studies = append(out.Studies, StudyEgress{Study: id, Sent: maps.Clone(counts)})
+	}
+	slices.SortFunc(out.Studies, func(a, b StudyEgress) int { return strings.Compare(a.Study.String(), b.Study.String()) })
+	return out
+}
+
+// PlannedEgress is one kind of message that a study makes leave.
+type PlannedEgress struct {
+	Kind  string `json:"kind"`
+	Query int    `json:"query"` // -1 for the setup
+	Round int    `json:"round"` // -1 for the setup
+	Bytes int    `json:"bytes"` // of its content, to within a few headers
+	What  string `json:"what"`
+}
+
+// plannedEgress lists everything that a study makes leave, in order, if no slot is
+// retried: a retry sends its query's messages once more.
+func plannedEgress(p *study.Plan, self int) []PlannedEgress {
+	n := len(p.Proposal.Roster)
+	commitments := 2 * p.Thresholds.Quorum * 32 * p.Slots
+	out := []PlannedEgress{
+		{Kind: "decision", Query: -1, Round: -1, Bytes: 1, What: "yes or no to this digest, and a code from a fixed list"},
+		{Kind: "announcement", Query: -1, Round: -1, Bytes: commitments,
+			What: "one-time public keys and commitments to random polynomials, signed; nothing of the data"},
+		{Kind: "boxes", Query: -1, Round: -1, Bytes: (n - 1) * p.Slots * 64,
+			What: "shares of one-time keys, encrypted to each other site; nothing of the data"},
+		{Kind: "confirmation", Query: -1, Round: -1, Bytes: 64, What: "a signature that the shares are in order"},
+	}
+	for _, q := range p.Queries {
+		what := fmt.Sprintf("the sum of %d clipped vectors of %d numbers, masked: uniformly random to all but the sum over sites", p.Proposal.Roster[self].Units, q.Values)
+		if q.Kind == study.KindHistogram {
+			what = fmt.Sprintf("the counts of %d rows in %d bins of size, masked: uniformly random to all but the sum over sites", p.Proposal.Roster[self].Units, q.Values)
+		}
+		out = append(out,
+			PlannedEgress{Kind: "upload", Query: q.Index, Round: q.Round, Bytes: q.Bytes, What: what},
+			PlannedEgress{Kind: "signature", Query: q.Index, Round: q.Round, Bytes: 64, What: "a signature on the set of sites in the sum"},
+			PlannedEgress{Kind: "shares", Query: q.Index, Round: q.Round, Bytes: n * 32,
+				What: "shares of one-time keys that remove the masks of the whole sum, once"},
+		)
+	}
+	return out
+}

@@ -1,0 +1,230 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"text/template"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/pki"
+)
+
+// joinTimeout bounds one address's answer.
+const joinTimeout = 20 * time.Second
+
+// JoinRefusedError is the coordinator's no to a join file: used before, expired
+// or revoked there. A new one is needed.
+type JoinRefusedError struct{ Reason string }
+
+func (e *JoinRefusedError) Error() string {
+	return fmt.Sprintf("the coordinator refused the join file: %q", e.Reason)
+}
+
+// JoinedError is a directory whose site has joined already.
+type JoinedError struct{ Dir string }
+
+func (e *JoinedError) Error() string {
+	return e.Dir + ": this site has joined already; nothing was changed"
+}
+
+// Join spends a join file: it makes the data directory dir (./SITE if empty),
+// the site's keys there, and gets the certificate. It ends with an agent.toml to
+// fill in, unless there is one. A join that failed on the way can be tried again
+// in the same directory: the keys stay.
+//
+// Errors: *pki.JoinError, *pki.ExpiredError, *JoinedError, *JoinRefusedError,
+// *HandshakeError with *pki.WrongCAError or *pki.CertificateError within, *DialError.
+func Join(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
+	join, err := pki.ParseJoin(file)
+	if err != nil {
+		return err
+	}
+	if err := join.Check(now); err != nil {
+		return err
+	}
+	if dir == "" {
+		dir = join.Site
+	}
+	if err := pki.NewSiteKeys(dir); err != nil {
+		return err
+	}
+	site, err := pki.LoadSite(dir)
+	if err != nil {
+		return err
+	}
+	if site.Name() != "" {
+		return &JoinedError{dir}
+	}
+	certificate, authority, err := enroll(ctx, join, site, options)
+	if err != nil {
+		return err
+	}
+	if err := pki.CheckCA(authority, join.Fingerprint); err != nil {
+		return err
+	}
+	if err := site.SaveCertificate(certificate, authority, now); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, ConfigFile)
+	if _, err := os.Lstat(path); err == nil {
+		return nil // the operator's own
+	}
+	text, err := sampleConfig(join)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, text)
+}
+
+// DialError is a coordinator that was not reached at any of its addresses.
+type DialError struct {
+	Addresses []string
+	Err       error // of the last
+}
+
+func (e *DialError) Error() string {
+	return fmt.Sprintf("no coordinator answers at %q: %s", e.Addresses, plain(e.Err))
+}
+
+// Unwrap gives the last address's error.
+func (e *DialError) Unwrap() error { return e.Err }
+
+// enroll tries the addresses in order. One that shows a wrong CA or says no ends
+// it: the token must not be shown around.
+func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.DialOption) (certificate, authority []byte, err error) {
+	csr, err := site.CSR(join.Site)
+	if err != nil {
+		return nil, nil, err
+	}
+	proof := site.ProveIdentity(join.Site, join.Token.Hash(), csr)
+	identity := site.Identity().Public().(ed25519.PublicKey)
+	for _, address := range join.Coordinator {
+		seen := newHandshake(pki.JoinTLS(join.Fingerprint, serverName(address)))
+		var conn *grpc.ClientConn
+		if conn, err = grpc.NewClient(address, append(dialOptions(seen), options...)...); err != nil {
+			continue
+		}
+		bounded, cancel := context.WithTimeout(ctx, joinTimeout)
+		certificate, authority, err = callJoin(bounded, conn, join.Token.Bytes(), join.Site, csr, identity, proof)
+		cancel()
+		conn.Close()
+		if err == nil {
+			return certificate, authority, nil
+		}
+		if status.Code(err) == codes.PermissionDenied {
+			return nil, nil, &JoinRefusedError{status.Convert(err).Message()}
+		}
+		err = seen.explain(err)
+		if _, ok := errors.AsType[*HandshakeError](err); ok {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, &DialError{join.Coordinator, err}
+}
+
+// serverName is the host of an address, as the coordinator's certificate has it.
+func serverName(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	return host
+}
+
+func checkAddress(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" {
+		return fmt.Errorf("%q: host:port is wanted", address)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("%q: a port in 1..65535 is wanted", address)
+	}
+	return nil
+}
+
+// sampleConfig is the agent.toml that a join leaves.
+func sampleConfig(join pki.Join) ([]byte, error) {
+	var out bytes.Buffer
+	err := sampleTemplate.Execute(&out, join)
+	return out.Bytes(), err
+}
+
+var sampleTemplate = template.Must(template.New(ConfigFile).Parse(`# The agent of site {{.Site}}. Fill the commented parts in, then: agent check
+# An unknown key is an error. Paths are relative to this file.
+
+site = {{printf "%q" .Site}}
+coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $a}}{{end}}]
+
+# A population is whom a privacy budget protects. All studies of its data sets,
+# over all time, stay within the budget together. Its name is the budget's
+# identity: adding rows or moving files does not make a fresh one, and you must
+# not make one by renaming it.
+#
+# [[population]]
+# name = "icu-patients"
+# budget = { epsilon = 3.0, delta = 1e-6 }   # or: cap_rho = 0.13
+
+# A data set is one CSV file with a header line. The coordinator sees its name and
+# its number of rows, never its path or columns.
+#
+# [[dataset]]
+# name = "icu"
+# path = "icu.csv"
+# population = "icu-patients"
+# workers = 0            # threads that sum rows; 0: one a processor
+
+# Which studies this site enters without asking you. Every other one waits for
+# "agent study approve".
+#
+[policy]
+approve = "ask"          # or "within-limits", with the limits below
+# max_epsilon = 1.0      # of one study
+# max_delta = 1e-6
+# on_dropout = ["wait"]  # "continue" trusts the coordinator more: see docs/threat-model.md
+# min_sites = 3
+`))
+
+// renewals keeps the certificate good for more than pki.RenewBefore, as long as
+// the link lives.
+func (a *Agent) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
+	for {
+		if pki.Expiry(a.site.Certificate(), a.now()) < int(pki.RenewBefore/(24*time.Hour)) {
+			a.renew(ctx, conn)
+		}
+		select {
+		case <-time.After(6 * time.Hour):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (a *Agent) renew(ctx context.Context, conn grpc.ClientConnInterface) {
+	var certificate []byte
+	csr, err := a.site.CSR(a.config.Site)
+	if err == nil {
+		bounded, cancel := context.WithTimeout(ctx, joinTimeout)
+		certificate, err = callRenew(bounded, conn, csr)
+		cancel()
+	}
+	if err == nil {
+		err = a.site.SaveCertificate(certificate, nil, a.now())
+	}
+	left := pki.Expiry(a.site.Certificate(), a.now())
+	if err != nil {
+		a.log.Warn("the certificate was not renewed; it is tried again", "days_left", left, "error", plain(err))
+		return
+	}
+	a.log.Info("certificate renewed", "days_left", left)
+}

@@ -1,0 +1,272 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+
+	"covey/internal/study"
+)
+
+// The convention of both sides (package comment).
+const (
+	keepaliveTime    = 30 * time.Second
+	keepaliveTimeout = 20 * time.Second
+	frameSize        = 1 << 20
+	maxMessage       = 512 << 20
+)
+
+// maxWaiting bounds the messages of one link that wait for work: the reader
+// then reads no more, and gRPC's flow control holds the coordinator back.
+const maxWaiting = 64
+
+var errTooLong = errors.New("link: message over 512 MiB")
+
+// queued is one message to send and what the egress log says of it.
+type queued struct {
+	raw  []byte
+	sent sentMessage
+}
+
+// link is one open stream. One goroutine reads it and one writes it; each study's
+// messages are worked on in order, different studies' at the same time.
+type link struct {
+	agent *Agent
+	ctx   context.Context // ends with the stream
+
+	mu    sync.Mutex
+	queue []queued
+	wake  chan struct{}
+
+	lanesMu sync.Mutex
+	lanes   map[study.Digest][]request // what waits, for studies being worked on
+	waiting chan struct{}              // one a message read and not yet worked off
+}
+
+func newLink(ctx context.Context, a *Agent) *link {
+	return &link{agent: a, ctx: ctx, wake: make(chan struct{}, 1),
+		lanes: map[study.Digest][]request{}, waiting: make(chan struct{}, maxWaiting)}
+}
+
+// post queues an answer. After the link has ended it does nothing: whatever an
+// answer holds is asked for again on the next one.
+func (l *link) post(a answer) {
+	raw, err := encode(a)
+	if err != nil {
+		l.agent.log.Error("an answer does not encode", "kind", a.kind(), "error", err)
+		return
+	}
+	l.mu.Lock()
+	l.queue = append(l.queue, queued{raw, describe(a, len(raw))})
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default: // the writer is already due to look
+	}
+}
+
+// write sends what is queued until the link ends.
+func (l *link) write(send func(data []byte, last bool) error) error {
+	for {
+		l.mu.Lock()
+		queue := l.queue
+		l.queue = nil
+		l.mu.Unlock()
+		for _, m := range queue {
+			// Recorded before it is sent: the log may hold a message that was
+			// cut off, never miss one that left.
+			l.agent.egress.record(m.sent, l.agent.now())
+			if err := sendFrames(m.raw, send); err != nil {
+				return err
+			}
+		}
+		if len(queue) > 0 {
+			continue
+		}
+		select {
+		case <-l.wake:
+		case <-l.ctx.Done():
+			return l.ctx.Err()
+		}
+	}
+}
+
+// read takes messages until the link ends or one makes no sense.
+func (l *link) read(receive func() (data []byte, last bool, err error)) error {
+	for {
+		raw, err := receiveFrames(receive, maxMessage)
+		if err != nil {
+			return err
+		}
+		r, err := decode(raw)
+		if err != nil {
+			return err
+		}
+		select {
+		case l.waiting <- struct{}{}:
+		case <-l.ctx.Done():
+			return l.ctx.Err()
+		}
+		l.dispatch(r)
+	}
+}
+
+// dispatch puts a request behind its study's others.
+func (l *link) dispatch(r request) {
+	id := r.about()
+	l.lanesMu.Lock()
+	defer l.lanesMu.Unlock()
+	waiting, busy := l.lanes[id]
+	l.lanes[id] = append(waiting, r)
+	if !busy {
+		l.agent.work.Go(func() { l.drain(id) })
+	}
+}
+
+// drain works a study's requests off. What is left when the link ends is
+// dropped; it is asked again on the next one.
+func (l *link) drain(id study.Digest) {
+	for {
+		l.lanesMu.Lock()
+		waiting := l.lanes[id]
+		if len(waiting) == 0 || l.ctx.Err() != nil {
+			delete(l.lanes, id)
+			l.lanesMu.Unlock()
+			return
+		}
+		l.lanes[id] = waiting[1:]
+		l.lanesMu.Unlock()
+		if a := l.agent.handle(waiting[0]); a != nil {
+			l.post(a)
+		}
+		<-l.waiting
+	}
+}
+
+// Frames: gRPC refuses messages over 4 MiB, so every message travels in pieces.
+
+func sendFrames(message []byte, send func(data []byte, last bool) error) error {
+	for {
+		n := min(len(message), frameSize)
+		last := n == len(message)
+		if err := send(message[:n], last); err != nil {
+			return err
+		}
+		if last {
+			return nil
+		}
+		message = message[n:]
+	}
+}
+
+// receiveFrames gives the next whole message of at most limit bytes, or io.EOF.
+func receiveFrames(receive func() (data []byte, last bool, err error), limit int) ([]byte, error) {
+	var message []byte
+	for {
+		data, last, err := receive()
+		if err != nil {
+			if errors.Is(err, io.EOF) && message != nil {
+				return nil, io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		if len(message)+len(data) > limit {
+			return nil, errTooLong
+		}
+		message = append(message, data...)
+		if last {
+			return message, nil
+		}
+	}
+}
+
+// stay keeps a link open until ctx ends or the ledger fails: it tries the
+// coordinator's addresses in order, again and again, waiting longer after each
+// failure. A change of state is logged once.
+func (a *Agent) stay(ctx context.Context) error {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second // and half of that as jitter
+	said := ""
+	for try := 0; ; try++ {
+		address := a.config.Coordinator[try%len(a.config.Coordinator)]
+		settled, err := a.connect(ctx, address)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if settled {
+			wait.Reset()
+			said = ""
+		}
+		a.setLink(nil, address, err)
+		if now := plain(err); now != said {
+			a.log.Warn("no link to the coordinator; trying again", "address", address, "error", now)
+			said = now
+		}
+		select {
+		case <-time.After(wait.NextBackOff()):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// settleTime is how long a link lives before it counts as one: a coordinator
+// that takes the handshake and then refuses the site must not be asked four
+// times a second.
+const settleTime = 2 * time.Second
+
+// connect runs one link to its end.
+func (a *Agent) connect(ctx context.Context, address string) (settled bool, err error) {
+	tls, err := a.site.ClientTLS(serverName(address))
+	if err != nil {
+		return false, err
+	}
+	seen := newHandshake(tls)
+	conn, err := grpc.NewClient(address, append(dialOptions(seen), a.dialOptions...)...)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := openStream(ctx, conn) // waits for the handshake, or its failure
+	if err != nil {
+		return false, seen.explain(err)
+	}
+	l := newLink(ctx, a)
+	l.post(a.hello())
+	a.setLink(l, address, nil)
+	ended := make(chan error, 2)
+	a.work.Go(func() { ended <- l.write(s.send) })
+	a.work.Go(func() { ended <- l.read(s.receive) })
+	a.work.Go(func() { a.renewals(ctx, conn) })
+	timer := time.NewTimer(settleTime)
+	defer timer.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return settled, err
+		case <-timer.C:
+			settled = true
+			a.log.Info("linked to the coordinator", "address", address)
+		}
+	}
+}
+
+// dialOptions are those of every connection. There is no dialer of our own: that
+// would go around HTTPS_PROXY.
+func dialOptions(tls *handshake) []grpc.DialOption {
+	return []grpc.DialOption{
+		grpc.WithTransportCredentials(tls),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{
+			Time: keepaliveTime, Timeout: keepaliveTimeout, PermitWithoutStream: true,
+		}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2 * frameSize)),
+	}
+}

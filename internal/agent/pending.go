@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"covey/internal/study"
+)
+
+// Proposals that await the operator are files: pending/<digest>.toml holds the
+// exact bytes, so that what a person reads there is what is approved. Losing
+// one loses nothing: the coordinator offers it again on every link.
+
+// Bounds on what an unapproved coordinator message may make this site keep.
+const (
+	maxProposal = 32 << 20
+	maxPending  = 100
+)
+
+var errPendingFull = fmt.Errorf("agent: %d proposals await the operator already", maxPending)
+
+// pendingStore is the directory. Files are replaced whole, so a crash leaves the
+// old or the new one, or a temporary file that the next start removes.
+type pendingStore struct{ dir string }
+
+// openPending makes the directory, and removes what a crash left half written.
+func openPending(dir string) (*pendingStore, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	return &pendingStore{dir}, nil
+}
+
+func (p *pendingStore) path(d study.Digest) string {
+	return filepath.Join(p.dir, d.String()+".toml")
+}
+
+// put stores a proposal; storing it again changes nothing.
+func (p *pendingStore) put(body []byte) error {
+	d := study.DigestOf(body)
+	if _, err := os.Stat(p.path(d)); err == nil {
+		return nil
+	}
+	all, err := p.list()
+	if err != nil {
+		return err
+	}
+	if len(all) >= maxPending {
+		return errPendingFull
+	}
+	return writeFile(p.path(d), body)
+}
+
+// get gives a proposal's bytes; false if it is not there or not what its name says.
+func (p *pendingStore) get(d study.Digest) ([]byte, bool) {
+	body, err := os.ReadFile(p.path(d))
+	return body, err == nil && study.DigestOf(body) == d
+}
+
+// remove forgets a proposal that is decided or over.
+func (p *pendingStore) remove(d study.Digest) error {
+	if err := os.Remove(p.path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// list gives the digests, in order.
+func (p *pendingStore) list() ([]study.Digest, error) {
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []study.Digest
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".toml")
+		if !ok {
+			continue
+		}
+		if d, err := study.ParseDigest(name); err == nil {
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, func(a, b study.Digest) int { return strings.Compare(a.String(), b.String()) })
+	return out, nil
+}
+
+// writeFile replaces a file by way of a temporary one beside it, mode 0600.
+func writeFile(path string, content []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,288 @@
+package agent
+
+import (
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+
+	"covey/internal/clip"
+	"covey/internal/ledger"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// upload answers a query with this site's masked sum. Nothing is computed unless
+// the query is the approved plan's next one, its ρ is charged, and the slot was
+// never used; what is computed is on disk before it is sent.
+func (s *session) upload(r askUpload, approval ledger.Approval) answer {
+	if no, ok := s.agent.finalRefusal(r); ok {
+		return no
+	}
+	if ready, err := s.ready(); err != nil {
+		return refuse(r, s.store(err))
+	} else if !ready {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	ask := r.Ask
+	if err := s.plan.Check(ask); err != nil {
+		s.agent.log.Error("a query does not fit the approved plan", "study", s.plan.Digest, "error", err)
+		return refuse(r, study.CodePlanMismatch)
+	}
+	if ask.Attempt != s.attempt {
+		return refuse(r, study.CodePlanMismatch)
+	}
+	if ask.Query != s.next() {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	open := &openQuery{ask, secagg.Query{
+		Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
+		Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes,
+	}}
+	// A file that changed is no charge. An upload on record is sent even so: it
+	// was made of the approved rows.
+	data := s.pinned(approval)
+	if data == "" {
+		if err := s.agent.ledger.Charge(s.plan.Digest, ask.Query, s.plan.Queries[ask.Query].Rho); err != nil {
+			return s.forbidden(r, err)
+		}
+	}
+	masked, err := s.journal.Upload(ask.Query, ask.Slot, open.query.Context, func() ([]byte, error) {
+		if data != "" {
+			return nil, errData
+		}
+		return s.masked(open)
+	})
+	switch {
+	case err != nil && data != "" && (errors.Is(err, errData) || errors.Is(err, ledger.ErrNotCharged)):
+		return refuse(r, data)
+	case err != nil:
+		return s.forbidden(r, err)
+	}
+	s.open = open
+	return upload{s.plan.Digest, ask.Query, ask.Slot, masked}
+}
+
+var errData = errors.New("agent: the rows are not those that were approved")
+
+// next is the only query that this site answers: the one after its latest
+// final result. The coordinator sends that result first, so a site that was away
+// catches up, and no query can be asked about before the one before it was
+// released.
+func (s *session) next() int {
+	if last, ok := s.journal.LatestFinal(); ok {
+		return last + 1
+	}
+	return 0
+}
+
+// masked computes the exact sum over this site's rows and hides it: values, then
+// the lanes that key the noise, under the slot's masks, in the ring's width.
+func (s *session) masked(open *openQuery) ([]byte, error) {
+	ask, q := open.ask, open.query
+	own, _, err := s.slot(ask.Slot)
+	if err != nil {
+		return nil, err
+	}
+	var sum []int64
+	switch ask.Kind {
+	case study.KindHistogram:
+		sum, err = clip.Histogram(s.rows, ask.X, s.dataset.Workers)
+	case study.KindPower:
+		sum, err = clip.PowerSum(s.rows, clip.Query{X: ask.X, Radius: ask.Radius, Grid: ask.Grid}, s.dataset.Workers)
+	default:
+		err = errKind
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := make([]uint64, 0, q.Lanes)
+	for _, x := range sum {
+		v = append(v, uint64(x)<<(64-q.Bits)>>(64-q.Bits)) // mod 2^b
+	}
+	if v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...); len(v) != q.Lanes {
+		return nil, errLanes
+	}
+	if err := s.setup.Mask(s.self, own, q, v); err != nil {
+		return nil, err
+	}
+	return secagg.Pack(v, q.Bits), nil
+}
+
+var (
+	errKind  = errors.New("agent: a planned query is of no known kind")
+	errLanes = errors.New("agent: a sum has another length than planned")
+)
+
+// sign answers with a signature on a survivor set of the open slot: at most one
+// set a slot, and only the study's first where on_dropout = "wait".
+func (s *session) sign(r askSignature) answer {
+	if no, ok := s.agent.finalRefusal(r); ok {
+		return no
+	}
+	if s.open == nil || s.open.ask.Query != r.Query || s.open.ask.Slot != r.Slot {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	u := secagg.Survivors(r.Survivors)
+	if u.Validate(s.plan.Thresholds.Sites, s.plan.Thresholds.MinSurvivors) != nil {
+		return refuse(r, study.CodeTooFewSurvivors)
+	}
+	signed, err := s.journal.Sign(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
+		return s.setup.SignRelease(s.self, s.agent.identity, s.open.query, u)
+	}, ledger.SignOptions{OnlyFirst: s.plan.Proposal.Spec.OnDropout == study.DropoutWait})
+	if err != nil {
+		return s.forbidden(r, err)
+	}
+	return signature{s.plan.Digest, r.Query, r.Slot, signed}
+}
+
+// openShares answers a release certificate with this site's shares: for one slot
+// and one survivor set a query, ever.
+func (s *session) openShares(r askShares) answer {
+	if no, ok := s.agent.finalRefusal(r); ok {
+		return no
+	}
+	if s.open == nil || s.open.ask.Query != r.Query || s.open.ask.Slot != r.Slot {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	u, certificate := secagg.Survivors(r.Survivors), secagg.Certificate(r.Certificate)
+	if u.Validate(s.plan.Thresholds.Sites, s.plan.Thresholds.MinSurvivors) != nil {
+		return refuse(r, study.CodeTooFewSurvivors)
+	}
+	if err := s.setup.CheckCertificate(s.open.query, u, certificate); err != nil {
+		return refuse(r, study.CodeBadCertificate)
+	}
+	sent, err := s.journal.OpenShares(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
+		_, held, err := s.slot(r.Slot)
+		if err != nil {
+			return nil, err
+		}
+		return s.setup.OpenShares(s.self, held, s.open.query, u, certificate)
+	})
+	if err != nil {
+		return s.forbidden(r, err)
+	}
+	return shares{s.plan.Digest, r.Query, r.Slot, sent}
+}
+
+// final records a query's released value, if the coordinator signed it and it is
+// the plan's. The ledger then erases the slot's secrets and all before it.
+func (s *session) final(r tellFinal) answer {
+	log := s.agent.log.With("study", s.plan.Digest, "query", r.Query)
+	key := ed25519.PublicKey(s.plan.Proposal.Coordinator)
+	if !ed25519.Verify(key, study.SigningInput(r.Final.Encoded), r.Final.Signature) {
+		log.Warn("a final result's signature is wrong; it is dropped")
+		return nil
+	}
+	release, err := study.ParseRelease(r.Final.Encoded)
+	if err == nil && (release.Query != r.Query || release.Slot != r.Slot) {
+		err = errors.New("it is of another query or slot")
+	}
+	if err == nil {
+		err = s.plan.CheckRelease(release, s.attempt)
+	}
+	if err != nil {
+		log.Warn("a final result does not fit the plan; it is dropped", "error", err)
+		return nil
+	}
+	err = s.journal.Final(r.Query, r.Slot, encodeFinal(r.Final))
+	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
+		// Two signed results of one query: the coordinator's own signatures prove
+		// that it released twice on one charge (promise P3). Ours stays.
+		log.Error("the coordinator signed two results of one query; the first is kept")
+		return nil
+	}
+	if err != nil {
+		s.store(err)
+		return nil
+	}
+	if s.open != nil && s.open.ask.Query <= r.Query {
+		s.open = nil
+	}
+	log.Info("query released", "round", release.Round, "kind", release.Kind)
+	return nil
+}
+
+// forbidden refuses for a rule of the ledger, with what the site holds.
+func (s *session) forbidden(r request, err error) answer {
+	if held, ok := errors.AsType[*ledger.HeldError](err); ok {
+		no := refuse(r, study.CodeHeld)
+		no.Query, no.Slot, no.Context, no.Signature = held.Query, held.Slot, held.Context[:], held.Signature
+		no.Survivors, _ = decodeSurvivors(held.Survivors) // of our own store; empty if it does not read
+		return no
+	}
+	if rule, ok := errors.AsType[*ledger.RuleError](err); ok {
+		switch rule.Rule {
+		case ledger.OnlyFirst:
+			return refuse(r, study.CodeSurvivorsChanged)
+		case ledger.QueryFinal:
+			if no, ok := s.agent.finalRefusal(r); ok {
+				return no
+			}
+		}
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
+		// Another query or context under masks that were used.
+		return refuse(r, study.CodePlanMismatch)
+	}
+	if _, ok := errors.AsType[*ledger.ChargeError](err); ok {
+		return refuse(r, study.CodeBudget)
+	}
+	if errors.Is(err, ledger.ErrErased) {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	if _, ok := errors.AsType[*clip.QueryError](err); ok {
+		return refuse(r, study.CodePlanMismatch)
+	}
+	if errors.Is(err, ledger.ErrAbsent) {
+		return refuse(r, study.CodeLeft)
+	}
+	if s.agent.ledger.Err() != nil {
+		return refuse(r, s.store(err))
+	}
+	return refuse(r, s.internal(err))
+}
+
+// finalRefusal answers a question about a query that is over with its signed
+// result; also after the study is over here.
+func (a *Agent) finalRefusal(r request) (refusal, bool) {
+	no := refuse(r, study.CodeFinal)
+	stored, ok := a.ledger.Journal(r.about()).FinalResult(no.Query)
+	if !ok {
+		return refusal{}, false
+	}
+	held, err := decodeFinal(stored)
+	if err != nil {
+		return refusal{}, false
+	}
+	if release, err := study.ParseRelease(held.Encoded); err == nil {
+		no.Slot = release.Slot
+	}
+	no.Final = &held
+	return no, true
+}
+
+// encodeFinal is the stored form of a signed release: signature, then release.
+func encodeFinal(f final) []byte {
+	return append(append([]byte(nil), f.Signature...), f.Encoded...)
+}
+
+func decodeFinal(b []byte) (final, error) {
+	if len(b) < ed25519.SignatureSize {
+		return final{}, errStored
+	}
+	return final{Signature: b[:ed25519.SignatureSize], Encoded: b[ed25519.SignatureSize:]}, nil
+}
+
+// decodeSurvivors reads the stored form, secagg.Survivors.Bytes: a count, then the
+// indices, two bytes each.
+func decodeSurvivors(b []byte) ([]int, error) {
+	if len(b) < 2 || len(b) != 2+2*int(binary.BigEndian.Uint16(b)) {
+		return nil, errStored
+	}
+	var out []int
+	for b = b[2:]; len(b) > 0; b = b[2:] {
+		out = append(out, int(binary.BigEndian.Uint16(b)))
+	}
+	return out, nil
+}

@@ -1,0 +1,216 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"slices"
+	"sync"
+
+	"covey/internal/clip"
+	"covey/internal/dataset"
+	"covey/internal/ledger"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// session is this process's memory of one study that is pending or approved.
+// Everything in it can be made again from the ledger, the pending store and the
+// data file.
+type session struct {
+	agent   *Agent
+	body    []byte
+	plan    *study.Plan
+	self    int // roster index
+	dataset Dataset
+	journal *ledger.Journal
+
+	// mu is held while one request, or one decision of the operator, is worked on.
+	mu      sync.Mutex
+	rows    *clip.Matrix
+	sha     [32]byte      // of the file that rows, or the last look at it, came from
+	setup   *secagg.Setup // confirmed by all; nil before
+	attempt uint32        // of setup
+	open    *openQuery    // nil until a query is answered
+}
+
+// openQuery is the last query that was answered.
+type openQuery struct {
+	ask   study.Ask
+	query secagg.Query
+}
+
+// newSession makes the session of a proposal. The code says why it cannot be:
+// plan_mismatch or data.
+func (a *Agent) newSession(body []byte) (*session, study.Code) {
+	id := study.DigestOf(body)
+	if len(body) > maxProposal {
+		a.log.Warn("a proposal is refused", "study", id, "error", "it is over 32 MiB")
+		return nil, study.CodePlanMismatch
+	}
+	plan, err := study.NewPlan(body)
+	if err != nil {
+		a.log.Warn("a proposal is refused", "study", id, "error", err)
+		return nil, study.CodePlanMismatch
+	}
+	s := &session{agent: a, body: body, plan: plan, journal: a.ledger.Journal(id)}
+	public := a.identity.Public().(ed25519.PublicKey)
+	s.self = slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return bytes.Equal(m.Identity, public) })
+	if s.self < 0 || plan.Proposal.Roster[s.self].Name != a.config.Site {
+		a.log.Warn("a proposal is refused", "study", id, "error", "its roster does not hold this site with its key")
+		return nil, study.CodePlanMismatch
+	}
+	// A study's charge is computed by this program; an approval under another
+	// version's rules does not stand for this one's.
+	if approval, ok := a.ledger.Approved(id); ok && approval.Rho != plan.Rho {
+		a.log.Warn("an approved study's plan is another now", "study", id, "approved_rho", approval.Rho, "rho", plan.Rho)
+		return nil, study.CodePlanMismatch
+	}
+	var ok bool
+	if s.dataset, ok = a.config.dataset(plan.Proposal.Spec.Dataset); !ok {
+		a.log.Warn("a proposal is refused", "study", id, "error", "no [[dataset]] is named as it asks", "dataset", plan.Proposal.Spec.Dataset)
+		return nil, study.CodeData
+	}
+	return s, ""
+}
+
+// unitsError is a data set of another size than the roster says.
+type unitsError struct{ has, roster int }
+
+func (e *unitsError) Error() string {
+	return "the data set has another number of units than the roster says"
+}
+
+// load reads the study's rows, once. The error is a *dataset.Error, a
+// *clip.ValueError or a *unitsError; none carries a value.
+func (s *session) load() error {
+	if s.rows != nil {
+		return nil
+	}
+	spec := s.plan.Proposal.Spec
+	columns := make([]dataset.Column, len(spec.Columns))
+	for i, c := range spec.Columns {
+		columns[i] = dataset.Column{Name: c.Name, Offset: c.Offset, Scale: c.Scale}
+	}
+	read, err := dataset.ReadCSV(s.agent.config.path(s.dataset.Path), columns, dataset.Missing(spec.Missing))
+	if err != nil {
+		return err
+	}
+	if want := s.plan.Proposal.Roster[s.self].Units; read.Units != want {
+		return &unitsError{read.Units, want}
+	}
+	rows, err := clip.NewMatrix(read.D, read.Values)
+	if err != nil {
+		return err
+	}
+	s.rows, s.sha = rows, read.SHA256
+	return nil
+}
+
+// pinned loads the rows of an approved study and checks that they are those that
+// were approved.
+func (s *session) pinned(approval ledger.Approval) study.Code {
+	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
+	if err := s.load(); err != nil {
+		if _, ok := errors.AsType[*unitsError](err); ok {
+			log.Error("the data set is not the one that was approved", "error", err)
+			return study.CodeDataChanged
+		}
+		log.Error("the data set cannot be used", "error", err)
+		return study.CodeData
+	}
+	if s.sha != approval.DataSHA256 {
+		s.rows = nil // a file that is put back is read again
+		log.Error("the data set is not the one that was approved", "error", "its SHA-256 is another")
+		return study.CodeDataChanged
+	}
+	return ""
+}
+
+// handle answers one request about this study. Called with mu held.
+func (s *session) handle(r request) answer {
+	approval, approved := s.agent.ledger.Approved(s.plan.Digest)
+	if !approved {
+		if err := s.agent.ledger.Err(); err != nil {
+			return refuse(r, s.store(err))
+		}
+		switch r := r.(type) {
+		case tellEnded:
+			s.dropped(r.Code)
+			return nil
+		case tellFinal, tellConfirmed:
+			return nil
+		}
+		return refuse(r, study.CodeNotApproved)
+	}
+	switch r := r.(type) {
+	case askAnnouncement:
+		return s.announce(r)
+	case askBoxes:
+		return s.deal(r)
+	case askConfirmation:
+		return s.confirm(r)
+	case tellConfirmed:
+		return s.confirmed(r)
+	case askUpload:
+		return s.upload(r, approval)
+	case askSignature:
+		return s.sign(r)
+	case askShares:
+		return s.openShares(r)
+	case tellFinal:
+		return s.final(r)
+	case tellEnded:
+		s.ended(r.Code)
+	}
+	return nil
+}
+
+// store tells an error of the ledger by code. One that ends the ledger ends Run.
+func (s *session) store(err error) study.Code {
+	s.agent.failed(err)
+	s.agent.log.Error("the ledger refuses", "study", s.plan.Digest, "error", err)
+	return study.CodeStore
+}
+
+// config is what the setup of a study binds.
+func (s *session) config(attempt uint32) secagg.Config {
+	p := s.plan
+	c := secagg.Config{
+		Study: p.Digest, Corrupt: p.Thresholds.Corrupt, Quorum: p.Thresholds.Quorum,
+		MinSurvivors: p.Thresholds.MinSurvivors, Slots: p.Slots, Attempt: attempt,
+	}
+	for _, m := range p.Proposal.Roster {
+		c.Identity = append(c.Identity, ed25519.PublicKey(m.Identity))
+	}
+	return c
+}
+
+// ended finishes an approved study: its reservation is free again and its
+// secrets are erased. The word is not signed, so "completed" is believed only
+// when the last query's signed result is held: a false one would make this site
+// erase the shares that the others need. Any other end takes nothing but the
+// study itself, which the coordinator can stop anyway by silence.
+func (s *session) ended(code study.Code) {
+	log := s.agent.log.With("study", s.plan.Digest, "code", code)
+	last, ok := s.journal.LatestFinal()
+	if code == study.CodeCompleted && !(ok && last == len(s.plan.Queries)-1) {
+		log.Warn("the coordinator says completed before the last result; nothing is erased")
+		return
+	}
+	if err := s.agent.ledger.Finish(s.plan.Digest, string(code)); err != nil {
+		s.store(err)
+		return
+	}
+	log.Info("study ended")
+	s.agent.forget(s.plan.Digest)
+}
+
+// dropped forgets a proposal that ended before this site approved it.
+func (s *session) dropped(code study.Code) {
+	if err := s.agent.pending.remove(s.plan.Digest); err != nil {
+		s.agent.log.Error("a proposal that ended cannot be removed", "study", s.plan.Digest, "error", err)
+	}
+	s.agent.log.Info("study ended before this site approved it", "study", s.plan.Digest, "code", code)
+	s.agent.forget(s.plan.Digest)
+}

@@ -1,0 +1,376 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+
+	"covey/internal/ledger"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// Setup, once a study. Each answer is stored before it is sent and, once
+// stored, only ever sent again: a coordinator that lost its place and asks from
+// the beginning hears the same bytes. What is stored of an attempt, by kind, in
+// the order in which it comes to be:
+const (
+	setupSecrets       = "secrets"       // transport key and slot secrets; erased once shares are stored
+	setupAnnouncement  = "announcement"  // this site's, signed
+	setupAnnouncements = "announcements" // everyone's, verified: the first set wins
+	setupBoxes         = "boxes"         // what this site dealt
+	setupConfirmation  = "confirmation"  // its signature on the transcript
+	setupConfirmed     = "confirmed"     // everyone's, checked: from here on it uploads
+)
+
+// maxAttempts bounds what a coordinator can make this site compute and store.
+const maxAttempts = 16
+
+// announce answers with this site's keys and commitments for an attempt.
+func (s *session) announce(r askAnnouncement) answer {
+	if r.Attempt >= maxAttempts || s.superseded(r.Attempt) {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	signed, ok, err := s.journal.Setup(r.Attempt, setupAnnouncement)
+	if err != nil {
+		return refuse(r, s.store(err))
+	}
+	if !ok {
+		if signed, err = s.newAnnouncement(r.Attempt); err != nil {
+			return refuse(r, s.store(err))
+		}
+	}
+	return announcement{s.plan.Digest, r.Attempt, signed}
+}
+
+// superseded says that a later attempt was announced, or that this site already
+// holds shares of another one: one-time keys of two attempts never live
+// together.
+func (s *session) superseded(attempt uint32) bool {
+	for k := range uint32(maxAttempts) {
+		if k == attempt {
+			continue
+		}
+		kind := setupConfirmation
+		if k > attempt {
+			kind = setupAnnouncement
+		}
+		if _, ok, err := s.journal.Setup(k, kind); ok || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// newAnnouncement makes an attempt's secrets, stores them, and only then signs
+// what is derived from them. A crash between leaves secrets that the next try
+// goes on with.
+func (s *session) newAnnouncement(attempt uint32) ([]byte, error) {
+	for k := range attempt {
+		if err := s.journal.EraseSetup(k, setupSecrets); err != nil {
+			return nil, err
+		}
+	}
+	cfg := s.config(attempt)
+	sec, ok, err := s.secrets(attempt)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		if sec, err = secagg.NewSecrets(cfg); err != nil {
+			return nil, err
+		}
+		if _, err := s.journal.PutSetup(attempt, setupSecrets, encodeSecrets(sec)); err != nil {
+			return nil, err
+		}
+	}
+	signed, err := secagg.Announce(cfg, s.self, sec, s.agent.identity)
+	if err != nil {
+		return nil, err
+	}
+	return s.journal.PutSetup(attempt, setupAnnouncement, signed)
+}
+
+func (s *session) secrets(attempt uint32) (secagg.Secrets, bool, error) {
+	raw, ok, err := s.journal.Setup(attempt, setupSecrets)
+	if err != nil || !ok {
+		return secagg.Secrets{}, false, err
+	}
+	sec, err := decodeSecrets(raw)
+	return sec, err == nil, err
+}
+
+// encodeSecrets is the stored form of an attempt's secrets: the transport key, then
+// each slot's secret, 32 bytes each.
+func encodeSecrets(sec secagg.Secrets) []byte {
+	out := append(make([]byte, 0, 32*(1+len(sec.Slots))), sec.Transport[:]...)
+	for _, slot := range sec.Slots {
+		out = append(out, slot[:]...)
+	}
+	return out
+}
+
+func decodeSecrets(b []byte) (secagg.Secrets, error) {
+	if len(b) < 32 || len(b)%32 != 0 {
+		return secagg.Secrets{}, errStored
+	}
+	sec := secagg.Secrets{Transport: [32]byte(b[:32])}
+	for b = b[32:]; len(b) > 0; b = b[32:] {
+		sec.Slots = append(sec.Slots, secagg.SlotSecret(b[:32]))
+	}
+	return sec, nil
+}
+
+// deal checks everyone's announcements and answers with sealed shares.
+func (s *session) deal(r askBoxes) answer {
+	own, ok, err := s.journal.Setup(r.Attempt, setupAnnouncement)
+	if err != nil {
+		return refuse(r, s.store(err))
+	}
+	if !ok || s.superseded(r.Attempt) {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	// The first set wins: two sets would let a coordinator show different sites
+	// different keys for one attempt, and a site sign or share under both.
+	stored, ok, err := s.journal.Setup(r.Attempt, setupAnnouncements)
+	if err != nil {
+		return refuse(r, s.store(err))
+	}
+	set := encodeList(r.Announcements)
+	if ok && !bytes.Equal(stored, set) {
+		return refuse(r, study.CodeBadAnnouncement)
+	}
+	if dealt, ok, err := s.journal.Setup(r.Attempt, setupBoxes); err != nil {
+		return refuse(r, s.store(err))
+	} else if ok {
+		return s.boxes(r, dealt)
+	}
+	if len(r.Announcements) != len(s.plan.Proposal.Roster) || !bytes.Equal(r.Announcements[s.self], own) {
+		return refuse(r, study.CodeBadAnnouncement)
+	}
+	setup, err := secagg.Verify(s.config(r.Attempt), r.Announcements)
+	if err != nil {
+		return s.blame(r, study.CodeBadAnnouncement, err)
+	}
+	if _, err := s.journal.PutSetup(r.Attempt, setupAnnouncements, set); err != nil {
+		return refuse(r, s.store(err))
+	}
+	sec, ok, err := s.secrets(r.Attempt)
+	if err != nil || !ok {
+		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+	}
+	sealed, err := setup.Deal(s.self, sec)
+	if err != nil {
+		return refuse(r, s.internal(err))
+	}
+	dealt, err := s.journal.PutSetup(r.Attempt, setupBoxes, encodeList(sealed))
+	if err != nil {
+		return refuse(r, s.store(err))
+	}
+	return s.boxes(r, dealt)
+}
+
+var (
+	errSecretsGone = errors.New("agent: the secrets of this attempt are gone")
+	errStored      = errors.New("agent: what is stored does not read")
+)
+
+func (s *session) boxes(r askBoxes, dealt []byte) answer {
+	sealed, err := decodeList(dealt)
+	if err != nil {
+		return refuse(r, s.internal(err))
+	}
+	return boxes{s.plan.Digest, r.Attempt, sealed}
+}
+
+// verified gives the setup of the announcements on record.
+func (s *session) verified(attempt uint32) (*secagg.Setup, bool, error) {
+	stored, ok, err := s.journal.Setup(attempt, setupAnnouncements)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	set, err := decodeList(stored)
+	if err != nil {
+		return nil, false, err
+	}
+	setup, err := secagg.Verify(s.config(attempt), set)
+	return setup, err == nil, err
+}
+
+// confirm opens the boxes for this site, checks every share against its
+// dealer's commitments, stores them all, and only then signs the transcript.
+func (s *session) confirm(r askConfirmation) answer {
+	signed, ok, err := s.journal.Setup(r.Attempt, setupConfirmation)
+	if err != nil {
+		return refuse(r, s.store(err))
+	}
+	if ok {
+		return confirmation{s.plan.Digest, r.Attempt, signed}
+	}
+	if _, dealt, err := s.journal.Setup(r.Attempt, setupBoxes); err != nil {
+		return refuse(r, s.store(err))
+	} else if !dealt || s.superseded(r.Attempt) {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	setup, ok, err := s.verified(r.Attempt)
+	if err != nil || !ok {
+		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+	}
+	sec, ok, err := s.secrets(r.Attempt)
+	if err != nil || !ok {
+		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+	}
+	held, err := setup.Receive(s.self, sec, r.Boxes)
+	if err != nil {
+		return s.blame(r, study.CodeBadShare, err)
+	}
+	if err := s.keepSlots(sec, held); err != nil {
+		return refuse(r, s.store(err))
+	}
+	mine := setup.Confirm(s.agent.identity, s.self)
+	if signed, err = s.journal.PutSetup(r.Attempt, setupConfirmation, mine); err != nil {
+		return refuse(r, s.store(err))
+	}
+	// Every later answer of the setup is on record, and each slot now has its
+	// own copy of what it needs, to be erased with it.
+	if err := s.journal.EraseSetup(r.Attempt, setupSecrets); err != nil {
+		return refuse(r, s.store(err))
+	}
+	return confirmation{s.plan.Digest, r.Attempt, signed}
+}
+
+// keepSlots stores, for each slot, its secrets and the shares held in it: all
+// slots or none.
+func (s *session) keepSlots(sec secagg.Secrets, held secagg.Held) error {
+	slots := make(map[int][]byte, len(held))
+	for i := range held {
+		raw, err := held[i].MarshalBinary()
+		if err != nil {
+			return err
+		}
+		slots[i] = append(sec.Slots[i][:len(sec.Slots[i]):len(sec.Slots[i])], raw...)
+	}
+	return s.journal.PutSlots(slots)
+}
+
+// slot gives what is held in a slot.
+func (s *session) slot(i int) (own secagg.SlotSecret, held secagg.SlotHeld, err error) {
+	raw, err := s.journal.Slot(i)
+	if err != nil {
+		return own, held, err
+	}
+	if len(raw) < len(own) {
+		return own, held, errStored
+	}
+	copy(own[:], raw)
+	held, err = secagg.UnmarshalSlotHeld(raw[len(own):])
+	return own, held, err
+}
+
+// confirmed records that every site holds its shares of one and the same
+// transcript. Without it nothing is uploaded, ever: a sum could then be masked
+// with keys that some site cannot help to remove.
+func (s *session) confirmed(r tellConfirmed) answer {
+	if s.setup != nil && s.attempt == r.Attempt {
+		return nil
+	}
+	if _, ok, err := s.journal.Setup(r.Attempt, setupConfirmation); err != nil {
+		return refuse(r, s.store(err))
+	} else if !ok {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	setup, ok, err := s.verified(r.Attempt)
+	if err != nil || !ok {
+		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
+	}
+	if err := setup.CheckConfirmations(r.Signatures); err != nil {
+		return s.blame(r, study.CodeBadConfirmation, err)
+	}
+	if _, err := s.journal.PutSetup(r.Attempt, setupConfirmed, encodeList(r.Signatures)); err != nil {
+		return refuse(r, s.store(err))
+	}
+	s.setup, s.attempt = setup, r.Attempt
+	return nil
+}
+
+// ready gives the confirmed setup, from the ledger after a restart.
+func (s *session) ready() (bool, error) {
+	if s.setup != nil {
+		return true, nil
+	}
+	for k := range uint32(maxAttempts) {
+		_, ok, err := s.journal.Setup(k, setupConfirmed)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			continue
+		}
+		setup, ok, err := s.verified(k)
+		if err != nil || !ok {
+			return false, errors.Join(err, errSecretsGone)
+		}
+		s.setup, s.attempt = setup, k
+		return true, nil
+	}
+	return false, nil
+}
+
+// blame refuses because of a site's message, and names it.
+func (s *session) blame(r request, code study.Code, err error) answer {
+	no := refuse(r, code)
+	if at, ok := errors.AsType[*secagg.SiteError](err); ok && at.Site >= 0 && at.Site < len(s.plan.Proposal.Roster) {
+		no.Culprit = 1 + at.Site
+	}
+	s.agent.log.Warn("a check of the setup failed", "study", s.plan.Digest, "code", code, "error", err)
+	return no
+}
+
+// internal tells an error that no message can cause.
+func (s *session) internal(err error) study.Code {
+	if _, ok := errors.AsType[*ledger.StoreError](err); ok {
+		return s.store(err)
+	}
+	s.agent.log.Error("a check of our own failed", "study", s.plan.Digest, "error", err)
+	return study.CodeInternal
+}
+
+// encodeList writes byte strings, each behind its length.
+func encodeList(list [][]byte) []byte {
+	size := 4
+	for _, v := range list {
+		size += 4 + len(v)
+	}
+	out := binary.BigEndian.AppendUint32(make([]byte, 0, size), uint32(len(list)))
+	for _, v := range list {
+		out = append(binary.BigEndian.AppendUint32(out, uint32(len(v))), v...)
+	}
+	return out
+}
+
+// decodeList reads what encodeList wrote, and nothing else.
+func decodeList(b []byte) ([][]byte, error) {
+	if len(b) < 4 {
+		return nil, errStored
+	}
+	n := int(binary.BigEndian.Uint32(b))
+	b = b[4:]
+	if n > len(b)/4 {
+		return nil, errStored
+	}
+	out := make([][]byte, n)
+	for i := range out {
+		if len(b) < 4 {
+			return nil, errStored
+		}
+		size := int(binary.BigEndian.Uint32(b))
+		if b = b[4:]; size > len(b) {
+			return nil, errStored
+		}
+		out[i], b = b[:size:size], b[size:]
+	}
+	if len(b) != 0 {
+		return nil, errStored
+	}
+	return out, nil
+}

@@ -1,0 +1,296 @@
+package agent
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"covey/internal/dataset"
+	"covey/internal/ledger"
+	"covey/internal/pki"
+	"covey/internal/study"
+)
+
+// Status is the agent at a glance.
+type Status struct {
+	Site        string    `json:"site"`
+	Identity    string    `json:"identity"` // fingerprint of the site's key
+	Linked      bool      `json:"linked"`
+	Coordinator string    `json:"coordinator,omitempty"` // the address linked to, or tried last
+	LinkError   string    `json:"link_error,omitempty"`
+	Expires     time.Time `json:"certificate_expires"`
+	DaysLeft    int       `json:"certificate_days_left"`
+	Pending     int       `json:"pending"` // proposals that await the operator
+	Approved    int       `json:"approved"`
+}
+
+// Status tells how the agent stands.
+func (a *Agent) Status() (Status, error) {
+	pending, err := a.pending.list()
+	if err != nil {
+		return Status{}, err
+	}
+	leaf := a.site.Certificate()
+	s := Status{Site: a.config.Site, Identity: pki.Fingerprint(a.identity.Public().(ed25519.PublicKey)),
+		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, a.now()), Pending: len(pending)}
+	for _, e := range a.ledger.Studies() {
+		if e.State == ledger.Approved {
+			s.Approved++
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s.Linked, s.Coordinator, s.LinkError = a.link != nil, a.address, plain(a.linkErr)
+	return s, nil
+}
+
+// StudyView is one study as listed.
+type StudyView struct {
+	Digest     study.Digest `json:"digest"`
+	Name       string       `json:"name,omitempty"`
+	State      string       `json:"state"` // pending, or the ledger's word
+	Code       string       `json:"code,omitempty"`
+	Population string       `json:"population,omitempty"`
+	Rho        float64      `json:"rho,omitempty"`
+	SpentRho   float64      `json:"spent_rho"`
+	Queries    int          `json:"queries"` // charged
+	By         string       `json:"by,omitempty"`
+	Time       *time.Time   `json:"time,omitempty"`
+}
+
+// statePending is a proposal that awaits the operator.
+const statePending = "pending"
+
+func (a *Agent) view(id study.Digest) StudyView {
+	if e, ok := a.standing(id); ok {
+		at := e.Time
+		return StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
+			Rho: e.Rho, SpentRho: e.SpentRho, Queries: e.Queries, By: e.By, Time: &at}
+	}
+	v := StudyView{Digest: id, State: statePending}
+	if s, _ := a.session(id); s != nil {
+		v.Name, v.Population, v.Rho = s.plan.Proposal.Spec.Name, s.dataset.Population, s.plan.Rho
+	}
+	return v
+}
+
+// Studies lists every study that this site knows: those that await the operator
+// first, then the others, the newest first.
+func (a *Agent) Studies() ([]StudyView, error) {
+	known, err := a.known()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]StudyView, 0, len(known))
+	for _, id := range known {
+		out = append(out, a.view(id))
+	}
+	return out, nil
+}
+
+// Find resolves a digest, the beginning of one of at least 4 digits, or a
+// study's name. The error is an *UnknownStudyError.
+func (a *Agent) Find(ref string) (study.Digest, error) {
+	all, err := a.Studies()
+	if err != nil {
+		return study.Digest{}, err
+	}
+	var found []study.Digest
+	for _, v := range all {
+		if v.Name == ref || len(ref) >= 4 && strings.HasPrefix(v.Digest.String(), strings.ToLower(ref)) {
+			found = append(found, v.Digest)
+		}
+	}
+	if len(found) != 1 {
+		return study.Digest{}, &UnknownStudyError{ref, len(found)}
+	}
+	return found[0], nil
+}
+
+// StudyDetail is everything that an operator reads before approving.
+type StudyDetail struct {
+	StudyView
+	Dataset  string           `json:"dataset,omitempty"`
+	Privacy  []string         `json:"privacy,omitempty"` // in plain words
+	Leaves   []PlannedEgress  `json:"leaves,omitempty"`
+	Sent     map[string]Count `json:"sent,omitempty"`
+	Roster   []RosterLine     `json:"roster,omitempty"`
+	Budget   *StudyBudget     `json:"budget,omitempty"`
+	Policy   []string         `json:"policy,omitempty"` // which limits it is outside of
+	Warnings []string         `json:"warnings,omitempty"`
+	Plan     *study.Plan      `json:"plan,omitempty"`
+}
+
+// RosterLine is one site of the roster.
+type RosterLine struct {
+	Name        string `json:"name"`
+	Fingerprint string `json:"fingerprint"`
+	Units       int    `json:"units"`
+	Self        bool   `json:"self,omitempty"`
+}
+
+// Study tells all about one study. Of one that is over, only what the ledger keeps.
+func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
+	d := StudyDetail{StudyView: a.view(id)}
+	for _, e := range a.egress.snapshot().Studies {
+		if e.Study == id {
+			d.Sent = e.Sent
+		}
+	}
+	s, code := a.session(id)
+	if s == nil {
+		if _, ok := a.standing(id); !ok && code == study.CodeUnknownStudy {
+			return StudyDetail{}, &UnknownStudyError{Ref: id.String()}
+		}
+		d.Code = string(code)
+		if code == study.CodeUnknownStudy {
+			d.Code = d.StudyView.Code
+		}
+		return d, nil
+	}
+	budget := s.budget()
+	d.Plan, d.Dataset, d.Budget = s.plan, s.dataset.Name, &budget
+	d.Privacy, d.Leaves, d.Warnings = privacyWords(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
+	if d.State == statePending {
+		d.Policy = a.config.Policy.exceeds(s.plan)
+	}
+	for i, m := range s.plan.Proposal.Roster {
+		d.Roster = append(d.Roster, RosterLine{m.Name, pki.Fingerprint([]byte(m.Identity)), m.Units, i == s.self})
+	}
+	return d, nil
+}
+
+// privacyWords says what the parameters mean.
+func privacyWords(p *study.Plan) []string {
+	s, t := p.Proposal.Spec, p.Thresholds
+	words := []string{
+		fmt.Sprintf("Everything that this study releases is together (ε = %g, δ = %g)-differentially private under replacement of one unit: "+
+			"whoever sees it all can hardly tell whether one row was yours or any other. The number of rows is public.", s.Epsilon, s.Delta),
+		fmt.Sprintf("It charges ρ = %.6g (zCDP) to the population's budget, over %d queries in %d rounds.", p.Rho, len(p.Queries), p.Rounds),
+		fmt.Sprintf("A sum is opened only over at least %d of the %d sites, and with %d sites' signatures and shares; %s.",
+			t.MinSurvivors, t.Sites, t.Quorum, t.Collusion()),
+		"Noise is central: the coordinator's leader sees exact sums over all sites that take part, and is trusted with them; sites and analysts see noised ones.",
+	}
+	if s.OnDropout == study.DropoutWait {
+		words = append(words, `on_dropout = "wait": every sum is over the same sites; this agent signs no other set.`)
+	} else {
+		words = append(words, `on_dropout = "continue": sums go on without a site that is away.`)
+	}
+	if s.Missing == study.MissingDropRow {
+		words = append(words, "A row with a missing value counts as a row of zeros.")
+	}
+	return words
+}
+
+// LedgerReply is the ledger as shown.
+type LedgerReply struct {
+	Populations []PopulationView `json:"populations"`
+	Studies     []StudyView      `json:"studies"`
+}
+
+// PopulationView is a population's budget, in zCDP's ρ.
+type PopulationView struct {
+	Name        string  `json:"name"`
+	CapRho      float64 `json:"cap_rho"`
+	SpentRho    float64 `json:"spent_rho"`
+	ReservedRho float64 `json:"reserved_rho"`
+	LeftRho     float64 `json:"left_rho"`
+	// Declared is false of a population that the configuration does not name any more.
+	Declared bool `json:"declared"`
+}
+
+// Ledger gives the budgets and the studies on record.
+func (a *Agent) Ledger() LedgerReply {
+	out := LedgerReply{Populations: []PopulationView{}, Studies: []StudyView{}}
+	used := a.ledger.Populations()
+	for _, p := range a.config.Populations {
+		v := PopulationView{Name: p.Name, Declared: true}
+		v.CapRho, _ = p.Cap() // check read it before
+		if i := slices.IndexFunc(used, func(u ledger.Population) bool { return u.Name == p.Name }); i >= 0 {
+			v.SpentRho, v.ReservedRho = used[i].SpentRho, used[i].ReservedRho
+		}
+		v.LeftRho = v.CapRho - v.SpentRho - v.ReservedRho
+		out.Populations = append(out.Populations, v)
+	}
+	for _, u := range used {
+		if _, ok := a.config.population(u.Name); !ok {
+			out.Populations = append(out.Populations, PopulationView{Name: u.Name, CapRho: u.CapRho, SpentRho: u.SpentRho,
+				ReservedRho: u.ReservedRho, LeftRho: u.CapRho - u.SpentRho - u.ReservedRho})
+		}
+	}
+	for _, e := range a.ledger.Studies() {
+		out.Studies = append(out.Studies, a.view(e.Study))
+	}
+	return out
+}
+
+// Egress tells what left so far, and for studies that are pending or approved
+// what will have left at their end.
+func (a *Agent) Egress() EgressReply {
+	out := a.egress.snapshot()
+	for i := range out.Studies {
+		e := &out.Studies[i]
+		e.Name = a.view(e.Study).Name
+		if s, _ := a.session(e.Study); s != nil {
+			e.Planned = plannedEgress(s.plan, s.self)
+		}
+	}
+	return out
+}
+
+// counted is how many units a file had when it was of this size and time.
+type counted struct {
+	size     int64
+	modified time.Time
+	units    int
+}
+
+// hello says what this site offers: the names of its data sets and their sizes,
+// public under replacement adjacency. One that cannot be read is not offered.
+func (a *Agent) hello() hello {
+	h := hello{Software: Software}
+	for _, d := range a.config.Datasets {
+		units, err := a.count(a.config.path(d.Path))
+		if err != nil {
+			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
+			continue
+		}
+		h.Datasets = append(h.Datasets, offer{d.Name, units})
+	}
+	return h
+}
+
+// count gives a file's units, and reads it only if it looks changed.
+func (a *Agent) count(path string) (int, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	a.mu.Lock()
+	old, ok := a.units[path]
+	a.mu.Unlock()
+	if ok && old.size == info.Size() && old.modified.Equal(info.ModTime()) {
+		return old.units, nil
+	}
+	found, err := dataset.InspectCSV(path)
+	if err != nil {
+		return 0, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.units[path] = counted{info.Size(), info.ModTime(), found.Units}
+	return found.Units, nil
+}
+
+func badInput(err error) bool {
+	_, field := errors.AsType[*study.FieldError](err)
+	_, unknown := errors.AsType[*UnknownStudyError](err)
+	_, budget := errors.AsType[*ledger.BudgetError](err)
+	_, state := errors.AsType[*ledger.StateError](err)
+	_, data := errors.AsType[*DataError](err)
+	return field || unknown || budget || state || data
+}

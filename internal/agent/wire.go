@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/noise"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// This file alone knows the generated messages: it turns them into requests,
+// and answers into them.
+
+var (
+	errNotMessage = errors.New("link: not a coordinator message")
+	errNoStudy    = errors.New("link: a message without a study")
+	errNumber     = errors.New("link: a number over 2^31-1")
+)
+
+// decode reads a serialized CoordinatorMessage. Whether it makes sense is the
+// session's to say; a message of a kind not known here is an error.
+func decode(raw []byte) (request, error) {
+	var m covey.CoordinatorMessage
+	if err := proto.Unmarshal(raw, &m); err != nil {
+		return nil, errNotMessage
+	}
+	if p, ok := m.GetBody().(*covey.CoordinatorMessage_Proposal); ok {
+		return askDecision{p.Proposal.GetBody()}, nil
+	}
+	digest, err := digestOf(&m)
+	if err != nil {
+		return nil, err
+	}
+	var r reader
+	var out request
+	switch b := m.GetBody().(type) {
+	case *covey.CoordinatorMessage_Announce:
+		out = askAnnouncement{digest, b.Announce.GetAttempt()}
+	case *covey.CoordinatorMessage_Deal:
+		out = askBoxes{digest, b.Deal.GetAttempt(), b.Deal.GetAnnouncements()}
+	case *covey.CoordinatorMessage_Confirm:
+		out = askConfirmation{digest, b.Confirm.GetAttempt(), b.Confirm.GetBoxes()}
+	case *covey.CoordinatorMessage_Confirmed:
+		out = tellConfirmed{digest, b.Confirmed.GetAttempt(), b.Confirmed.GetSignatures()}
+	case *covey.CoordinatorMessage_Query:
+		q := b.Query
+		out = askUpload{digest, study.Ask{
+			Attempt: q.GetAttempt(), Query: r.int(q.GetQuery()), Slot: r.int(q.GetSlot()), Kind: kindOf(q.GetKind()),
+			Round: r.int(q.GetRound()), X: q.GetX(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
+		}}
+	case *covey.CoordinatorMessage_Release:
+		out = askSignature{digest, r.int(b.Release.GetQuery()), r.int(b.Release.GetSlot()), r.ints(b.Release.GetSurvivors())}
+	case *covey.CoordinatorMessage_Open:
+		o := b.Open
+		out = askShares{digest, r.int(o.GetQuery()), r.int(o.GetSlot()), r.ints(o.GetSurvivors()), o.GetCertificate()}
+	case *covey.CoordinatorMessage_Final:
+		f := b.Final
+		out = tellFinal{digest, r.int(f.GetQuery()), r.int(f.GetSlot()), final{f.GetReleased(), f.GetSignature()}}
+	case *covey.CoordinatorMessage_Ended:
+		out = tellEnded{digest, codeOf(b.Ended.GetCode())}
+	default:
+		return nil, errNotMessage
+	}
+	return out, r.err
+}
+
+// reader narrows numbers, and remembers that one did not fit.
+type reader struct{ err error }
+
+func (r *reader) int(v uint32) int {
+	if v > math.MaxInt32 {
+		r.err = errNumber
+		return 0
+	}
+	return int(v)
+}
+
+func (r *reader) ints(v []uint32) []int {
+	out := make([]int, len(v))
+	for i, x := range v {
+		out[i] = r.int(x)
+	}
+	return out
+}
+
+func digestOf(m *covey.CoordinatorMessage) (study.Digest, error) {
+	var named interface{ GetStudy() []byte }
+	switch b := m.GetBody().(type) {
+	case *covey.CoordinatorMessage_Announce:
+		named = b.Announce
+	case *covey.CoordinatorMessage_Deal:
+		named = b.Deal
+	case *covey.CoordinatorMessage_Confirm:
+		named = b.Confirm
+	case *covey.CoordinatorMessage_Confirmed:
+		named = b.Confirmed
+	case *covey.CoordinatorMessage_Query:
+		named = b.Query
+	case *covey.CoordinatorMessage_Release:
+		named = b.Release
+	case *covey.CoordinatorMessage_Open:
+		named = b.Open
+	case *covey.CoordinatorMessage_Final:
+		named = b.Final
+	case *covey.CoordinatorMessage_Ended:
+		named = b.Ended
+	default:
+		return study.Digest{}, errNotMessage
+	}
+	raw := named.GetStudy()
+	if len(raw) != len(study.Digest{}) {
+		return study.Digest{}, errNoStudy
+	}
+	return study.Digest(raw), nil
+}
+
+// encode gives the serialized SiteMessage of an answer.
+func encode(a answer) ([]byte, error) {
+	m := &covey.SiteMessage{}
+	switch a := a.(type) {
+	case hello:
+		h := &covey.Hello{Software: a.Software}
+		for _, o := range a.Datasets {
+			h.Datasets = append(h.Datasets, &covey.Dataset{Name: o.Name, Units: uint64(o.Units)})
+		}
+		m.Body = &covey.SiteMessage_Hello{Hello: h}
+	case decision:
+		m.Body = &covey.SiteMessage_Decision{Decision: &covey.Decision{
+			Study: a.Study[:], Verdict: wireVerdict(a.Verdict), Code: wireCode(a.Code)}}
+	case announcement:
+		m.Body = &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
+			Study: a.Study[:], Attempt: a.Attempt, Signed: a.Signed}}
+	case boxes:
+		m.Body = &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: a.Study[:], Attempt: a.Attempt, Boxes: a.Boxes}}
+	case confirmation:
+		m.Body = &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
+			Study: a.Study[:], Attempt: a.Attempt, Signature: a.Signature}}
+	case upload:
+		m.Body = &covey.SiteMessage_Upload{Upload: &covey.Upload{
+			Study: a.Study[:], Query: uint32(a.Query), Slot: uint32(a.Slot), Masked: a.Masked}}
+	case signature:
+		m.Body = &covey.SiteMessage_ReleaseSignature{ReleaseSignature: &covey.ReleaseSignature{
+			Study: a.Study[:], Query: uint32(a.Query), Slot: uint32(a.Slot), Signature: a.Signature}}
+	case shares:
+		m.Body = &covey.SiteMessage_Shares{Shares: &covey.Shares{
+			Study: a.Study[:], Query: uint32(a.Query), Slot: uint32(a.Slot), Shares: a.Shares}}
+	case refusal:
+		r := &covey.Refusal{
+			Study: a.Study[:], Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), Code: wireCode(a.Code),
+			Culprit: uint32(a.Culprit), Context: a.Context, Survivors: uints(a.Survivors), Signature: a.Signature,
+		}
+		if a.Final != nil {
+			r.Final = &covey.Final{Study: a.Study[:], Query: uint32(a.Query), Slot: uint32(a.Slot),
+				Released: a.Final.Encoded, Signature: a.Final.Signature}
+		}
+		m.Body = &covey.SiteMessage_Refusal{Refusal: r}
+	}
+	return proto.Marshal(m)
+}
+
+func kindOf(k covey.Kind) study.Kind {
+	if k == covey.Kind_KIND_UNSPECIFIED {
+		return ""
+	}
+	return study.Kind(strings.ToLower(strings.TrimPrefix(covey.Kind_name[int32(k)], "KIND_")))
+}
+
+// codeOf maps by name: CODE_BAD_SHARE is "bad_share". An unknown number is internal.
+func codeOf(c covey.Code) study.Code {
+	name, ok := covey.Code_name[int32(c)]
+	if !ok || c == covey.Code_CODE_UNSPECIFIED {
+		return study.CodeInternal
+	}
+	return study.Code(strings.ToLower(strings.TrimPrefix(name, "CODE_")))
+}
+
+func wireCode(c study.Code) covey.Code {
+	return covey.Code(covey.Code_value["CODE_"+strings.ToUpper(string(c))])
+}
+
+func wireVerdict(v Verdict) covey.Verdict {
+	return covey.Verdict(covey.Verdict_value["VERDICT_"+strings.ToUpper(string(v))])
+}
+
+func uints(v []int) []uint32 {
+	out := make([]uint32, len(v))
+	for i, x := range v {
+		out[i] = uint32(x)
+	}
+	return out
+}
+
+// stream is one open Link: frames out and in.
+type stream struct {
+	grpc.BidiStreamingClient[covey.LinkRequest, covey.LinkResponse]
+}
+
+func (s stream) send(data []byte, last bool) error {
+	return s.Send(&covey.LinkRequest{Frame: &covey.Frame{Data: data, Last: last}})
+}
+
+func (s stream) receive() (data []byte, last bool, err error) {
+	m, err := s.Recv()
+	if err != nil {
+		return nil, false, err
+	}
+	return m.GetFrame().GetData(), m.GetFrame().GetLast(), nil
+}
+
+func openStream(ctx context.Context, conn grpc.ClientConnInterface) (stream, error) {
+	s, err := covey.NewFederationClient(conn).Link(ctx)
+	return stream{s}, err
+}
+
+// callRenew asks for a certificate that follows the present one.
+func callRenew(ctx context.Context, conn grpc.ClientConnInterface, csr []byte) ([]byte, error) {
+	r, err := covey.NewFederationClient(conn).Renew(ctx, &covey.RenewRequest{Csr: csr})
+	return r.GetCertificate(), err
+}
+
+// callJoin spends a token for a certificate.
+func callJoin(ctx context.Context, conn grpc.ClientConnInterface, token []byte, site string, csr, identity, proof []byte) (certificate, authority []byte, err error) {
+	r, err := covey.NewEnrollmentClient(conn).Join(ctx, &covey.JoinRequest{Token: token, Site: site, Csr: csr, Identity: identity, Proof: proof})
+	return r.GetCertificate(), r.GetAuthority(), err
+}
