@@ -1,0 +1,260 @@
+package pki
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// Files of a coordinator's folder.
+const (
+	caKeyFile     = "ca.key"
+	caFile        = "ca.crt"
+	serverKeyFile = "server.key"
+	serverFile    = "server.crt"
+	signingFile   = "signing.key"
+)
+
+// RenewBefore is how long before its end a certificate is renewed and its end is
+// shown to people.
+const RenewBefore = 30 * 24 * time.Hour
+
+// Authority is a coordinator's CA, its server certificate and the key that signs
+// released results. It is safe for use by several goroutines. It prints as its
+// fingerprint.
+type Authority struct {
+	dir       string
+	ca        *x509.Certificate
+	caKey     secret[ed25519.PrivateKey]
+	serverKey secret[ed25519.PrivateKey]
+	server    atomic.Pointer[x509.Certificate]
+	signing   secret[ed25519.PrivateKey]
+}
+
+// Init makes a coordinator's keys and certificates in dir, which it makes too if
+// need be: a CA good for ten years, a server certificate for hosts, localhost,
+// 127.0.0.1 and ::1, and the signing key. It gives a [*HostError] for a bad host and
+// an [*ExistsError] if any of the files is there; nothing is written then.
+//
+// A crash inside leaves some of the files. Load then names the first that is
+// missing and Init the first that is there. No certificate can have been issued
+// from them, so they can be deleted.
+func Init(dir string, hosts []string, now time.Time) error {
+	hosts, err := serverHosts(hosts)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	path := func(name string) string { return filepath.Join(dir, name) }
+	if err := absent(path(caKeyFile), path(caFile), path(serverKeyFile), path(serverFile), path(signingFile)); err != nil {
+		return err
+	}
+	// The key first: of two Inits at once only one gets past it.
+	caKey, err := createKey(path(caKeyFile))
+	if err != nil {
+		return err
+	}
+	ca, err := newCA(caKey, now)
+	if err != nil {
+		return err
+	}
+	serverKey, err := createKey(path(serverKeyFile))
+	if err != nil {
+		return err
+	}
+	server, err := issueServer(ca, caKey, serverKey, hosts, now)
+	if err != nil {
+		return err
+	}
+	if _, err := createKey(path(signingFile)); err != nil {
+		return err
+	}
+	if err := createFile(path(serverFile), certificatePEM(server.Raw), publicMode); err != nil {
+		return err
+	}
+	return createFile(path(caFile), certificatePEM(ca.Raw), publicMode)
+}
+
+// Load reads what [Init] made. The error is a [*FileError] or a [*ModeError].
+// Certificates past their end load: see [Authority.RenewServer].
+func Load(dir string) (*Authority, error) {
+	path := func(name string) string { return filepath.Join(dir, name) }
+	a := &Authority{dir: dir}
+	var err error
+	if a.caKey, err = readKey(path(caKeyFile)); err != nil {
+		return nil, err
+	}
+	if a.ca, err = readCertificate(path(caFile)); err != nil {
+		return nil, err
+	}
+	if a.serverKey, err = readKey(path(serverKeyFile)); err != nil {
+		return nil, err
+	}
+	server, err := readCertificate(path(serverFile))
+	if err != nil {
+		return nil, err
+	}
+	if a.signing, err = readKey(path(signingFile)); err != nil {
+		return nil, err
+	}
+	// Files of two folders mixed up would fail at some site's handshake, later.
+	if !a.ca.IsCA || !matches(a.ca, a.caKey()) || a.ca.CheckSignatureFrom(a.ca) != nil {
+		return nil, &FileError{Path: path(caFile), Reason: "is not the CA of " + caKeyFile}
+	}
+	if !matches(server, a.serverKey()) || server.CheckSignatureFrom(a.ca) != nil {
+		return nil, &FileError{Path: path(serverFile), Reason: "is not of " + caFile + " and " + serverKeyFile}
+	}
+	a.server.Store(server)
+	return a, nil
+}
+
+// Format prints the fingerprint whatever the verb: a struct of keys must not
+// reach a log.
+func (a *Authority) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "covey CA %s", a.Fingerprint())
+}
+
+// Fingerprint of the CA certificate, as in join files: SHA-256 of its DER in
+// sixteen groups of four hexadecimal digits.
+func (a *Authority) Fingerprint() string { return caFingerprint(a.ca) }
+
+// CertificatePEM gives the CA certificate, which is public.
+func (a *Authority) CertificatePEM() []byte { return certificatePEM(a.ca.Raw) }
+
+// CA gives the CA certificate; it must not be changed.
+func (a *Authority) CA() *x509.Certificate { return a.ca }
+
+// ServerCertificate gives the server certificate in use; it must not be changed.
+func (a *Authority) ServerCertificate() *x509.Certificate { return a.server.Load() }
+
+// CAPool gives a new pool of the CA alone.
+func (a *Authority) CAPool() *x509.CertPool { return pool(a.ca) }
+
+// SigningKey gives the key that signs released results. The caller must not
+// change or store it.
+func (a *Authority) SigningKey() ed25519.PrivateKey { return a.signing() }
+
+// ServerTLS gives a new configuration of the sites' port: TLS 1.3 with the
+// certificate in use at each handshake. It lets a caller without a certificate in,
+// since a site that joins has none; every service but enrolment must ask for
+// VerifiedChains. A certificate that is shown must be a site's under this CA.
+func (a *Authority) ServerTLS() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			leaf := a.server.Load()
+			// The CA goes with it so that a site that knows only the
+			// fingerprint can check it (JoinTLS).
+			return &tls.Certificate{Certificate: [][]byte{leaf.Raw, a.ca.Raw}, PrivateKey: a.serverKey(), Leaf: leaf}, nil
+		},
+		ClientAuth: tls.VerifyClientCertIfGiven,
+		ClientCAs:  a.CAPool(),
+		// Runs after the chain is verified.
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) == 0 {
+				return nil
+			}
+			_, err := SiteName(s.PeerCertificates[0])
+			return err
+		},
+		// A ticket would let a session outlive its certificate.
+		SessionTicketsDisabled: true,
+	}
+}
+
+// RenewServer replaces the server certificate if it ends within [RenewBefore] of
+// now or lacks one of hosts, and says whether it did. The key stays, so a crash
+// leaves the old certificate or the new one, and configurations of
+// [Authority.ServerTLS] that are in use take the new one at the next handshake.
+func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, err error) {
+	hosts, err = serverHosts(hosts)
+	if err != nil {
+		return false, err
+	}
+	old := a.server.Load()
+	lacks := func(host string) bool { return old.VerifyHostname(host) != nil }
+	if old.NotAfter.Sub(now) > RenewBefore && !slices.ContainsFunc(hosts, lacks) {
+		return false, nil
+	}
+	server, err := issueServer(a.ca, a.caKey(), a.serverKey(), hosts, now)
+	if err != nil {
+		return false, err
+	}
+	if err := replaceFile(filepath.Join(a.dir, serverFile), certificatePEM(server.Raw), publicMode); err != nil {
+		return false, err
+	}
+	a.server.Store(server)
+	return true, nil
+}
+
+// IssueSite makes a site's client certificate, good for 90 days: CN the name, URI
+// covey://site/NAME, client authentication only. Of the request it takes the
+// Ed25519 key and nothing else; the request must be signed by that key and name the
+// same site. The caller has decided that this is the site. Errors: [*NameError],
+// [*CertificateError].
+func (a *Authority) IssueSite(name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
+	if err := ValidName(name); err != nil {
+		return nil, err
+	}
+	csr, err := x509.ParseCertificateRequest(csrDER)
+	if err != nil {
+		return nil, &CertificateError{"the request does not parse", nil}
+	}
+	if err := csr.CheckSignature(); err != nil {
+		return nil, &CertificateError{"the request is not signed by its key", err}
+	}
+	pub, ok := csr.PublicKey.(ed25519.PublicKey)
+	if !ok {
+		return nil, &CertificateError{"the request's key is not Ed25519", nil}
+	}
+	if csr.Subject.CommonName != name {
+		return nil, &CertificateError{"the request names another site", nil}
+	}
+	cert, err := issueSite(a.ca, a.caKey(), name, pub, now)
+	if err != nil {
+		return nil, err
+	}
+	return certificatePEM(cert.Raw), nil
+}
+
+// serverHosts adds the loopback ones, checks all and removes doubles.
+func serverHosts(hosts []string) ([]string, error) {
+	var all []string
+	for _, h := range append(slices.Clone(hosts), "localhost", "127.0.0.1", "::1") {
+		if err := validHost(h); err != nil {
+			return nil, err
+		}
+		if ip := net.ParseIP(h); ip != nil {
+			h = ip.String()
+		}
+		if !slices.Contains(all, h) {
+			all = append(all, h)
+		}
+	}
+	return all, nil
+}
+
+func pool(ca *x509.Certificate) *x509.CertPool {
+	p := x509.NewCertPool()
+	p.AddCert(ca)
+	return p
+}
+
+// matches says whether a certificate is for a key.
+func matches(cert *x509.Certificate, key crypto.Signer) bool {
+	pub, ok := cert.PublicKey.(ed25519.PublicKey)
+	return ok && pub.Equal(key.Public())
+}
+
+var errPast = errors.New("the CA certificate has ended; a new `init` is needed")

@@ -1,0 +1,121 @@
+package pki
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+var (
+	// ErrNotJoined is returned for what needs a site's certificate before there
+	// is one.
+	ErrNotJoined = errors.New("pki: this site has not joined: it has no certificate")
+	// ErrIdentityProof is returned for a join that is not signed by the identity
+	// key it names.
+	ErrIdentityProof = errors.New("pki: the proof of the identity key is wrong")
+	// ErrToken is returned for what is no join token.
+	ErrToken = errors.New("pki: not a join token")
+)
+
+// ExistsError is a file that is not overwritten.
+type ExistsError struct{ Path string }
+
+func (e *ExistsError) Error() string { return e.Path + ": exists and is not overwritten" }
+
+// FileError is a file that is missing, unreadable or not what it should be. It
+// carries nothing of the file's content.
+type FileError struct {
+	Path   string
+	Reason string
+	Err    error // may be nil
+}
+
+func (e *FileError) Error() string { return e.Path + ": " + e.Reason }
+
+// Unwrap gives the operating system's or the parser's error, or nil.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// ModeError is a file with a secret that every user of the machine can reach.
+type ModeError struct {
+	Path string
+	Mode fs.FileMode
+}
+
+func (e *ModeError) Error() string {
+	return fmt.Sprintf("%s: holds a secret, but its mode %04o lets others reach it; chmod it to 0600", e.Path, e.Mode.Perm())
+}
+
+// NameError is a site name that is not [a-z0-9-], 1 to 63 long, without a hyphen
+// at either end.
+type NameError struct{ Name string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("site name %q: 1 to 63 of a-z, 0-9 and -, no - at either end, are wanted", shorten(e.Name))
+}
+
+// HostError is a host that a server certificate cannot be made for.
+type HostError struct{ Host string }
+
+func (e *HostError) Error() string {
+	return fmt.Sprintf("host %q: a DNS name or an IP address, without a port, is wanted", shorten(e.Host))
+}
+
+// CertificateError is a certificate or a certificate request that is not in order.
+type CertificateError struct {
+	Reason string
+	Err    error // may be nil
+}
+
+func (e *CertificateError) Error() string {
+	if e.Err != nil {
+		return "certificate: " + e.Reason + ": " + e.Err.Error()
+	}
+	return "certificate: " + e.Reason
+}
+
+// Unwrap gives crypto/x509's error, or nil.
+func (e *CertificateError) Unwrap() error { return e.Err }
+
+// WrongCAError is a coordinator, or a certificate, that is not of the CA that is
+// pinned.
+type WrongCAError struct {
+	Want string // fingerprint pinned
+	Got  string // fingerprint shown; empty if none was
+}
+
+func (e *WrongCAError) Error() string {
+	got := e.Got
+	if got == "" {
+		got = "none"
+	}
+	return fmt.Sprintf("wrong CA: its fingerprint should be %s and is %s", shorten(e.Want), got)
+}
+
+// JoinError is a join file that is not in order. It carries no token.
+type JoinError struct {
+	Field  string // key of the file; empty if the fault is in none
+	Reason string
+}
+
+func (e *JoinError) Error() string {
+	if e.Field == "" {
+		return "join file: " + e.Reason
+	}
+	return fmt.Sprintf("join file: %s: %s", e.Field, e.Reason)
+}
+
+// ExpiredError is a join file past its time.
+type ExpiredError struct{ At time.Time }
+
+func (e *ExpiredError) Error() string {
+	return "join file: expired at " + e.At.UTC().Format(time.RFC3339) + "; ask for a new one"
+}
+
+// shorten bounds what a message repeats of its input.
+func shorten(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}

@@ -1,0 +1,200 @@
+package pki
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+const (
+	secretMode = 0o600
+	publicMode = 0o644
+	maxFile    = 1 << 20
+)
+
+// replaceFile writes a file whole or leaves the old one.
+func replaceFile(path string, data []byte, mode fs.FileMode) error {
+	tmp, err := writeTemp(path, data, mode)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// createFile writes a file whole, or gives an [*ExistsError] and touches nothing.
+func createFile(path string, data []byte, mode fs.FileMode) error {
+	tmp, err := writeTemp(path, data, mode)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp)
+	// A rename would replace; a link fails if the name is taken, even by a
+	// process that came in between.
+	err = os.Link(tmp, path)
+	if errors.Is(err, fs.ErrExist) {
+		return &ExistsError{path}
+	}
+	if err != nil { // a file system without links
+		if err := absent(path); err != nil {
+			return err
+		}
+		if err := os.Rename(tmp, path); err != nil {
+			return err
+		}
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// writeTemp writes and syncs a new file beside path. The mode is set when the file
+// is created: a secret is at no moment open to others.
+func writeTemp(path string, data []byte, mode fs.FileMode) (string, error) {
+	tmp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp-"+rand.Text()[:12])
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		os.Remove(tmp)
+		return "", err
+	}
+	return tmp, nil
+}
+
+// syncDir makes a new name durable. Windows has no such call.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// absent gives an [*ExistsError] for the first of paths that is there.
+func absent(paths ...string) error {
+	for _, path := range paths {
+		_, err := os.Lstat(path)
+		if err == nil {
+			return &ExistsError{path}
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFile reads a bounded file; a secret must not be open to others. Access by
+// the group is left to the operator: volume managers of clusters set it.
+func readFile(path string, secret bool) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if secret && runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
+		return nil, &ModeError{path, info.Mode()}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if len(data) > maxFile {
+		return nil, &FileError{Path: path, Reason: "is over 1 MiB"}
+	}
+	return data, nil
+}
+
+func unreadable(path string, err error) *FileError {
+	reason := err
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		reason = p.Err
+	}
+	return &FileError{path, "cannot be read: " + reason.Error(), err}
+}
+
+// createKey makes a new Ed25519 key as a PKCS #8 PEM file.
+func createKey(path string) (ed25519.PrivateKey, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return key, createFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), secretMode)
+}
+
+func readKey(path string) (secret[ed25519.PrivateKey], error) {
+	data, err := readFile(path, true)
+	if err != nil {
+		return nil, err
+	}
+	der, err := onePEM(data, "PRIVATE KEY")
+	if err != nil {
+		return nil, &FileError{path, "is not one PEM private key", nil}
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	key, ok := parsed.(ed25519.PrivateKey)
+	if err != nil || !ok {
+		// The parser's error is left out: it may repeat bytes of the key.
+		return nil, &FileError{path, "is not an Ed25519 private key in PKCS #8", nil}
+	}
+	return hide(key), nil
+}
+
+func readCertificate(path string) (*x509.Certificate, error) {
+	data, err := readFile(path, false)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := parseCertificate(data)
+	if err != nil {
+		return nil, &FileError{path, "is not one PEM certificate", err}
+	}
+	return cert, nil
+}
+
+func parseCertificate(data []byte) (*x509.Certificate, error) {
+	der, err := onePEM(data, "CERTIFICATE")
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(der)
+}
+
+func certificatePEM(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// onePEM gives the content of exactly one block of a type.
+func onePEM(data []byte, kind string) ([]byte, error) {
+	block, rest := pem.Decode(data)
+	if block == nil || block.Type != kind || len(block.Headers) != 0 {
+		return nil, errors.New("no PEM block of type " + kind)
+	}
+	if next, _ := pem.Decode(rest); next != nil {
+		return nil, errors.New("more than one PEM block")
+	}
+	return block.Bytes, nil
+}

@@ -1,0 +1,199 @@
+package pki
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// start is the moment of every test.
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+const days = 24 * time.Hour
+
+func newAuthority(t testing.TB, hosts ...string) *Authority {
+	t.Helper()
+	dir := t.TempDir()
+	if err := Init(dir, hosts, start); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func newSite(t testing.TB) *Site {
+	t.Helper()
+	dir := t.TempDir()
+	if err := NewSiteKeys(dir); err != nil {
+		t.Fatal(err)
+	}
+	return reload(t, dir)
+}
+
+func reload(t testing.TB, dir string) *Site {
+	t.Helper()
+	s, err := LoadSite(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func request(t testing.TB, s *Site, name string) []byte {
+	t.Helper()
+	csr, err := s.CSR(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return csr
+}
+
+func issue(t testing.TB, a *Authority, s *Site, name string, now time.Time) []byte {
+	t.Helper()
+	cert, err := a.IssueSite(name, request(t, s, name), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
+
+// member is a site that has joined a.
+func member(t testing.TB, a *Authority, name string) *Site {
+	t.Helper()
+	s := newSite(t)
+	if err := s.SaveCertificate(issue(t, a, s, name, start), a.CertificatePEM(), start); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// pin gives the site's configuration at a moment.
+func pin(t testing.TB, s *Site, host string) *tls.Config {
+	t.Helper()
+	c, err := s.ClientTLS(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at(c, start)
+}
+
+func at(c *tls.Config, now time.Time) *tls.Config {
+	c.Time = func() time.Time { return now }
+	return c
+}
+
+// dial does a real handshake in memory and an exchange of a byte each way. serve
+// runs on the server's side of it.
+func dial(t testing.TB, server, client *tls.Config, serve func(*tls.Conn) error) (clientErr, serverErr error) {
+	t.Helper()
+	x, y := net.Pipe()
+	// Only ends a test that hangs.
+	x.SetDeadline(time.Now().Add(20 * time.Second))
+	y.SetDeadline(time.Now().Add(20 * time.Second))
+	a, b := buffer(x), buffer(y)
+	done := make(chan error, 1)
+	go func() {
+		defer a.Close()
+		c := tls.Server(a, server)
+		if err := c.Handshake(); err != nil {
+			done <- err
+			return
+		}
+		done <- serve(c)
+	}()
+	c := tls.Client(b, client)
+	clientErr = c.Handshake()
+	if clientErr == nil {
+		_, clientErr = c.Read(make([]byte, 1)) // a refusal of our certificate comes here
+	}
+	b.Close()
+	return clientErr, <-done
+}
+
+// buffered is a pipe whose writes do not wait for the reader: two sides that send
+// each other an alert would wait for ever.
+type buffered struct {
+	net.Conn
+	queue chan []byte
+}
+
+func buffer(c net.Conn) *buffered {
+	b := &buffered{c, make(chan []byte, 1000)}
+	go func() {
+		defer c.Close()
+		for data := range b.queue {
+			if _, err := c.Write(data); err != nil {
+				return
+			}
+		}
+	}()
+	return b
+}
+
+func (b *buffered) Write(p []byte) (int, error) {
+	b.queue <- bytes.Clone(p)
+	return len(p), nil
+}
+
+// Close sends what is queued first. The tests call it once.
+func (b *buffered) Close() error {
+	close(b.queue)
+	return nil
+}
+
+// hello is a server that has only something to say.
+func hello(c *tls.Conn) error {
+	_, err := c.Write([]byte{1})
+	return err
+}
+
+// is checks an error's type.
+func is[E error](t testing.TB, err error) E {
+	t.Helper()
+	e, ok := errors.AsType[E](err)
+	if !ok {
+		t.Fatalf("got %v (%T), want a %T", err, err, e)
+	}
+	return e
+}
+
+// folder gives the names in a directory and their modes.
+func folder(t testing.TB, dir string) map[string]os.FileMode {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]os.FileMode{}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[e.Name()] = info.Mode().Perm()
+	}
+	return found
+}
+
+// contents gives every file of a directory as text.
+func contents(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	for name := range folder(t, dir) {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(name + "\n" + string(data))
+	}
+	return b.String()
+}

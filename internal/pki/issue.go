@@ -1,0 +1,96 @@
+package pki
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"math/big"
+	"net"
+	"net/url"
+	"time"
+)
+
+const (
+	caValidity     = 10 * 365 * 24 * time.Hour
+	serverValidity = 365 * 24 * time.Hour
+	siteValidity   = 90 * 24 * time.Hour
+	// skew is how far a peer's clock may be behind.
+	skew = time.Hour
+)
+
+// newCA makes the self-signed certificate. It can sign leaves and no other CA.
+func newCA(key ed25519.PrivateKey, now time.Time) (*x509.Certificate, error) {
+	t := template(now, now.Add(caValidity))
+	t.Subject = pkix.Name{CommonName: "covey CA"}
+	t.IsCA = true
+	t.BasicConstraintsValid = true
+	t.MaxPathLenZero = true
+	t.KeyUsage = x509.KeyUsageCertSign
+	return create(t, t, key.Public().(ed25519.PublicKey), key)
+}
+
+// issueServer makes a certificate for hosts. It names no site, so it passes for none.
+func issueServer(ca *x509.Certificate, caKey, key ed25519.PrivateKey, hosts []string, now time.Time) (*x509.Certificate, error) {
+	t, err := leaf(ca, now, serverValidity)
+	if err != nil {
+		return nil, err
+	}
+	t.Subject = pkix.Name{CommonName: "covey coordinator"}
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			t.IPAddresses = append(t.IPAddresses, ip)
+		} else {
+			t.DNSNames = append(t.DNSNames, h)
+		}
+	}
+	return create(t, ca, key.Public().(ed25519.PublicKey), caKey)
+}
+
+// issueSite makes a certificate that is good for dialling and not for answering:
+// a site cannot pass for the coordinator.
+func issueSite(ca *x509.Certificate, caKey ed25519.PrivateKey, name string, pub ed25519.PublicKey, now time.Time) (*x509.Certificate, error) {
+	t, err := leaf(ca, now, siteValidity)
+	if err != nil {
+		return nil, err
+	}
+	t.Subject = pkix.Name{CommonName: name}
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	t.URIs = []*url.URL{{Scheme: "covey", Host: "site", Path: "/" + name}}
+	return create(t, ca, pub, caKey)
+}
+
+// leaf is a certificate's frame: it does not outlive the CA.
+func leaf(ca *x509.Certificate, now time.Time, validity time.Duration) (*x509.Certificate, error) {
+	if !now.Before(ca.NotAfter) {
+		return nil, &CertificateError{"cannot be issued", errPast}
+	}
+	end := now.Add(validity)
+	if end.After(ca.NotAfter) {
+		end = ca.NotAfter
+	}
+	t := template(now, end)
+	t.KeyUsage = x509.KeyUsageDigitalSignature
+	t.BasicConstraintsValid = true
+	return t, nil
+}
+
+func template(now, end time.Time) *x509.Certificate {
+	var serial [16]byte
+	rand.Read(serial[:])              // never fails (crypto/rand)
+	serial[0] = serial[0]&0x7f | 0x40 // positive, and always 16 bytes
+	return &x509.Certificate{
+		SerialNumber: new(big.Int).SetBytes(serial[:]),
+		NotBefore:    now.Add(-skew),
+		NotAfter:     end,
+	}
+}
+
+func create(t, parent *x509.Certificate, pub ed25519.PublicKey, key ed25519.PrivateKey) (*x509.Certificate, error) {
+	der, err := x509.CreateCertificate(rand.Reader, t, parent, pub, key)
+	if err != nil {
+		return nil, &CertificateError{"cannot be made", err}
+	}
+	return x509.ParseCertificate(der)
+}

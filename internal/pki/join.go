@@ -1,0 +1,175 @@
+package pki
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+const (
+	maxJoin      = 64 << 10
+	maxAddresses = 16
+)
+
+// Join is the content of a join file: everything that a site needs to reach one
+// coordinator, be sure that it is that one, and be let in once. Its token is a
+// secret until it is spent or expired.
+type Join struct {
+	// Coordinator lists the addresses, host:port, to be tried in order; 1 to 16.
+	Coordinator []string
+	// Fingerprint of the CA ([Authority.Fingerprint]).
+	Fingerprint string
+	// Token lets one site in, once.
+	Token Token
+	// Site is the name that the token is good for.
+	Site string
+	// Expires is the token's end, in whole seconds.
+	Expires time.Time
+}
+
+// joinFile is the file's form. Expires is any so that a local date-time, which
+// means another moment on another machine, can be told from one with an offset.
+type joinFile struct {
+	Coordinator []string `toml:"coordinator" comment:"Where the coordinator answers: host:port, tried in order."`
+	Fingerprint string   `toml:"fingerprint" comment:"SHA-256 of the coordinator's CA certificate. Compare it with what its operator reads to you."`
+	Token       string   `toml:"token" comment:"One-time secret: the first who shows it is this site."`
+	Site        string   `toml:"site"`
+	Expires     any      `toml:"expires"`
+}
+
+var joinKeys = []string{"coordinator", "fingerprint", "token", "site", "expires"}
+
+// Marshal gives the file's text, TOML under a comment, with the token in clear:
+// write it with mode 0600 ([Join.Write]). The error is a [*JoinError].
+func (j Join) Marshal() ([]byte, error) {
+	if err := j.check(); err != nil {
+		return nil, err
+	}
+	text, err := toml.Marshal(joinFile{j.Coordinator, j.Fingerprint, j.Token.reveal(), j.Site, j.Expires.UTC().Truncate(time.Second)})
+	if err != nil {
+		return nil, &JoinError{"", "does not encode"}
+	}
+	header := fmt.Sprintf("# Covey join file of site %q. It holds a secret: hand it over privately, and\n# delete it once `agent join` has used it.\n\n", j.Site)
+	return append([]byte(header), text...), nil
+}
+
+// ParseJoin reads the text of a join file. It is strict: every key must be there,
+// no other may be, and each value has one form. The error is a [*JoinError]. It does
+// not look at the time ([Join.Check]).
+func ParseJoin(text []byte) (Join, error) {
+	if len(text) > maxJoin {
+		return Join{}, &JoinError{"", "is over 64 KiB"}
+	}
+	var f joinFile
+	d := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return Join{}, tomlError(err)
+	}
+	// The decoder takes SITE for site; here a key has one form.
+	var keys map[string]any
+	if err := toml.Unmarshal(text, &keys); err != nil {
+		return Join{}, tomlError(err)
+	}
+	for key := range keys {
+		if !slices.Contains(joinKeys, key) {
+			return Join{}, &JoinError{"", "the keys are " + strings.Join(joinKeys, ", ") + ", in small letters"}
+		}
+	}
+	j := Join{Coordinator: f.Coordinator, Fingerprint: f.Fingerprint, Site: f.Site}
+	switch at := f.Expires.(type) {
+	case time.Time:
+		j.Expires = at.UTC()
+	case nil:
+	default:
+		return Join{}, &JoinError{"expires", "a date and time with an offset is wanted"}
+	}
+	if f.Token != "" {
+		var err error
+		if j.Token, err = parseToken(f.Token); err != nil {
+			return Join{}, &JoinError{"token", "43 characters of URL-safe base64 are wanted"}
+		}
+	}
+	if err := j.check(); err != nil {
+		return Join{}, err
+	}
+	return j, nil
+}
+
+// tomlError says where, and at most an unknown key: the decoder's own texts may
+// repeat what stands in the file, and the token stands there.
+func tomlError(err error) error {
+	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
+		line, _ := strict.Errors[0].Position()
+		if key := strict.Errors[0].Key(); len(key) == 1 && len(key[0]) <= 32 {
+			return &JoinError{"", fmt.Sprintf("line %d: unknown key %q", line, key[0])}
+		}
+		return &JoinError{"", fmt.Sprintf("line %d: an unknown key", line)}
+	}
+	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, _ := at.Position()
+		return &JoinError{"", fmt.Sprintf("line %d: not TOML, or a value of the wrong type", line)}
+	}
+	return &JoinError{"", "not TOML"}
+}
+
+// check is of both directions.
+func (j Join) check() error {
+	if len(j.Coordinator) == 0 || len(j.Coordinator) > maxAddresses {
+		return &JoinError{"coordinator", fmt.Sprintf("1 to %d addresses are wanted", maxAddresses)}
+	}
+	for i, a := range j.Coordinator {
+		host, port, err := net.SplitHostPort(a)
+		number, bad := strconv.ParseUint(port, 10, 16)
+		if err != nil || bad != nil || number == 0 || validHost(host) != nil {
+			return &JoinError{"coordinator", fmt.Sprintf("address %d: host:port is wanted", i+1)}
+		}
+	}
+	if !validFingerprint(j.Fingerprint) {
+		return &JoinError{"fingerprint", "sixteen groups of four hexadecimal digits, with hyphens, are wanted"}
+	}
+	if j.Token.secret == nil {
+		return &JoinError{"token", "is missing"}
+	}
+	if ValidName(j.Site) != nil {
+		return &JoinError{"site", "is no site name"}
+	}
+	if year := j.Expires.Year(); j.Expires.IsZero() || year < 2000 || year > 9998 {
+		return &JoinError{"expires", "is missing or out of range"}
+	}
+	return nil
+}
+
+// Check gives an [*ExpiredError] once the file's time is over. It spares the site a
+// call; the coordinator's own record is what counts.
+func (j Join) Check(now time.Time) error {
+	if !now.Before(j.Expires) {
+		return &ExpiredError{j.Expires}
+	}
+	return nil
+}
+
+// Write makes the file with mode 0600. It overwrites nothing ([*ExistsError]).
+func (j Join) Write(path string) error {
+	text, err := j.Marshal()
+	if err != nil {
+		return err
+	}
+	return createFile(path, text, secretMode)
+}
+
+// ReadJoin reads what [Join.Write] made. A file that others can read is refused
+// ([*ModeError]): its token may be known.
+func ReadJoin(path string) (Join, error) {
+	text, err := readFile(path, true)
+	if err != nil {
+		return Join{}, err
+	}
+	return ParseJoin(text)
+}

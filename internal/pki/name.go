@@ -1,0 +1,101 @@
+package pki
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base32"
+	"encoding/hex"
+	"net"
+	"strings"
+	"time"
+)
+
+// uriPrefix begins the URI of a site's certificate.
+const uriPrefix = "covey://site/"
+
+// ValidName checks a site's name: 1 to 63 of a-z, 0-9 and hyphen, no hyphen at
+// either end, so that it fits a DNS label, a file name, a command line and a
+// metric's label. The error is a [*NameError].
+func ValidName(s string) error {
+	if !label(s, "abcdefghijklmnopqrstuvwxyz0123456789-") {
+		return &NameError{s}
+	}
+	return nil
+}
+
+func label(s, allowed string) bool {
+	return len(s) >= 1 && len(s) <= 63 && strings.Trim(s, allowed) == "" && s[0] != '-' && s[len(s)-1] != '-'
+}
+
+// validHost checks what a server certificate is made for.
+func validHost(host string) error {
+	if net.ParseIP(host) != nil {
+		return nil
+	}
+	if len(host) > 253 {
+		return &HostError{host}
+	}
+	for part := range strings.SplitSeq(host, ".") {
+		if !label(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") {
+			return &HostError{host}
+		}
+	}
+	return nil
+}
+
+// SiteName gives the site of a certificate: the CN and the one URI covey://site/NAME
+// must agree. It does not verify the certificate: take one from
+// tls.ConnectionState.VerifiedChains. The error is a [*CertificateError].
+func SiteName(cert *x509.Certificate) (string, error) {
+	name := cert.Subject.CommonName
+	if ValidName(name) != nil || len(cert.URIs) != 1 || cert.URIs[0].String() != uriPrefix+name {
+		return "", &CertificateError{Reason: "names no site"}
+	}
+	return name, nil
+}
+
+// Fingerprint is the form of an identity key that people compare by eye or over
+// the telephone: 120 bits of SHA-256 in six groups of four letters and digits. To
+// pass for a site a forger needs a second preimage, 2^120 work. Rosters pin the
+// whole key; this is only how it is shown.
+func Fingerprint(pub ed25519.PublicKey) string {
+	h := sha256.Sum256(append([]byte("covey identity v1\x00"), pub...))
+	return groups(strings.ToLower(base32.StdEncoding.EncodeToString(h[:15])))
+}
+
+// caFingerprint is the SHA-256 of a certificate's DER in sixteen groups of four
+// hexadecimal digits.
+func caFingerprint(cert *x509.Certificate) string {
+	h := sha256.Sum256(cert.Raw)
+	return groups(hex.EncodeToString(h[:]))
+}
+
+// validFingerprint checks the form that caFingerprint gives, and no other.
+func validFingerprint(s string) bool {
+	digits := strings.ReplaceAll(s, "-", "")
+	return len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == "" && groups(digits) == s
+}
+
+func groups(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i += 4 {
+		if i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteString(s[i:min(i+4, len(s))])
+	}
+	return b.String()
+}
+
+// Expiry gives the whole days until a certificate's end, rounded down: 0 on the
+// last day, negative once it is past.
+func Expiry(cert *x509.Certificate, now time.Time) (daysLeft int) {
+	const day = 24 * time.Hour
+	left := cert.NotAfter.Sub(now)
+	days := int(left / day)
+	if left < 0 && left%day != 0 {
+		days-- // division rounds towards zero
+	}
+	return days
+}

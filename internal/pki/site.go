@@ -1,0 +1,222 @@
+package pki
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Files of a site's folder; ca.crt is the coordinator's.
+const (
+	identityFile = "identity.key"
+	tlsKeyFile   = "tls.key"
+	tlsFile      = "tls.crt"
+)
+
+// Site is a site's keys and, once it has joined, its certificate. It is safe for
+// use by several goroutines. It prints as its identity's fingerprint.
+type Site struct {
+	dir      string
+	identity secret[ed25519.PrivateKey]
+	key      secret[ed25519.PrivateKey]
+	saving   sync.Mutex // one SaveCertificate at a time
+	joined   atomic.Pointer[membership]
+}
+
+// membership does not change once it is stored.
+type membership struct {
+	name     string
+	leaf, ca *x509.Certificate
+}
+
+// NewSiteKeys makes the keys that are not there in dir, which it makes too if need
+// be. Keys that are there stay: losing identity.key is leaving every study, since
+// rosters pin it.
+func NewSiteKeys(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, name := range []string{identityFile, tlsKeyFile} {
+		path := filepath.Join(dir, name)
+		err := absent(path)
+		if err == nil {
+			_, err = createKey(path)
+		}
+		if _, there := errors.AsType[*ExistsError](err); err != nil && !there {
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadSite reads a site's keys and its certificate if it has one. A certificate
+// past its end loads: [Expiry] tells. The error is a [*FileError] or a [*ModeError].
+func LoadSite(dir string) (*Site, error) {
+	path := func(name string) string { return filepath.Join(dir, name) }
+	s := &Site{dir: dir}
+	var err error
+	if s.identity, err = readKey(path(identityFile)); err != nil {
+		return nil, err
+	}
+	if s.key, err = readKey(path(tlsKeyFile)); err != nil {
+		return nil, err
+	}
+	leaf, err := readCertificate(path(tlsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil // ca.crt may be there, of a join that did not get to its end
+	}
+	if err != nil {
+		return nil, err
+	}
+	ca, err := readCertificate(path(caFile))
+	if err != nil {
+		return nil, err
+	}
+	// At the first moment of both: whether it has ended is not asked here.
+	at := leaf.NotBefore
+	if ca.NotBefore.After(at) {
+		at = ca.NotBefore
+	}
+	name, err := s.checkLeaf(leaf, ca, at)
+	if err != nil {
+		return nil, &FileError{path(tlsFile), "is not of " + caFile + " and " + tlsKeyFile, err}
+	}
+	s.joined.Store(&membership{name, leaf, ca})
+	return s, nil
+}
+
+// checkLeaf verifies a site's certificate at a moment and gives its name.
+func (s *Site) checkLeaf(leaf, ca *x509.Certificate, at time.Time) (name string, err error) {
+	if !ca.IsCA {
+		return "", &CertificateError{"the authority's is not a CA's", nil}
+	}
+	if !matches(leaf, s.key()) {
+		return "", &CertificateError{"is not for this site's " + tlsKeyFile, nil}
+	}
+	if _, err := leaf.Verify(x509.VerifyOptions{Roots: pool(ca), CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
+		return "", &CertificateError{"does not verify", err}
+	}
+	return SiteName(leaf)
+}
+
+// Format prints the fingerprint whatever the verb: a struct of keys must not
+// reach a log.
+func (s *Site) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "covey site %s", Fingerprint(s.identity().Public().(ed25519.PublicKey)))
+}
+
+// Identity gives the long-term key that rosters pin. The caller must not change or
+// store it.
+func (s *Site) Identity() ed25519.PrivateKey { return s.identity() }
+
+// Name is the site's name by its certificate, empty before it has joined.
+func (s *Site) Name() string {
+	if m := s.joined.Load(); m != nil {
+		return m.name
+	}
+	return ""
+}
+
+// Certificate is the one in use, nil before the site has joined. It must not be
+// changed.
+func (s *Site) Certificate() *x509.Certificate {
+	if m := s.joined.Load(); m != nil {
+		return m.leaf
+	}
+	return nil
+}
+
+// CSR gives a request, in DER, for a certificate of tls.key under this name; for
+// joining and for renewal alike.
+func (s *Site) CSR(name string) ([]byte, error) {
+	if err := ValidName(name); err != nil {
+		return nil, err
+	}
+	return x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, s.key())
+}
+
+// ProveIdentity signs, with the identity key, that this site asks for a
+// certificate of this request by the token of this hash; see [CheckIdentityProof].
+func (s *Site) ProveIdentity(name string, tokenHash [32]byte, csr []byte) []byte {
+	return ed25519.Sign(s.identity(), joinMessage(name, tokenHash, csr))
+}
+
+// SaveCertificate takes a certificate into use and stores it. It must be for
+// tls.key, good at now, for dialling, name a site, and be signed by the CA of
+// caPEM. A site that has joined keeps its name and its CA: caPEM must be the same
+// or empty. A site that joins MUST have got both over [JoinTLS], and checks caPEM
+// against the join file with [CheckCA].
+//
+// Errors, with nothing changed: [*CertificateError], [*WrongCAError],
+// [ErrNotJoined] if caPEM is empty and no CA is known. A crash leaves the site joined
+// with the old certificate or the new one, or not joined.
+func (s *Site) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	leaf, err := parseCertificate(certPEM)
+	if err != nil {
+		return &CertificateError{"does not parse", err}
+	}
+	old := s.joined.Load()
+	var ca *x509.Certificate
+	switch {
+	case len(caPEM) > 0:
+		if ca, err = parseCertificate(caPEM); err != nil {
+			return &CertificateError{"the authority's does not parse", err}
+		}
+	case old != nil:
+		ca = old.ca
+	default:
+		return ErrNotJoined
+	}
+	if old != nil && !old.ca.Equal(ca) {
+		return &WrongCAError{caFingerprint(old.ca), caFingerprint(ca)}
+	}
+	name, err := s.checkLeaf(leaf, ca, now)
+	if err != nil {
+		return err
+	}
+	if old != nil && old.name != name {
+		return &CertificateError{"is of another site", nil}
+	}
+	if old == nil {
+		// First: tls.crt is what makes a site joined, and it needs ca.crt.
+		if err := replaceFile(filepath.Join(s.dir, caFile), certificatePEM(ca.Raw), publicMode); err != nil {
+			return err
+		}
+	}
+	if err := replaceFile(filepath.Join(s.dir, tlsFile), certificatePEM(leaf.Raw), publicMode); err != nil {
+		return err
+	}
+	s.joined.Store(&membership{name, leaf, ca})
+	return nil
+}
+
+// ClientTLS gives a new configuration for connections to the coordinator at
+// serverName, the host it is dialled by: TLS 1.3, the CA pinned at joining and no
+// other, and at each handshake the certificate in use. The error is [ErrNotJoined].
+func (s *Site) ClientTLS(serverName string) (*tls.Config, error) {
+	m := s.joined.Load()
+	if m == nil {
+		return nil, ErrNotJoined
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		ServerName: serverName,
+		RootCAs:    pool(m.ca),
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			leaf := s.joined.Load().leaf // joined never becomes nil again
+			return &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: s.key(), Leaf: leaf}, nil
+		},
+	}, nil
+}
