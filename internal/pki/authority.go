@@ -109,7 +109,8 @@ func Load(dir string) (*Authority, error) {
 		return nil, err
 	}
 	// Files of two folders mixed up would fail at some site's handshake, later.
-	if !a.ca.IsCA || !matches(a.ca, a.caKey()) || a.ca.CheckSignatureFrom(a.ca) != nil {
+	// CheckSignatureFrom also wants its argument to be a CA's.
+	if !matches(a.ca, a.caKey()) || a.ca.CheckSignatureFrom(a.ca) != nil {
 		return nil, &FileError{Path: path(caFile), Reason: "is not the CA of " + caKeyFile}
 	}
 	if !matches(server, a.serverKey()) || server.CheckSignatureFrom(a.ca) != nil {

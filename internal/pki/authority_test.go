@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net"
@@ -15,6 +16,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -44,7 +47,7 @@ func TestInit(t *testing.T) {
 	if server.VerifyHostname("other.example.org") == nil || server.VerifyHostname("192.0.2.8") == nil {
 		t.Error("the server certificate is for a host that was not named")
 	}
-	if server.IsCA || !a.CA().IsCA || !a.CA().MaxPathLenZero || a.CA().KeyUsage != x509.KeyUsageCertSign {
+	if server.IsCA || !slices.Equal(server.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}) || !a.CA().IsCA || !a.CA().MaxPathLenZero || a.CA().KeyUsage != x509.KeyUsageCertSign {
 		t.Error("the CA must sign leaves only, and the server nothing")
 	}
 	if len(a.SigningKey()) != ed25519.PrivateKeySize || a.SigningKey().Equal(a.caKey()) || a.serverKey().Equal(a.caKey()) {
@@ -91,6 +94,33 @@ func TestCreateFileRefusesToOverwrite(t *testing.T) {
 	}
 }
 
+// Of several at once one wins, whole, and the others are told so.
+func TestCreateFileOnce(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 50 {
+		path := filepath.Join(dir, fmt.Sprint(round))
+		var won atomic.Int32
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				err := createFile(path, []byte("whole"), secretMode)
+				if _, exists := errors.AsType[*ExistsError](err); err == nil {
+					won.Add(1)
+				} else if !exists {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if data, err := os.ReadFile(path); won.Load() != 1 || string(data) != "whole" || err != nil {
+			t.Fatalf("%d won, %q, %v", won.Load(), data, err)
+		}
+	}
+	if got := len(folder(t, dir)); got != 50 {
+		t.Fatalf("%d files", got)
+	}
+}
+
 func TestBadHosts(t *testing.T) {
 	for _, host := range []string{"", "covey.example.org:7443", "*.example.org", "a..b", "-a", "a b", "münchen.example", "http://x", ".", "fe80::1%eth0", "[::1]"} {
 		dir := filepath.Join(t.TempDir(), "data")
@@ -119,6 +149,29 @@ func TestLoadRefuses(t *testing.T) {
 		"another CA's":       {caFile, func(p string) error { return os.WriteFile(p, other.CertificatePEM(), 0o644) }},
 		"server of another": {serverFile, func(p string) error {
 			return os.WriteFile(p, certificatePEM(other.ServerCertificate().Raw), 0o644)
+		}},
+		"server by another": {serverFile, func(p string) error {
+			key, err := readKey(filepath.Join(filepath.Dir(p), serverKeyFile))
+			if err != nil {
+				return err
+			}
+			cert, err := issueServer(other.ca, other.caKey(), key(), []string{"localhost"}, start)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(p, certificatePEM(cert.Raw), 0o644)
+		}},
+		"no CA": {caFile, func(p string) error {
+			key, err := readKey(filepath.Join(filepath.Dir(p), caKeyFile))
+			if err != nil {
+				return err
+			}
+			frame := template(start, start.Add(days))
+			cert, err := create(frame, frame, key().Public().(ed25519.PublicKey), key())
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(p, certificatePEM(cert.Raw), 0o644)
 		}},
 		"CA as its own server": {serverFile, func(p string) error {
 			ca, err := os.ReadFile(filepath.Join(filepath.Dir(p), caFile))

@@ -41,11 +41,7 @@ func createFile(path string, data []byte, mode fs.FileMode) error {
 	defer os.Remove(tmp)
 	// A rename would replace; a link fails if the name is taken, even by a
 	// process that came in between.
-	err = os.Link(tmp, path)
-	if errors.Is(err, fs.ErrExist) {
-		return &ExistsError{path}
-	}
-	if err != nil { // a file system without links
+	if os.Link(tmp, path) != nil { // taken, or a file system without links
 		if err := absent(path); err != nil {
 			return err
 		}

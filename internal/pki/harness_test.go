@@ -2,7 +2,9 @@ package pki
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"os"
@@ -148,6 +150,21 @@ func (b *buffered) Write(p []byte) (int, error) {
 func (b *buffered) Close() error {
 	close(b.queue)
 	return nil
+}
+
+// special is a certificate under a's CA that Init and IssueSite do not make.
+func special(t testing.TB, a *Authority, pub ed25519.PublicKey, bend func(c *x509.Certificate)) *x509.Certificate {
+	t.Helper()
+	frame, err := leaf(a.ca, start, days)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bend(frame)
+	cert, err := create(frame, a.ca, pub, a.caKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
 }
 
 // hello is a server that has only something to say.

@@ -281,6 +281,9 @@ func TestRedaction(t *testing.T) {
 			}
 		}
 	}
+	if text, err := json.Marshal(j); err != nil || !strings.Contains(string(text), `"Token":"[redacted]"`) {
+		t.Errorf("%s, %v", text, err)
+	}
 	for _, want := range []string{fmt.Sprint(j.Token), fmt.Sprintf("%#v", j.Token), fmt.Sprintf("%d", j.Token), j.Token.String()} {
 		if want != "[redacted]" {
 			t.Error(want)

@@ -47,7 +47,7 @@ func verifyPinned(chain []*x509.Certificate, fingerprint, serverName string, now
 		return &WrongCAError{Want: fingerprint}
 	}
 	ca := chain[len(chain)-1]
-	if got := caFingerprint(ca); got != fingerprint || !ca.IsCA {
+	if got := caFingerprint(ca); got != fingerprint || !ca.IsCA { // not a leaf that vouches for itself
 		return &WrongCAError{fingerprint, got}
 	}
 	// Verify with an empty DNSName would check no host.

@@ -97,6 +97,8 @@ func LoadSite(dir string) (*Site, error) {
 
 // checkLeaf verifies a site's certificate at a moment and gives its name.
 func (s *Site) checkLeaf(leaf, ca *x509.Certificate, at time.Time) (name string, err error) {
+	// Without this a certificate could vouch for itself: Verify takes a leaf that
+	// is among its roots.
 	if !ca.IsCA {
 		return "", &CertificateError{"the authority's is not a CA's", nil}
 	}

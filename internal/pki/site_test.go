@@ -2,6 +2,7 @@ package pki
 
 import (
 	"crypto/ed25519"
+	"crypto/x509"
 	"errors"
 	"io/fs"
 	"maps"
@@ -103,7 +104,8 @@ func TestNotJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = reload(t, s.dir)
-	if err := s.SaveCertificate(issue(t, a, s, "north", start), a.CertificatePEM(), start); err != nil {
+	// The coordinator's clock may have gone back since its init.
+	if err := s.SaveCertificate(issue(t, a, s, "north", start.Add(-30*time.Minute)), a.CertificatePEM(), start); err != nil {
 		t.Fatal(err)
 	}
 	if got := reload(t, s.dir); got.Name() != "north" {
@@ -150,9 +152,17 @@ func TestSaveCertificateRefuses(t *testing.T) {
 			t.Fatalf("%s: the site changed", name)
 		}
 	}
-	// A first certificate under a leaf that plays the CA.
-	if err := newSite(t).SaveCertificate(good, server, start); !certificate(err) {
-		t.Error(err)
+	// A first certificate under another leaf that plays the CA, or under itself, or
+	// for a server.
+	fresh := newSite(t)
+	own := issue(t, a, fresh, "north", start)
+	answers := special(t, a, identity(&Site{identity: fresh.key}), func(c *x509.Certificate) {
+		c.Subject.CommonName, c.URIs, c.ExtKeyUsage = "north", held.URIs, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	})
+	for _, pair := range [][2][]byte{{own, server}, {own, own}, {certificatePEM(answers.Raw), a.CertificatePEM()}} {
+		if err := fresh.SaveCertificate(pair[0], pair[1], start); !certificate(err) || len(folder(t, fresh.dir)) != 2 {
+			t.Error(err)
+		}
 	}
 	// And a renewal, with the CA and without.
 	for _, ca := range [][]byte{nil, a.CertificatePEM()} {

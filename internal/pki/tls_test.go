@@ -117,6 +117,9 @@ func TestJoinTLSVerifies(t *testing.T) {
 	leaf := a.ServerCertificate()
 	s := member(t, a, "north")
 	end := leaf.NotAfter
+	client := special(t, a, identity(&Site{identity: s.key}), func(c *x509.Certificate) {
+		c.DNSNames, c.ExtKeyUsage = []string{host}, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	})
 	for name, c := range map[string]struct {
 		server *tls.Config
 		host   string
@@ -134,6 +137,7 @@ func TestJoinTLSVerifies(t *testing.T) {
 		"our CA, through another":  {chainTLS(other.serverKey(), other.ServerCertificate(), other.CA(), a.CA()), host, start, false},
 		"a site as coordinator":    {chainTLS(s.key(), s.Certificate(), a.CA()), host, start, false},
 		"a site, by its CN":        {chainTLS(s.key(), s.Certificate(), a.CA()), "north", start, false},
+		"a client of this host":    {chainTLS(s.key(), client, a.CA()), host, start, false},
 		"the CA itself":            {chainTLS(a.caKey(), a.CA(), a.CA()), host, start, false},
 		"the CA alone":             {chainTLS(a.caKey(), a.CA()), host, start, true},
 		"self-signed, CA appended": {chainTLS(other.caKey(), other.CA(), a.CA()), host, start, false},
@@ -150,6 +154,10 @@ func TestJoinTLSVerifies(t *testing.T) {
 	if clientErr, _ := dial(t, chain, at(JoinTLS(a.Fingerprint(), host), start), hello); clientErr == nil {
 		t.Error("a stolen certificate passes without its key")
 	}
+	// A fingerprint of a leaf, by some mistake, does not make it a CA.
+	self := chainTLS(a.serverKey(), leaf, leaf)
+	clientErr, _ := dial(t, self, at(JoinTLS(caFingerprint(leaf), host), start), hello)
+	is[*WrongCAError](t, clientErr)
 	// Fingerprints of another form match nothing.
 	for _, f := range []string{"", strings.ToUpper(a.Fingerprint()), strings.ReplaceAll(a.Fingerprint(), "-", "")} {
 		clientErr, _ := dial(t, at(a.ServerTLS(), start), at(JoinTLS(f, host), start), hello)

@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
-	"log/slog"
 )
 
 const (
@@ -67,9 +66,6 @@ func (t Token) String() string { return redacted }
 
 // MarshalText is [redacted]: encoders that find a Token by reflection get no more.
 func (t Token) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// LogValue is [redacted].
-func (t Token) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // reveal is the form in a join file.
 func (t Token) reveal() string { return base64.RawURLEncoding.EncodeToString(t.Bytes()) }
