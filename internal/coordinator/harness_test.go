@@ -1,0 +1,345 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/pki"
+	"covey/internal/round"
+	"covey/internal/secagg"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// memoryLog commits at once, one entry after the other, and keeps every line.
+type memoryLog struct {
+	mu      sync.Mutex
+	machine *Machine
+	lines   [][]byte
+}
+
+func (l *memoryLog) Apply(_ context.Context, line []byte) (any, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, bytes.Clone(line))
+	return l.machine.Apply(line), nil
+}
+
+// federation is a coordinator, a log in memory and sites that hold the protocol's
+// real secrets, inside a synctest bubble.
+type federation struct {
+	t     *testing.T
+	c     *Coordinator
+	log   *memoryLog
+	logs  bytes.Buffer // every log line, all levels
+	auth  *pki.Authority
+	sites []*fakeSite
+	plan  *study.Plan
+	sent  []sentMessage // to sites, in order
+}
+
+type sentMessage struct {
+	site int
+	m    *covey.CoordinatorMessage
+}
+
+// fakeSite answers as docs/protocol.md says, from a store that a crash of the
+// coordinator does not touch.
+type fakeSite struct {
+	index    int
+	name     string
+	identity ed25519.PrivateKey
+	link     *link
+	down     bool
+
+	secrets *secagg.Secrets
+	setup   *secagg.Setup
+	held    secagg.Held
+	ask     study.Ask
+	query   secagg.Query
+	uploads map[int][]byte
+	signed  map[int]*covey.Refusal // by slot: what it holds
+	finals  map[int]*covey.Final
+
+	// vector is the site's own sum for an ask, before masking.
+	vector func(study.Ask) []int64
+	// corrupt changes what leaves, to be a faulty site.
+	corrupt func(*covey.SiteMessage)
+	// mute swallows answers.
+	mute func(*covey.SiteMessage) bool
+}
+
+func newFederation(t *testing.T, sites int, change func(*study.Spec)) *federation {
+	t.Helper()
+	f := &federation{t: t}
+	dir := t.TempDir()
+	if err := pki.Init(dir, []string{"localhost"}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if f.auth, err = pki.Load(dir); err != nil {
+		t.Fatal(err)
+	}
+	f.restart(NewMachine(), nil)
+	for i := range sites {
+		seed := sha256.Sum256(fmt.Appendf(nil, "site %d", i))
+		s := &fakeSite{
+			index: i, name: fmt.Sprintf("site-%d", i), identity: ed25519.NewKeyFromSeed(seed[:]),
+			uploads: map[int][]byte{}, signed: map[int]*covey.Refusal{}, finals: map[int]*covey.Final{},
+		}
+		s.vector = s.sum
+		f.sites = append(f.sites, s)
+		token := fmt.Sprint("token ", i)
+		f.apply(entry{Invite: &inviteEntry{Token: token, Invite: Invite{Site: s.name, Expires: time.Now().Add(time.Hour)}}})
+		f.apply(entry{Join: &joinEntry{Token: token, Site: s.name, Key: study.Key(s.identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
+		f.connect(i)
+	}
+	spec := study.Spec{
+		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue,
+		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
+		Deadlines: study.Deadlines{Round: study.Duration(2 * time.Second), Tick: study.Duration(100 * time.Millisecond)},
+	}
+	if change != nil {
+		change(&spec)
+	}
+	if f.plan, err = f.c.Create(spec); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// restart replaces the coordinator by a new one over a machine's state.
+func (f *federation) restart(m *Machine, lines [][]byte) {
+	if f.c != nil {
+		f.c.Close()
+	}
+	level := slog.HandlerOptions{Level: slog.LevelDebug}
+	f.c = New(Options{Authority: f.auth, Machine: m, Logger: slog.New(slog.NewTextHandler(&f.logs, &level))})
+	f.log = &memoryLog{machine: m, lines: lines}
+	if err := f.c.Lead(f.log); err != nil {
+		f.t.Fatal(err)
+	}
+	for i, s := range f.sites {
+		if !s.down {
+			f.connect(i)
+		}
+	}
+}
+
+// crash restarts the coordinator from a log: the first keep lines of it, or all.
+func (f *federation) crash(keep int) {
+	lines := f.log.lines
+	if keep >= 0 {
+		lines = lines[:keep]
+	}
+	m := NewMachine()
+	for _, line := range lines {
+		if refused, ok := m.Apply(line).(error); ok {
+			f.t.Logf("replay: %v", refused)
+		}
+	}
+	f.restart(m, lines)
+}
+
+func (f *federation) apply(e entry) {
+	f.t.Helper()
+	if err := f.c.apply(e); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *federation) connect(i int) {
+	s := f.sites[i]
+	s.down = false
+	s.link = newLink(s.name)
+	f.c.linked(s.link, map[string]int{"rows": 1000 + i})
+}
+
+func (f *federation) drop(i int) {
+	f.sites[i].down = true
+	f.c.dropped(f.sites[i].link)
+}
+
+// pump delivers messages both ways until nothing moves and stop, if given, is not true.
+func (f *federation) pump(stop func() bool) {
+	for {
+		synctest.Wait()
+		if stop != nil && stop() {
+			return
+		}
+		moved := false
+		for _, s := range f.sites {
+			if s.down {
+				continue
+			}
+			s.link.mu.Lock()
+			queue := s.link.queue
+			s.link.queue = nil
+			s.link.mu.Unlock()
+			for _, raw := range queue {
+				moved = true
+				m := &covey.CoordinatorMessage{}
+				if err := proto.Unmarshal(raw, m); err != nil {
+					f.t.Fatal(err)
+				}
+				f.sent = append(f.sent, sentMessage{s.index, m})
+				for _, answer := range s.handle(f, m) {
+					if s.corrupt != nil {
+						s.corrupt(answer)
+					}
+					if s.mute == nil || !s.mute(answer) {
+						if err := f.c.receive(s.link, answer); err != nil {
+							f.t.Fatalf("%s: %v", s.name, err)
+						}
+					}
+				}
+			}
+		}
+		if !moved {
+			return
+		}
+	}
+}
+
+// finish lets time pass until the study is over.
+func (f *federation) finish() View {
+	f.t.Helper()
+	for range 500 {
+		f.pump(nil)
+		if v := f.view(); v.Status == round.StatusCompleted || v.Status == round.StatusEnded {
+			return v
+		}
+		time.Sleep(100 * time.Millisecond) // of the bubble's clock
+	}
+	f.t.Fatalf("the study does not end: %+v", f.view())
+	return View{}
+}
+
+func (f *federation) view() View { return f.c.View(f.plan.Digest) }
+
+func (f *federation) state() *round.State { return f.c.machine.studies[f.plan.Digest] }
+
+// sum is a site's vector: small numbers that differ by site and query.
+func (s *fakeSite) sum(a study.Ask) []int64 {
+	n := 4
+	if a.Kind == study.KindHistogram {
+		n = study.HistogramBins
+	}
+	v := make([]int64, n)
+	for i := range v {
+		v[i] = int64((s.index+1)*1000 + a.Query*10 + i)
+		if a.Kind == study.KindPower && i%2 == 1 {
+			v[i] = -v[i]
+		}
+	}
+	return v
+}
+
+func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.SiteMessage {
+	must := func(err error) {
+		if err != nil {
+			f.t.Fatalf("%s: %v", s.name, err)
+		}
+	}
+	switch b := m.GetBody().(type) {
+	case *covey.CoordinatorMessage_Proposal:
+		digest := study.DigestOf(b.Proposal.GetBody())
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
+			Study: digest[:], Verdict: covey.Verdict_VERDICT_APPROVED}}}}
+	case *covey.CoordinatorMessage_Announce:
+		cfg := config(f.plan, b.Announce.GetAttempt())
+		if s.secrets == nil {
+			sec, err := secagg.NewSecrets(cfg)
+			must(err)
+			s.secrets = &sec
+		}
+		raw, err := secagg.Announce(cfg, s.index, *s.secrets, s.identity)
+		must(err)
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
+			Study: b.Announce.GetStudy(), Signed: raw}}}}
+	case *covey.CoordinatorMessage_Deal:
+		var err error
+		s.setup, err = secagg.Verify(config(f.plan, 0), b.Deal.GetAnnouncements())
+		must(err)
+		boxes, err := s.setup.Deal(s.index, *s.secrets)
+		must(err)
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: b.Deal.GetStudy(), Boxes: boxes}}}}
+	case *covey.CoordinatorMessage_Confirm:
+		var err error
+		s.held, err = s.setup.Receive(s.index, *s.secrets, b.Confirm.GetBoxes())
+		must(err)
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
+			Study: b.Confirm.GetStudy(), Signature: s.setup.Confirm(s.identity, s.index)}}}}
+	case *covey.CoordinatorMessage_Confirmed:
+		must(s.setup.CheckConfirmations(b.Confirmed.GetSignatures()))
+	case *covey.CoordinatorMessage_Query:
+		return s.upload(f, b.Query)
+	case *covey.CoordinatorMessage_Release:
+		r := b.Release
+		u := secagg.Survivors(ints(r.GetSurvivors()))
+		if old := s.signed[s.query.Slot]; old != nil && !slices.Equal(ints(old.GetSurvivors()), u) {
+			return []*covey.SiteMessage{{Body: &covey.SiteMessage_Refusal{Refusal: old}}}
+		}
+		signature, err := s.setup.SignRelease(s.index, s.identity, s.query, u)
+		must(err)
+		s.signed[s.query.Slot] = &covey.Refusal{Study: r.GetStudy(), Query: r.GetQuery(), Slot: r.GetSlot(), Code: covey.Code_CODE_HELD,
+			Context: s.query.Context[:], Survivors: r.GetSurvivors(), Signature: signature}
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_ReleaseSignature{ReleaseSignature: &covey.ReleaseSignature{
+			Study: r.GetStudy(), Query: r.GetQuery(), Slot: r.GetSlot(), Signature: signature}}}}
+	case *covey.CoordinatorMessage_Open:
+		o := b.Open
+		shares, err := s.setup.OpenShares(s.index, s.held[s.query.Slot], s.query, ints(o.GetSurvivors()), o.GetCertificate())
+		must(err)
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Shares{Shares: &covey.Shares{
+			Study: o.GetStudy(), Query: o.GetQuery(), Slot: o.GetSlot(), Shares: shares}}}}
+	case *covey.CoordinatorMessage_Final:
+		s.finals[int(b.Final.GetQuery())] = b.Final
+	}
+	return nil
+}
+
+func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
+	if final := s.finals[int(q.GetQuery())]; final != nil {
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{
+			Study: q.GetStudy(), Query: q.GetQuery(), Slot: q.GetSlot(), Code: covey.Code_CODE_FINAL, Final: final}}}}
+	}
+	kinds := map[covey.Kind]study.Kind{covey.Kind_KIND_POWER: study.KindPower, covey.Kind_KIND_HISTOGRAM: study.KindHistogram}
+	plan := f.plan.Queries[q.GetQuery()]
+	ask, err := f.plan.NewAsk(int(q.GetQuery()), int(q.GetSlot()), q.GetAttempt(), q.GetX(), q.GetRadius())
+	if err != nil || kinds[q.GetKind()] != plan.Kind {
+		f.t.Fatalf("%s: query %d: %v", s.name, q.GetQuery(), err)
+	}
+	if err := f.plan.Check(ask); err != nil {
+		f.t.Fatalf("%s: %v", s.name, err)
+	}
+	s.ask = ask
+	s.query = secagg.Query{Slot: ask.Slot, Context: f.plan.Context(s.setup.Transcript(), ask), Bits: f.plan.Bits, Lanes: plan.Lanes}
+	if s.uploads[ask.Slot] == nil {
+		var v []uint64
+		for _, x := range s.vector(ask) {
+			v = append(v, uint64(x)<<(64-f.plan.Bits)>>(64-f.plan.Bits))
+		}
+		v = append(v, secagg.NoiseLanes(s.secrets.Slots[ask.Slot], s.query.Context, f.plan.Bits)...)
+		if err := s.setup.Mask(s.index, s.secrets.Slots[ask.Slot], s.query, v); err != nil {
+			f.t.Fatalf("%s: %v", s.name, err)
+		}
+		s.uploads[ask.Slot] = secagg.Pack(v, f.plan.Bits)
+	}
+	out := []*covey.SiteMessage{{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{
+		Study: q.GetStudy(), Query: q.GetQuery(), Slot: q.GetSlot(), Masked: s.uploads[ask.Slot]}}}}
+	if old := s.signed[ask.Slot]; old != nil {
+		out = append(out, &covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: old}})
+	}
+	return out
+}
