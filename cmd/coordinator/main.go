@@ -96,7 +96,10 @@ func status(err error) int {
 	_, join := errors.AsType[*coordinator.JoinError](err)
 	_, name := errors.AsType[*pki.NameError](err)
 	_, exists := errors.AsType[*pki.ExistsError](err)
-	if mine || field || parameter || join || name || exists {
+	_, host := errors.AsType[*pki.HostError](err)
+	_, file := errors.AsType[*pki.FileError](err)
+	_, mode := errors.AsType[*pki.ModeError](err)
+	if mine || field || parameter || join || name || exists || host || file || mode {
 		return exitBad
 	}
 	return exitFailure

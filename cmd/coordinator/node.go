@@ -32,19 +32,28 @@ const (
 	socketFile = "operator.sock"
 )
 
+// hosts are those of the addresses: the server certificate's.
+func (c config) hosts() ([]string, error) {
+	var out []string
+	for _, a := range c.Addresses {
+		host, _, err := net.SplitHostPort(a)
+		if err != nil {
+			return nil, bad("address %q: host:port is wanted", a)
+		}
+		out = append(out, host)
+	}
+	return out, nil
+}
+
 // initDir makes a data folder. A crash half-way leaves a folder that init refuses
 // and that holds nothing yet worth keeping.
 func initDir(dir string, c config, now time.Time) error {
 	if len(c.Addresses) == 0 {
 		return bad("at least one --address is needed")
 	}
-	var hosts []string
-	for _, a := range c.Addresses {
-		host, _, err := net.SplitHostPort(a)
-		if err != nil {
-			return bad("address %q: host:port is wanted", a)
-		}
-		hosts = append(hosts, host)
+	hosts, err := c.hosts()
+	if err != nil {
+		return err
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return bad("listen %q: host:port is wanted", c.Listen)
@@ -84,11 +93,12 @@ func readConfig(dir string) (config, error) {
 // node is one running coordinator.
 type node struct {
 	*coordinator.Coordinator
-	config   config
-	replica  *replica.Node
-	sites    net.Listener
-	operator net.Listener
-	log      *slog.Logger
+	config    config
+	authority *pki.Authority
+	replica   *replica.Node
+	sites     net.Listener
+	operator  net.Listener
+	log       *slog.Logger
 }
 
 // openNode opens a data folder's log and begins to lead; it listens already.
@@ -101,7 +111,10 @@ func openNode(ctx context.Context, dir string, log *slog.Logger) (*node, error) 
 	if err != nil {
 		return nil, err
 	}
-	n := &node{config: c, log: log}
+	n := &node{config: c, log: log, authority: authority}
+	if err := n.renew(); err != nil {
+		return nil, err
+	}
 	if n.sites, err = net.Listen("tcp", c.Listen); err != nil {
 		return nil, err
 	}
@@ -139,6 +152,37 @@ func listenUnix(path string) (net.Listener, error) {
 	return l, os.Chmod(path, 0o600)
 }
 
+// renew replaces the server's certificate when it is within 30 days of its end.
+// New connections get the new one at once.
+func (n *node) renew() error {
+	hosts, err := n.config.hosts()
+	if err != nil {
+		return err
+	}
+	renewed, err := n.authority.RenewServer(hosts, time.Now())
+	if renewed {
+		n.log.Info("the server certificate is renewed")
+	}
+	return err
+}
+
+// renewDaily looks once a day. A failure is said, every day until it is mended:
+// there are 30 of them.
+func (n *node) renewDaily(ctx context.Context) {
+	day := time.NewTicker(24 * time.Hour)
+	defer day.Stop()
+	for {
+		select {
+		case <-day.C:
+			if err := n.renew(); err != nil {
+				n.log.Error("the server certificate is not renewed", "error", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // run serves until ctx ends or the store fails. A store's first I/O error ends
 // the process: a retry could report success for data that is lost.
 func (n *node) run(ctx context.Context) error {
@@ -146,6 +190,7 @@ func (n *node) run(ctx context.Context) error {
 	http := &http.Server{Handler: n.Operator(n.config.Addresses), ReadHeaderTimeout: 10 * time.Second}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return grpc.Serve(n.sites) })
+	g.Go(func() error { n.renewDaily(ctx); return nil })
 	g.Go(func() error { return ignoreClosed(http.Serve(n.operator)) })
 	g.Go(func() error {
 		var failed error
