@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"fmt"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"covey/internal/study"
+)
+
+// falseReject is the chance that each uniformity test fails although all is well.
+// Keys are fresh in every run, so the bytes are too; the rows are fixed.
+const falseReject = 1e-9
+
+// uniform wants bytes that a chi-square test with 255 degrees of freedom does not
+// tell from uniform ones.
+func uniform(t *testing.T, what string, b []byte) {
+	t.Helper()
+	if len(b) < 256*20 {
+		t.Fatalf("%s: %d bytes are too few to test", what, len(b))
+	}
+	var counts [256]float64
+	for _, v := range b {
+		counts[v]++
+	}
+	expected, x := float64(len(b))/256, 0.0
+	for _, n := range counts {
+		x += (n - expected) * (n - expected) / expected
+	}
+	// Both tails: too even is not random either.
+	if p := (distuv.ChiSquared{K: 255}).Survival(x); p < falseReject/2 || p > 1-falseReject/2 {
+		t.Errorf("%s: chi-square %.0f over %d bytes, p = %.3g: not uniform", what, x, len(b), p)
+	}
+}
+
+// TestWhatLeavesIsMasked captures everything that one agent sends in a study and
+// finds no trace of its rows in it: the uploads are uniform, and two uploads of the
+// same data for the same query, in two slots, differ by uniform bytes.
+func TestWhatLeavesIsMasked(t *testing.T) {
+	const d = 2000
+	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) {
+		s.Columns = make([]study.Column, d)
+		for i := range s.Columns {
+			s.Columns[i] = study.Column{Name: fmt.Sprintf("c%d", i), Scale: 1}
+		}
+		s.Radius = "100"
+	})
+	c.ready()
+	s, x := c.sites[0], c.plan.Start()
+	first := want[upload](s, c.query(0, 0, x))
+	retry := c.query(0, 1, x)
+	second := want[upload](s, retry)
+	uniform(t, "upload", first.Masked)
+	uniform(t, "upload in another slot", second.Masked)
+	difference := make([]byte, len(first.Masked))
+	for i := range difference {
+		difference[i] = first.Masked[i] ^ second.Masked[i]
+	}
+	uniform(t, "difference of two slots", difference)
+
+	// The test can fail: the same sum without masks is told from uniform at once.
+	plain := c.plain(retry, []int{0})
+	zeros := 0
+	for _, v := range plain {
+		if v>>20 == 0 || v>>20 == -1 {
+			zeros++
+		}
+	}
+	if zeros < d/2 {
+		t.Errorf("only %d of %d sums are small: the test shows less than it says", zeros, d)
+	}
+
+	for i, other := range c.sites {
+		if i > 0 {
+			want[upload](other, retry)
+		}
+	}
+	u := c.everyone()
+	certificate := c.certify(retry, u)
+	want[shares](s, askShares{c.plan.Digest, 0, 1, u, certificate})
+	c.tell(c.release(retry, u, c.plain(retry, u)))
+	c.tell(tellEnded{c.plan.Digest, study.CodeAborted})
+
+	// Beyond the uploads, what left is as long as the protocol alone makes it: a
+	// longer message would carry something that this test has not looked at.
+	var planned int
+	for _, p := range plannedEgress(c.plan, 0) {
+		if p.Query <= 0 {
+			planned += p.Bytes
+		}
+	}
+	total := 0
+	for _, m := range s.sent {
+		total += len(m)
+	}
+	planned += len(first.Masked) // the first slot's
+	if slack := total - planned; slack < 0 || slack > 200*len(s.sent) {
+		t.Errorf("%d bytes left in %d messages, %d are planned", total, len(s.sent), planned)
+	}
+}

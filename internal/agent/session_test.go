@@ -1,0 +1,339 @@
+package agent
+
+import (
+	"crypto/ed25519"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// TestStudy runs a whole study of three sites, a histogram and power rounds, and
+// compares every opened sum with the plain one.
+func TestStudy(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Radius = study.RadiusPrivate })
+	c.ready()
+	x, radius := c.plan.Start(), 0.0
+	for i, planned := range c.plan.Queries {
+		ask, err := c.plan.NewAsk(i, i, 0, x, radius)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := askUpload{c.plan.Digest, ask}
+		sum := c.open(q, c.everyone())
+		if plain := c.plain(q, c.everyone()); !slices.Equal(sum, plain) {
+			t.Fatalf("query %d (%s): opened %v, plain %v", i, planned.Kind, sum, plain)
+		}
+		release := c.plan.NewRelease(ask, c.everyone(), sum)
+		c.tell(c.release(q, c.everyone(), sum))
+		x, radius = c.plan.Next(release, radius)
+		for _, s := range c.sites {
+			if _, err := s.session(c).journal.Slot(i); err != ledger.ErrErased {
+				t.Errorf("%s still holds slot %d after its final result: %v", s.name, i, err)
+			}
+		}
+	}
+	c.tell(tellEnded{c.plan.Digest, study.CodeCompleted})
+	for _, s := range c.sites {
+		e, _ := s.agent.standing(c.plan.Digest)
+		if e.State != ledger.Finished || e.Queries != len(c.plan.Queries) || math.Abs(e.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho {
+			t.Errorf("%s: %+v, want finished and all of ρ = %v spent", s.name, e, c.plan.Rho)
+		}
+		if _, err := s.agent.ledger.Journal(c.plan.Digest).Slot(len(c.plan.Queries)); err != ledger.ErrErased {
+			t.Errorf("%s still holds a spare slot after the end: %v", s.name, err)
+		}
+		// A coordinator that lost its place is told the signed result.
+		no := refused(s, askUpload{c.plan.Digest, study.Ask{Query: 1}}, study.CodeFinal)
+		if no.Final == nil || !ed25519.Verify(c.key.Public().(ed25519.PublicKey), study.SigningInput(no.Final.Encoded), no.Final.Signature) {
+			t.Errorf("%s refuses without the signed result", s.name)
+		}
+	}
+}
+
+// TestApprovalComesFirst checks promise P5: before an approval nothing but a
+// refusal leaves, whatever is asked.
+func TestApprovalComesFirst(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s, id := c.sites[0], c.plan.Digest
+	every := []request{
+		askAnnouncement{id, 0}, askBoxes{id, 0, make([][]byte, 3)}, askConfirmation{id, 0, make([][]byte, 3)},
+		c.query(0, 0, c.plan.Start()), askSignature{id, 0, 0, []int{0, 1, 2}}, askShares{id, 0, 0, []int{0, 1, 2}, make([][]byte, 3)},
+	}
+	for _, r := range every {
+		refused(s, r, study.CodeUnknownStudy)
+	}
+	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending {
+		t.Fatalf("got %+v, want pending", d)
+	}
+	for _, r := range every {
+		refused(s, r, study.CodeNotApproved)
+	}
+	s.restart() // a pending proposal outlives the process
+	for _, r := range every {
+		refused(s, r, study.CodeNotApproved)
+	}
+	if err := s.agent.Approve(id); err != nil {
+		t.Fatal(err)
+	}
+	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictApproved {
+		t.Fatalf("after the operator's yes: %+v", d)
+	}
+	want[announcement](s, askAnnouncement{id, 0})
+	if _, pending := s.agent.pending.get(id); pending {
+		t.Error("an approved proposal is still pending")
+	}
+
+	// A rejection: the proposal is gone, and the policy cannot bring it back.
+	s = c.sites[1]
+	want[decision](s, askDecision{c.body})
+	if err := s.agent.Reject(id); err != nil {
+		t.Fatal(err)
+	}
+	s.restart()
+	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected || d.Code != study.CodeRejected {
+		t.Errorf("after the operator's no: %+v", d)
+	}
+	for _, r := range every {
+		refused(s, r, study.CodeNotApproved)
+	}
+}
+
+// TestLeaving checks that rejecting an approved study ends it for good.
+func TestLeaving(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s, q := c.sites[0], c.query(0, 0, c.plan.Start())
+	want[upload](s, q)
+	if err := s.agent.Reject(c.plan.Digest); err != nil {
+		t.Fatal(err)
+	}
+	refused(s, q, study.CodeLeft)
+	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected {
+		t.Errorf("a study that was left is decided %+v", d)
+	}
+	p := s.agent.Ledger().Populations[0]
+	if p.ReservedRho != 0 || p.SpentRho != c.plan.Queries[0].Rho {
+		t.Errorf("after leaving: %+v, want nothing reserved and one query spent", p)
+	}
+	mustErr[*ledger.StateError](t, s.agent.Approve(c.plan.Digest))
+}
+
+func TestProposalsThatDoNotFit(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		code   study.Code
+		change func(*standIn) []byte
+	}{
+		{"not a proposal", study.CodePlanMismatch, func(*standIn) []byte { return []byte("site = 1") }},
+		{"another key for this site", study.CodePlanMismatch, func(c *standIn) []byte {
+			roster := c.plan.Proposal.Roster
+			roster[0].Identity = slices.Clone(roster[0].Identity)
+			roster[0].Identity[0] ^= 1
+			c.propose(c.plan.Proposal.Spec, roster)
+			return c.body
+		}},
+		{"another name for this site", study.CodePlanMismatch, func(c *standIn) []byte {
+			c.plan.Proposal.Roster[0].Name = "elsewhere"
+			c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
+			return c.body
+		}},
+		{"no such data set", study.CodeData, func(c *standIn) []byte {
+			c.plan.Proposal.Spec.Dataset = "other"
+			c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
+			return c.body
+		}},
+		{"no such column", study.CodeData, func(c *standIn) []byte {
+			c.plan.Proposal.Spec.Columns[1].Name = "absent"
+			c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
+			return c.body
+		}},
+		{"another count of units", study.CodeData, func(c *standIn) []byte {
+			c.plan.Proposal.Roster[0].Units++
+			c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
+			return c.body
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newStandIn(t, 2, autoPolicy+"min_sites = 2\n", nil)
+			body := c.change(f)
+			s := f.sites[0]
+			if d := want[decision](s, askDecision{body}); d.Verdict != VerdictRejected || d.Code != c.code {
+				t.Errorf("got %+v, want rejected with %q", d, c.code)
+			}
+			if all, _ := s.agent.Studies(); len(all) != 0 {
+				t.Errorf("a refused proposal is kept: %+v", all)
+			}
+			refused(s, askAnnouncement{study.DigestOf(body), 0}, study.CodeUnknownStudy)
+		})
+	}
+}
+
+// TestBudget checks that a population's cap holds over studies: it is worth
+// ε = 1.3, and two of ε = 1 do not fit: ρ grows with its square.
+func TestBudget(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.approve()
+	second, err := study.Propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.sites[0]
+	if d := want[decision](s, askDecision{second}); d.Verdict != VerdictRejected || d.Code != study.CodeBudget {
+		t.Errorf("a second study: %+v, want rejected for the budget", d)
+	}
+	refused(s, askAnnouncement{study.DigestOf(second), 0}, study.CodeUnknownStudy)
+	// The reservation of a study that ends without a query is free again.
+	s.ask(tellEnded{c.plan.Digest, study.CodeAborted})
+	if d := want[decision](s, askDecision{second}); d.Verdict != VerdictApproved {
+		t.Errorf("after the first ended: %+v", d)
+	}
+}
+
+// TestBudgetIsTheLedgers checks the operator's way around the first look: two
+// proposals wait, one is approved, the other then does not fit.
+func TestBudgetIsTheLedgers(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	second, err := study.Propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.sites[0]
+	want[decision](s, askDecision{c.body})
+	want[decision](s, askDecision{second})
+	if err := s.agent.Approve(c.plan.Digest); err != nil {
+		t.Fatal(err)
+	}
+	mustErr[*ledger.BudgetError](t, s.agent.Approve(study.DigestOf(second)))
+	refused(s, askAnnouncement{study.DigestOf(second), 0}, study.CodeNotApproved)
+}
+
+// TestQueriesThatDoNotFit changes one thing about a good query at a time. Each must
+// be refused without a charge.
+func TestQueriesThatDoNotFit(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s := c.sites[0]
+	for _, bad := range []struct {
+		name   string
+		code   study.Code
+		change func(*study.Ask)
+	}{
+		{"attempt", study.CodePlanMismatch, func(a *study.Ask) { a.Attempt = 1 }},
+		{"query beyond", study.CodePlanMismatch, func(a *study.Ask) { a.Query = 2 }},
+		{"query negative", study.CodePlanMismatch, func(a *study.Ask) { a.Query = -1 }},
+		{"later query", study.CodeOutOfOrder, func(a *study.Ask) { a.Query, a.Round = 1, 1 }},
+		{"slot beyond", study.CodePlanMismatch, func(a *study.Ask) { a.Slot = c.plan.Slots }},
+		{"kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = study.KindHistogram }},
+		{"no kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = "" }},
+		{"round", study.CodePlanMismatch, func(a *study.Ask) { a.Round = 1 }},
+		{"x not unit", study.CodePlanMismatch, func(a *study.Ask) { a.X[0] *= 1 + 1e-6 }},
+		{"x zero", study.CodePlanMismatch, func(a *study.Ask) { a.X = make([]float64, testColumns) }},
+		{"x nan", study.CodePlanMismatch, func(a *study.Ask) { a.X[1] = math.NaN() }},
+		{"x infinite", study.CodePlanMismatch, func(a *study.Ask) { a.X[1] = math.Inf(1) }},
+		{"x short", study.CodePlanMismatch, func(a *study.Ask) { a.X = a.X[:2] }},
+		{"radius", study.CodePlanMismatch, func(a *study.Ask) { a.Radius *= 2; a.Grid *= 2 }},
+		{"grid", study.CodePlanMismatch, func(a *study.Ask) { a.Grid *= 2 }},
+		{"sigma too small", study.CodePlanMismatch, func(a *study.Ask) { a.Sigma -= a.Sigma / 100 }},
+		{"sigma zero", study.CodePlanMismatch, func(a *study.Ask) { a.Sigma = 0 }},
+		{"sigma too large", study.CodePlanMismatch, func(a *study.Ask) { a.Sigma *= 2 }},
+	} {
+		q := c.query(0, 0, c.plan.Start())
+		q.Ask.X = slices.Clone(q.Ask.X)
+		bad.change(&q.Ask)
+		t.Run(bad.name, func(t *testing.T) { refused(s, q, bad.code) })
+	}
+	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != 0 {
+		t.Errorf("refused queries were charged ρ = %v", e.SpentRho)
+	}
+	want[upload](s, c.query(0, 0, c.plan.Start()))
+	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != c.plan.Queries[0].Rho {
+		t.Errorf("an upload was charged ρ = %v, want %v", e.SpentRho, c.plan.Queries[0].Rho)
+	}
+}
+
+// TestOneVectorASlot checks that a slot's masks hide one vector: another x in the
+// same slot is refused, the same again gets the same bytes.
+func TestOneVectorASlot(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s, x := c.sites[0], c.plan.Start()
+	first := want[upload](s, c.query(0, 0, x))
+	same(t, "asked again", first.Masked, want[upload](s, c.query(0, 0, x)).Masked)
+	other := make([]float64, testColumns)
+	other[0] = 1
+	refused(s, c.query(0, 0, other), study.CodePlanMismatch)
+	// A retry of the query takes another slot, never an earlier one.
+	want[upload](s, c.query(0, 2, x))
+	refused(s, c.query(0, 1, x), study.CodeOutOfOrder)
+}
+
+// TestReplayAfterRestart restarts an agent after each answer of a query: it must
+// send the same bytes, although a restarted process draws other randomness.
+func TestReplayAfterRestart(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.approve()
+	s, id := c.sites[0], c.plan.Digest
+	announced := want[announcement](s, askAnnouncement{id, 0}).Signed
+	s.restart()
+	same(t, "announcement", announced, want[announcement](s, askAnnouncement{id, 0}).Signed)
+	c.prepare(0)
+	s.restart()
+	same(t, "announcement after the setup", announced, want[announcement](s, askAnnouncement{id, 0}).Signed)
+	dealt := want[boxes](s, askBoxes{id, 0, c.all}).Boxes
+	same(t, "box", c.boxes[0][1], dealt[1])
+	same(t, "confirmation", c.signed[0], want[confirmation](s, askConfirmation{id, 0, c.boxesFor(0)}).Signature)
+	c.confirm()
+	s.restart()
+	q, u := c.query(0, 0, c.plan.Start()), c.everyone()
+	first := want[upload](s, q)
+	s.restart()
+	same(t, "upload", first.Masked, want[upload](s, q).Masked)
+	for _, other := range c.sites[1:] {
+		want[upload](other, q)
+	}
+	certificate := c.certify(q, u)
+	s.restart()
+	// It knows what it signs only once it was asked the query again.
+	refused(s, askSignature{id, 0, 0, u}, study.CodeOutOfOrder)
+	same(t, "upload", first.Masked, want[upload](s, q).Masked)
+	same(t, "signature", certificate[0], want[signature](s, askSignature{id, 0, 0, u}).Signature)
+	sent := want[shares](s, askShares{id, 0, 0, u, certificate})
+	s.restart()
+	want[upload](s, q)
+	same(t, "shares", sent.Shares, want[shares](s, askShares{id, 0, 0, u, certificate}).Shares)
+}
+
+// TestChangedData changes the file between approval and query.
+func TestChangedData(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s, q := c.sites[0], c.query(0, 0, c.plan.Start())
+	path := filepath.Join(s.dir, "rows.csv")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.restart() // the rows that were read are gone
+	// The values are the same; the bytes are not.
+	s.write("rows.csv", strings.TrimSuffix(string(text), "\n"))
+	refused(s, q, study.CodeDataChanged)
+	s.write("rows.csv", strings.Replace(string(text), "\n", "\n1,2,3\n", 1))
+	refused(s, q, study.CodeDataChanged)
+	s.write("rows.csv", "c0,c1,c2\n1,2,x\n")
+	refused(s, q, study.CodeData)
+	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != 0 {
+		t.Errorf("refused queries were charged ρ = %v", e.SpentRho)
+	}
+	// Put back, it is the approved one again; and an upload that was made of it is
+	// sent again whatever happened to the file since.
+	s.write("rows.csv", string(text))
+	first := want[upload](s, q)
+	s.restart()
+	s.write("rows.csv", "c0,c1,c2\n1,2,3\n")
+	same(t, "upload", first.Masked, want[upload](s, q).Masked)
+}

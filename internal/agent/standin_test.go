@@ -1,0 +1,419 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/clip"
+	"covey/internal/pki"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// standIn is a coordinator in memory: it knows the sites' handlers and secagg's
+// public side, and does in order what internal/round decides.
+type standIn struct {
+	t      *testing.T
+	dir    string
+	key    ed25519.PrivateKey
+	sites  []*testSite
+	body   []byte
+	plan   *study.Plan
+	setup  *secagg.Setup
+	signed [][]byte // confirmations
+	boxes  [][][]byte
+	all    [][]byte // announcements
+}
+
+// testSite is one agent, and everything it ever sent.
+type testSite struct {
+	t      *testing.T
+	name   string
+	dir    string
+	config *Config
+	values []float64 // what its file holds, row-major
+	agent  *Agent
+	sent   [][]byte
+}
+
+var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+const testUnits, testColumns = 40, 3
+
+// newStandIn makes n joined sites with fixed rows, and proposes a study of two
+// power rounds with a public radius, changed by change.
+func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *standIn {
+	t.Helper()
+	c := &standIn{t: t, dir: t.TempDir()}
+	home := filepath.Join(c.dir, "coordinator")
+	if err := pki.Init(home, nil, testNow); err != nil {
+		t.Fatal(err)
+	}
+	authority, err := pki.Load(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.key = authority.SigningKey()
+	spec := study.Spec{
+		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4,
+		Columns: make([]study.Column, testColumns),
+	}
+	for i := range spec.Columns {
+		spec.Columns[i] = study.Column{Name: fmt.Sprintf("c%d", i), Scale: 1}
+	}
+	if change != nil {
+		change(&spec)
+	}
+	r := rand.New(rand.NewPCG(7, 7)) // of rows, not of keys
+	var roster []study.Member
+	for i := range n {
+		s := newTestSite(t, c.dir, fmt.Sprintf("site-%d", i), authority, policy, spec, r)
+		c.sites = append(c.sites, s)
+		roster = append(roster, study.Member{Name: s.name, Identity: study.Key(s.agent.identity.Public().(ed25519.PublicKey)), Units: testUnits})
+	}
+	c.propose(spec, roster)
+	return c
+}
+
+func (c *standIn) propose(spec study.Spec, roster []study.Member) {
+	c.t.Helper()
+	var err error
+	if c.body, err = study.Propose(spec, roster, c.key.Public().(ed25519.PublicKey), [32]byte{1}); err != nil {
+		c.t.Fatal(err)
+	}
+	if c.plan, err = study.NewPlan(c.body); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+const autoPolicy = `approve = "within-limits"
+max_epsilon = 1.0
+max_delta = 1e-6
+on_dropout = ["wait", "continue"]
+`
+
+func newTestSite(t *testing.T, root, name string, authority *pki.Authority, policy string, spec study.Spec, r *rand.Rand) *testSite {
+	t.Helper()
+	s := &testSite{t: t, name: name, dir: filepath.Join(root, name)}
+	if err := pki.NewSiteKeys(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	site, err := pki.LoadSite(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := site.CSR(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := authority.IssueSite(name, csr, testNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := site.SaveCertificate(certificate, authority.CertificatePEM(), testNow); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for j, column := range spec.Columns {
+		if j > 0 {
+			text.WriteString(",")
+		}
+		text.WriteString(column.Name)
+	}
+	for range testUnits {
+		for j := range spec.Columns {
+			v := r.NormFloat64() * float64(1+j%3)
+			s.values = append(s.values, v)
+			sep := ","
+			if j == 0 {
+				sep = "\n"
+			}
+			fmt.Fprintf(&text, "%s%g", sep, v)
+		}
+	}
+	s.write("rows.csv", text.String()+"\n")
+	s.write(ConfigFile, fmt.Sprintf(`site = %q
+coordinator = ["127.0.0.1:1"]
+[[population]]
+name = "people"
+budget = { epsilon = 1.3, delta = 1e-6 }
+[[dataset]]
+name = "rows"
+path = "rows.csv"
+population = "people"
+[policy]
+%s`, name, policy))
+	s.start()
+	t.Cleanup(func() { s.agent.Close() })
+	return s
+}
+
+func (s *testSite) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// start opens the agent on its directory; after a first time that is a restart.
+func (s *testSite) start() {
+	s.t.Helper()
+	var err error
+	if s.config, err = ReadConfig(s.dir); err != nil {
+		s.t.Fatal(err)
+	}
+	if s.agent, err = New(Options{Config: s.config, Now: func() time.Time { return testNow }}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// restart loses everything but the data directory.
+func (s *testSite) restart() {
+	s.t.Helper()
+	if err := s.agent.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.start()
+}
+
+// ask gives the agent a request and keeps the bytes of what it answers.
+func (s *testSite) ask(r request) answer {
+	s.t.Helper()
+	a := s.agent.handle(r)
+	if a == nil {
+		return nil
+	}
+	raw, err := encode(a)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.sent = append(s.sent, raw)
+	return a
+}
+
+// want asks and wants an answer of one type, not a refusal.
+func want[A answer](s *testSite, r request) A {
+	s.t.Helper()
+	got := s.ask(r)
+	a, ok := got.(A)
+	if !ok {
+		s.t.Fatalf("%s answers %T with %+v", s.name, r, got)
+	}
+	return a
+}
+
+// refused asks and wants a refusal of one code.
+func refused(s *testSite, r request, code study.Code) refusal {
+	s.t.Helper()
+	got := s.ask(r)
+	no, ok := got.(refusal)
+	if !ok || no.Code != code {
+		s.t.Fatalf("%s answers %T with %+v, want the refusal %q", s.name, r, got, code)
+	}
+	return no
+}
+
+func (c *standIn) approve() {
+	c.t.Helper()
+	for _, s := range c.sites {
+		if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictApproved {
+			c.t.Fatalf("%s: %+v", s.name, d)
+		}
+	}
+}
+
+// prepare runs the setup's exchanges up to the confirmations, which it keeps.
+func (c *standIn) prepare(attempt uint32) {
+	c.t.Helper()
+	id, n := c.plan.Digest, len(c.sites)
+	c.all, c.boxes, c.signed = make([][]byte, n), make([][][]byte, n), make([][]byte, n)
+	for i, s := range c.sites {
+		c.all[i] = want[announcement](s, askAnnouncement{id, attempt}).Signed
+	}
+	for i, s := range c.sites {
+		c.boxes[i] = want[boxes](s, askBoxes{id, attempt, c.all}).Boxes
+	}
+	for i, s := range c.sites {
+		c.signed[i] = want[confirmation](s, askConfirmation{id, attempt, c.boxesFor(i)}).Signature
+	}
+	var err error
+	if c.setup, err = secagg.Verify(c.sites[0].session(c).config(attempt), c.all); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *standIn) boxesFor(i int) [][]byte {
+	mine := make([][]byte, len(c.sites))
+	for from := range c.sites {
+		if from != i {
+			mine[from] = c.boxes[from][i]
+		}
+	}
+	return mine
+}
+
+func (s *testSite) session(c *standIn) *session {
+	s.t.Helper()
+	found, code := s.agent.session(c.plan.Digest)
+	if found == nil {
+		s.t.Fatalf("%s has no session: %s", s.name, code)
+	}
+	return found
+}
+
+func (c *standIn) confirm() {
+	c.t.Helper()
+	for _, s := range c.sites {
+		if got := s.ask(tellConfirmed{c.plan.Digest, 0, c.signed}); got != nil {
+			c.t.Fatalf("%s answers the confirmations with %+v", s.name, got)
+		}
+	}
+}
+
+// ready brings a study to its first query.
+func (c *standIn) ready() {
+	c.t.Helper()
+	c.approve()
+	c.prepare(0)
+	c.confirm()
+}
+
+func (c *standIn) query(query, slot int, x []float64) askUpload {
+	c.t.Helper()
+	ask, err := c.plan.NewAsk(query, slot, 0, x, c.plan.Radius)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return askUpload{c.plan.Digest, ask}
+}
+
+func (c *standIn) secaggQuery(q askUpload) secagg.Query {
+	return secagg.Query{Slot: q.Ask.Slot, Context: c.plan.Context(c.setup.Transcript(), q.Ask),
+		Bits: c.plan.Bits, Lanes: c.plan.Queries[q.Ask.Query].Lanes}
+}
+
+// everyone is U of all sites.
+func (c *standIn) everyone() []int {
+	out := make([]int, len(c.sites))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// certify asks all sites to sign U.
+func (c *standIn) certify(q askUpload, u []int) [][]byte {
+	c.t.Helper()
+	certificate := make([][]byte, len(c.sites))
+	for i, s := range c.sites {
+		certificate[i] = want[signature](s, askSignature{c.plan.Digest, q.Ask.Query, q.Ask.Slot, u}).Signature
+	}
+	return certificate
+}
+
+// open runs one query over U to its exact sum, signed numbers, values only.
+func (c *standIn) open(q askUpload, u []int) []int64 {
+	c.t.Helper()
+	sq := c.secaggQuery(q)
+	sum := make([]uint64, sq.Lanes)
+	for i, s := range c.sites {
+		up := want[upload](s, q)
+		if !slices.Contains(u, i) {
+			continue
+		}
+		v, err := secagg.Unpack(up.Masked, sq.Bits, sq.Lanes)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		secagg.SumInto(sum, v, sq.Bits)
+	}
+	certificate := c.certify(q, u)
+	opening, err := c.setup.NewOpening(sq, u)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for i, s := range c.sites {
+		sent := want[shares](s, askShares{c.plan.Digest, q.Ask.Query, q.Ask.Slot, u, certificate})
+		if err := opening.Add(i, sent.Shares); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	if err := opening.Unmask(sum); err != nil {
+		c.t.Fatal(err)
+	}
+	out := make([]int64, c.plan.Queries[q.Ask.Query].Values)
+	for i := range out {
+		out[i] = int64(sum[i]<<(64-sq.Bits)) >> (64 - sq.Bits)
+	}
+	return out
+}
+
+// plain is the same sum without any of the protocol.
+func (c *standIn) plain(q askUpload, u []int) []int64 {
+	c.t.Helper()
+	total := make([]int64, c.plan.Queries[q.Ask.Query].Values)
+	for _, i := range u {
+		m, err := clip.NewMatrix(c.plan.D, slices.Clone(c.sites[i].values))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		var sum []int64
+		if q.Ask.Kind == study.KindHistogram {
+			sum, err = clip.Histogram(m, q.Ask.X, 1)
+		} else {
+			sum, err = clip.PowerSum(m, clip.Query{X: q.Ask.X, Radius: q.Ask.Radius, Grid: q.Ask.Grid}, 1)
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for j, v := range sum {
+			total[j] += v
+		}
+	}
+	return total
+}
+
+// release signs a result of a query; the noise is the caller's.
+func (c *standIn) release(q askUpload, u []int, noised []int64) tellFinal {
+	c.t.Helper()
+	encoded, err := c.plan.NewRelease(q.Ask, u, noised).Encode()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return tellFinal{c.plan.Digest, q.Ask.Query, q.Ask.Slot,
+		final{encoded, ed25519.Sign(c.key, study.SigningInput(encoded))}}
+}
+
+func (c *standIn) tell(r request) {
+	c.t.Helper()
+	for _, s := range c.sites {
+		if got := s.ask(r); got != nil {
+			c.t.Fatalf("%s answers %T with %+v", s.name, r, got)
+		}
+	}
+}
+
+func mustErr[E error](t *testing.T, err error) E {
+	t.Helper()
+	at, ok := errors.AsType[E](err)
+	if !ok {
+		t.Fatalf("got %v, want a %T", err, at)
+	}
+	return at
+}
+
+func same(t *testing.T, what string, a, b []byte) {
+	t.Helper()
+	if len(a) == 0 || !bytes.Equal(a, b) {
+		t.Errorf("%s: %d and %d bytes that differ, want the same", what, len(a), len(b))
+	}
+}
