@@ -22,6 +22,7 @@ import (
 const (
 	socketFile  = "agent.sock"
 	socketNote  = "agent.sock.path" // holds the socket's path where it is not in the data directory
+	socketTemp  = "covey-agent-"    // begins the name of the directory that holds it then
 	maxSockPath = 103               // sockaddr_un holds 108 bytes on Linux, 104 on macOS, the ending 0 included
 )
 
@@ -57,7 +58,7 @@ func listen(dir string) (net.Listener, error) {
 		return nil, err
 	}
 	if len(path) > maxSockPath {
-		short, err := os.MkdirTemp("", "covey-agent-") // 0700
+		short, err := os.MkdirTemp("", socketTemp) // 0700
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +100,10 @@ func (a *Agent) serveControl(ctx context.Context) error {
 	})
 	a.work.Go(func() {
 		<-ctx.Done()
-		server.Close()
+		server.Close() // removes the socket's file too
+		if at := filepath.Dir(l.Addr().String()); strings.HasPrefix(filepath.Base(at), socketTemp) {
+			os.Remove(at)
+		}
 	})
 	return nil
 }

@@ -1,0 +1,178 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// TestOperator decides over the socket and checks that the word reaches the
+// coordinator on the open link.
+func TestOperator(t *testing.T) {
+	s := newServer(t)
+	config, dir := s.joined(t)
+	a, err := New(Options{Config: config, Control: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := s.propose(t, a, 1)
+	id := study.DigestOf(body)
+	ctx, cancel := context.WithCancel(bounded(t))
+	ran := make(chan error, 1)
+	go func() { ran <- a.Run(ctx) }()
+	l := <-s.links
+	l.receive(t)
+	l.send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}})
+	if d := l.receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_PENDING {
+		t.Fatalf("decision %v", d)
+	}
+	if kept, err := os.ReadFile(filepath.Join(dir, "pending", id.String()+".toml")); err != nil || string(kept) != string(body) {
+		t.Errorf("pending file: %v", err)
+	}
+
+	socket, err := SocketPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("socket: %v, %v", info, err)
+	}
+	call := operator(ctx, t, socket)
+	var detail StudyDetail
+	call("GET", "/v1/studies/"+id.String()[:8], http.StatusOK, &detail)
+	if detail.State != statePending || detail.Digest != id || len(detail.Roster) != 2 || !detail.Roster[0].Self || detail.Roster[1].Self ||
+		detail.Budget == nil || !detail.Budget.Fits || len(detail.Privacy) == 0 || len(detail.Policy) == 0 || len(detail.Warnings) == 0 {
+		t.Errorf("study %+v", detail)
+	}
+	uploads := 0
+	for _, p := range detail.Leaves {
+		if p.Kind == "upload" {
+			uploads += p.Bytes
+		}
+	}
+	if want := detail.Plan.Queries[0].Bytes; uploads != want {
+		t.Errorf("%d bytes of uploads shown, the plan has %d", uploads, want)
+	}
+	call("POST", "/v1/studies/none/approve", http.StatusBadRequest, &ErrorReply{})
+	call("POST", "/v1/studies/"+id.String()+"/approve", http.StatusOK, &detail)
+	if detail.State != string(ledger.Approved) || detail.By != "operator" || detail.Budget.ReservedRho != 0 {
+		t.Errorf("after approval: %+v, budget %+v", detail.StudyView, detail.Budget)
+	}
+	if d := l.receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_APPROVED || string(d.GetStudy()) != string(id[:]) {
+		t.Errorf("decision %v", d)
+	}
+	var book LedgerReply
+	call("GET", "/v1/ledger", http.StatusOK, &book)
+	if p := book.Populations[0]; p.ReservedRho != detail.Rho || p.CapRho != 1 || math.Abs(p.LeftRho-(1-detail.Rho)) > 1e-15 {
+		t.Errorf("ledger %+v", book)
+	}
+	var st Status
+	call("GET", "/v1/status", http.StatusOK, &st)
+	if !st.Linked || st.Site != "alpha" || st.Approved != 1 || st.Pending != 0 || st.DaysLeft < 80 {
+		t.Errorf("status %+v", st)
+	}
+	var all []StudyView
+	call("POST", "/v1/studies/"+id.String()+"/reject", http.StatusOK, &StudyView{})
+	call("GET", "/v1/studies", http.StatusOK, &all)
+	if len(all) != 1 || all[0].State != string(ledger.Finished) {
+		t.Errorf("studies %+v", all)
+	}
+	if r := l.receive(t).GetRefusal(); r.GetCode() != covey.Code_CODE_LEFT {
+		t.Errorf("after leaving: %v", r)
+	}
+	call("POST", "/v1/studies/"+id.String()+"/approve", http.StatusBadRequest, &ErrorReply{})
+	var out EgressReply
+	call("GET", "/v1/egress", http.StatusOK, &out)
+	if len(out.Studies) != 1 || out.Studies[0].Sent["decision"].Messages != 2 || out.Studies[0].Sent["refusal"].Messages != 1 {
+		t.Errorf("egress %+v", out)
+	}
+	cancel()
+	<-ran
+	if _, err := os.Stat(socket); err == nil {
+		t.Error("the socket outlives the agent")
+	}
+}
+
+// propose gives a proposal to a and one other site.
+func (s *server) propose(t *testing.T, a *Agent, nonce byte) []byte {
+	t.Helper()
+	other, _, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := study.Propose(study.Spec{
+		Name: "s", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 1, Radius: "1",
+		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}},
+	}, []study.Member{
+		{Name: "alpha", Identity: study.Key(a.identity.Public().(ed25519.PublicKey)), Units: 3},
+		{Name: "beta", Identity: study.Key(other), Units: 3},
+	}, s.authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{nonce})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// operator calls an agent's socket.
+func operator(ctx context.Context, t *testing.T, socket string) func(method, path string, code int, into any) {
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	return func(method, path string, code int, into any) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(ctx, method, "http://agent"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Body.Close()
+		if got.StatusCode != code {
+			t.Errorf("%s %s: %s, want %d", method, path, got.Status, code)
+		}
+		if err := json.NewDecoder(got.Body).Decode(into); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestLongSocketPath puts the data directory where no socket fits.
+func TestLongSocketPath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := listen(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	path, err := SocketPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(filepath.Dir(path))
+	if path != l.Addr().String() || strings.HasPrefix(path, dir) {
+		t.Errorf("socket %q, the agent listens on %q", path, l.Addr())
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("its directory: %v, %v, want mode 0700", info, err)
+	}
+	t.Setenv("TMPDIR", dir)
+	if _, err := listen(dir); err == nil || !strings.Contains(err.Error(), "103 bytes") {
+		t.Errorf("with a temporary directory as long: %v", err)
+	}
+}
