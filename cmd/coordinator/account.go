@@ -2,17 +2,18 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"covey/internal/noise"
 )
 
 type accountCmd struct {
-	Sigma       float64 `help:"Noise parameter of each query; gives epsilon."`
-	Epsilon     float64 `help:"Privacy wanted; gives sigma."`
-	Delta       float64 `required:"" help:"The δ of (ε, δ)."`
-	Rounds      int     `default:"1" help:"Queries composed."`
-	Sensitivity float64 `default:"1" help:"L2 sensitivity Δ of each query, in sigma's units."`
-	JSON        bool    `help:"Print JSON."`
+	Sigma       *float64 `help:"Noise parameter of each query; gives epsilon."`
+	Epsilon     *float64 `help:"Privacy wanted; gives sigma."`
+	Delta       float64  `required:"" help:"The δ of (ε, δ)."`
+	Rounds      int      `default:"1" help:"Queries composed."`
+	Sensitivity float64  `default:"1" help:"L2 sensitivity Δ of each query, in sigma's units."`
+	JSON        bool     `help:"Print JSON."`
 }
 
 // account is what `account --json` prints.
@@ -27,24 +28,28 @@ type account struct {
 }
 
 func (c *accountCmd) Run(s *streams) error {
-	if (c.Sigma == 0) == (c.Epsilon == 0) {
+	if (c.Sigma == nil) == (c.Epsilon == nil) {
 		return bad("give one of --sigma and --epsilon")
 	}
 	if c.Rounds < 1 {
 		return bad("--rounds must be at least 1, got %d", c.Rounds)
 	}
-	if !(c.Sensitivity > 0) {
-		return bad("--sensitivity must be positive, got %v", c.Sensitivity)
+	if err := positive("--sensitivity", c.Sensitivity); err != nil {
+		return err
 	}
-	a := account{Delta: c.Delta, Rounds: c.Rounds, Sensitivity: c.Sensitivity, Sigma: c.Sigma}
+	a := account{Delta: c.Delta, Rounds: c.Rounds, Sensitivity: c.Sensitivity}
 	var err error
-	if c.Sigma != 0 {
-		if !(c.Sigma > 0) {
-			return bad("--sigma must be positive, got %v", c.Sigma)
+	if c.Sigma != nil {
+		if err := positive("--sigma", *c.Sigma); err != nil {
+			return err
 		}
-		a.Rho = float64(c.Rounds) * noise.RhoOf(c.Sensitivity, c.Sigma)
+		a.Sigma = *c.Sigma
+		a.Rho = float64(c.Rounds) * noise.RhoOf(c.Sensitivity, a.Sigma)
 	} else {
-		if a.Rho, err = noise.Rho(c.Epsilon, c.Delta); err != nil {
+		if err := positive("--epsilon", *c.Epsilon); err != nil {
+			return err
+		}
+		if a.Rho, err = noise.Rho(*c.Epsilon, c.Delta); err != nil {
 			return err
 		}
 		a.Sigma = noise.SigmaFor(a.Rho/float64(c.Rounds), c.Sensitivity)
@@ -58,7 +63,14 @@ func (c *accountCmd) Run(s *streams) error {
 	if c.JSON {
 		return printJSON(s.stdout, a)
 	}
-	fmt.Fprintf(s.stdout, "sigma             %.10g\nrho               %.10g\nepsilon (zCDP)    %.10g\nepsilon (analytic) %.10g  for information: not a bound for the discrete law\n",
+	fmt.Fprintf(s.stdout, "sigma               %.10g\nrho                 %.10g\nepsilon (zCDP)      %.10g\nepsilon (analytic)  %.10g  for information: not a bound for the discrete law\n",
 		a.Sigma, a.Rho, a.Epsilon, a.EpsilonAnalytic)
+	return nil
+}
+
+func positive(flag string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return bad("%s must be positive and finite, got %v", flag, v)
+	}
 	return nil
 }
