@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"coordinator": main}) }
+
+// TestScript runs the commands as a person would: separate processes, files and
+// sockets. Scripts name folders relative to the working directory, so that a unix
+// socket's path is short wherever the test runs.
+func TestScript(t *testing.T) {
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "../agent")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the agent: %v\n%s", err, out)
+	}
+	var mu sync.Mutex
+	taken := map[string]bool{} // scripts run side by side: no address twice
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			mu.Lock()
+			defer mu.Unlock()
+			for {
+				address, err := freeAddress()
+				if err != nil {
+					return err
+				}
+				if !taken[address] {
+					taken[address] = true
+					e.Setenv("ADDRESS", address)
+					break
+				}
+			}
+			e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": code, "poll": poll, "capture": capture, "json": jsonField, "rows": rows, "append": appendFile, "sub": sub,
+		},
+	})
+}
+
+// code is "code N PROGRAM ARGS…": it runs a program and wants exit status N.
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if at, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = at.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// maxPolls bounds poll: each is a process of its own, so that it takes seconds
+// at least.
+const maxPolls = 400
+
+// poll is "poll REGEXP PROGRAM ARGS…": it runs a program until it succeeds
+// with stdout that matches.
+func poll(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: poll regexp program args...")
+	}
+	want := regexp.MustCompile("(?m)" + args[0])
+	for range maxPolls {
+		if err := ts.Exec(args[1], args[2:]...); err == nil && want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("no stdout matched %q in %d tries", args[0], maxPolls)
+}
+
+// capture is "capture NAME": the last stdout, trimmed, becomes $NAME.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: capture name")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// jsonField is "json PATH REGEXP": the value at the dotted path in the last stdout,
+// printed, matches the whole pattern. "#" is an array's length. With "!", there is
+// nothing at the path.
+func jsonField(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 1 || neg == (len(args) == 2) {
+		ts.Fatalf("usage: json path regexp, or ! json path")
+	}
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
+	found := true
+	for key := range strings.SplitSeq(args[0], ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			v, found = at[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			switch {
+			case key == "#":
+				v = float64(len(at))
+			case err == nil && i < len(at):
+				v = at[i]
+			default:
+				found = false
+			}
+		default:
+			found = false
+		}
+		if !found {
+			break
+		}
+	}
+	if neg {
+		if found {
+			ts.Fatalf("%s is there", args[0])
+		}
+		return
+	}
+	if got := fmt.Sprint(v); !found || !regexp.MustCompile("^(?:"+args[1]+")$").MatchString(got) {
+		ts.Fatalf("%s is %s (there: %v), want %s", args[0], got, found, args[1])
+	}
+}
+
+// rows is "rows FILE N SEED": a CSV of N rows of id, height, weight and age, seeded,
+// that vary most along (0.8, 0.6, 0) of the scaled columns.
+func rows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: rows file n seed")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	seed, err := strconv.ParseUint(args[2], 10, 64)
+	ts.Check(err)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	w.Write([]string{"id", "height", "weight", "age"})
+	for i := range n {
+		s := rng.NormFloat64()
+		at := func(offset, scale, loading float64) string {
+			return strconv.FormatFloat(offset+scale*(loading*s+0.2*rng.NormFloat64()), 'f', 3, 64)
+		}
+		w.Write([]string{strconv.Itoa(i), at(170, 10, 0.8), at(70, 15, 0.6), at(50, 10, 0)})
+	}
+	w.Flush()
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text.Bytes(), 0o600))
+}
+
+// appendFile is "append FILE SOURCE…": the sources' text is added to the file's,
+// with $NAMEs of the environment filled in.
+func appendFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: append file source...")
+	}
+	text := ts.ReadFile(args[0])
+	for _, source := range args[1:] {
+		text += os.Expand(ts.ReadFile(source), ts.Getenv)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// sub is "sub FILE REGEXP NEW": each match, of which there must be one at least, is
+// replaced.
+func sub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: sub file regexp new")
+	}
+	match := regexp.MustCompile("(?m)" + args[1])
+	text := ts.ReadFile(args[0])
+	if !match.MatchString(text) {
+		ts.Fatalf("%s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(match.ReplaceAllString(text, args[2])), 0o600))
+}
+
+// TestAccountReference checks account's both ways, through the command, against
+// numbers computed elsewhere in high precision.
+func TestAccountReference(t *testing.T) {
+	f, err := os.Open("testdata/accountant.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comment = '#'
+	all, err := r.ReadAll()
+	if err != nil || len(all) < 10 {
+		t.Fatalf("%d lines, %v", len(all), err)
+	}
+	near := func(got float64, want string) bool {
+		w, err := strconv.ParseFloat(want, 64)
+		return err == nil && math.Abs(got-w) <= 1e-9*w
+	}
+	for _, row := range all[1:] {
+		sigma, rounds, delta, analytic, zcdp := row[0], row[1], row[2], row[3], row[4]
+		t.Run("sigma "+sigma+" T "+rounds+" delta "+delta, func(t *testing.T) {
+			forth := accountJSON(t, "--sigma", sigma, "--rounds", rounds, "--delta", delta)
+			if !near(forth.Epsilon, zcdp) || !near(forth.EpsilonAnalytic, analytic) {
+				t.Errorf("epsilon %.12g and %.12g, want %s and %s", forth.Epsilon, forth.EpsilonAnalytic, zcdp, analytic)
+			}
+			s, _ := strconv.ParseFloat(sigma, 64)
+			n, _ := strconv.Atoi(rounds)
+			if rho := float64(n) / (2 * s * s); math.Abs(forth.Rho-rho) > 1e-12*rho {
+				t.Errorf("rho %v, want %v", forth.Rho, rho)
+			}
+			back := accountJSON(t, "--epsilon", strconv.FormatFloat(forth.Epsilon, 'g', -1, 64), "--rounds", rounds, "--delta", delta)
+			if !near(back.Sigma, sigma) {
+				t.Errorf("sigma %.12g, want %s", back.Sigma, sigma)
+			}
+			// Noise and sensitivity scale together.
+			double := accountJSON(t, "--sigma", strconv.FormatFloat(2*s, 'g', -1, 64), "--sensitivity", "2", "--rounds", rounds, "--delta", delta)
+			if !near(double.Epsilon, zcdp) {
+				t.Errorf("epsilon %.12g with both doubled, want %s", double.Epsilon, zcdp)
+			}
+		})
+	}
+}
+
+func accountJSON(t *testing.T, args ...string) account {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if status := run(append([]string{"account", "--json"}, args...), &out, &errs); status != exitOK {
+		t.Fatalf("account %v: exit status %d: %s", args, status, errs.String())
+	}
+	var a account
+	d := json.NewDecoder(&out)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		t.Error("more than one object on stdout")
+	}
+	return a
+}
