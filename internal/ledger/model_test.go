@@ -1,0 +1,176 @@
+package ledger
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// event is one thing the model remembers.
+type event struct {
+	step
+	value string
+}
+
+// model is the once-only rules over a plain list of what happened, written
+// from the rules and not from the counters the ledger keeps.
+type model struct{ log []event }
+
+func (m *model) any(pred func(event) bool) (event, bool) {
+	for _, e := range m.log {
+		if e.do != "charge" && pred(e) {
+			return e, true
+		}
+	}
+	return event{}, false
+}
+
+func (m *model) has(pred func(event) bool) bool { _, ok := m.any(pred); return ok }
+
+func (m *model) held(e event) string {
+	sig := ""
+	if own, ok := m.any(func(o event) bool {
+		return o.do == "sign" && o.q == e.q && o.s == e.s && o.ctx == e.ctx && o.u == e.u
+	}); ok {
+		sig = own.value
+	}
+	return fmt.Sprintf("held %d/%d %s %s", e.q, e.s, e.u, sig)
+}
+
+// answer is what the request must get; "new" if it may go ahead.
+func (m *model) answer(st step) string {
+	is := func(do string) func(event) bool { return func(e event) bool { return e.do == do && e.q == st.q } }
+	at := func(do string) func(event) bool { return func(e event) bool { return e.do == do && e.s == st.s } }
+	same := func(e event) bool { return e.q == st.q && e.s == st.s && e.ctx == st.ctx }
+	final, isFinal := m.any(is("final"))
+	if st.do == "final" {
+		if isFinal && (final.s != st.s || final.u != st.u) {
+			return "conflict final result"
+		}
+		return "ok"
+	}
+	if isFinal {
+		return "query final"
+	}
+	shares, sent := m.any(is("shares"))
+	up, uploaded := m.any(at("upload"))
+	sig, signed := m.any(at("sign"))
+	laterSigned := m.has(func(e event) bool { return e.do == "sign" && e.s > st.s })
+	laterQuery := m.has(func(e event) bool { return e.q > st.q })
+	past := m.has(func(e event) bool { return e.s >= st.s && (e.q < st.q || e.do == "final") })
+	switch st.do {
+	case "upload":
+		charged := false
+		for _, e := range m.log {
+			charged = charged || e.do == "charge" && e.q == st.q
+		}
+		switch {
+		case uploaded && !same(up):
+			return "conflict upload"
+		case uploaded && m.has(func(e event) bool { return e.do == "final" && e.s >= st.s }):
+			return "erased"
+		case uploaded:
+			return up.value
+		case sent:
+			return m.held(shares)
+		case laterQuery:
+			return "query order"
+		case m.has(func(e event) bool { return e.s >= st.s }):
+			return "slot order"
+		case !charged:
+			return "not charged"
+		}
+	case "sign", "first":
+		first, _ := m.any(func(e event) bool { return e.do == "sign" })
+		switch {
+		case signed && same(sig) && sig.u == st.u:
+			return sig.value
+		case signed:
+			return m.held(sig)
+		case sent && !(same(shares) && shares.u == st.u):
+			return m.held(shares)
+		case uploaded && !same(up):
+			return "conflict upload"
+		case laterQuery:
+			return "query order"
+		case past, laterSigned:
+			return "slot order"
+		case st.do == "first" && first.do != "" && first.u != st.u:
+			return "only first"
+		}
+	case "shares":
+		switch {
+		case sent && !(same(shares) && shares.u == st.u):
+			return m.held(shares)
+		case sent && laterSigned:
+			return "slot order"
+		case sent && m.has(func(e event) bool { return e.do == "final" && e.s >= st.s }):
+			return "erased"
+		case sent:
+			return shares.value
+		case signed && !same(sig):
+			return m.held(sig)
+		case uploaded && !same(up):
+			return "conflict upload"
+		case laterQuery:
+			return "query order"
+		case past, laterSigned:
+			return "slot order"
+		}
+	}
+	return "new"
+}
+
+func (m *model) record(st step, value string) {
+	if st.do == "first" {
+		st.do = "sign"
+	}
+	m.log = append(m.log, event{st, value})
+}
+
+// TestJournalModel drives the journal with random requests, crashes and
+// restarts, and compares every answer with the model.
+func TestJournalModel(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "l")
+	l := mustOpen(t, dir)
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		id := [32]byte{byte(n), byte(n >> 8), 1}
+		a := approval(1, 1)
+		a.Study, a.CapRho = id, 1e6
+		must(t, l.Approve(a))
+		m := &model{}
+		for i := range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			st := step{
+				do:  rapid.SampledFrom([]string{"upload", "upload", "sign", "sign", "first", "shares", "shares", "final", "charge", "charge"}).Draw(rt, "do"),
+				q:   rapid.IntRange(0, 3).Draw(rt, "query"),
+				s:   rapid.IntRange(0, 5).Draw(rt, "slot"),
+				ctx: rapid.SampledFrom([]string{"c", "c", "d"}).Draw(rt, "context"),
+				u:   rapid.SampledFrom([]string{"U", "U", "V"}).Draw(rt, "survivors"),
+			}
+			if st.do == "charge" {
+				must(t, l.Charge(id, st.q, 0.01))
+				m.record(st, "")
+				continue
+			}
+			want := m.answer(st)
+			v := made(i, st)
+			if want == "new" {
+				want = v
+				m.record(st, v)
+			} else if want == "ok" {
+				m.record(st, "")
+			}
+			if got := outcome(ask(l, id, st, value(v))); got != want {
+				rt.Fatalf("step %d %+v: got %q, want %q\nafter %+v", i, st, got, want, m.log)
+			}
+			if rapid.IntRange(0, 19).Draw(rt, "restart") == 0 {
+				must(t, l.Close())
+				l = mustOpen(t, dir)
+			}
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package replica
+
+import (
+	"io"
+
+	"github.com/hashicorp/raft"
+)
+
+// Machine is the replicated state. Its methods are called from one goroutine
+// at a time, Apply in the order of the log. They must not call the Node.
+type Machine interface {
+	// Apply carries out one committed entry and returns the answer for whoever
+	// proposed it, on the node where that was. It must be deterministic: the
+	// same entries in the same order give the same state and answers on every
+	// node and after every restart. So it reads no clock, no random bytes, no
+	// map order, and never samples noise (design section 8, rule 1): noise is
+	// in the entry. It may keep entry but not change it. An entry that makes no
+	// sense must be answered with an error value, the same everywhere, and
+	// change nothing; a panic here is a panic on every node.
+	Apply(entry []byte) any
+
+	// Snapshot encodes the state after the entries applied so far. The log up
+	// to here is then dropped, so that the encoding is all that is left of it.
+	Snapshot() ([]byte, error)
+
+	// Restore replaces the whole state by an encoded one. An error ends the
+	// node.
+	Restore(snapshot []byte) error
+}
+
+// machine is a Machine as raft wants it.
+type machine struct {
+	m Machine
+	*latch
+}
+
+func (f *machine) Apply(l *raft.Log) any { return f.m.Apply(l.Data) }
+
+// Snapshot encodes at once, between two entries, so that Persist, which runs
+// beside Apply, shares nothing with the machine.
+func (f *machine) Snapshot() (raft.FSMSnapshot, error) {
+	b, err := f.m.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return image(b), nil
+}
+
+func (f *machine) Restore(r io.ReadCloser) error {
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return f.set("read a snapshot", err)
+	}
+	// Whatever raft does about it, this machine's state is not to be used.
+	if err := f.m.Restore(b); err != nil {
+		return f.set("restored a snapshot", err)
+	}
+	return nil
+}
+
+type image []byte
+
+func (b image) Persist(sink raft.SnapshotSink) error {
+	if _, err := sink.Write(b); err != nil {
+		sink.Cancel()
+		return err
+	}
+	return sink.Close()
+}
+
+func (image) Release() {}

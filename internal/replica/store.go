@@ -1,0 +1,244 @@
+package replica
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// StoreError is the first failure of the log, the stable store or the snapshot
+// store. It carries what was being done, never an entry.
+type StoreError struct {
+	Op  string
+	Err error
+}
+
+func (e *StoreError) Error() string {
+	return "replica: the store failed while it " + e.Op + ": " + e.Err.Error()
+}
+
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// latch keeps the first store error.
+type latch struct {
+	mu     sync.Mutex
+	err    error
+	closed bool          // the stores are being closed: errors mean nothing any more
+	failed chan struct{} // closed with the first error
+	first  chan error    // holds it for Failed
+}
+
+func newLatch() *latch {
+	return &latch{failed: make(chan struct{}), first: make(chan error, 1)}
+}
+
+func (l *latch) get() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// set keeps err if it is the first; it returns the error that is kept.
+func (l *latch) set(op string, err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil && !l.closed {
+		l.err = &StoreError{Op: op, Err: err}
+		l.first <- l.err
+		close(l.failed)
+	}
+	if l.err != nil {
+		return l.err
+	}
+	return err
+}
+
+func (l *latch) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+}
+
+// do runs one store operation unless an earlier one failed.
+func (l *latch) do(op string, f func() error) error {
+	if err := l.get(); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return l.set(op, err)
+	}
+	return nil
+}
+
+// notFound is how raft itself tells an absent key from a failure: by the text,
+// since stores differ in the value.
+func notFound(err error) bool { return err != nil && err.Error() == "not found" }
+
+// store stands between raft and its log and stable stores.
+//
+// Where raft would panic on the error (it does on a failed GetLog and on a
+// failed write of the term) the calling goroutine ends instead, deferred calls
+// included, so that the process can say what failed and end in order. It is
+// always one of raft's own goroutines: Open calls raft in one made for it.
+type store struct {
+	logs   raft.LogStore
+	stable raft.StableStore
+	*latch
+}
+
+func (s *store) FirstIndex() (i uint64, err error) {
+	err = s.do("read the log", func() (err error) { i, err = s.logs.FirstIndex(); return err })
+	return i, err
+}
+
+func (s *store) LastIndex() (i uint64, err error) {
+	err = s.do("read the log", func() (err error) { i, err = s.logs.LastIndex(); return err })
+	return i, err
+}
+
+func (s *store) GetLog(index uint64, log *raft.Log) error {
+	absent := false // an answer, not a failure: raft asks about compacted entries
+	err := s.do("read the log", func() error {
+		err := s.logs.GetLog(index, log)
+		absent = errors.Is(err, raft.ErrLogNotFound)
+		if absent {
+			return nil
+		}
+		return err
+	})
+	if absent {
+		return raft.ErrLogNotFound
+	}
+	s.endIf(err)
+	return err
+}
+
+func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
+
+func (s *store) StoreLogs(logs []*raft.Log) error {
+	return s.do("wrote the log", func() error { return s.logs.StoreLogs(logs) })
+}
+
+func (s *store) DeleteRange(min, max uint64) error {
+	return s.do("compacted the log", func() error { return s.logs.DeleteRange(min, max) })
+}
+
+func (s *store) Set(key, value []byte) error {
+	return s.do("wrote the vote", func() error { return s.stable.Set(key, value) })
+}
+
+func (s *store) Get(key []byte) (v []byte, err error) {
+	var absent error
+	err = s.do("read the vote", func() (err error) {
+		if v, err = s.stable.Get(key); notFound(err) {
+			absent, err = err, nil
+		}
+		return err
+	})
+	return v, errors.Join(err, absent)
+}
+
+func (s *store) SetUint64(key []byte, value uint64) error {
+	err := s.do("wrote the term", func() error { return s.stable.SetUint64(key, value) })
+	s.endIf(err)
+	return err
+}
+
+func (s *store) GetUint64(key []byte) (v uint64, err error) {
+	var absent error
+	err = s.do("read the term", func() (err error) {
+		if v, err = s.stable.GetUint64(key); notFound(err) {
+			absent, err = err, nil
+		}
+		return err
+	})
+	if absent != nil {
+		return 0, absent
+	}
+	return v, err
+}
+
+func (s *store) endIf(err error) {
+	if err != nil && s.get() != nil {
+		runtime.Goexit()
+	}
+}
+
+// snapshots stands between raft and its snapshot store. dir is where the file
+// store keeps them, "" for a store in memory.
+type snapshots struct {
+	raft.SnapshotStore
+	dir string
+	*latch
+}
+
+func (s *snapshots) Create(version raft.SnapshotVersion, index, term uint64, c raft.Configuration, cIndex uint64, t raft.Transport) (sink raft.SnapshotSink, err error) {
+	err = s.do("made a snapshot", func() (err error) {
+		sink, err = s.SnapshotStore.Create(version, index, term, c, cIndex, t)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &snapshotSink{SnapshotSink: sink, s: s}, nil
+}
+
+func (s *snapshots) List() (all []*raft.SnapshotMeta, err error) {
+	err = s.do("listed snapshots", func() (err error) { all, err = s.SnapshotStore.List(); return err })
+	return all, err
+}
+
+// Open latches a damaged snapshot too: the log before it is gone, and raft
+// would go on with an older state where it can.
+func (s *snapshots) Open(id string) (meta *raft.SnapshotMeta, r io.ReadCloser, err error) {
+	err = s.do("opened a snapshot", func() (err error) { meta, r, err = s.SnapshotStore.Open(id); return err })
+	return meta, r, err
+}
+
+type snapshotSink struct {
+	raft.SnapshotSink
+	s    *snapshots
+	done bool
+}
+
+func (k *snapshotSink) Write(p []byte) (n int, err error) {
+	err = k.s.do("wrote a snapshot", func() (err error) { n, err = k.SnapshotSink.Write(p); return err })
+	return n, err
+}
+
+// Close makes the snapshot durable before raft compacts the log it stands for.
+// The file store fsyncs the files and the directory of snapshots; the names of
+// the files in the snapshot's own directory are fsynced here.
+func (k *snapshotSink) Close() error {
+	if k.done {
+		return nil
+	}
+	k.done = true
+	return k.s.do("wrote a snapshot", func() error {
+		if err := k.SnapshotSink.Close(); err != nil || k.s.dir == "" {
+			return err
+		}
+		return syncDir(filepath.Join(k.s.dir, k.ID()))
+	})
+}
+
+func (k *snapshotSink) Cancel() error {
+	if k.done {
+		return nil
+	}
+	k.done = true
+	return k.SnapshotSink.Cancel()
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
