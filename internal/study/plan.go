@@ -158,18 +158,22 @@ func (p *Plan) setQueries() error {
 	if err != nil {
 		return err
 	}
-	// rho(multiplier) is the whole budget; a query with share w of it gets
-	// multiplier/√w.
-	powerShare, histogramShare := 1/float64(p.Rounds), 0.0
+	// multiplier is that of a query with the whole budget; one with share w of it
+	// gets multiplier/√w. The shares add up to 1.
+	steps := 1.0
 	if histograms > 0 {
-		powerShare = (1 - s.RadiusShare) / float64(p.Rounds)
-		histogramShare = s.RadiusShare / float64(histograms)
+		steps -= s.RadiusShare
 	}
 	for i := range p.Queries {
 		q := &p.Queries[i]
-		share := powerShare
-		if q.Kind == KindHistogram {
-			share = histogramShare
+		var share float64
+		switch {
+		case q.Kind == KindHistogram:
+			share = s.RadiusShare / float64(histograms)
+		case s.Schedule == ScheduleRising:
+			share = steps * float64(q.Round+1) / float64(p.Rounds*(p.Rounds+1)/2)
+		default:
+			share = steps / float64(p.Rounds)
 		}
 		q.Index = i
 		q.Multiplier = multiplier / math.Sqrt(share)

@@ -8,7 +8,7 @@ import (
 // Prediction is what the public numbers say about a study's noise before any
 // of it is spent: τ√d over a guess of λ1 from public values.
 type Prediction struct {
-	// NoiseToSignal is predicted for one power round.
+	// NoiseToSignal is predicted for the last power step.
 	NoiseToSignal float64 `json:"noise_to_signal"`
 	// Assumption says what λ1 was taken to be.
 	Assumption string `json:"assumption"`
@@ -28,17 +28,13 @@ func (p *Plan) predict() Prediction {
 	case lambda == 0:
 		lambda, why = radius*radius/(4*d), "columns of unit variance and radius = 2√(trace·λ1)"
 	}
-	for _, q := range p.Queries {
-		if q.Kind == KindPower {
-			tau := q.Multiplier * 2 * radius / float64(p.N)
-			out := Prediction{NoiseToSignal: tau * math.Sqrt(d) / lambda, Assumption: why}
-			if out.NoiseToSignal > 1 {
-				out.Needed = int(math.Ceil(min(out.NoiseToSignal*float64(p.N), 1e15)))
-			}
-			return out
-		}
+	last := p.Queries[len(p.Queries)-1] // a power step
+	tau := last.Multiplier * 2 * radius / float64(p.N)
+	out := Prediction{NoiseToSignal: tau * math.Sqrt(d) / lambda, Assumption: why}
+	if out.NoiseToSignal > 1 {
+		out.Needed = int(math.Ceil(min(out.NoiseToSignal*float64(p.N), 1e15)))
 	}
-	return Prediction{}
+	return out
 }
 
 // Warnings are what an operator should read before starting or approving.

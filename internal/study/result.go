@@ -89,16 +89,21 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 	return r, nil
 }
 
-// Pooled is the leading direction of Σ_{t≥T/2} z_t z_tᵀ over power releases in
-// order (design section 2): post-processing, so free.
+// Pooled is the leading direction of Σ_{t≥T/2} z_t z_tᵀ/τ_t² over power releases in
+// order (design section 2, with each round weighted by its own noise):
+// post-processing, so free.
 func Pooled(steps []Release) ([]float64, error) {
 	half := steps[len(steps)/2:]
-	d := len(half[0].Noised)
+	d, last := len(half[0].Noised), half[len(half)-1].Tau()
 	// The leading left singular vector of the d×m matrix of the z_t, by the
 	// m×m Gram matrix: m is rounds, d may be large.
 	z := mat.NewDense(len(half), d, nil)
 	for i, s := range half {
-		z.SetRow(i, s.Z())
+		row := s.Z()
+		for j := range row {
+			row[j] *= last / s.Tau() // relative to the last, to stay in range
+		}
+		z.SetRow(i, row)
 	}
 	var gram mat.SymDense
 	gram.SymOuterK(1, z)

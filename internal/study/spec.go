@@ -24,6 +24,9 @@ const (
 	AccountantZCDP  = "zcdp"
 	AccountantPaper = "paper"
 
+	ScheduleRising = "rising"
+	ScheduleEven   = "even"
+
 	OutputRandom = "random"
 	OutputLast   = "last"
 	OutputPooled = "pooled"
@@ -76,6 +79,9 @@ type Spec struct {
 	RadiusShare float64 `toml:"radius_share,omitempty" json:"radius_share,omitempty"`
 	// Accountant is "zcdp" or "paper" (the paper's τ).
 	Accountant string `toml:"accountant" json:"accountant"`
+	// Schedule splits the power steps' budget over rounds: "rising" (the charge of
+	// round t is proportional to t+1) or "even".
+	Schedule string `toml:"schedule" json:"schedule"`
 	// Output is "auto", "pooled", "last" or "random".
 	Output string `toml:"output" json:"output"`
 	// Noise is "central".
@@ -184,10 +190,15 @@ func (s *Spec) resolve() error {
 	if paper {
 		def(&s.Radius, RadiusPaper)
 		def(&s.Accountant, AccountantPaper)
+		def(&s.Schedule, ScheduleEven)
 		def(&s.Output, OutputRandom)
 	} else {
 		def(&s.Radius, RadiusPrivate)
 		def(&s.Accountant, AccountantZCDP)
+		if s.Accountant == AccountantPaper {
+			def(&s.Schedule, ScheduleEven)
+		}
+		def(&s.Schedule, ScheduleRising)
 		def(&s.Output, OutputAuto)
 		if s.Rounds == 0 && s.Alpha == 0 {
 			s.Rounds = 12
@@ -246,6 +257,7 @@ func (s *Spec) check() error {
 		allowed    []string
 	}{
 		{"accountant", s.Accountant, []string{AccountantZCDP, AccountantPaper}},
+		{"schedule", s.Schedule, []string{ScheduleRising, ScheduleEven}},
 		{"output", s.Output, []string{OutputAuto, OutputPooled, OutputLast, OutputRandom}},
 		{"noise", s.Noise, []string{NoiseCentral}},
 		{"on_dropout", s.OnDropout, []string{DropoutWait, DropoutContinue}},
@@ -284,6 +296,9 @@ func (s *Spec) checkRadius() error {
 		return fieldError("lambda", `must be positive: radius = "paper" needs a public lambda`)
 	}
 	if s.Accountant == AccountantPaper {
+		if s.Schedule != ScheduleEven {
+			return fieldError("schedule", `accountant = "paper" has one τ for all rounds: "even"`)
+		}
 		if s.Radius == RadiusPrivate {
 			return fieldError("accountant", `"paper" has no charge for a private radius; give a radius or use "zcdp"`)
 		}

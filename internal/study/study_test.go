@@ -79,6 +79,9 @@ func TestPracticalDefaults(t *testing.T) {
 	if fmt.Sprint(at) != "[0 1 2 4 7]" || math.Abs(share-0.1) > 1e-9 {
 		t.Fatalf("histograms at %v with %.4f of the budget", at, share)
 	}
+	if first, last := p.Queries[1], p.Queries[16]; math.Abs(last.Rho/first.Rho-12) > 1e-9 {
+		t.Fatalf("the last round is charged %v times the first, want T", last.Rho/first.Rho)
+	}
 	if p.Slots != 21 {
 		t.Fatalf("%d slots", p.Slots)
 	}
@@ -176,6 +179,7 @@ func TestBadInput(t *testing.T) {
 		{"negative lambda", with("lambda = -1.0"), "lambda: must be positive"},
 		{"paper without lambda", with("profile = \"paper\"\nalpha = 0.1"), "lambda: must be positive"},
 		{"paper without rounds", with("profile = \"paper\"\nlambda = 1.0"), "rounds: must be at least 1"},
+		{"paper schedule", with("profile = \"paper\"\nlambda = 1.0\nrounds = 3\nschedule = \"rising\""), "schedule: accountant"},
 		{"bad output", with("output = \"best\""), "output: must be one of"},
 		{"bad radius", with("radius = \"big\""), "radius: must be"},
 		{"column twice", minimal + "[[columns]]\nname = \"a\"\n", "\"a\" appears twice"},
@@ -259,7 +263,7 @@ func TestProposalIsItsBytes(t *testing.T) {
 	if DigestOf(again) != p.Digest {
 		t.Fatal("a parsed proposal writes other bytes: some parameter is not under the digest")
 	}
-	for _, field := range []string{"rounds = 12", "radius = ", "accountant = ", "output = ", "on_dropout = ", "round = ", "missing = "} {
+	for _, field := range []string{"rounds = 12", "radius = ", "accountant = ", "schedule = ", "output = ", "on_dropout = ", "round = ", "missing = "} {
 		if !strings.Contains(string(again), field) {
 			t.Errorf("the proposal does not say %q", field)
 		}
