@@ -66,17 +66,30 @@ func (c *demoCmd) Run(s *streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "covey")
-	if c.Keep != "" {
-		dir, err = c.Keep, os.Mkdir(c.Keep, 0o700)
-	}
+	// Checked before anything is built, so that a bad flag costs nothing.
+	text, err := toml.Marshal(c.spec())
 	if err != nil {
-		return bad("%w", err)
+		return err
 	}
-	if c.Keep == "" {
+	spec, err := study.ParseSpec(text)
+	if err != nil {
+		return err
+	}
+	dir := c.Keep
+	if dir != "" {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return bad("%w", err)
+		}
+	} else {
+		if dir, err = os.MkdirTemp("", "covey"); err != nil {
+			return err
+		}
 		defer os.RemoveAll(dir)
 	}
-	report, err := c.study(s, dir)
+	if err := os.WriteFile(filepath.Join(dir, "study.toml"), text, 0o600); err != nil {
+		return err
+	}
+	report, err := c.study(s, dir, spec)
 	if err != nil {
 		return err
 	}
@@ -147,28 +160,16 @@ func (c *demoCmd) spec() study.Spec {
 	return s
 }
 
-// study runs the whole federation in dir, and the study in it.
-func (c *demoCmd) study(s *streams, dir string) (*demoReport, error) {
+// study runs the whole federation in dir, and the study of spec in it.
+func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, error) {
 	level := slog.LevelError
 	if c.Verbose {
 		level = slog.LevelInfo
 	}
 	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: level}))
-	// Checked before anything is built, so that a bad flag costs nothing.
-	text, err := toml.Marshal(c.spec())
-	if err != nil {
-		return nil, err
-	}
-	spec, err := study.ParseSpec(text)
-	if err != nil {
-		return nil, err
-	}
 	fmt.Fprintln(s.stderr, "preparing one coordinator and five sites with the diamonds of one cut each")
 	data, err := splitDiamonds(dir)
 	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "study.toml"), text, 0o600); err != nil {
 		return nil, err
 	}
 	f, err := startFederation(s.ctx, dir, c, log)
@@ -325,7 +326,7 @@ var keepReadme = strings.TrimLeft(`
 and `+"`study.toml`"+` the study. Nothing here was made up for the demo: start the parts by hand, each in its own terminal, and run the study again.
 
     coordinator serve --data coordinator
-    agent run --config fair                # and good, very-good, premium, ideal
+    agent run -C fair                      # and good, very-good, premium, ideal
     coordinator study create --data coordinator study.toml
     coordinator study watch --data coordinator DIGEST
     coordinator study result --data coordinator DIGEST
