@@ -106,7 +106,7 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // jsonField is "json PATH REGEXP": the value at the dotted path in the last stdout,
-// printed, matches the whole pattern. "#" is an array's length. With "!", there is
+// printed, matches the whole pattern. "length" is an array's length. With "!", there is
 // nothing at the path.
 func jsonField(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 1 || neg == (len(args) == 2) {
@@ -122,7 +122,7 @@ func jsonField(ts *testscript.TestScript, neg bool, args []string) {
 		case []any:
 			i, err := strconv.Atoi(key)
 			switch {
-			case key == "#":
+			case key == "length":
 				v = float64(len(at))
 			case err == nil && i < len(at):
 				v = at[i]
@@ -186,7 +186,7 @@ func appendFile(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // sub is "sub FILE REGEXP NEW": each match, of which there must be one at least, is
-// replaced.
+// replaced; \n in NEW is a line break.
 func sub(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: sub file regexp new")
@@ -196,7 +196,7 @@ func sub(ts *testscript.TestScript, neg bool, args []string) {
 	if !match.MatchString(text) {
 		ts.Fatalf("%s has no %q", args[0], args[1])
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(match.ReplaceAllString(text, args[2])), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(match.ReplaceAllString(text, strings.ReplaceAll(args[2], `\n`, "\n"))), 0o600))
 }
 
 // TestAccountReference checks account's both ways, through the command, against
