@@ -226,7 +226,10 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 		{"attempt", study.CodePlanMismatch, func(a *study.Ask) { a.Attempt = 1 }},
 		{"query beyond", study.CodePlanMismatch, func(a *study.Ask) { a.Query = 2 }},
 		{"query negative", study.CodePlanMismatch, func(a *study.Ask) { a.Query = -1 }},
-		{"later query", study.CodeOutOfOrder, func(a *study.Ask) { a.Query, a.Round = 1, 1 }},
+		{"later query", study.CodeOutOfOrder, func(a *study.Ask) {
+			a.Query, a.Round = 1, 1
+			a.Sigma, _ = c.plan.Sigma(c.plan.Queries[1], a.Radius)
+		}},
 		{"slot beyond", study.CodePlanMismatch, func(a *study.Ask) { a.Slot = c.plan.Slots }},
 		{"kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = study.KindHistogram }},
 		{"no kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = "" }},

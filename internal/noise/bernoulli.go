@@ -80,7 +80,8 @@ func (s *bitSource) bernoulliExpRatio(a, b uint64) bool {
 // bernoulliExpHalfSquare is true with probability exp(-(a/b)²/2), 0 <= a <= b.
 func (s *bitSource) bernoulliExpHalfSquare(a, b uint64) bool {
 	return s.bernoulliExp(func(k uint64) bool {
-		return s.bernoulli(a, b) && s.bernoulli(a, b) && s.bernoulli(1, 2*k)
+		first := s.bernoulli(a, b) // two independent draws: (a/b)²
+		return first && s.bernoulli(a, b) && s.bernoulli(1, 2*k)
 	})
 }
 

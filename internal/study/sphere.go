@@ -84,10 +84,4 @@ func (e *encoder) floats(v []float64) {
 		e.f64(x)
 	}
 }
-func (e *encoder) ints(v []int) {
-	e.u64(uint64(len(v)))
-	for _, x := range v {
-		e.u64(uint64(x))
-	}
-}
 func (e *encoder) sum() [32]byte { return sha256.Sum256(e.b) }
