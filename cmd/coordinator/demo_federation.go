@@ -55,7 +55,7 @@ func startFederation(ctx context.Context, dir string, demo *demoCmd, log *slog.L
 	if err := initDir(home, config{Listen: address, Addresses: []string{address}}, time.Now()); err != nil {
 		return nil, err
 	}
-	if f.node, err = openNode(f.ctx, home, log.With("part", "coordinator")); err != nil {
+	if f.node, err = openNode(home, log.With("part", "coordinator")); err != nil {
 		return nil, err
 	}
 	f.background(func() error { return f.node.run(f.ctx) })

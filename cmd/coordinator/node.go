@@ -102,7 +102,7 @@ type node struct {
 }
 
 // openNode opens a data folder's log and begins to lead; it listens already.
-func openNode(ctx context.Context, dir string, log *slog.Logger) (*node, error) {
+func openNode(dir string, log *slog.Logger) (*node, error) {
 	c, err := readConfig(dir)
 	if err != nil {
 		return nil, err

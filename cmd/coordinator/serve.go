@@ -36,7 +36,7 @@ func (c *serveCmd) Run(s *streams) error {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: level}))
-	n, err := openNode(s.ctx, c.Data, log)
+	n, err := openNode(c.Data, log)
 	if err != nil {
 		return err
 	}
