@@ -14,9 +14,6 @@ import (
 // record: the study ends with it, and a corrected one has another digest.
 func (a *Agent) offered(body []byte) answer {
 	id := study.DigestOf(body)
-	if verdict, decided := a.decided(id); decided {
-		return verdict
-	}
 	s, code := a.newSession(body)
 	if code != "" {
 		return decision{Study: id, Verdict: VerdictRejected, Code: code}

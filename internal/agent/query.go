@@ -97,7 +97,7 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	}
 	v := make([]uint64, 0, q.Lanes)
 	for _, x := range sum {
-		v = append(v, uint64(x)<<(64-q.Bits)>>(64-q.Bits)) // mod 2^b
+		v = append(v, uint64(x)) // Mask reduces mod 2^b
 	}
 	if v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...); len(v) != q.Lanes {
 		return nil, errLanes

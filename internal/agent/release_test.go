@@ -3,9 +3,12 @@ package agent
 import (
 	"bytes"
 	"crypto/ed25519"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -249,6 +252,14 @@ func TestSetupComesFirst(t *testing.T) {
 	// The first set that was dealt for is the only one, however good another is.
 	want[announcement](c.sites[1], askAnnouncement{id, 1})
 	refused(s, askBoxes{id, 0, [][]byte{announced[0], announced[2], announced[1]}}, study.CodeBadAnnouncement)
+	// Nor does an attempt go on once a later one was announced; its keys are gone.
+	refused(c.sites[1], askBoxes{id, 0, announced}, study.CodeOutOfOrder)
+	if _, _, err := c.sites[1].session(c).secrets(0); err != ledger.ErrErased {
+		t.Errorf("the secrets of the attempt before: %v, want erased", err)
+	}
+	dealt := want[boxes](c.sites[2], askBoxes{id, 0, announced}).Boxes
+	want[announcement](s, askAnnouncement{id, 1})
+	refused(s, askConfirmation{id, 0, [][]byte{nil, dealt[0], dealt[0]}}, study.CodeOutOfOrder)
 
 	c = newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
@@ -339,4 +350,27 @@ func TestSurvivorsForm(t *testing.T) {
 			t.Errorf("%x reads as %v", bad, got)
 		}
 	}
+}
+
+// TestOwnAnnouncement checks that a site deals only for the announcement whose
+// secrets it holds: here its ledger was lost in between, and its old one, good in
+// itself, comes back.
+func TestOwnAnnouncement(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.approve()
+	s, id := c.sites[0], c.plan.Digest
+	announced := make([][]byte, 3)
+	for i, site := range c.sites {
+		announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+	}
+	if err := s.agent.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(s.dir, "ledger")); err != nil {
+		t.Fatal(err)
+	}
+	s.start()
+	want[decision](s, askDecision{c.body})
+	want[announcement](s, askAnnouncement{id, 0})
+	refused(s, askBoxes{id, 0, announced}, study.CodeBadAnnouncement)
 }

@@ -30,6 +30,7 @@ type server struct {
 	covey.UnimplementedEnrollmentServer
 	covey.UnimplementedFederationServer
 	authority *pki.Authority
+	issues    *pki.Authority // of site certificates
 	address   string
 	tokens    map[[32]byte]string
 	links     chan *serverLink
@@ -52,7 +53,7 @@ func newServer(t *testing.T) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{authority: authority, tokens: map[[32]byte]string{}, links: make(chan *serverLink, 4), renewed: make(chan string, 1)}
+	s := &server{authority: authority, issues: authority, tokens: map[[32]byte]string{}, links: make(chan *serverLink, 4), renewed: make(chan string, 1)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -79,11 +80,11 @@ func (s *server) Join(_ context.Context, r *covey.JoinRequest) (*covey.JoinRespo
 		return nil, status.Error(codes.PermissionDenied, err.Error())
 	}
 	delete(s.tokens, hash)
-	certificate, err := s.authority.IssueSite(r.GetSite(), r.GetCsr(), time.Now())
+	certificate, err := s.issues.IssueSite(r.GetSite(), r.GetCsr(), time.Now())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "csr")
 	}
-	return &covey.JoinResponse{Certificate: certificate, Authority: s.authority.CertificatePEM()}, nil
+	return &covey.JoinResponse{Certificate: certificate, Authority: s.issues.CertificatePEM()}, nil
 }
 
 func (s *server) Renew(_ context.Context, r *covey.RenewRequest) (*covey.RenewResponse, error) {
@@ -200,9 +201,29 @@ func TestJoin(t *testing.T) {
 	if after, _ := os.ReadFile(filepath.Join(dir, "tls.crt")); string(after) != string(before) {
 		t.Error("a second join changed the certificate")
 	}
-	// A join that was refused can be done again in its directory.
+	// A join that was refused can be done again in its directory, and keeps the
+	// configuration that its operator wrote meanwhile.
+	own := filepath.Join(other, ConfigFile)
+	if err := os.WriteFile(own, []byte("# mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := Join(ctx, s.invite(t, nil), other, time.Now()); err != nil {
 		t.Errorf("with a new file: %v", err)
+	}
+	if kept, _ := os.ReadFile(own); string(kept) != "# mine" {
+		t.Errorf("the operator's configuration is now %q", kept)
+	}
+}
+
+// TestJoinHandsOutAnotherCA has the right coordinator answer with a certificate
+// of a CA that the join file does not pin.
+func TestJoinHandsOutAnotherCA(t *testing.T) {
+	s, stranger, ctx := newServer(t), newServer(t), bounded(t)
+	s.issues = stranger.authority
+	dir := filepath.Join(t.TempDir(), "alpha")
+	mustErr[*pki.WrongCAError](t, Join(ctx, s.invite(t, nil), dir, time.Now()))
+	if site, err := pki.LoadSite(dir); err != nil || site.Name() != "" {
+		t.Errorf("the site has joined: %v, %v", site.Name(), err)
 	}
 }
 

@@ -209,6 +209,9 @@ func TestBudgetIsTheLedgers(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustErr[*ledger.BudgetError](t, s.agent.Approve(study.DigestOf(second)))
+	if d := want[decision](s, askDecision{second}); d.Verdict != VerdictRejected || d.Code != study.CodeBudget {
+		t.Errorf("offered again: %+v, want rejected for the budget", d)
+	}
 	refused(s, askAnnouncement{study.DigestOf(second), 0}, study.CodeNotApproved)
 }
 
@@ -339,4 +342,6 @@ func TestChangedData(t *testing.T) {
 	s.restart()
 	s.write("rows.csv", "c0,c1,c2\n1,2,3\n")
 	same(t, "upload", first.Masked, want[upload](s, q).Masked)
+	// A new one of the same, charged query is not made of other rows.
+	refused(s, c.query(0, 1, c.plan.Start()), study.CodeDataChanged)
 }
