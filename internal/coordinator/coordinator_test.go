@@ -87,7 +87,7 @@ func TestSameSumSameNoise(t *testing.T) {
 		f := newFederation(t, 5, nil)
 		defer func() { f.c.Close() }()
 		f.pump(func() bool { return f.state().Survivors != nil })
-		before := len(f.log.lines)
+		before := len(f.log.all())
 		f.pump(nil)
 		time.Sleep(time.Second)
 		f.pump(func() bool { return f.state().Query == 1 })
@@ -117,7 +117,7 @@ func TestRestoredBackupAdopts(t *testing.T) {
 		f := newFederation(t, 5, nil)
 		defer func() { f.c.Close() }()
 		f.pump(func() bool { return f.state().Status == round.StatusRunning })
-		backup := len(f.log.lines)
+		backup := len(f.log.all())
 		for f.state().Query < 2 {
 			f.pump(func() bool { return f.state().Query >= 2 })
 			time.Sleep(100 * time.Millisecond)
@@ -211,7 +211,7 @@ func TestLogHoldsNothingUnNoised(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(snapshot) + f.logs.String()
-		for _, line := range f.log.lines {
+		for _, line := range f.log.all() {
 			text += string(line)
 			// Releases travel as bytes: base64 in the log, read here.
 			var e entry
@@ -253,7 +253,7 @@ func TestNothingBeforeCommit(t *testing.T) {
 		seen := 0
 		committed := map[string]bool{}
 		look := func() {
-			for _, line := range f.log.lines[seen:] {
+			for _, line := range f.log.all()[seen:] {
 				seen++
 				var e entry
 				if err := json.Unmarshal(line, &e); err != nil {
@@ -308,7 +308,7 @@ func TestApplySamplesNothing(t *testing.T) {
 		for range 2 {
 			time.Sleep(time.Hour)
 			m := NewMachine()
-			for _, line := range f.log.lines {
+			for _, line := range f.log.all() {
 				m.Apply(line)
 			}
 			got, err := m.Snapshot()
@@ -418,8 +418,8 @@ func TestRestartGoesOn(t *testing.T) {
 		f := newFederation(t, 3, func(s *study.Spec) { s.Radius = "8.0"; s.Rounds = 2 })
 		defer func() { f.c.Close() }()
 		for range 40 {
-			n := len(f.log.lines)
-			f.pump(func() bool { return len(f.log.lines) > n })
+			n := len(f.log.all())
+			f.pump(func() bool { return len(f.log.all()) > n })
 			if f.view().Status == round.StatusCompleted {
 				break
 			}

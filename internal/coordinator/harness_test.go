@@ -36,6 +36,13 @@ func (l *memoryLog) Apply(_ context.Context, line []byte) (any, error) {
 	return l.machine.Apply(line), nil
 }
 
+// all gives the lines committed so far.
+func (l *memoryLog) all() [][]byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines)
+}
+
 // federation is a coordinator, a log in memory and sites that hold the protocol's
 // real secrets, inside a synctest bubble.
 type federation struct {
@@ -139,7 +146,7 @@ func (f *federation) restart(m *Machine, lines [][]byte) {
 
 // crash restarts the coordinator from a log: the first keep lines of it, or all.
 func (f *federation) crash(keep int) {
-	lines := f.log.lines
+	lines := f.log.all()
 	if keep >= 0 {
 		lines = lines[:keep]
 	}
@@ -228,7 +235,13 @@ func (f *federation) finish() View {
 
 func (f *federation) view() View { return f.c.View(f.plan.Digest) }
 
-func (f *federation) state() *round.State { return f.c.machine.studies[f.plan.Digest] }
+// state is a copy of the study's state as it is now.
+func (f *federation) state() *round.State {
+	f.c.machine.mu.Lock()
+	defer f.c.machine.mu.Unlock()
+	now := *f.c.machine.studies[f.plan.Digest]
+	return &now
+}
 
 // sum is a site's vector: small numbers that differ by site and query.
 func (s *fakeSite) sum(a study.Ask) []int64 {

@@ -16,7 +16,7 @@ import (
 // release. The exact sum lives on this goroutine's stack and heap until it is
 // noised, and nowhere else: not in the log, not in a log line, not in an error.
 func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
-	opening, uploads := s.opening, s.uploads
+	uploads, opening := s.take(e.Survivors)
 	q, _, err := s.secaggQuery()
 	state := s.state
 	c.background(func() {

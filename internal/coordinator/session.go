@@ -22,6 +22,7 @@ type session struct {
 	query, slot int
 	uploads     map[int][]byte // by site, as received
 	opening     *secagg.Opening
+	taken       bool      // opening and uploads were given to release; later shares are not needed
 	deadline    time.Time // of the open phase
 	faults      []Fault
 }
@@ -59,7 +60,7 @@ func config(p *study.Plan, attempt uint32) secagg.Config {
 func (s *session) turn() {
 	if s.uploads == nil || s.query != s.state.Query || s.slot != s.state.Slot {
 		s.query, s.slot = s.state.Query, s.state.Slot
-		s.uploads, s.opening = map[int][]byte{}, nil
+		s.uploads, s.opening, s.taken = map[int][]byte{}, nil, false
 	}
 }
 
@@ -73,7 +74,19 @@ func (s *session) restore() error {
 	return err
 }
 
-// query gives what secagg calls the open query.
+// take gives the open slot's uploads of U and its opening to whoever unmasks the
+// sum, outside the lock: from here on the session touches neither.
+func (s *session) take(u []int) (map[int][]byte, *secagg.Opening) {
+	uploads := make(map[int][]byte, len(u))
+	for _, i := range u {
+		uploads[i] = s.uploads[i]
+	}
+	opening := s.opening
+	s.opening, s.taken = nil, true
+	return uploads, opening
+}
+
+// secaggQuery gives what secagg calls the open query.
 func (s *session) secaggQuery() (secagg.Query, study.Ask, error) {
 	ask, err := s.state.Ask()
 	if err != nil {
@@ -145,6 +158,9 @@ func (s *session) shared(site, query, slot int, shares []byte) round.Event {
 		return nil
 	}
 	s.turn()
+	if s.taken {
+		return nil
+	}
 	if s.opening == nil {
 		q, _, err := s.secaggQuery()
 		if err != nil {
