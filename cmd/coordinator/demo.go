@@ -75,6 +75,10 @@ func (c *demoCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	// As resolved, for people to read in full.
+	if text, err = toml.Marshal(spec); err != nil {
+		return err
+	}
 	dir := c.Keep
 	if dir != "" {
 		if err := os.Mkdir(dir, 0o700); err != nil {
