@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -80,16 +81,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		fmt.Fprintln(w, "  "+line)
 	}
 	fmt.Fprintln(w, "\nWhat leaves this site")
-	table(w, func(line func(string, ...any)) {
-		line("  WHEN\tKIND\tBYTES\tWHAT")
-		for _, p := range s.Leaves {
-			when := "setup"
-			if p.Query >= 0 {
-				when = fmt.Sprintf("round %d, query %d", p.Round, p.Query)
-			}
-			line("  %s\t%s\t%d\t%s", when, p.Kind, p.Bytes, p.What)
-		}
-	})
+	printLeaves(w, s.Leaves)
 	fmt.Fprintln(w, "\nRoster (compare the fingerprints by another way than the coordinator)")
 	table(w, func(line func(string, ...any)) {
 		line("  SITE\tUNITS\tKEY")
@@ -117,6 +109,37 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	}
 	section(w, "Why the policy leaves it to you", s.Policy)
 	section(w, "Warnings", s.Warnings)
+}
+
+// printLeaves shows messages alike as one line. Their sizes may differ by the bytes
+// that a query's number takes.
+func printLeaves(w io.Writer, leaves []agent.PlannedEgress) {
+	type message struct{ kind, what string }
+	type seen struct{ times, least, most int }
+	var order []message
+	all, total := map[message]seen{}, 0
+	for _, p := range leaves {
+		m := message{p.Kind, p.What}
+		s, again := all[m]
+		if !again {
+			order = append(order, m)
+			s.least = p.Bytes
+		}
+		all[m] = seen{s.times + 1, min(s.least, p.Bytes), max(s.most, p.Bytes)}
+		total += p.Bytes
+	}
+	table(w, func(line func(string, ...any)) {
+		line("  TIMES\tKIND\tBYTES EACH\tWHAT")
+		for _, m := range order {
+			s := all[m]
+			size := strconv.Itoa(s.most)
+			if s.least != s.most {
+				size = fmt.Sprintf("%d-%d", s.least, s.most)
+			}
+			line("  %d\t%s\t%s\t%s", s.times, m.kind, size, m.what)
+		}
+		line("  %d\t\t%d\tin all, before TLS; a retried query or a broken link sends messages again", len(leaves), total)
+	})
 }
 
 func section(w io.Writer, title string, lines []string) {

@@ -180,39 +180,57 @@ func (e *egressLog) snapshot() EgressReply {
 	return out
 }
 
-// PlannedEgress is one kind of message that a study makes leave.
+// PlannedEgress is one message that a study makes leave.
 type PlannedEgress struct {
 	Kind  string `json:"kind"`
 	Query int    `json:"query"` // -1 for the setup
 	Round int    `json:"round"` // -1 for the setup
-	Bytes int    `json:"bytes"` // of its content, to within a few headers
+	Bytes int    `json:"bytes"` // serialized, without TLS and gRPC's framing
 	What  string `json:"what"`
 }
 
-// plannedEgress lists everything that a study makes leave, in order, if no slot is
-// retried: a retry sends its query's messages once more.
+// The sizes of internal/secagg's messages, which a test compares with real ones:
+// the announcement's header, its transport key and signature; a box's AEAD tag; the
+// header of shares.
+const (
+	announcementFixed = 29 + 9 + 32 + 32 + 10 + 4 + 2 + 32 + 64
+	boxFixed          = 16
+	sharesFixed       = 23 + 24 + 32 + 4 + 32 + 32 + 2
+)
+
+// plannedEgress lists every message that a study makes leave, in order and to the
+// byte, if no slot is retried and no link breaks: either sends messages once more.
 func plannedEgress(p *study.Plan, self int) []PlannedEgress {
-	n := len(p.Proposal.Roster)
-	commitments := 2 * p.Thresholds.Quorum * 32 * p.Slots
-	out := []PlannedEgress{
-		{Kind: "decision", Query: -1, Round: -1, Bytes: 1, What: "yes or no to this digest, and a code from a fixed list"},
-		{Kind: "announcement", Query: -1, Round: -1, Bytes: commitments,
-			What: "one-time public keys and commitments to random polynomials, signed; nothing of the data"},
-		{Kind: "boxes", Query: -1, Round: -1, Bytes: (n - 1) * p.Slots * 64,
-			What: "shares of one-time keys, encrypted to each other site; nothing of the data"},
-		{Kind: "confirmation", Query: -1, Round: -1, Bytes: 64, What: "a signature that the shares are in order"},
-	}
-	for _, q := range p.Queries {
-		what := fmt.Sprintf("the sum of %d clipped vectors of %d numbers, masked: uniformly random to all but the sum over sites", p.Proposal.Roster[self].Units, q.Values)
-		if q.Kind == study.KindHistogram {
-			what = fmt.Sprintf("the counts of %d rows in %d bins of size, masked: uniformly random to all but the sum over sites", p.Proposal.Roster[self].Units, q.Values)
+	n, units := len(p.Proposal.Roster), p.Proposal.Roster[self].Units
+	sealed := make([][]byte, n)
+	for i := range sealed {
+		if i != self {
+			sealed[i] = make([]byte, 64*p.Slots+boxFixed)
 		}
-		out = append(out,
-			PlannedEgress{Kind: "upload", Query: q.Index, Round: q.Round, Bytes: q.Bytes, What: what},
-			PlannedEgress{Kind: "signature", Query: q.Index, Round: q.Round, Bytes: 64, What: "a signature on the set of sites in the sum"},
-			PlannedEgress{Kind: "shares", Query: q.Index, Round: q.Round, Bytes: n * 32,
-				What: "shares of one-time keys that remove the masks of the whole sum, once"},
-		)
+	}
+	var out []PlannedEgress
+	query, round := -1, -1
+	add := func(a answer, what string) {
+		raw, err := encode(a)
+		if err != nil {
+			return // bytes of zeros encode
+		}
+		out = append(out, PlannedEgress{a.kind(), query, round, len(raw), what})
+	}
+	add(decision{Study: p.Digest, Verdict: VerdictApproved}, "yes or no to this digest, and a code from a fixed list")
+	add(announcement{Study: p.Digest, Signed: make([]byte, announcementFixed+64*p.Thresholds.Quorum*p.Slots)},
+		"one-time public keys and commitments to random polynomials, signed; nothing of the data")
+	add(boxes{Study: p.Digest, Boxes: sealed}, "shares of one-time keys, encrypted to each other site; nothing of the data")
+	add(confirmation{Study: p.Digest, Signature: make([]byte, 64)}, "a signature that the shares are in order")
+	for i, q := range p.Queries {
+		query, round = i, q.Round
+		what := fmt.Sprintf("the sum of %d clipped vectors of %d numbers, masked: uniformly random to all; only the sum over sites can be opened", units, q.Values)
+		if q.Kind == study.KindHistogram {
+			what = fmt.Sprintf("the counts of %d rows in %d bins of size, masked: uniformly random to all; only the sum over sites can be opened", units, q.Values)
+		}
+		add(upload{p.Digest, i, i, make([]byte, q.Bytes)}, what)
+		add(signature{p.Digest, i, i, make([]byte, 64)}, "a signature on the set of sites in the sum")
+		add(shares{p.Digest, i, i, make([]byte, sharesFixed+32*n)}, "shares of one-time keys that remove the masks of the whole sum, once")
 	}
 	return out
 }

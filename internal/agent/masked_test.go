@@ -2,11 +2,14 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+	"google.golang.org/protobuf/proto"
 
 	"covey/internal/study"
+	covey "covey/proto/covey/v1"
 )
 
 // falseReject is the chance that each uniformity test fails although all is well.
@@ -82,20 +85,46 @@ func TestWhatLeavesIsMasked(t *testing.T) {
 	c.tell(c.release(retry, u, c.plain(retry, u)))
 	c.tell(tellEnded{c.plan.Digest, study.CodeAborted})
 
-	// Beyond the uploads, what left is as long as the protocol alone makes it: a
-	// longer message would carry something that this test has not looked at.
-	var planned int
+	// Everything that left is what was planned, to the byte, and the first slot's
+	// upload: a longer message would carry something that this test does not see.
+	planned := map[string]int{"upload": 2 * c.plan.Queries[0].Bytes}
 	for _, p := range plannedEgress(c.plan, 0) {
-		if p.Query <= 0 {
-			planned += p.Bytes
+		if p.Query <= 0 && p.Kind != "upload" {
+			planned[p.Kind] += p.Bytes
 		}
 	}
-	total := 0
-	for _, m := range s.sent {
-		total += len(m)
+	sent := map[string]int{}
+	for _, raw := range s.sent {
+		var m covey.SiteMessage
+		if err := proto.Unmarshal(raw, &m); err != nil {
+			t.Fatal(err)
+		}
+		if len(m.ProtoReflect().GetUnknown()) != 0 {
+			t.Error("a message holds unknown fields")
+		}
+		switch b := m.GetBody().(type) {
+		case *covey.SiteMessage_Decision:
+			sent["decision"] += len(raw)
+		case *covey.SiteMessage_Announcement:
+			sent["announcement"] += len(raw)
+		case *covey.SiteMessage_Boxes:
+			sent["boxes"] += len(raw)
+		case *covey.SiteMessage_Confirmation:
+			sent["confirmation"] += len(raw)
+		case *covey.SiteMessage_Upload:
+			sent["upload"] += len(b.Upload.GetMasked())
+		case *covey.SiteMessage_ReleaseSignature:
+			sent["signature"] += len(raw)
+		case *covey.SiteMessage_Shares:
+			sent["shares"] += len(raw)
+		default:
+			t.Errorf("a message of %T left", b)
+		}
 	}
-	planned += len(first.Masked) // the first slot's
-	if slack := total - planned; slack < 0 || slack > 200*len(s.sent) {
-		t.Errorf("%d bytes left in %d messages, %d are planned", total, len(s.sent), planned)
+	// A slot number other than 0 takes two bytes.
+	planned["signature"] += 2
+	planned["shares"] += 2
+	if !maps.Equal(sent, planned) {
+		t.Errorf("sent %v, planned %v", sent, planned)
 	}
 }

@@ -146,9 +146,8 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 		if _, ok := a.standing(id); !ok && code == study.CodeUnknownStudy {
 			return StudyDetail{}, &UnknownStudyError{Ref: id.String()}
 		}
-		d.Code = string(code)
-		if code == study.CodeUnknownStudy {
-			d.Code = d.StudyView.Code
+		if code != study.CodeUnknownStudy {
+			d.Code = string(code) // approved or pending, but not as configured now
 		}
 		return d, nil
 	}

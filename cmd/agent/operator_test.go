@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/agent"
+	"covey/internal/pki"
+	"covey/internal/study"
+)
+
+// serving gives the directory of a joined site whose agent answers on its socket
+// and has one proposal pending, and the proposal's digest.
+func serving(t *testing.T) (dir string, id study.Digest) {
+	t.Helper()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := t.TempDir()
+	dir = filepath.Join(root, "alpha")
+	check(pki.Init(filepath.Join(root, "c"), nil, time.Now()))
+	authority, err := pki.Load(filepath.Join(root, "c"))
+	check(err)
+	check(pki.NewSiteKeys(dir))
+	site, err := pki.LoadSite(dir)
+	check(err)
+	csr, err := site.CSR("alpha")
+	check(err)
+	certificate, err := authority.IssueSite("alpha", csr, time.Now())
+	check(err)
+	check(site.SaveCertificate(certificate, authority.CertificatePEM(), time.Now()))
+
+	other, _, err := ed25519.GenerateKey(nil)
+	check(err)
+	body, err := study.Propose(study.Spec{Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 3, Radius: "1",
+		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}}},
+		[]study.Member{{Name: "alpha", Identity: study.Key(site.Identity().Public().(ed25519.PublicKey)), Units: 2}, {Name: "beta", Identity: study.Key(other), Units: 7}},
+		authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
+	check(err)
+	id = study.DigestOf(body)
+	check(os.Mkdir(filepath.Join(dir, "pending"), 0o700))
+	check(os.WriteFile(filepath.Join(dir, "pending", id.String()+".toml"), body, 0o600))
+	check(os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n"), 0o600))
+	check(os.WriteFile(filepath.Join(dir, agent.ConfigFile), []byte(`site = "alpha"
+coordinator = ["127.0.0.1:1"]
+[[population]]
+name = "patients"
+cap_rho = 0.5
+[[dataset]]
+name = "rows"
+path = "rows.csv"
+population = "patients"
+`), 0o600))
+	config, err := agent.ReadConfig(dir)
+	check(err)
+	a, err := agent.New(agent.Options{Config: config})
+	check(err)
+	socket, err := agent.SocketPath(dir)
+	check(err)
+	l, err := net.Listen("unix", socket)
+	check(err)
+	server := &http.Server{Handler: a.Control()}
+	go server.Serve(l) // ends with Close
+	t.Cleanup(func() { server.Close(); a.Close() })
+	return dir, id
+}
+
+// TestOperatorCommands reads, approves and leaves a study through the command line.
+func TestOperatorCommands(t *testing.T) {
+	dir, id := serving(t)
+	agent := func(code int, args ...string) (stdout, stderr string) {
+		t.Helper()
+		var out, err bytes.Buffer
+		if got := run(t.Context(), append([]string{"-C", dir}, args...), &out, &err); got != code {
+			t.Fatalf("agent %q: exit status %d, want %d\n%s", args, got, code, err.String())
+		}
+		return out.String(), err.String()
+	}
+	has := func(text string, parts ...string) {
+		t.Helper()
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("no %q in\n%s", part, text)
+			}
+		}
+	}
+	out, _ := agent(0, "status")
+	has(out, "alpha", "no link", "1 await you, 0 approved")
+	out, _ = agent(0, "study", "list")
+	has(out, id.String()[:12], "blood", "pending", "patients")
+
+	// Everything that an operator must have seen before saying yes.
+	out, _ = agent(0, "study", "show", "blood")
+	has(out, id.String(), "ε = 0.5, δ = 1e-06", "under replacement of one unit", "queries in 3 rounds",
+		"What leaves this site", "announcement", "the sum of 2 clipped vectors of 2 numbers, masked", "shares",
+		"alpha (this site)", "beta", "left before this study  0.5", "left after", "Warnings", "no collusion")
+	if strings.Count(out, "clipped vectors") != 1 {
+		t.Errorf("uploads alike are not one line:\n%s", out)
+	}
+
+	_, said := agent(2, "study", "approve", "blood")
+	has(said, "--yes")
+	_, said = agent(2, "study", "approve", "other", "--yes")
+	has(said, `no study "other"`)
+	out, said = agent(0, "study", "approve", id.String()[:10], "--yes")
+	if out != id.String()+"\n" {
+		t.Errorf("stdout %q, want the digest alone", out)
+	}
+	has(said, "is approved", `population "patients"`)
+	out, _ = agent(0, "ledger", "show")
+	has(out, "patients", "approved")
+	exported, _ := agent(0, "ledger", "export")
+	asJSON, _ := agent(0, "ledger", "show", "--json")
+	if exported != asJSON || !json.Valid([]byte(exported)) {
+		t.Errorf("export and show --json differ:\n%s\n%s", exported, asJSON)
+	}
+	agent(0, "study", "reject", "blood")
+	out, _ = agent(0, "study", "show", "blood")
+	has(out, "finished (rejected), by operator")
+	_, said = agent(2, "study", "approve", "blood", "--yes")
+	has(said, "finished")
+
+	for _, args := range [][]string{{"status"}, {"study", "list"}, {"study", "show", "blood"}, {"ledger", "export"}, {"egress"}} {
+		out, _ := agent(0, append(args, "--json")...)
+		if !json.Valid([]byte(out)) {
+			t.Errorf("agent %q --json: not one JSON value:\n%s", args, out)
+		}
+	}
+}
