@@ -1,0 +1,114 @@
+package secagg
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"testing"
+)
+
+// group is a whole setup: every site's keys, secrets and shares.
+type group struct {
+	cfg     Config
+	keys    []ed25519.PrivateKey
+	secrets []Secrets
+	sent    [][]byte // announcements
+	boxes   [][][]byte
+	setup   *Setup
+	held    []Held
+}
+
+// testConfig gives design section 7's thresholds for n sites.
+func testConfig(n, slots int) (Config, []ed25519.PrivateKey) {
+	eta := (n - 1) / 3
+	q := (n+eta)/2 + 1
+	cfg := Config{Study: sha256.Sum256([]byte("study")), Corrupt: eta, Quorum: q, MinSurvivors: max(q, eta+2), Slots: slots}
+	var keys []ed25519.PrivateKey
+	for i := range n {
+		seed := sha256.Sum256(fmt.Appendf(nil, "identity %d", i))
+		keys = append(keys, ed25519.NewKeyFromSeed(seed[:]))
+		cfg.Identity = append(cfg.Identity, keys[i].Public().(ed25519.PublicKey))
+	}
+	return cfg, keys
+}
+
+// fixedSecrets are the same in every run, so that statistical tests are too.
+func fixedSecrets(cfg Config, site int) Secrets {
+	s := Secrets{Transport: sha256.Sum256(fmt.Appendf(nil, "transport %d", site))}
+	for slot := range cfg.Slots {
+		s.Slots = append(s.Slots, sha256.Sum256(fmt.Appendf(nil, "slot %d of %d", slot, site)))
+	}
+	return s
+}
+
+func newGroup(t testing.TB, n, slots int) *group {
+	t.Helper()
+	cfg, keys := testConfig(n, slots)
+	g := &group{cfg: cfg, keys: keys}
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range n {
+		g.secrets = append(g.secrets, fixedSecrets(cfg, i))
+		raw, err := Announce(cfg, i, g.secrets[i], keys[i])
+		must(err)
+		g.sent = append(g.sent, raw)
+	}
+	var err error
+	g.setup, err = Verify(cfg, g.sent)
+	must(err)
+	for i := range n {
+		boxes, err := g.setup.Deal(i, g.secrets[i])
+		must(err)
+		g.boxes = append(g.boxes, boxes)
+	}
+	for i := range n {
+		held, err := g.setup.Receive(i, g.secrets[i], g.boxesFor(i))
+		must(err)
+		g.held = append(g.held, held)
+	}
+	return g
+}
+
+// boxesFor are the boxes for site i, by dealer.
+func (g *group) boxesFor(i int) [][]byte {
+	out := make([][]byte, len(g.boxes))
+	for from, boxes := range g.boxes {
+		out[from] = boxes[i]
+	}
+	return out
+}
+
+func (g *group) certificate(t testing.TB, q Query, u Survivors) Certificate {
+	t.Helper()
+	cert := make(Certificate, len(g.keys))
+	for i := range g.cfg.Quorum {
+		signature, err := g.setup.SignRelease(i, g.keys[i], q, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cert[i] = signature
+	}
+	return cert
+}
+
+// upload gives site i's masked copy of v.
+func (g *group) upload(t testing.TB, i int, q Query, v []uint64) []uint64 {
+	t.Helper()
+	masked := append([]uint64(nil), v...)
+	if err := g.setup.Mask(i, g.secrets[i].Slots[q.Slot], q, masked); err != nil {
+		t.Fatal(err)
+	}
+	return masked
+}
+
+func (g *group) shares(t testing.TB, i int, q Query, u Survivors, cert Certificate) []byte {
+	t.Helper()
+	raw, err := g.setup.OpenShares(i, g.held[i][q.Slot], q, u, cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
