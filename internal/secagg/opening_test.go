@@ -75,15 +75,21 @@ func TestOpenedSum(t *testing.T) {
 					SumInto(sum, g.upload(t, i, q, v), q.Bits)
 				}
 				helpers := rng.Perm(n)[:g.cfg.Quorum]
-				short := slices.Clone(sum)
-				err := g.open(t, q, u, short, helpers[1:])
-				if e, ok := errors.AsType[*NotReadyError](err); !ok || e.Have != g.cfg.Quorum-1 {
-					t.Fatalf("U = %v: opened with q-1 helpers: %v", u, err)
+				o, err := g.setup.NewOpening(q, u)
+				if err != nil {
+					t.Fatal(err)
 				}
-				if !slices.Equal(short, sum) {
-					t.Fatalf("U = %v: a refused opening changed the sum", u)
+				cert := g.certificate(t, q, u)
+				for have, i := range helpers {
+					short := slices.Clone(sum)
+					if e, ok := errors.AsType[*NotReadyError](o.Unmask(short)); !ok || e.Have != have || !slices.Equal(short, sum) {
+						t.Fatalf("U = %v: opened, or changed, with %d helpers", u, have)
+					}
+					if err := o.Add(i, g.shares(t, i, q, u, cert)); err != nil {
+						t.Fatal(err)
+					}
 				}
-				if err := g.open(t, q, u, sum, helpers); err != nil {
+				if err := o.Unmask(sum); err != nil {
 					t.Fatalf("U = %v: %v", u, err)
 				}
 				if !slices.Equal(sum, want) {
