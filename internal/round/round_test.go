@@ -240,6 +240,28 @@ func TestBadAnnouncementNamesItsSite(t *testing.T) {
 	}
 }
 
+func TestFailedOpeningEndsTheStudy(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	opens := 0
+	for {
+		if len(h.pending) > 0 {
+			if e, ok := h.pending[0].(Open); ok {
+				opens++
+				h.pending = h.pending[1:]
+				h.event(OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal})
+				continue
+			}
+		}
+		if !h.one() {
+			break
+		}
+	}
+	h.want(StatusEnded)
+	if h.state.Code != study.CodeInternal || opens != 1 || len(h.state.Releases) != 0 {
+		t.Fatalf("code %s after %d openings, %d releases", h.state.Code, opens, len(h.state.Releases))
+	}
+}
+
 func TestAbortEndsAndKeepsCharges(t *testing.T) {
 	h := newHarness(t, 5, nil)
 	for h.state.Query == 0 && h.one() {

@@ -81,7 +81,8 @@ type live struct {
 	uploaded  []bool          // by site, in the open slot
 	signed    [][]byte        // by site, on the committed U
 	shared    []bool          // by site
-	opening   bool            // Open is under way
+	opening   bool            // Open is under way, or has failed
+	failure   study.Code      // why it failed
 	overdue   bool            // the open slot's upload deadline has passed
 	stalled   bool            // its opening deadline has passed
 	timed     map[string]bool // deadlines set since the slot opened
@@ -115,7 +116,7 @@ func (l *live) reset(sites int) {
 func (l *live) resetSlot(sites int) {
 	l.uploaded, l.shared = make([]bool, sites), make([]bool, sites)
 	l.signed = make([][]byte, sites)
-	l.opening, l.overdue, l.stalled = false, false, false
+	l.opening, l.failure, l.overdue, l.stalled = false, "", false, false
 	l.timed = map[string]bool{}
 }
 

@@ -74,7 +74,7 @@ func (s *State) observe(e Event) {
 		}
 	case OpenFailed:
 		if s.open(e.Query, e.Slot) {
-			l.opening = false
+			l.failure = e.Code // and never opened again by this leader
 		}
 	case ProposeFailed:
 		l.proposing = false
@@ -106,10 +106,6 @@ func (s *State) special(e Event) []Effect {
 	case SetupVerified:
 		if e.Culprit >= 0 {
 			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit + 1})
-		}
-	case OpenFailed:
-		if s.open(e.Query, e.Slot) {
-			return s.propose(Entry{Kind: EntryEnded, Code: e.Code})
 		}
 	case Adopt:
 		if s.open(e.Release.Query, s.Slot) {
@@ -189,6 +185,8 @@ func (s *State) advance() []Effect {
 	waits := s.plan.Proposal.Spec.OnDropout == study.DropoutWait
 	uploaded := s.Uploaded()
 	switch {
+	case l.failure != "":
+		return s.propose(Entry{Kind: EntryEnded, Code: l.failure})
 	case s.Survivors == nil:
 		if subset(s.wanted(), uploaded) {
 			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
