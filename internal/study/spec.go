@@ -155,10 +155,28 @@ func ParseSpec(text []byte) (Spec, error) {
 	if err := decode(text, &s); err != nil {
 		return Spec{}, err
 	}
+	if err := refuseZeros(text); err != nil {
+		return Spec{}, err
+	}
 	if err := s.resolve(); err != nil {
 		return Spec{}, err
 	}
 	return s, nil
+}
+
+// refuseZeros refuses a zero that somebody wrote: an absent key takes a default, and
+// a 0 that is there is not meant as one.
+func refuseZeros(text []byte) error {
+	var written map[string]any
+	if err := toml.Unmarshal(text, &written); err != nil {
+		return fieldError("toml", "%v", err)
+	}
+	for _, key := range []string{"rounds", "alpha", "lambda", "c", "radius_share"} {
+		if v := written[key]; v == int64(0) || v == 0.0 {
+			return fieldError(key, "must be positive, got 0; leave it out for the default")
+		}
+	}
+	return nil
 }
 
 func decode(text []byte, into any) error {

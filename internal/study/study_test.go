@@ -176,6 +176,8 @@ func TestBadInput(t *testing.T) {
 		{"delta zero", strings.Replace(minimal, "delta = 1e-6", "delta = 0.0", 1), "delta: must be"},
 		{"nan", strings.Replace(minimal, "epsilon = 1.0", "epsilon = nan", 1), "epsilon: must be"},
 		{"negative rounds", with("rounds = -1"), "rounds: must be in 1..500, got -1"},
+		{"zero rounds", with("rounds = 0"), "rounds: must be positive, got 0"},
+		{"zero lambda", with("lambda = 0.0"), "lambda: must be positive, got 0"},
 		{"negative lambda", with("lambda = -1.0"), "lambda: must be positive"},
 		{"paper without lambda", with("profile = \"paper\"\nalpha = 0.1"), "lambda: must be positive"},
 		{"paper without rounds", with("profile = \"paper\"\nlambda = 1.0"), "rounds: must be at least 1"},
