@@ -80,7 +80,7 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 
 // maxPolls bounds poll: each is a process of its own, so that it takes seconds
 // at least.
-const maxPolls = 400
+const maxPolls = 3000
 
 // poll is "poll REGEXP PROGRAM ARGS…": it runs a program until it succeeds
 // with stdout that matches.
