@@ -63,6 +63,7 @@ func (c *joinCmd) Run(t *terminal) error {
 }
 
 type checkCmd struct {
+	Study   string        `type:"existingfile" help:"A study.toml or a proposal: read its data set as the study would, numbers and all."`
 	Timeout time.Duration `default:"10s" help:"How long to wait for the coordinator (${default})."`
 }
 
@@ -74,6 +75,13 @@ func (c *checkCmd) Run(t *terminal) error {
 	ctx, cancel := context.WithTimeout(t.ctx, c.Timeout)
 	defer cancel()
 	found := agent.Check(ctx, config, time.Now())
+	if c.Study != "" {
+		text, err := os.ReadFile(c.Study)
+		if err != nil {
+			return err
+		}
+		found = append(found, agent.CheckStudy(config, text))
+	}
 	if err := t.print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/pki"
+	"covey/internal/study"
 )
 
 // Finding is one thing that Check looked at.
@@ -56,6 +57,39 @@ func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOp
 		add("coordinator "+address, "answers over TLS with the pinned CA", handshakeWith(ctx, site, address, options))
 	}
 	return out
+}
+
+// CheckStudy reads a data set as a study would, numbers and all, and changes
+// nothing. text is a study.toml that a coordinator's operator sent ahead, or a proposal.
+// A fault in the rows is a *DataError that names file, line and column.
+func CheckStudy(c *Config, text []byte) Finding {
+	out := Finding{What: "study"}
+	spec, err := study.ParseSpec(text)
+	if err != nil {
+		if p, asProposal := study.Parse(text); asProposal == nil {
+			spec, err = p.Spec, nil
+		}
+	}
+	if err == nil {
+		out.What = "study " + spec.Name
+		out.Detail, err = c.checkRows(spec)
+	}
+	if out.OK, out.Err = err == nil, err; err != nil {
+		out.Detail = plain(err)
+	}
+	return out
+}
+
+func (c *Config) checkRows(spec study.Spec) (string, error) {
+	d, ok := c.dataset(spec.Dataset)
+	if !ok {
+		return "", c.error("dataset", "no data set %q, which the study asks for", spec.Dataset)
+	}
+	rows, err := dataset.ReadCSV(c.path(d.Path), columnsOf(spec), dataset.Missing(spec.Missing))
+	if err != nil {
+		return "", &DataError{d.Name, err}
+	}
+	return fmt.Sprintf("data set %s: %d rows of %d columns, %d of them dropped for missing values", d.Name, rows.Units, rows.D, rows.Dropped), nil
 }
 
 // FingerprintOf gives the form of a site's key that people compare.

@@ -88,11 +88,7 @@ func (s *session) load() error {
 		return nil
 	}
 	spec := s.plan.Proposal.Spec
-	columns := make([]dataset.Column, len(spec.Columns))
-	for i, c := range spec.Columns {
-		columns[i] = dataset.Column{Name: c.Name, Offset: c.Offset, Scale: c.Scale}
-	}
-	read, err := dataset.ReadCSV(s.agent.config.path(s.dataset.Path), columns, dataset.Missing(spec.Missing))
+	read, err := dataset.ReadCSV(s.agent.config.path(s.dataset.Path), columnsOf(spec), dataset.Missing(spec.Missing))
 	if err != nil {
 		return err
 	}
@@ -105,6 +101,15 @@ func (s *session) load() error {
 	}
 	s.rows, s.sha = rows, read.SHA256
 	return nil
+}
+
+// columnsOf are a study's columns as dataset reads them.
+func columnsOf(spec study.Spec) []dataset.Column {
+	columns := make([]dataset.Column, len(spec.Columns))
+	for i, c := range spec.Columns {
+		columns[i] = dataset.Column{Name: c.Name, Offset: c.Offset, Scale: c.Scale}
+	}
+	return columns
 }
 
 // pinned loads the rows of an approved study and checks that they are those that

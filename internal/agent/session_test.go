@@ -237,7 +237,11 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 		{"kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = study.KindHistogram }},
 		{"no kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = "" }},
 		{"round", study.CodePlanMismatch, func(a *study.Ask) { a.Round = 1 }},
-		{"x not unit", study.CodePlanMismatch, func(a *study.Ask) { a.X[0] *= 1 + 1e-6 }},
+		{"x not unit", study.CodePlanMismatch, func(a *study.Ask) {
+			for i := range a.X {
+				a.X[i] *= 1 + 1e-6
+			}
+		}},
 		{"x zero", study.CodePlanMismatch, func(a *study.Ask) { a.X = make([]float64, testColumns) }},
 		{"x nan", study.CodePlanMismatch, func(a *study.Ask) { a.X[1] = math.NaN() }},
 		{"x infinite", study.CodePlanMismatch, func(a *study.Ask) { a.X[1] = math.Inf(1) }},
