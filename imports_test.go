@@ -23,10 +23,11 @@ var arrows = map[string][]string{
 	"internal/dataset":     {},
 	"internal/pki":         {},
 	"internal/replica":     {},
+	"internal/frame":       {},
 	"internal/study":       {"internal/noise"},
 	"internal/round":       {"internal/study"},
-	"internal/agent":       {"internal/study", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "proto/covey/v1"},
-	"internal/coordinator": {"internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "proto/covey/v1"},
+	"internal/agent":       {"internal/study", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
+	"internal/coordinator": {"internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"cmd/agent":            {"internal/agent", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
 	"cmd/coordinator":     {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/replica", "internal/agent"},

@@ -21,6 +21,5 @@
 // One gRPC stream carries messages both ways, each cut into frames of at most
 // 1 MiB, 512 MiB a message. The agent pings every 30 s, with or without a
 // stream, and gives up on an answer after 20 s; the coordinator's enforcement
-// policy allows that. Both numbers are a convention of the two sides, written
-// down in docs/protocol.md.
+// policy allows that. The numbers are in internal/frame, for both sides.
 package agent

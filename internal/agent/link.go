@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
-	"io"
 	"sync"
 	"time"
 
@@ -11,22 +9,13 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
 
+	"covey/internal/frame"
 	"covey/internal/study"
-)
-
-// The convention of both sides (package comment).
-const (
-	keepaliveTime    = 30 * time.Second
-	keepaliveTimeout = 20 * time.Second
-	frameSize        = 1 << 20
-	maxMessage       = 512 << 20
 )
 
 // maxWaiting bounds the messages of one link that wait for work: the reader
 // then reads no more, and gRPC's flow control holds the coordinator back.
 const maxWaiting = 64
-
-var errTooLong = errors.New("link: message over 512 MiB")
 
 // queued is one message to send and what the egress log says of it.
 type queued struct {
@@ -82,7 +71,7 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 			// Recorded before it is sent: the log may hold a message that was
 			// cut off, never miss one that left.
 			l.agent.egress.record(m.sent, l.agent.now())
-			if err := sendFrames(m.raw, send); err != nil {
+			if err := frame.Send(m.raw, send); err != nil {
 				return err
 			}
 		}
@@ -100,7 +89,7 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 // read takes messages until the link ends or one makes no sense.
 func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 	for {
-		raw, err := receiveFrames(receive, maxMessage)
+		raw, err := frame.Receive(receive, frame.MaxMessage)
 		if err != nil {
 			return err
 		}
@@ -146,43 +135,6 @@ func (l *link) drain(id study.Digest) {
 			l.post(a)
 		}
 		<-l.waiting
-	}
-}
-
-// Frames: gRPC refuses messages over 4 MiB, so every message travels in pieces.
-
-func sendFrames(message []byte, send func(data []byte, last bool) error) error {
-	for {
-		n := min(len(message), frameSize)
-		last := n == len(message)
-		if err := send(message[:n], last); err != nil {
-			return err
-		}
-		if last {
-			return nil
-		}
-		message = message[n:]
-	}
-}
-
-// receiveFrames gives the next whole message of at most limit bytes, or io.EOF.
-func receiveFrames(receive func() (data []byte, last bool, err error), limit int) ([]byte, error) {
-	var message []byte
-	for {
-		data, last, err := receive()
-		if err != nil {
-			if errors.Is(err, io.EOF) && message != nil {
-				return nil, io.ErrUnexpectedEOF
-			}
-			return nil, err
-		}
-		if len(message)+len(data) > limit {
-			return nil, errTooLong
-		}
-		message = append(message, data...)
-		if last {
-			return message, nil
-		}
 	}
 }
 
@@ -265,8 +217,8 @@ func dialOptions(tls *handshake) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithTransportCredentials(tls),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
-			Time: keepaliveTime, Timeout: keepaliveTimeout, PermitWithoutStream: true,
+			Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout, PermitWithoutStream: true,
 		}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2 * frameSize)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2 * frame.Size)),
 	}
 }

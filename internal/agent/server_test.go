@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	covey "covey/proto/covey/v1"
@@ -109,10 +110,10 @@ func (s *server) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.L
 
 func (l *serverLink) receive(t *testing.T) *covey.SiteMessage {
 	t.Helper()
-	raw, err := receiveFrames(func() ([]byte, bool, error) {
+	raw, err := frame.Receive(func() ([]byte, bool, error) {
 		m, err := l.stream.Recv()
 		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-	}, maxMessage)
+	}, frame.MaxMessage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func (l *serverLink) send(t *testing.T, m *covey.CoordinatorMessage) {
 	t.Helper()
 	raw, err := proto.Marshal(m)
 	if err == nil {
-		err = sendFrames(raw, func(data []byte, last bool) error {
+		err = frame.Send(raw, func(data []byte, last bool) error {
 			return l.stream.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
 		})
 	}

@@ -12,16 +12,10 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 
+	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
-)
-
-// Keepalive is agreed on by both sides here: agents ping every
-// KeepaliveTime, and the coordinator allows them to.
-const (
-	KeepaliveTime    = 30 * time.Second
-	KeepaliveTimeout = 20 * time.Second
 )
 
 // Options of a coordinator.
@@ -105,9 +99,9 @@ func (c *Coordinator) Close() {
 func (c *Coordinator) Server() *grpc.Server {
 	s := grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(c.authority.ServerTLS())),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: KeepaliveTime / 2, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: KeepaliveTime, Timeout: KeepaliveTimeout}),
-		grpc.MaxRecvMsgSize(2*frameSize),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: frame.KeepaliveTime / 2, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout}),
+		grpc.MaxRecvMsgSize(2*frame.Size),
 	)
 	c.register(s)
 	return s

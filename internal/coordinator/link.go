@@ -2,8 +2,9 @@ package coordinator
 
 import (
 	"errors"
-	"io"
 	"sync"
+
+	"covey/internal/frame"
 )
 
 // link is one site's open stream. Sending never blocks: the queue is bounded by
@@ -43,7 +44,7 @@ func (l *link) write(stop <-chan struct{}, send func(data []byte, last bool) err
 		l.queue = nil
 		l.mu.Unlock()
 		for _, m := range queue {
-			if err := sendFrames(m, send); err != nil {
+			if err := frame.Send(m, send); err != nil {
 				return err
 			}
 		}
@@ -60,48 +61,4 @@ func (l *link) write(stop <-chan struct{}, send func(data []byte, last bool) err
 	}
 }
 
-// Frames: gRPC refuses messages over 4 MiB, so every message travels in pieces.
-const (
-	frameSize  = 1 << 20
-	maxMessage = 512 << 20 // a site that sends more is cut off
-)
-
-var (
-	errReplaced = errors.New("link: the site opened another link")
-	errTooLong  = errors.New("link: message over 512 MiB")
-)
-
-func sendFrames(message []byte, send func(data []byte, last bool) error) error {
-	for {
-		n := min(len(message), frameSize)
-		last := n == len(message)
-		if err := send(message[:n], last); err != nil {
-			return err
-		}
-		if last {
-			return nil
-		}
-		message = message[n:]
-	}
-}
-
-// receiveFrames gives the next whole message, or io.EOF.
-func receiveFrames(receive func() (data []byte, last bool, err error)) ([]byte, error) {
-	var message []byte
-	for {
-		data, last, err := receive()
-		if err != nil {
-			if errors.Is(err, io.EOF) && message != nil {
-				return nil, io.ErrUnexpectedEOF
-			}
-			return nil, err
-		}
-		if len(message)+len(data) > maxMessage {
-			return nil, errTooLong
-		}
-		message = append(message, data...)
-		if last {
-			return message, nil
-		}
-	}
-}
+var errReplaced = errors.New("link: the site opened another link")

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -122,13 +123,13 @@ func (s *federationServer) Link(stream grpc.BidiStreamingServer[covey.LinkReques
 
 func (s *federationServer) receive(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse], l *link) error {
 	for {
-		raw, err := receiveFrames(func() ([]byte, bool, error) {
+		raw, err := frame.Receive(func() ([]byte, bool, error) {
 			m, err := stream.Recv()
 			if err != nil {
 				return nil, false, err
 			}
 			return m.GetFrame().GetData(), m.GetFrame().GetLast(), nil
-		})
+		}, frame.MaxMessage)
 		if err != nil {
 			return err
 		}

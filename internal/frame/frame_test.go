@@ -1,4 +1,4 @@
-package agent
+package frame
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 )
 
 func TestFrames(t *testing.T) {
-	for _, size := range []int{0, 1, frameSize - 1, frameSize, frameSize + 1, 3*frameSize + 7} {
+	for _, size := range []int{0, 1, Size - 1, Size, Size + 1, 3*Size + 7} {
 		message := bytes.Repeat([]byte{1, 2, 3, 5, 8}, size/5+1)[:size]
 		type frame struct {
 			data []byte
 			last bool
 		}
 		var frames []frame
-		if err := sendFrames(message, func(data []byte, last bool) error {
-			if len(data) > frameSize {
+		if err := Send(message, func(data []byte, last bool) error {
+			if len(data) > Size {
 				t.Errorf("size %d: a frame of %d bytes", size, len(data))
 			}
 			frames = append(frames, frame{data, last})
@@ -32,11 +32,11 @@ func TestFrames(t *testing.T) {
 			frames = frames[1:]
 			return f.data, f.last, nil
 		}
-		got, err := receiveFrames(next, maxMessage)
+		got, err := Receive(next, MaxMessage)
 		if err != nil || !bytes.Equal(got, message) {
 			t.Errorf("size %d: got %d bytes, %v", size, len(got), err)
 		}
-		if _, err := receiveFrames(next, maxMessage); err != io.EOF {
+		if _, err := Receive(next, MaxMessage); err != io.EOF {
 			t.Errorf("size %d: after the message: %v, want io.EOF", size, err)
 		}
 	}
@@ -44,12 +44,12 @@ func TestFrames(t *testing.T) {
 
 func TestFramesRefuse(t *testing.T) {
 	frame, read := make([]byte, 10), 0
-	_, err := receiveFrames(func() ([]byte, bool, error) { read++; return frame, false, nil }, 100)
-	if !errors.Is(err, errTooLong) || read != 11 {
-		t.Errorf("a message without end: %v after %d frames, want errTooLong after 11", err, read)
+	_, err := Receive(func() ([]byte, bool, error) { read++; return frame, false, nil }, 100)
+	if !errors.Is(err, ErrTooLong) || read != 11 {
+		t.Errorf("a message without end: %v after %d frames, want ErrTooLong after 11", err, read)
 	}
 	cut := false
-	_, err = receiveFrames(func() ([]byte, bool, error) {
+	_, err = Receive(func() ([]byte, bool, error) {
 		if cut {
 			return nil, false, io.EOF
 		}

@@ -1,0 +1,62 @@
+// Package frame is what both ends of a link agree on: how a message is cut into
+// pieces that gRPC lets through (it refuses over 4 MiB), and how often a link is
+// pinged (design section 9).
+package frame
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+// Limits of a link.
+const (
+	Size       = 1 << 20   // bytes in a frame, at most
+	MaxMessage = 512 << 20 // bytes in a message; a peer that sends more is cut off
+
+	// The agent pings at KeepaliveTime, with or without a stream, and gives a
+	// silent coordinator KeepaliveTimeout; the coordinator allows that and does the same.
+	KeepaliveTime    = 30 * time.Second
+	KeepaliveTimeout = 20 * time.Second
+)
+
+// ErrTooLong is a message over the receiver's limit.
+var ErrTooLong = errors.New("frame: message over its limit")
+
+// Send cuts a message into frames; an empty one is one empty frame. data is valid
+// during the call.
+func Send(message []byte, send func(data []byte, last bool) error) error {
+	for {
+		n := min(len(message), Size)
+		last := n == len(message)
+		if err := send(message[:n], last); err != nil {
+			return err
+		}
+		if last {
+			return nil
+		}
+		message = message[n:]
+	}
+}
+
+// Receive gives the next whole message of at most limit bytes, io.EOF between
+// messages, or io.ErrUnexpectedEOF within one.
+func Receive(receive func() (data []byte, last bool, err error), limit int) ([]byte, error) {
+	var message []byte
+	for {
+		data, last, err := receive()
+		if err != nil {
+			if errors.Is(err, io.EOF) && message != nil {
+				return nil, io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		if len(message)+len(data) > limit {
+			return nil, ErrTooLong
+		}
+		message = append(message, data...)
+		if last {
+			return message, nil
+		}
+	}
+}
