@@ -2,22 +2,47 @@ package noise
 
 import "math"
 
-// AnalyticDelta is the exact δ at ε of rounds-fold composition of the continuous
-// Gaussian mechanism (Balle, Wang 2018, theorem 8, with μ = Δ√T/σ). It is
-// information: not a bound for the discrete law, and never charged.
+// AnalyticDelta is the exact δ at ε >= 0 of rounds-fold composition of the continuous
+// Gaussian mechanism (Balle, Wang 2018, theorem 8, with μ = Δ√T/σ):
+//
+//	δ = Φ(a) - e^ε·Φ(b),  a = μ/2 - ε/μ,  b = -μ/2 - ε/μ.
+//
+// It is information: not a bound for the discrete law, and never charged.
 func AnalyticDelta(sensitivity, sigma float64, rounds int, eps float64) float64 {
 	mu := sensitivity * math.Sqrt(float64(rounds)) / sigma
 	a, b := mu/2-eps/mu, -mu/2-eps/mu
-	return normal(a) - math.Exp(eps)*normal(b)
+	// e^ε·Φ(b) overflows and cancels as it stands; ε - b²/2 = -a²/2 gives both
+	// terms one small factor.
+	common := math.Exp(-a*a/2) / 2
+	if a > 0 {
+		return math.Erfc(-a/math.Sqrt2)/2 - common*erfcx(-b/math.Sqrt2)
+	}
+	return common * (erfcx(-a/math.Sqrt2) - erfcx(-b/math.Sqrt2))
 }
 
-// normal is the standard normal distribution function.
-func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+// erfcx is exp(x²)·erfc(x) for x >= 0, to about 1e-14 of it.
+func erfcx(x float64) float64 {
+	if x < 10 {
+		return math.Exp(x*x) * math.Erfc(x)
+	}
+	// The asymptotic series; at x = 10 its term of index 12 is below 1e-14.
+	sum, term := 1.0, 1.0
+	for k := 1; k <= 12; k++ {
+		term *= -float64(2*k-1) / (2 * x * x)
+		sum += term
+	}
+	return sum / (x * math.Sqrt(math.Pi))
+}
 
-// AnalyticEpsilon is the ε at δ of the same composition.
+// AnalyticEpsilon is the ε at δ of the same composition. A *ParameterError is for
+// Δ or σ that are not positive and finite or whose ratio is not, rounds < 1, δ outside
+// (0, 1) and an ε above 1e9.
 func AnalyticEpsilon(sensitivity, sigma float64, rounds int, delta float64) (float64, error) {
-	if !(sensitivity > 0 && sigma > 0) || math.IsInf(sensitivity, 0) || math.IsInf(sigma, 0) || math.IsInf(sensitivity/sigma, 0) {
-		return 0, parameter("sigma", "sigma and sensitivity must be positive and finite")
+	if !(sensitivity > 0) || math.IsInf(sensitivity, 0) {
+		return 0, parameter("sensitivity", "must be positive and finite, got %v", sensitivity)
+	}
+	if ratio := sensitivity / sigma; !(sigma > 0) || math.IsInf(sigma, 0) || !(ratio > 0) || math.IsInf(ratio, 0) {
+		return 0, parameter("sigma", "must be positive and finite, and so sensitivity/sigma, got %v", sigma)
 	}
 	if rounds < 1 {
 		return 0, parameter("rounds", "must be at least 1, got %d", rounds)
@@ -31,8 +56,8 @@ func AnalyticEpsilon(sensitivity, sigma float64, rounds int, delta float64) (flo
 	}
 	lo, hi := 0.0, 1.0
 	for at(hi) > delta {
-		if hi *= 2; hi > 600 {
-			return 0, parameter("sigma", "gives an epsilon above 600, beyond what this formula computes")
+		if hi *= 2; hi > 1e9 {
+			return 0, parameter("sigma", "gives an epsilon above 1e9, got %v", sigma)
 		}
 	}
 	for range 200 {
@@ -43,28 +68,4 @@ func AnalyticEpsilon(sensitivity, sigma float64, rounds int, delta float64) (flo
 		}
 	}
 	return hi, nil
-}
-
-// DiscreteDelta is the exact δ at ε of the one-dimensional discrete Gaussian
-// mechanism with integer sensitivity (CKS 2020, theorem 7):
-//
-//	P[X > εσ²/Δ - Δ/2] - e^ε P[X > εσ²/Δ + Δ/2].
-func DiscreteDelta(eps, sigma2 float64, sensitivity int) (float64, error) {
-	if !(sigma2 > 0 && sigma2 <= 1e12) || sensitivity < 1 || !(eps >= 0 && eps <= 600) {
-		return 0, parameter("sigma²", "sigma² in (0, 1e12], sensitivity >= 1 and epsilon in [0, 600] are wanted")
-	}
-	reach := int(math.Ceil(40*math.Sqrt(sigma2))) + sensitivity
-	at, half := eps*sigma2/float64(sensitivity), float64(sensitivity)/2
-	total, above, far := 0.0, 0.0, 0.0
-	for x := -reach; x <= reach; x++ {
-		p := math.Exp(-float64(x) * float64(x) / (2 * sigma2))
-		total += p
-		if float64(x) > at-half {
-			above += p
-		}
-		if float64(x) > at+half {
-			far += p
-		}
-	}
-	return (above - math.Exp(eps)*far) / total, nil
 }

@@ -17,7 +17,7 @@ type bitSource struct {
 }
 
 // word gives 64 random bits. After an error it gives zeros, and err is set: the
-// caller's result is thrown away.
+// caller's result is thrown away. Every loop below ends on err.
 func (s *bitSource) word() uint64 {
 	if s.left == 0 {
 		if s.err == nil {
@@ -44,7 +44,8 @@ func (s *bitSource) below(n uint64) uint64 {
 }
 
 // bernoulli is true with probability exactly a/b, 0 <= a <= b, b > 0: it compares
-// a uniform real with a/b, 64 binary digits at a time.
+// a uniform real with a/b, 64 binary digits at a time. bernoulliWide and bernoulliBig
+// do the same to wider numbers: on the same ratio all three take the same words and agree.
 func (s *bitSource) bernoulli(a, b uint64) bool {
 	if a >= b {
 		return true
@@ -60,6 +61,59 @@ func (s *bitSource) bernoulli(a, b uint64) bool {
 		}
 	}
 	return false // a uniform real is not below what it equals in every digit
+}
+
+// wide is an unsigned integer of 128 bits.
+type wide struct{ hi, lo uint64 }
+
+func (a wide) less(b wide) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
+
+func (a wide) minus(b wide) wide {
+	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
+	hi, _ := bits.Sub64(a.hi, b.hi, borrow)
+	return wide{hi, lo}
+}
+
+// bernoulliWide needs b < 2^127, so that doubling what is below b stays within 128
+// bits. Long division digit by digit is cheap here: two digits decide on average.
+func (s *bitSource) bernoulliWide(a, b wide) bool {
+	if !a.less(b) {
+		return true
+	}
+	for a != (wide{}) {
+		u := s.word()
+		if s.err != nil {
+			return false
+		}
+		for range 64 {
+			a = wide{a.hi<<1 | a.lo>>63, a.lo << 1}
+			digit := uint64(0)
+			if !a.less(b) {
+				a, digit = a.minus(b), 1
+			}
+			if u>>63 != digit {
+				return u>>63 < digit
+			}
+			u <<= 1
+		}
+	}
+	return false
+}
+
+func (s *bitSource) bernoulliBig(a, b *big.Int) bool {
+	if a.Cmp(b) >= 0 {
+		return true
+	}
+	for rest := new(big.Int).Set(a); rest.Sign() != 0; {
+		digits, _ := new(big.Int).QuoRem(rest.Lsh(rest, 64), b, rest)
+		switch u, d := s.word(), digits.Uint64(); {
+		case u < d:
+			return true
+		case u > d || s.err != nil:
+			return false
+		}
+	}
+	return false
 }
 
 // bernoulliExp is true with probability exactly exp(-γ), where once(k) is true
@@ -80,39 +134,22 @@ func (s *bitSource) bernoulliExpRatio(a, b uint64) bool {
 // bernoulliExpHalfSquare is true with probability exp(-(a/b)²/2), 0 <= a <= b.
 func (s *bitSource) bernoulliExpHalfSquare(a, b uint64) bool {
 	return s.bernoulliExp(func(k uint64) bool {
-		first := s.bernoulli(a, b) // two independent draws: (a/b)²
-		return first && s.bernoulli(a, b) && s.bernoulli(1, 2*k)
+		for range 2 {
+			if !s.bernoulli(a, b) {
+				return false
+			}
+		}
+		return s.bernoulli(1, 2*k)
 	})
 }
 
-// belowBig, bernoulliBig and bernoulliExpBig are the same laws on integers of
-// any size.
-func (s *bitSource) belowBig(n *big.Int) *big.Int {
-	size := n.BitLen()
-	words := make([]byte, 8*((size+63)/64))
-	for {
-		for i := 0; i < len(words); i += 8 {
-			binary.BigEndian.PutUint64(words[i:], s.word())
-		}
-		v := new(big.Int).SetBytes(words)
-		v.Rsh(v, uint(8*len(words)-size))
-		if v.Cmp(n) < 0 || s.err != nil {
-			return v
-		}
-	}
-}
-
-func (s *bitSource) bernoulliBig(a, b *big.Int) bool { return s.belowBig(b).Cmp(a) < 0 }
-
-// bernoulliExpBig is true with probability exp(-a/b), a >= 0, b > 0.
-func (s *bitSource) bernoulliExpBig(a, b *big.Int) bool {
-	whole, rest := new(big.Int).QuoRem(a, b, new(big.Int))
-	for one := big.NewInt(1); whole.Sign() > 0 && s.err == nil; whole.Sub(whole, one) {
-		if !s.bernoulliExpRatio(1, 1) {
+// times is true if n calls of once are: an intersection of independent events. It
+// stops at the first false, so that n may be of any size.
+func (s *bitSource) times(n *big.Int, once func() bool) bool {
+	for i, one := new(big.Int).Set(n), big.NewInt(1); i.Sign() > 0; i.Sub(i, one) {
+		if !once() || s.err != nil {
 			return false
 		}
 	}
-	return s.bernoulliExp(func(k uint64) bool {
-		return s.bernoulliBig(rest, new(big.Int).Mul(b, new(big.Int).SetUint64(k)))
-	})
+	return true
 }

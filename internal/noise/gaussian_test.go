@@ -1,19 +1,16 @@
 package noise
 
 import (
-	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 	"testing"
+	"testing/iotest"
 
 	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
 )
 
 func sampler(t testing.TB, sigma2 *big.Rat) *Gaussian {
@@ -25,31 +22,46 @@ func sampler(t testing.TB, sigma2 *big.Rat) *Gaussian {
 	return g
 }
 
-func seeded(label string) io.Reader {
-	var key [32]byte
-	copy(key[:], label)
-	return NewKeyed(key)
+// onIntegers is g without its paths on machine words.
+func onIntegers(g *Gaussian) *Gaussian {
+	slow := *g
+	slow.root, slow.ratio = nil, nil
+	return &slow
 }
 
-// chiSquare compares draws with the exact law in bins of width values, merged so
-// that each expects at least 20. It gives the p-value.
-func chiSquare(draws []int64, sigma2 float64, width int64) (p float64, bins int) {
-	reach := int64(math.Ceil(12*math.Sqrt(sigma2))) + 1
-	counts := map[int64]float64{}
-	for _, v := range draws {
-		counts[floorDiv(v, width)]++
+func seeded(label string) io.Reader {
+	return NewKeyed(Key(nil, 64, [32]byte([]byte(fmt.Sprintf("%32.32s", label))), [32]byte{}))
+}
+
+func fill(t testing.TB, g *Gaussian, label string, n int) []int64 {
+	t.Helper()
+	draws := make([]int64, n)
+	if err := g.Fill(seeded(label), draws); err != nil {
+		t.Fatal(err)
 	}
-	total := 0.0
-	law := map[int64]float64{}
-	for x := -reach; x <= reach; x++ {
-		w := math.Exp(-float64(x) * float64(x) / (2 * sigma2))
-		law[floorDiv(x, width)] += w
-		total += w
+	return draws
+}
+
+// chiSquare compares draws with the law of bins [k·width, (k+1)·width), merged
+// from both ends inward so that each expects at least 20. It gives the p-value.
+func chiSquare(draws []int64, law map[int64]float64, width int64) (p float64, bins int) {
+	counts := map[int64]float64{}
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, v := range draws {
+		b := floorDiv(v, width)
+		counts[b]++
+		first, last = min(first, b), max(last, b)
+	}
+	for b := range law {
+		first, last = min(first, b), max(last, b)
+	}
+	if last-first > 1e6 {
+		return 0, 0 // draws where the law has nothing
 	}
 	n := float64(len(draws))
 	statistic, expected, observed := 0.0, 0.0, 0.0
-	for b := floorDiv(-reach, width); b <= floorDiv(reach, width); b++ {
-		expected += n * law[b] / total
+	for b := first; b <= last; b++ {
+		expected += n * law[b]
 		observed += counts[b]
 		if expected >= 20 {
 			statistic += (observed - expected) * (observed - expected) / expected
@@ -57,11 +69,38 @@ func chiSquare(draws []int64, sigma2 float64, width int64) (p float64, bins int)
 			bins++
 		}
 	}
-	// The remainder joins the far tail as a bin of its own.
-	if expected > 0 {
-		statistic += (observed - expected) * (observed - expected) / max(expected, 1)
-	}
+	// The last bins are one of their own, a degree of freedom that the fixed sum takes.
+	statistic += (observed - expected) * (observed - expected) / max(expected, 1)
 	return distuv.ChiSquared{K: float64(bins)}.Survival(statistic), bins
+}
+
+// exactLaw sums exp(-x²/(2σ²)) over bins.
+func exactLaw(sigma2 float64, width int64) map[int64]float64 {
+	reach := int64(math.Ceil(12*math.Sqrt(sigma2))) + 1
+	law, total := map[int64]float64{}, 0.0
+	for x := -reach; x <= reach; x++ {
+		w := math.Exp(-float64(x) * float64(x) / (2 * sigma2))
+		law[floorDiv(x, width)] += w
+		total += w
+	}
+	for b := range law {
+		law[b] /= total
+	}
+	return law
+}
+
+// wideLaw is the law where σ > 2^19: by Euler and Maclaurin a sum over a bin differs
+// from the integral between its half-integers by less than 1e-11 of it.
+func wideLaw(sigma float64, width int64) map[int64]float64 {
+	law := map[int64]float64{}
+	for b, w := int64(-12*sigma)/width, float64(width); float64(b)*w < 12*sigma; b++ {
+		lo, hi := (float64(b)*w-0.5)/sigma, (float64(b+1)*w-0.5)/sigma
+		if lo > 0 {
+			lo, hi = -hi, -lo // differences of small numbers, not of ones
+		}
+		law[b] = (math.Erfc(-hi/math.Sqrt2) - math.Erfc(-lo/math.Sqrt2)) / 2
+	}
+	return law
 }
 
 func floorDiv(a, b int64) int64 {
@@ -72,8 +111,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// TestLaw compares 200,000 seeded draws with the exact law. A correct sampler
-// under other seeds fails a case with probability 1e-6; these seeds pass or fail
+// TestLaw compares seeded draws with the exact law, on every path. A correct
+// sampler under other seeds fails a case with probability 1e-6; these seeds pass or fail
 // for good.
 func TestLaw(t *testing.T) {
 	for _, c := range []struct {
@@ -81,62 +120,165 @@ func TestLaw(t *testing.T) {
 		width  int64
 	}{
 		{big.NewRat(3, 10), 1}, {big.NewRat(1, 1), 1}, {big.NewRat(10, 1), 1}, {big.NewRat(1_000_000, 1), 50},
-		{big.NewRat(9, 4), 1}, {Sigma(46_085).Squared(), 3}, // a histogram's σ of 45.0049
+		{big.NewRat(9, 4), 1}, {big.NewRat(1, 50), 1}, {big.NewRat(999_999, 2), 40},
+		{Sigma(46_085).Squared(), 3}, // a histogram's σ of 45.0049
 	} {
 		g := sampler(t, c.sigma2)
-		name := fmt.Sprintf("σ²=%s words=%v", c.sigma2.FloatString(3), g.q != 0)
-		t.Run(name, func(t *testing.T) {
-			draws := make([]int64, 200_000)
-			if err := g.Fill(seeded("law "+name), draws); err != nil {
-				t.Fatal(err)
-			}
-			s2, _ := c.sigma2.Float64()
-			p, bins := chiSquare(draws, s2, c.width)
-			t.Logf("p = %.4f over %d bins", p, bins)
-			if p < 1e-6 {
-				t.Fatalf("the draws do not follow the law: p = %g over %d bins", p, bins)
-			}
-		})
-	}
-}
-
-// TestBothPaths draws the same σ² on words and on integers of any size: each
-// follows the law. False-reject probability 1e-6 each.
-func TestBothPaths(t *testing.T) {
-	g := sampler(t, big.NewRat(100, 1))
-	if g.q == 0 {
-		t.Fatal("σ² = 100 does not take the word-sized path")
-	}
-	slow := *g
-	slow.q = 0
-	for name, g := range map[string]*Gaussian{"words": g, "integers": &slow} {
-		draws := make([]int64, 100_000)
-		if err := g.Fill(seeded("paths"), draws); err != nil {
-			t.Fatal(err)
-		}
-		if p, bins := chiSquare(draws, 100, 1); p < 1e-6 {
-			t.Errorf("%s: p = %g over %d bins", name, p, bins)
+		s2, _ := c.sigma2.Float64()
+		for name, n := range map[string]int{"words": 200_000, "integers": 50_000} {
+			t.Run(fmt.Sprintf("sigma2=%s/%s", c.sigma2, name), func(t *testing.T) {
+				g := g
+				if g.root == nil && g.ratio == nil {
+					t.Fatal("machine words are not used")
+				}
+				if name == "integers" {
+					g = onIntegers(g)
+				}
+				p, bins := chiSquare(fill(t, g, "law "+name+c.sigma2.String(), n), exactLaw(s2, c.width), c.width)
+				if p < 1e-6 {
+					t.Fatalf("the draws do not follow the law: p = %g over %d bins", p, bins)
+				}
+			})
 		}
 	}
 }
 
-// TestTailsOfWords: proposals far out take the split of accept into whole and rest
-// parts. With σ² = 10^6 and draws beyond 3σ alone, the tail's share must be right:
-// P = 0.0027, 400,000 draws, so a bound of 6 standard deviations; false-reject 2e-9.
-func TestTailsOfWords(t *testing.T) {
-	draws := make([]int64, 400_000)
-	if err := sampler(t, big.NewRat(1_000_000, 1)).Fill(seeded("tails"), draws); err != nil {
-		t.Fatal(err)
-	}
-	far := 0.0
-	for _, v := range draws {
-		if v > 3000 || v < -3000 {
-			far++
+// TestLawOfWideNoise does the same with 100,000 draws at the σ of vector queries and
+// above; false-reject probability 1e-6 a case.
+func TestLawOfWideNoise(t *testing.T) {
+	whole := func(log uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), log) }
+	for _, sigma2 := range []*big.Rat{
+		new(big.Rat).SetInt(whole(44)), new(big.Rat).SetInt(whole(68)), new(big.Rat).SetInt(whole(104)),
+		new(big.Rat).SetFrac(whole(44), big.NewInt(3)), new(big.Rat).SetFrac(whole(101), big.NewInt(3)),
+		Sigma(1<<30 + 1).Squared(),
+	} {
+		s2, _ := sigma2.Float64()
+		sigma := math.Sqrt(s2)
+		width := int64(sigma / 16)
+		p, bins := chiSquare(fill(t, sampler(t, sigma2), "wide "+sigma2.String(), 100_000), wideLaw(sigma, width), width)
+		if p < 1e-6 {
+			t.Errorf("σ = %g: the draws do not follow the law: p = %g over %d bins", sigma, p, bins)
 		}
 	}
-	want := 0.0026997960632 * float64(len(draws))
-	if math.Abs(far-want) > 6*math.Sqrt(want) {
-		t.Fatalf("%v draws beyond 3σ, want about %.0f", far, want)
+}
+
+// TestMoments: mean, variance and fourth moment of 400,000 draws, and the share
+// beyond 3σ, which takes the whole part of accept's exponent. Each is within 5.5
+// standard deviations of what it should be: false-reject 4e-8 each. The moments of the
+// discrete law at σ >= 3 are the Gaussian's to 1e-70.
+func TestMoments(t *testing.T) {
+	const n = 400_000
+	for _, sigma := range []int64{3, 1000, 1 << 22} {
+		draws := fill(t, sampler(t, big.NewRat(sigma*sigma, 1)), fmt.Sprint("moments", sigma), n)
+		var mean, square, fourth, far float64
+		for _, v := range draws {
+			x := float64(v) / float64(sigma)
+			mean += x / n
+			square += x * x / n
+			fourth += x * x * x * x / n
+			if x > 3 || x < -3 {
+				far++
+			}
+		}
+		for _, m := range []struct {
+			name            string
+			got, want, each float64 // each: standard deviation of one draw's
+		}{
+			{"mean", mean, 0, 1}, {"variance", square, 1, math.Sqrt(2)}, {"fourth moment", fourth, 3, math.Sqrt(96)},
+		} {
+			if math.Abs(m.got-m.want) > 5.5*m.each/math.Sqrt(n) {
+				t.Errorf("σ = %d: %s %v, want %v", sigma, m.name, m.got, m.want)
+			}
+		}
+		want := 0.0
+		for b, p := range exactLaw(float64(min(sigma, 1000)*min(sigma, 1000)), 1) {
+			if b > 3*min(sigma, 1000) || b < -3*min(sigma, 1000) {
+				want += p * n
+			}
+		}
+		if math.Abs(far-want) > 5.5*math.Sqrt(want)+0.001*want {
+			t.Errorf("σ = %d: %v draws beyond 3σ, want about %.0f", sigma, far, want)
+		}
+	}
+}
+
+// TestPathsAgree: on machine words and on integers of any size the same bits give
+// the same draws, so that no version of one path can change a sum's noise.
+func TestPathsAgree(t *testing.T) {
+	roots, ratios := 0, 0
+	rapid.Check(t, func(r *rapid.T) {
+		var sigma2 *big.Rat
+		if rapid.Bool().Draw(r, "square") {
+			sigma2 = Sigma(rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 62).Draw(r, "bits"))).Draw(r, "sigma")).Squared()
+		} else {
+			num := rapid.Int64Range(1, 1<<uint(rapid.IntRange(0, 62).Draw(r, "bits"))).Draw(r, "num")
+			sigma2 = big.NewRat(num, rapid.Int64Range(1, 1000).Draw(r, "den"))
+		}
+		g, err := NewGaussian(sigma2)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if g.root != nil {
+			roots++
+		}
+		if g.ratio != nil {
+			ratios++
+		}
+		label := fmt.Sprint(rapid.Uint64().Draw(r, "seed"))
+		if fast, slow := fill(t, g, label, 20), fill(t, onIntegers(g), label, 20); !slices.Equal(fast, slow) {
+			r.Fatalf("σ² = %s: %v on words, %v on integers", sigma2, fast, slow)
+		}
+		// Proposals that Laplace hardly ever makes, where words stop fitting.
+		y := rapid.Uint64Range(0, 1<<uint(rapid.IntRange(0, 62).Draw(r, "y bits"))).Draw(r, "y")
+		a, b := &bitSource{r: seeded(label)}, &bitSource{r: seeded(label)}
+		if g.accept(a, y) != onIntegers(g).accept(b, y) || a.used() != b.used() {
+			r.Fatalf("σ² = %s, y = %d: accepted on one path only", sigma2, y)
+		}
+	})
+	if roots == 0 || ratios == 0 {
+		t.Fatalf("machine words were used for %d squares and %d others", roots, ratios)
+	}
+}
+
+// TestDistanceFits: machine words give x only where it and what accept makes of it do
+// not wrap, however far out y and however small σ are.
+func TestDistanceFits(t *testing.T) {
+	fits, not := 0, 0
+	rapid.Check(t, func(r *rapid.T) {
+		p := rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 45).Draw(r, "p bits"))).Draw(r, "p")
+		q := rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 45).Draw(r, "q bits"))).Draw(r, "q")
+		y := rapid.Uint64Range(0, 1<<uint(rapid.IntRange(0, 62).Draw(r, "y bits"))).Draw(r, "y")
+		for _, factor := range []uint64{1, 3} {
+			num, den := new(big.Int).Mul(integer(p), integer(p)), new(big.Int).Mul(integer(q), integer(q))
+			g, err := NewGaussian(new(big.Rat).SetFrac(num, den.Mul(den, integer(factor))))
+			if err != nil {
+				r.Fatal(err)
+			}
+			var x uint64
+			var ok bool
+			want := new(big.Int).Mul(integer(y), integer(g.t))
+			want.Mul(want, g.den).Sub(want, g.num).Abs(want)
+			switch {
+			case g.root != nil:
+				x, ok = g.root.distance(y)
+				if w := x / g.root.m; ok && w >= 1<<32 {
+					r.Fatalf("σ = %d/%d, y = %d: the square of %d wraps", p, q, y, w)
+				}
+			case g.ratio != nil:
+				x, ok = g.ratio.distance(y)
+			}
+			if ok && integer(x).Cmp(want) != 0 {
+				r.Fatalf("σ² = %s, y = %d: x = %d, want %d", new(big.Rat).SetFrac(g.num, g.den), y, x, want)
+			}
+			if ok {
+				fits++
+			} else {
+				not++
+			}
+		}
+	})
+	if fits == 0 || not == 0 {
+		t.Fatalf("%d distances fit, %d do not", fits, not)
 	}
 }
 
@@ -145,55 +287,49 @@ func TestTailsOfWords(t *testing.T) {
 // these change only with the label in Key and the protocol version.
 func TestKnownDraws(t *testing.T) {
 	for _, c := range []struct {
-		sigma float64
-		want  []int64
+		sigma2 *big.Rat
+		want   []int64
 	}{
-		{45.0049, knownSmall}, {4_000_000, knownLarge},
+		{big.NewRat(1, 1), []int64{-1, 0, -1, -1, 0, -1}},
+		{big.NewRat(3, 10), []int64{1, -1, 0, 0, 0, 0}},
+		{Sigma(46_086).Squared(), []int64{47, -24, -153, 41, 81, -42}},
+		{big.NewRat(16_000_000_000_000, 1), []int64{1859069, -1600851, -13030155, 2900932, 2292586, -5693369}},
+		{Sigma(1 << 60).Squared(), []int64{617520402586300, 618459773136546, -1677202155266530, 1170410851497671, -742086266312744, -3930758711075729}},
+		{big.NewRat(16_000_000_000_000, 3), []int64{1150221, 1859069, -1382243, 1844473, 74145, 376015}},
 	} {
-		s, err := SigmaAtLeast(c.sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
 		draws := make([]int64, 6)
 		key := Key([]uint64{1, 2, 3, 4, 5, 6, 7}, 40, [32]byte{1}, [32]byte{2})
-		if err := sampler(t, s.Squared()).Fill(NewKeyed(key), draws); err != nil {
+		if err := sampler(t, c.sigma2).Fill(NewKeyed(key), draws); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(draws, c.want) {
-			t.Errorf("σ = %v: %v, want %v", c.sigma, draws, c.want)
+			t.Errorf("σ² = %s: %v, want %v", c.sigma2, draws, c.want)
 		}
 	}
 }
 
-func TestKeyBindsEverything(t *testing.T) {
-	lanes := []uint64{1, 2, 3, 4}
-	base := Key(lanes, 64, [32]byte{1}, [32]byte{2})
-	for name, other := range map[string][32]byte{
-		"lanes":     Key([]uint64{1, 2, 3, 5}, 64, [32]byte{1}, [32]byte{2}),
-		"count":     Key(lanes[:3], 64, [32]byte{1}, [32]byte{2}),
-		"bits":      Key(lanes, 56, [32]byte{1}, [32]byte{2}),
-		"context":   Key(lanes, 64, [32]byte{3}, [32]byte{2}),
-		"survivors": Key(lanes, 64, [32]byte{1}, [32]byte{3}),
+// TestFillIsAFunctionOfTheBytes: draws do not depend on how the reader hands its
+// bytes out, and a longer Fill begins with the shorter one's draws.
+func TestFillIsAFunctionOfTheBytes(t *testing.T) {
+	g := sampler(t, Sigma(46_085).Squared())
+	want := fill(t, g, "refill", 500)
+	for name, r := range map[string]io.Reader{
+		"again": seeded("refill"), "bytes": iotest.OneByteReader(seeded("refill")), "halves": iotest.HalfReader(seeded("refill")),
 	} {
-		if other == base {
-			t.Errorf("the key does not depend on %s", name)
+		got := make([]int64, 700)
+		if err := g.Fill(r, got); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got[:500], want) {
+			t.Errorf("%s: other draws from the same bytes", name)
 		}
 	}
-}
-
-type failing struct{}
-
-func (failing) Read([]byte) (int, error) { return 0, errors.New("no bits") }
-
-func TestBrokenSourceGivesNoNoise(t *testing.T) {
-	for _, sigma2 := range []*big.Rat{big.NewRat(100, 1), big.NewRat(3, 10)} {
-		out := []int64{7, 7, 7}
-		if err := sampler(t, sigma2).Fill(failing{}, out); err == nil {
-			t.Fatal("draws were made from no bits")
-		}
-		if !slices.Equal(out, []int64{0, 0, 0}) {
-			t.Fatal("an unfinished draw was left behind")
-		}
+	one, err := g.Sample(seeded("refill"))
+	if err != nil || one != want[0] {
+		t.Errorf("Sample gives %d (%v), Fill %d", one, err, want[0])
+	}
+	if slices.Equal(fill(t, g, "another", 500), want) {
+		t.Error("other bytes give the same draws")
 	}
 }
 
@@ -203,100 +339,60 @@ func TestBadSigma(t *testing.T) {
 			t.Errorf("σ² = %v was accepted", v)
 		}
 	}
+	if _, err := Sigma(0).Gaussian(); err == nil {
+		t.Error("σ = 0 was accepted")
+	}
+	for _, x := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1<<52 + 1} {
+		if s, err := SigmaAtLeast(x); err == nil {
+			t.Errorf("σ at least %v is %d", x, s)
+		}
+	}
 }
 
+// TestSigmaIsExactAndAtLeast: σ is the smallest of its grid that is at least x, and
+// its square is exact.
 func TestSigmaIsExactAndAtLeast(t *testing.T) {
-	for _, x := range []float64{1e-9, 0.3, 1, 45.00485, 65_535.9999, 65_536, 65_536.0001, 4e6 + 0.25, 1 << 40} {
+	rapid.Check(t, func(r *rapid.T) {
+		x := math.Exp2(rapid.Float64Range(-40, 52).Draw(r, "log"))
+		if rapid.Bool().Draw(r, "round") {
+			x = math.Ceil(x)
+		}
 		s, err := SigmaAtLeast(x)
 		if err != nil {
-			t.Fatal(err)
+			r.Fatal(err)
 		}
-		if s.Float() < x || s.Float() > x*(1+0x1p-15)+0x1p-10 {
-			t.Errorf("σ at least %v is %v", x, s.Float())
+		step := Sigma(1)
+		if x > wholeSigma {
+			step = sigmaStep
 		}
-		squared, exact := s.Squared().Float64()
-		if !exact && math.Abs(squared/(s.Float()*s.Float())-1) > 1e-15 {
-			t.Errorf("σ² of %v is %v", s.Float(), squared)
+		if s.Float() < x || s > step && (s-step).Float() >= x || s%step != 0 {
+			r.Fatalf("σ at least %v is %v", x, s.Float())
 		}
-	}
-}
-
-// TestNoFloatInTheSampler: the sampler's files hold no floating point at all.
-func TestNoFloatInTheSampler(t *testing.T) {
-	for _, name := range []string{"gaussian.go", "bernoulli.go", "keyed.go"} {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
+		root := new(big.Rat).SetFrac(new(big.Int).SetUint64(uint64(s)), big.NewInt(sigmaStep))
+		if s.Squared().Cmp(root.Mul(root, root)) != 0 {
+			r.Fatalf("σ² of %v is %v", s.Float(), s.Squared())
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.Ident:
-				if strings.HasPrefix(n.Name, "float") || n.Name == "Float64" || n.Name == "Float" {
-					t.Errorf("%s uses %s", name, n.Name)
-				}
-			case *ast.BasicLit:
-				if n.Kind == token.FLOAT {
-					t.Errorf("%s holds the constant %s", name, n.Value)
-				}
-			case *ast.ImportSpec:
-				if n.Path.Value == `"math"` {
-					t.Errorf("%s imports math", name)
-				}
-			}
-			return true
-		})
-	}
-}
-
-func TestCheckReleased(t *testing.T) {
-	vector, histogram := Sigma(4_000_000<<10), Sigma(46_085)
-	for _, c := range []struct {
-		lanes int
-		sigma Sigma
-	}{{4, vector}, {7, vector}, {64, vector}, {512, histogram}, {512, 3 << 10}} {
-		zeros := make([]int64, c.lanes)
-		err := CheckReleased(zeros, zeros, c.sigma)
-		if e, ok := errors.AsType[*ReleaseError](err); !ok || !e.Low {
-			t.Errorf("%d values without noise at σ = %v: %v", c.lanes, c.sigma.Float(), err)
+		g, err := s.Gaussian()
+		if err != nil || s > 64 && s%step == 0 && s.Float() < 1<<28 && g.root == nil {
+			r.Fatalf("σ = %v: machine words are not used (%v)", s.Float(), err)
 		}
-		far := slices.Clone(zeros)
-		for i := range far {
-			far[i] = int64(30 * c.sigma.Float())
-		}
-		if e, ok := errors.AsType[*ReleaseError](CheckReleased(far, zeros, c.sigma)); !ok || e.Low {
-			t.Errorf("%d values at 30σ were accepted", c.lanes)
-		}
-		// 2,000 good releases: one is refused with probability 2,000·2^-64.
-		g := sampler(t, c.sigma.Squared())
-		draws := make([]int64, c.lanes)
-		source := seeded("check")
-		for range 2000 / c.lanes {
-			if err := g.Fill(source, draws); err != nil {
-				t.Fatal(err)
-			}
-			if err := CheckReleased(draws, zeros, c.sigma); err != nil {
-				t.Fatalf("%d values with their noise: %v", c.lanes, err)
-			}
-		}
-	}
-	// 512 values with a third of the noise they should have.
-	draws := make([]int64, 512)
-	if err := sampler(t, Sigma(46_085/3).Squared()).Fill(seeded("third"), draws); err != nil {
-		t.Fatal(err)
-	}
-	if CheckReleased(draws, make([]int64, 512), histogram) == nil {
-		t.Error("a third of the noise was accepted")
-	}
+	})
 }
 
 func BenchmarkFill(b *testing.B) {
-	for _, sigma := range []float64{1, 45.0049, 1 << 20, 1 << 34} {
-		b.Run(fmt.Sprintf("sigma=%g", sigma), func(b *testing.B) {
-			s, err := SigmaAtLeast(sigma)
-			if err != nil {
-				b.Fatal(err)
-			}
-			g := sampler(b, s.Squared())
+	for _, c := range []struct {
+		name   string
+		sigma2 *big.Rat
+	}{
+		{"sigma=1", big.NewRat(1, 1)},
+		{"sigma=45.0049", Sigma(46_085).Squared()},
+		{"sigma=2^20", big.NewRat(1<<40, 1)},
+		{"sigma=2^20/sqrt3", big.NewRat(1<<40, 3)},
+		{"sigma=2^34", Sigma(1 << 44).Squared()},
+		{"sigma=2^34/sqrt3", new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), 68), big.NewInt(3))},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			g := sampler(b, c.sigma2)
 			draws := make([]int64, 1000)
 			source := seeded("bench")
 			for b.Loop() {
@@ -308,8 +404,3 @@ func BenchmarkFill(b *testing.B) {
 		})
 	}
 }
-
-var (
-	knownSmall = []int64{47, -24, -153, 41, 81, -42}
-	knownLarge = []int64{1859069, -1600851, -13030155, 2900932, 2292586, -5693369}
-)

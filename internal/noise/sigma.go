@@ -1,7 +1,6 @@
 package noise
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 )
@@ -9,8 +8,8 @@ import (
 // sigmaStep is how many units of a Sigma make one grid step.
 const sigmaStep = 1 << 10
 
-// wholeSigma is the σ from which a Sigma is a whole number of grid steps: the sampler's
-// word-sized path needs it, and it costs at most 2^-16 of σ.
+// wholeSigma is the σ from which SigmaAtLeast gives a whole number of grid steps: the
+// sampler's word-sized path needs it, and it costs at most 2^-16 of σ.
 const wholeSigma = 1 << 16
 
 // maxSigma bounds σ: no ring holds more.
@@ -20,20 +19,9 @@ const maxSigma = 1 << 52
 // an exact number that travels on the wire and is hashed.
 type Sigma uint64
 
-// ParameterError is a parameter outside its bounds.
-type ParameterError struct {
-	Name   string
-	Reason string
-}
-
-func (e *ParameterError) Error() string { return "noise: " + e.Name + ": " + e.Reason }
-
-func parameter(name, format string, args ...any) error {
-	return &ParameterError{name, fmt.Sprintf(format, args...)}
-}
-
-// SigmaAtLeast gives the smallest Sigma of at least x grid steps: a multiple of
-// 2^-10 below 2^16, a whole number above.
+// SigmaAtLeast gives the smallest Sigma of at least x grid steps that is a multiple
+// of 2^-10 up to 2^16 and a whole number above. A *ParameterError is for an x that
+// is not in (0, 2^52].
 func SigmaAtLeast(x float64) (Sigma, error) {
 	if !(x > 0 && x <= maxSigma) {
 		return 0, parameter("sigma", "must be in (0, 2^52], got %v", x)
@@ -44,7 +32,7 @@ func SigmaAtLeast(x float64) (Sigma, error) {
 	return Sigma(math.Ceil(x * sigmaStep)), nil // x·2^10 is exact
 }
 
-// Float is σ in grid steps.
+// Float is σ in grid steps: exact for what SigmaAtLeast gives, the nearest float64 above 2^53 units.
 func (s Sigma) Float() float64 { return float64(s) / sigmaStep }
 
 // Squared is σ² in squared grid steps, exactly.
@@ -52,3 +40,6 @@ func (s Sigma) Squared() *big.Rat {
 	k := new(big.Int).SetUint64(uint64(s))
 	return new(big.Rat).SetFrac(k.Mul(k, k), big.NewInt(sigmaStep*sigmaStep))
 }
+
+// Gaussian prepares the sampler of N_Z(0, σ²).
+func (s Sigma) Gaussian() (*Gaussian, error) { return NewGaussian(s.Squared()) }

@@ -2,29 +2,27 @@ package noise
 
 import "math"
 
-// ulps is how far results are moved against the spender: more than the rounding
-// errors of the formulas below, less than 1e-12 of the value.
-const ulps = 1e-13
-
 // RhoOf is the ρ of zCDP of a discrete Gaussian of parameter sigma on a query of
-// L2 sensitivity Δ, both in the same units: Δ²/(2σ²) (CKS 2020, theorem 4; the
-// multivariate form, theorem 14). Rounded up.
+// L2 sensitivity Δ > 0, both in the same units: Δ²/(2σ²) (CKS 2020, theorem 4; the
+// multivariate form, theorem 14). Rounded up; an underflow does not make it free.
 func RhoOf(sensitivity, sigma float64) float64 {
 	r := sensitivity / sigma
-	return r * r / 2 * (1 + 8*0x1p-53)
+	return max(r*r/2*(1+8*0x1p-53), 0x1p-1000) // three roundings, each of at most 2^-53
 }
 
-// SigmaFor is the σ whose charge is at most rho: Δ/√(2ρ), rounded up.
+// SigmaFor is the σ whose charge RhoOf is at most rho: Δ/√(2ρ), rounded up by
+// more than RhoOf adds. The caller checks that rho and Δ are positive and finite.
 func SigmaFor(rho, sensitivity float64) float64 {
 	return sensitivity / math.Sqrt(2*rho) * (1 + 16*0x1p-53)
 }
 
-// Epsilon is the ε for which ρ-zCDP gives (ε, δ)-DP by the tight conversion (CKS
-// 2020, corollary 13):
+// Epsilon is the ε >= 0 for which ρ-zCDP gives (ε, δ)-DP by the tight conversion (CKS
+// 2020, corollary 13), rounded up:
 //
 //	ε = inf over α > 1 of αρ + (ln(1/δ) + (α-1)·ln(1-1/α) - ln α)/(α-1).
 //
-// Every α gives a bound, so a minimum that is found inexactly errs upward.
+// Every α gives a bound, so a minimum that is found inexactly errs upward. A
+// *ParameterError is for ρ outside [0, 1e6] or δ outside (0, 1).
 func Epsilon(rho, delta float64) (float64, error) {
 	if !(rho >= 0 && rho <= 1e6) {
 		return 0, parameter("rho", "must be in [0, 1e6], got %v", rho)
@@ -42,6 +40,9 @@ func checkDelta(delta float64) error {
 	return nil
 }
 
+// ulps is how far an ε is moved up on top of the error bound of its terms.
+const ulps = 1e-13
+
 func epsilon(rho, delta float64) float64 {
 	if rho == 0 {
 		return 0
@@ -49,7 +50,10 @@ func epsilon(rho, delta float64) float64 {
 	l := -math.Log(delta)
 	at := func(s float64) float64 { // a = α-1 = e^s
 		a := math.Exp(s)
-		return (1+a)*rho + (l-math.Log1p(a))/a - math.Log1p(1/a)
+		whole, entropy, rest := (1+a)*rho, math.Log1p(a), math.Log1p(1/a)
+		// The terms may cancel almost wholly: what rounding may have lost is a
+		// share of them, not of their sum. Four roundings a term, of 2^-53 each, at most.
+		return whole + (l-entropy)/a - rest + 0x1p-50*(whole+(l+entropy)/a+rest)
 	}
 	e := minimum(at, -30, 40)
 	return max(0, e+math.Abs(e)*ulps)
@@ -74,7 +78,8 @@ func minimum(f func(float64) float64, lo, hi float64) float64 {
 	return min(fa, fb)
 }
 
-// Rho is the largest ρ whose tight conversion at δ is at most ε, rounded down.
+// Rho is the largest ρ whose Epsilon at δ is at most ε, so rounded down. A
+// *ParameterError is for ε outside (0, 1000] or δ outside (0, 1).
 func Rho(eps, delta float64) (float64, error) {
 	if !(eps > 0 && eps <= 1000) {
 		return 0, parameter("epsilon", "must be in (0, 1000], got %v", eps)
@@ -82,7 +87,7 @@ func Rho(eps, delta float64) (float64, error) {
 	if err := checkDelta(delta); err != nil {
 		return 0, err
 	}
-	lo, hi := 0.0, eps+1 // zCDP with ρ = ε + 1 has ε_δ above ε for every δ < 1/2
+	lo, hi := 0.0, eps+1
 	for epsilon(hi, delta) <= eps {
 		hi *= 2
 	}
