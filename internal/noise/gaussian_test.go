@@ -244,10 +244,7 @@ func TestPathsAgree(t *testing.T) {
 // not wrap, however far out y and however small σ are.
 func TestDistanceFits(t *testing.T) {
 	fits, not := 0, 0
-	rapid.Check(t, func(r *rapid.T) {
-		p := rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 45).Draw(r, "p bits"))).Draw(r, "p")
-		q := rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 45).Draw(r, "q bits"))).Draw(r, "q")
-		y := rapid.Uint64Range(0, 1<<uint(rapid.IntRange(0, 62).Draw(r, "y bits"))).Draw(r, "y")
+	check := func(r rapid.TB, p, q, y uint64) {
 		for _, factor := range []uint64{1, 3} {
 			num, den := new(big.Int).Mul(integer(p), integer(p)), new(big.Int).Mul(integer(q), integer(q))
 			g, err := NewGaussian(new(big.Rat).SetFrac(num, den.Mul(den, integer(factor))))
@@ -276,6 +273,14 @@ func TestDistanceFits(t *testing.T) {
 				not++
 			}
 		}
+	}
+	check(t, 1<<20, 1, 1<<21)
+	check(t, 1<<20, 1, 1<<61)
+	rapid.Check(t, func(r *rapid.T) {
+		p := rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 45).Draw(r, "p bits"))).Draw(r, "p")
+		q := rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 45).Draw(r, "q bits"))).Draw(r, "q")
+		y := rapid.Uint64Range(0, 1<<uint(rapid.IntRange(0, 62).Draw(r, "y bits"))).Draw(r, "y")
+		check(r, p, q, y)
 	})
 	if fits == 0 || not == 0 {
 		t.Fatalf("%d distances fit, %d do not", fits, not)

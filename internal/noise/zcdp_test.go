@@ -3,6 +3,7 @@ package noise
 import (
 	"encoding/csv"
 	"math"
+	"math/big"
 	"os"
 	"strconv"
 	"testing"
@@ -158,6 +159,9 @@ func TestRoundsAgainstTheSpender(t *testing.T) {
 		}
 	})
 }
+
+// exact holds any float64, and products of a few, without rounding.
+func exact(v float64) *big.Float { return new(big.Float).SetPrec(2200).SetFloat64(v) }
 
 // TestRhoOfIsRoundedUp: the exact Δ²/(2σ²) is never above; an underflow costs something.
 func TestRhoOfIsRoundedUp(t *testing.T) {
