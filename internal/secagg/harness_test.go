@@ -4,7 +4,10 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
+	"sync"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // group is a whole setup: every site's keys, secrets and shares.
@@ -39,6 +42,35 @@ func fixedSecrets(cfg Config, site int) Secrets {
 		s.Slots = append(s.Slots, sha256.Sum256(fmt.Appendf(nil, "slot %d of %d", slot, site)))
 	}
 	return s
+}
+
+// labelled makes fixed bytes of a label and numbers.
+func labelled(label string, numbers ...int) [32]byte {
+	return sha256.Sum256(fmt.Append(nil, label, numbers))
+}
+
+var groups sync.Map // n to func() *group
+
+// sharedGroup gives one group of n sites and two slots to all tests, which use its
+// slots again and again under other contexts, as no site may, and change nothing of it.
+func sharedGroup(t testing.TB, n int) *group {
+	t.Helper()
+	made, _ := groups.LoadOrStore(n, sync.OnceValue(func() *group { return newGroup(t, n, 2) }))
+	g := made.(func() *group)()
+	if g == nil {
+		t.Fatal("the group could not be made")
+	}
+	return g
+}
+
+// plusOne gives another canonical scalar.
+func plusOne(t testing.TB, raw []byte) []byte {
+	t.Helper()
+	s, err := decodeScalar(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Add(s, scalarOf(1)).Bytes()
 }
 
 func newGroup(t testing.TB, n, slots int) *group {
@@ -81,7 +113,7 @@ func (g *group) boxesFor(i int) [][]byte {
 	return out
 }
 
-func (g *group) certificate(t testing.TB, q Query, u Survivors) Certificate {
+func (g *group) certificate(t rapid.TB, q Query, u Survivors) Certificate {
 	t.Helper()
 	cert := make(Certificate, len(g.keys))
 	for i := range g.cfg.Quorum {
@@ -95,7 +127,7 @@ func (g *group) certificate(t testing.TB, q Query, u Survivors) Certificate {
 }
 
 // upload gives site i's masked copy of v.
-func (g *group) upload(t testing.TB, i int, q Query, v []uint64) []uint64 {
+func (g *group) upload(t rapid.TB, i int, q Query, v []uint64) []uint64 {
 	t.Helper()
 	masked := append([]uint64(nil), v...)
 	if err := g.setup.Mask(i, g.secrets[i].Slots[q.Slot], q, masked); err != nil {
@@ -104,7 +136,7 @@ func (g *group) upload(t testing.TB, i int, q Query, v []uint64) []uint64 {
 	return masked
 }
 
-func (g *group) shares(t testing.TB, i int, q Query, u Survivors, cert Certificate) []byte {
+func (g *group) shares(t rapid.TB, i int, q Query, u Survivors, cert Certificate) []byte {
 	t.Helper()
 	raw, err := g.setup.OpenShares(i, g.held[i][q.Slot], q, u, cert)
 	if err != nil {

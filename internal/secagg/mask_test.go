@@ -2,7 +2,6 @@ package secagg
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -137,70 +136,5 @@ func TestPack(t *testing.T) {
 	}
 	if _, err := Unpack(make([]byte, 4), 31, 1); err == nil {
 		t.Error("a ring of 31 bits was accepted")
-	}
-}
-
-func BenchmarkMask(b *testing.B) {
-	for _, n := range []int{5, 64} {
-		b.Run(fmt.Sprintf("N=%d/d=1000", n), func(b *testing.B) {
-			g := newGroup(b, n, 1)
-			q := Query{Bits: 40, Lanes: 1000}
-			v := make([]uint64, q.Lanes)
-			for b.Loop() {
-				if err := g.setup.Mask(0, g.secrets[0].Slots[0], q, v); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkUnmask(b *testing.B) {
-	for _, n := range []int{5, 64} {
-		b.Run(fmt.Sprintf("N=%d/d=1000", n), func(b *testing.B) {
-			g := newGroup(b, n, 1)
-			q := Query{Bits: 40, Lanes: 1000}
-			var u Survivors
-			for i := range n - n/10 {
-				u = append(u, i)
-			}
-			cert := g.certificate(b, q, u)
-			var shares [][]byte
-			for i := range g.cfg.Quorum {
-				shares = append(shares, g.shares(b, i, q, u, cert))
-			}
-			sum := make([]uint64, q.Lanes)
-			for b.Loop() {
-				o, err := g.setup.NewOpening(q, u)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for i, raw := range shares {
-					if err := o.Add(i, raw); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if err := o.Unmask(sum); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkSetup(b *testing.B) {
-	for _, n := range []int{5, 16} {
-		b.Run(fmt.Sprintf("N=%d/S=20", n), func(b *testing.B) {
-			g := newGroup(b, n, 20)
-			for b.Loop() {
-				setup, err := Verify(g.cfg, g.sent)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := setup.Receive(0, g.secrets[0], g.boxesFor(0)); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

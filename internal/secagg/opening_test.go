@@ -1,7 +1,8 @@
 package secagg
 
 import (
-	"encoding/binary"
+	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -47,56 +48,124 @@ func (g *group) open(t testing.TB, q Query, u Survivors, sum []uint64, helpers [
 	return o.Unmask(sum)
 }
 
-// TestOpenedSum: for every N in 2..12 and every survivor set of at least U_min, the
-// opened sum of random vectors is the true one mod 2^b exactly, whichever q sites
-// help; with q-1 it cannot be opened. (One setup serves all sets of an N under other
-// contexts, which only a test may do.) -short takes every fifth set of the larger N.
-func TestOpenedSum(t *testing.T) {
-	for n := 2; n <= 12; n++ {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			g := newGroup(t, n, 1)
-			rng := rand.New(rand.NewPCG(uint64(n), 1))
-			step := 1
-			if testing.Short() && n > 6 {
-				step = 5
+// openExactly opens U's sum of uploads with q helpers, and asserts that it is that of the
+// vectors mod 2^b. With q-1 of them it asserts that nothing opens: not by Unmask, and not by
+// interpolating their shares.
+func (g *group) openExactly(t rapid.TB, q Query, u Survivors, helpers []int, vectors, uploads [][]uint64) {
+	t.Helper()
+	sum, want := make([]uint64, q.Lanes), make([]uint64, q.Lanes)
+	for _, i := range u {
+		SumInto(sum, uploads[i], q.Bits)
+		SumInto(want, vectors[i], q.Bits)
+	}
+	o, err := g.setup.NewOpening(q, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := g.certificate(t, q, u)
+	for have, i := range helpers {
+		short := slices.Clone(sum)
+		if e, ok := errors.AsType[*NotReadyError](o.Unmask(short)); !ok || e.Have != have || e.Need != g.cfg.Quorum || !slices.Equal(short, sum) {
+			t.Fatalf("U = %v: opened, or changed, with %d helpers", u, have)
+		}
+		if have == g.cfg.Quorum-1 {
+			coefficients := lagrange(helpers[:have])
+			for j := range vectors {
+				secret := edwards25519.NewScalar()
+				for a, helper := range helpers[:have] {
+					secret.MultiplyAdd(coefficients[a], o.shares[helper][j], secret)
+				}
+				if new(edwards25519.Point).ScalarBaseMult(secret).Equal(o.secretOf(j)[0]) == 1 {
+					t.Fatalf("U = %v: %d shares give the secret of %d", u, have, j)
+				}
 			}
-			all := subsets(n, g.cfg.MinSurvivors)
-			for k := 0; k < len(all); k += step {
-				u := all[k]
-				q := Query{Bits: Widths[k%len(Widths)], Lanes: 1 + rng.IntN(20)}
-				binary.BigEndian.PutUint64(q.Context[:], uint64(k))
-				want, sum := make([]uint64, q.Lanes), make([]uint64, q.Lanes)
-				for _, i := range u {
+		}
+		if err := o.Add(i, g.shares(t, i, q, u, cert)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.Unmask(sum); err != nil {
+		t.Fatalf("U = %v: %v", u, err)
+	}
+	if !slices.Equal(sum, want) {
+		t.Fatalf("U = %v, b = %d, helpers %v: the opened sum is not the sum", u, q.Bits, helpers)
+	}
+}
+
+// TestOpenedSum: for every N in 2..8, every survivor set of at least U_min and every ring,
+// the opened sum of random vectors is the true one, whichever q sites help. One setup
+// serves an N, and one set of uploads all sets of a ring, which only a test may do.
+func TestOpenedSum(t *testing.T) {
+	sizes := []int{2, 3, 4, 5, 6, 7, 8}
+	if testing.Short() {
+		sizes = []int{2, 3, 5, 7}
+	}
+	for _, n := range sizes {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			g := sharedGroup(t, n)
+			rng := rand.New(rand.NewPCG(uint64(n), 1))
+			for _, width := range Widths {
+				q := Query{Slot: rng.IntN(2), Context: labelled("opened sum", n, int(width)), Bits: width, Lanes: 1 + rng.IntN(20)}
+				var vectors, uploads [][]uint64
+				for i := range n {
 					v := make([]uint64, q.Lanes)
 					for j := range v {
-						v[j] = rng.Uint64() & ringMask(q.Bits)
+						v[j] = rng.Uint64() & ringMask(width)
 					}
-					SumInto(want, v, q.Bits)
-					SumInto(sum, g.upload(t, i, q, v), q.Bits)
+					vectors, uploads = append(vectors, v), append(uploads, g.upload(t, i, q, v))
 				}
-				helpers := rng.Perm(n)[:g.cfg.Quorum]
-				o, err := g.setup.NewOpening(q, u)
-				if err != nil {
-					t.Fatal(err)
-				}
-				cert := g.certificate(t, q, u)
-				for have, i := range helpers {
-					short := slices.Clone(sum)
-					if e, ok := errors.AsType[*NotReadyError](o.Unmask(short)); !ok || e.Have != have || !slices.Equal(short, sum) {
-						t.Fatalf("U = %v: opened, or changed, with %d helpers", u, have)
-					}
-					if err := o.Add(i, g.shares(t, i, q, u, cert)); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err := o.Unmask(sum); err != nil {
-					t.Fatalf("U = %v: %v", u, err)
-				}
-				if !slices.Equal(sum, want) {
-					t.Fatalf("U = %v, b = %d: the opened sum is not the sum", u, q.Bits)
+				for _, u := range subsets(n, g.cfg.MinSurvivors) {
+					g.openExactly(t, q, u, rng.Perm(n)[:g.cfg.Quorum], vectors, uploads)
 				}
 			}
 		})
+	}
+}
+
+// TestOpenedSumOfMoreSites: the same of 9..12 sites, sampled.
+func TestOpenedSumOfMoreSites(t *testing.T) {
+	t.Parallel()
+	sizes := []int{9, 10, 11, 12}
+	if testing.Short() {
+		sizes = []int{9, 10}
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.SampledFrom(sizes).Draw(r, "n")
+		g := sharedGroup(t, n)
+		sites := make([]int, n)
+		for i := range sites {
+			sites[i] = i
+		}
+		u := Survivors(rapid.Permutation(sites).Draw(r, "sites")[:rapid.IntRange(g.cfg.MinSurvivors, n).Draw(r, "survivors")])
+		slices.Sort(u)
+		helpers := rapid.Permutation(sites).Draw(r, "helpers")[:g.cfg.Quorum]
+		q := Query{Slot: rapid.IntRange(0, 1).Draw(r, "slot"), Bits: rapid.SampledFrom(Widths).Draw(r, "b"), Lanes: rapid.IntRange(1, 6).Draw(r, "lanes")}
+		copy(q.Context[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(r, "ctx"))
+		var vectors, uploads [][]uint64
+		for i := range n {
+			v := rapid.SliceOfN(rapid.Uint64Max(ringMask(q.Bits)), q.Lanes, q.Lanes).Draw(r, "v")
+			vectors, uploads = append(vectors, v), append(uploads, g.upload(t, i, q, v))
+		}
+		g.openExactly(r, q, u, helpers, vectors, uploads)
+	})
+}
+
+// TestLongVectorOpens: of more than two working chunks of the PRG.
+func TestLongVectorOpens(t *testing.T) {
+	g := sharedGroup(t, 3)
+	for _, width := range Widths {
+		q := Query{Context: labelled("long"), Bits: width, Lanes: 2*4096 + 3}
+		rng := rand.New(rand.NewPCG(3, uint64(width)))
+		var vectors, uploads [][]uint64
+		for i := range 3 {
+			v := make([]uint64, q.Lanes)
+			for j := range v {
+				v[j] = rng.Uint64() & ringMask(width)
+			}
+			vectors, uploads = append(vectors, v), append(uploads, g.upload(t, i, q, v))
+		}
+		g.openExactly(t, q, Survivors{0, 2}, []int{1, 2}, vectors, uploads)
 	}
 }
 
@@ -284,4 +353,139 @@ func TestSurvivors(t *testing.T) {
 			r.Fatalf("H(%v) and H(%v)", a, b)
 		}
 	})
+}
+
+// TestEachShareOfAMessageIsChecked: a helper's share of any one site, wrong by one,
+// not a scalar, or the other of the two kinds; then the good message still counts.
+func TestEachShareOfAMessageIsChecked(t *testing.T) {
+	g := sharedGroup(t, 5)
+	q := Query{Slot: 1, Context: labelled("each share"), Bits: 40, Lanes: 3}
+	u := Survivors{0, 1, 3, 4}
+	good := g.shares(t, 2, q, u, g.certificate(t, q, u))
+	body := len(good) - 32*5
+	o, err := g.setup.NewOpening(q, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range 5 {
+		other := g.held[2][1].m[j]
+		if !u.Contains(j) {
+			other = g.held[2][1].b[j]
+		}
+		for name, share := range map[string][]byte{
+			"off by one": plusOne(t, good[body+32*j:][:32]), "not a scalar": bytes.Repeat([]byte{0xff}, 32), "other kind": other.Bytes(),
+		} {
+			bad := slices.Clone(good)
+			copy(bad[body+32*j:], share)
+			if e, ok := errors.AsType[*SiteError](o.Add(2, bad)); !ok || e.Site != 2 || o.Helpers() != 0 {
+				t.Errorf("%s, share of %d: accepted, or the wrong site is named", name, j)
+			}
+		}
+	}
+	if err := o.Add(2, good); err != nil || o.Helpers() != 1 {
+		t.Fatalf("the good shares after it: %v", err)
+	}
+}
+
+// TestNoSharesWithoutACertificate: of fewer than q signatures that hold, on this
+// slot, ctx and U, and counted once a site.
+func TestNoSharesWithoutACertificate(t *testing.T) {
+	g := sharedGroup(t, 5)
+	q, u := Query{Slot: 1, Context: labelled("certificate"), Bits: 64, Lanes: 1}, Survivors{0, 1, 3, 4}
+	sign := func(q Query, u Survivors, site int) []byte {
+		signature, err := g.setup.SignRelease(site, g.keys[site], q, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signature
+	}
+	refuse := func(name string, have int, fourth []byte) {
+		cert := make(Certificate, 5)
+		for i := range have {
+			cert[i] = sign(q, u, i)
+		}
+		cert[4] = fourth
+		message, err := g.setup.OpenShares(0, g.held[0][1], q, u, cert)
+		if e, ok := errors.AsType[*CertificateError](err); !ok || e.Have != have || e.Need != 4 || message != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for have := range 4 {
+		refuse(fmt.Sprint(have), have, nil)
+	}
+	slot, context := q, q
+	slot.Slot = 0
+	context.Context[31] ^= 1
+	refuse("doubled", 3, sign(q, u, 0))
+	refuse("no signature", 3, []byte{1})
+	refuse("another slot", 3, sign(slot, u, 4))
+	refuse("another ctx", 3, sign(context, u, 4))
+	refuse("another U", 3, sign(q, Survivors{0, 1, 2, 3, 4}, 4))
+	refuse("another kind", 3, g.setup.Confirm(g.keys[4], 4))
+}
+
+// TestNothingBelowTheLeastSurvivors: even if q sites sign such a U all the same.
+func TestNothingBelowTheLeastSurvivors(t *testing.T) {
+	g := sharedGroup(t, 5)
+	q := Query{Context: labelled("few"), Bits: 64, Lanes: 1}
+	for _, u := range []Survivors{nil, {0}, {0, 1}, {1, 2, 4}, {0, 1, 2, 5}, {-1, 0, 1, 2}, {0, 0, 1, 2}, {1, 0, 2, 3}} {
+		cert := make(Certificate, 5)
+		for i, key := range g.keys {
+			cert[i] = ed25519.Sign(key, g.setup.releaseBytes(q, u))
+		}
+		_, signing := g.setup.SignRelease(0, g.keys[0], q, u)
+		_, sending := g.setup.OpenShares(0, g.held[0][0], q, u, cert)
+		_, opening := g.setup.NewOpening(q, u)
+		for name, err := range map[string]error{
+			"sign": signing, "send": sending, "open": opening,
+			"check": g.setup.CheckRelease(0, q, u, cert[0]), "certificate": g.setup.CheckCertificate(q, u, cert),
+		} {
+			if _, ok := errors.AsType[*ConfigError](err); !ok {
+				t.Errorf("%s of %v: %v", name, u, err)
+			}
+		}
+	}
+}
+
+// TestTwoCertificatesNeedMoreDoubleSigners: the coordinator splits the sites as it
+// likes between two sets and up to η sign both: never two certificates. With 2q-N double
+// signers it has them, so the bound is sharp.
+func TestTwoCertificatesNeedMoreDoubleSigners(t *testing.T) {
+	for _, n := range []int{5, 10} {
+		g := sharedGroup(t, n)
+		q := Query{Context: labelled("two certificates"), Bits: 64, Lanes: 1}
+		var full Survivors
+		for i := range n {
+			full = append(full, i)
+		}
+		sets := []Survivors{full, full[:n-1]}
+		both := func(double, first int) bool {
+			for k, u := range sets {
+				cert := make(Certificate, n)
+				for i, key := range g.keys {
+					if i < double || (i < double+first) == (k == 0) {
+						signature, err := g.setup.SignRelease(i, key, q, u)
+						if err != nil {
+							t.Fatal(err)
+						}
+						cert[i] = signature
+					}
+				}
+				if g.setup.CheckCertificate(q, u, cert) != nil {
+					return false
+				}
+			}
+			return true
+		}
+		for double := range g.cfg.Corrupt + 1 {
+			for first := range n - double + 1 {
+				if both(double, first) {
+					t.Errorf("N = %d: two certificates with %d double signers", n, double)
+				}
+			}
+		}
+		if double := 2*g.cfg.Quorum - n; double <= g.cfg.Corrupt || !both(double, g.cfg.Quorum-double) {
+			t.Errorf("N = %d: %d double signers do not give two certificates", n, double)
+		}
+	}
 }

@@ -26,7 +26,7 @@ func (g *group) resign(site int, change func(body []byte)) [][]byte {
 }
 
 // torsion is a point of order 8.
-func torsion(t *testing.T) *edwards25519.Point {
+func torsion(t testing.TB) *edwards25519.Point {
 	t.Helper()
 	raw, err := hex.DecodeString("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
 	if err != nil {
@@ -238,8 +238,189 @@ func TestSecretsAreDrawnAndRedacted(t *testing.T) {
 		}
 		log.Write(raw)
 	}
-	numbers := strings.Trim(fmt.Sprint(g.secrets[0].Slots[0][0], ",", g.secrets[0].Slots[0][1]), "[]")
-	if text := log.String(); strings.Contains(text, secret) || strings.Contains(text, share) || strings.Contains(text, numbers) {
-		t.Error("a log line or JSON holds a secret")
+	first := g.secrets[0].Slots[0]
+	for _, bytes := range []string{secret, share, fmt.Sprintf("%d %d", first[0], first[1]), fmt.Sprintf("%d,%d", first[0], first[1])} {
+		if strings.Contains(log.String(), bytes) {
+			t.Error("a log line or JSON holds a secret")
+		}
+	}
+	if got := strings.Count(log.String(), redacted); got != 3*6 {
+		t.Errorf("%d values are redacted, 6 are logged in 3 forms", got)
+	}
+}
+
+func multiple(k int, p *edwards25519.Point) *edwards25519.Point {
+	out := edwards25519.NewIdentityPoint()
+	for range k {
+		out.Add(out, p)
+	}
+	return out
+}
+
+// TestEveryPointIsOfTheSubgroup: the dealer signs its bad points itself, so that only the
+// group checks can object: each commitment plus each torsion point, torsion alone, the
+// identity, and encodings that are not canonical.
+func TestEveryPointIsOfTheSubgroup(t *testing.T) {
+	g := sharedGroup(t, 3)
+	order8 := torsion(t)
+	if multiple(4, order8).Equal(identity) == 1 || multiple(8, order8).Equal(identity) != 1 {
+		t.Fatal("not a point of order 8")
+	}
+	points := len(g.cfg.header(0)) + 32
+	refuse := func(at int, p []byte, want error) {
+		t.Helper()
+		_, err := Verify(g.cfg, g.resign(1, func(b []byte) { copy(b[at:], p) }))
+		if e, ok := errors.AsType[*SiteError](err); !ok || e.Site != 1 || !errors.Is(err, want) {
+			t.Errorf("%x at %d: %v", p, at, err)
+		}
+	}
+	for place := range 2 * g.cfg.Quorum * g.cfg.Slots {
+		at := points + 32*place
+		good, err := new(edwards25519.Point).SetBytes(g.sent[1][at : at+32])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := 1; k < 8; k++ {
+			refuse(at, new(edwards25519.Point).Add(good, multiple(k, order8)).Bytes(), errOrder)
+		}
+	}
+	for k := range 8 {
+		refuse(points, multiple(k, order8).Bytes(), errOrder)
+	}
+	// y = p+1 for 1, y = 1 with the sign bit, y = 2 that has no x, and y over p.
+	refuse(points, append([]byte{0xee}, append(bytes.Repeat([]byte{0xff}, 30), 0x7f)...), errPoint)
+	refuse(points, append([]byte{1}, append(make([]byte, 30), 0x80)...), errPoint)
+	refuse(points, append([]byte{2}, make([]byte, 31)...), errPoint)
+	refuse(points, bytes.Repeat([]byte{0xff}, 32), errPoint)
+	// The change alone does no harm.
+	base := edwards25519.NewGeneratorPoint().Bytes()
+	if _, err := Verify(g.cfg, g.resign(1, func(b []byte) { copy(b[points:], base) })); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTransportKeysOfLowOrder: all of them, on the curve and on its twist, signed
+// by the site itself.
+func TestTransportKeysOfLowOrder(t *testing.T) {
+	g := sharedGroup(t, 3)
+	low := [][]byte{append([]byte{0xec}, append(bytes.Repeat([]byte{0xff}, 30), 0x7f)...)} // u = -1
+	for k := range 8 {
+		low = append(low, multiple(k, torsion(t)).BytesMontgomery())
+	}
+	for _, u := range low {
+		_, err := Verify(g.cfg, g.resign(2, func(b []byte) { copy(b[len(g.cfg.header(0)):], u) }))
+		if e, ok := errors.AsType[*SiteError](err); !ok || e.Site != 2 || !strings.Contains(err.Error(), "low order") {
+			t.Errorf("%x: %v", u, err)
+		}
+	}
+}
+
+// TestAnnouncementIsOfOneConfig: a good announcement by the right site, made for
+// anything else.
+func TestAnnouncementIsOfOneConfig(t *testing.T) {
+	g := sharedGroup(t, 5)
+	for name, change := range map[string]func(*Config){
+		"study":     func(c *Config) { c.Study[31] ^= 1 },
+		"attempt":   func(c *Config) { c.Attempt++ },
+		"roster":    func(c *Config) { c.Identity[3], c.Identity[4] = c.Identity[4], c.Identity[3] },
+		"corrupt":   func(c *Config) { c.Corrupt = 0 },
+		"quorum":    func(c *Config) { c.Quorum, c.MinSurvivors = 5, 5 },
+		"survivors": func(c *Config) { c.MinSurvivors = 5 },
+		"slots":     func(c *Config) { c.Slots = 1 },
+	} {
+		c := g.cfg
+		c.Identity = slices.Clone(g.cfg.Identity)
+		change(&c)
+		raw, err := Announce(c, 1, fixedSecrets(c, 1), g.keys[1])
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		_, err = Verify(g.cfg, replace(g.sent, 1, raw))
+		if e, ok := errors.AsType[*SiteError](err); !ok || e.Site != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Another good transport key, not signed: only the signature can object.
+	body := len(g.cfg.header(0))
+	swapped := slices.Clone(g.sent[1])
+	copy(swapped[body:body+32], g.sent[2][body:])
+	_, err := Verify(g.cfg, replace(g.sent, 1, swapped))
+	if e, ok := errors.AsType[*SiteError](err); !ok || e.Site != 1 || !strings.Contains(err.Error(), "signature") {
+		t.Errorf("transport key of another: %v", err)
+	}
+}
+
+// TestAttemptsAreApart: nothing of one attempt is good in the next, made of the same
+// secrets.
+func TestAttemptsAreApart(t *testing.T) {
+	g := sharedGroup(t, 3)
+	c := g.cfg
+	c.Attempt++
+	var sent [][]byte
+	for i, key := range g.keys {
+		raw, err := Announce(c, i, g.secrets[i], key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent = append(sent, raw)
+	}
+	later, err := Verify(c, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if later.Transcript() == g.setup.Transcript() {
+		t.Error("one transcript of two attempts")
+	}
+	if _, err := later.Receive(0, g.secrets[0], g.boxesFor(0)); err == nil {
+		t.Error("a box of the attempt before was opened")
+	}
+	if later.CheckConfirmation(1, g.setup.Confirm(g.keys[1], 1)) == nil {
+		t.Error("a confirmation of the attempt before was accepted")
+	}
+}
+
+// TestEachShareOfABoxIsChecked: a dealer seals one share that is wrong by one, or not a
+// scalar, or two whose errors cancel.
+func TestEachShareOfABoxIsChecked(t *testing.T) {
+	g := sharedGroup(t, 5)
+	const dealer, self = 3, 1
+	receive := func(change func(plain []byte) []byte) error {
+		t.Helper()
+		aead, bound, err := g.setup.seal(g.secrets[dealer].Transport, dealer, dealer, self)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nonce := make([]byte, aead.NonceSize())
+		plain, err := aead.Open(nil, nonce, g.boxes[dealer][self], bound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = g.setup.Receive(self, g.secrets[self], replace(g.boxesFor(self), dealer, aead.Seal(nil, nonce, change(plain), bound)))
+		return err
+	}
+	if err := receive(func(p []byte) []byte { return p }); err != nil {
+		t.Fatal(err)
+	}
+	bad := map[string]func([]byte) []byte{
+		"not a scalar": func(p []byte) []byte { copy(p[32:], bytes.Repeat([]byte{0xff}, 32)); return p },
+		"short":        func(p []byte) []byte { return p[64:] },
+		"long":         func(p []byte) []byte { return append(p, p[:64]...) },
+		"cancelling": func(p []byte) []byte {
+			copy(p, plusOne(t, p[:32]))
+			s, err := decodeScalar(p[32:64])
+			if err != nil {
+				t.Fatal(err)
+			}
+			copy(p[32:], s.Subtract(s, scalarOf(1)).Bytes())
+			return p
+		},
+	}
+	for place := range 2 * g.cfg.Slots {
+		bad[fmt.Sprint("share ", place)] = func(p []byte) []byte { copy(p[32*place:], plusOne(t, p[32*place:][:32])); return p }
+	}
+	for name, change := range bad {
+		if e, ok := errors.AsType[*SiteError](receive(change)); !ok || e.Site != dealer {
+			t.Errorf("%s: accepted, or the wrong dealer is named", name)
+		}
 	}
 }
