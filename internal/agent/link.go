@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
 
+	"covey/internal/failpoint"
 	"covey/internal/frame"
 	"covey/internal/study"
 )
@@ -71,6 +72,9 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 			// Recorded before it is sent: the log may hold a message that was
 			// cut off, never miss one that left.
 			l.agent.egress.record(m.sent, l.agent.now())
+			if err := l.agent.hit(failpoint.Send, failpoint.Before, m.raw); err != nil {
+				return err
+			}
 			if err := frame.Send(m.raw, send); err != nil {
 				return err
 			}
@@ -86,11 +90,22 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 	}
 }
 
+// hit shows a message to a test; it does nothing in a release build.
+func (a *Agent) hit(point string, phase failpoint.Phase, raw []byte) error {
+	if !failpoint.Enabled {
+		return nil
+	}
+	return failpoint.Hit(failpoint.Event{Point: point, Phase: phase, Owner: a.config.DataDir(), Query: -1, Slot: -1, Data: raw})
+}
+
 // read takes messages until the link ends or one makes no sense.
 func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 	for {
 		raw, err := frame.Receive(receive, frame.MaxMessage)
 		if err != nil {
+			return err
+		}
+		if err := l.agent.hit(failpoint.Receive, failpoint.After, raw); err != nil {
 			return err
 		}
 		r, err := decode(raw)

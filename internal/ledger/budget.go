@@ -92,7 +92,7 @@ func (l *Ledger) Approve(a Approval) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	return l.update(func(tx *bbolt.Tx) error {
+	return l.update(of("approve", a.Study), func(tx *bbolt.Tx) error {
 		r := l.record(tx, a.Study)
 		var e entry
 		if _, err := r.load(nil, entryKey, &e); err != nil {
@@ -157,7 +157,7 @@ func (l *Ledger) Reject(study [32]byte, by string, at time.Time) error {
 	if err := checkBy(by); err != nil {
 		return err
 	}
-	return l.update(func(tx *bbolt.Tx) error {
+	return l.update(of("reject", study), func(tx *bbolt.Tx) error {
 		r := l.record(tx, study)
 		var e entry
 		if _, err := r.load(nil, entryKey, &e); err != nil {
@@ -219,7 +219,7 @@ func (l *Ledger) Charge(study [32]byte, query int, rho float64) error {
 	if !(rho >= 0) || math.IsInf(rho, 0) {
 		return &FieldError{Field: "rho", Reason: fmt.Sprintf("must be at least 0 and finite, not %g", rho)}
 	}
-	return l.update(func(tx *bbolt.Tx) error {
+	return l.update(place{"charge", study, query, -1}, func(tx *bbolt.Tx) error {
 		r := l.record(tx, study)
 		e, err := r.active()
 		if err != nil {
@@ -278,7 +278,7 @@ func (l *Ledger) Finish(study [32]byte, code string) error {
 	if !printable(code, 1) {
 		return &FieldError{Field: "code", Reason: "must be 1 to 200 characters of text"}
 	}
-	err := l.update(func(tx *bbolt.Tx) error {
+	err := l.update(of("finish", study), func(tx *bbolt.Tx) error {
 		r := l.record(tx, study)
 		e := entry{State: Unknown}
 		if _, err := r.load(nil, entryKey, &e); err != nil {

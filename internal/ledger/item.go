@@ -333,7 +333,7 @@ func (l *Ledger) finishErasures(studies ...[32]byte) error {
 	if err != nil || len(pending) == 0 {
 		return err
 	}
-	return l.update(func(tx *bbolt.Tx) error {
+	return l.update(of("erase", pending[0]), func(tx *bbolt.Tx) error {
 		for _, id := range pending {
 			r := l.record(tx, id)
 			spots, err := r.due()

@@ -40,8 +40,8 @@ func (j *Journal) view(fn func(*record) error) error {
 }
 
 // write runs fn on an approved, unfinished study.
-func (j *Journal) write(fn func(*record) error) error {
-	return j.l.update(func(tx *bbolt.Tx) error {
+func (j *Journal) write(at place, fn func(*record) error) error {
+	return j.l.update(at, func(tx *bbolt.Tx) error {
 		r := j.l.record(tx, j.study)
 		if _, err := r.active(); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (j *Journal) PutSetup(attempt uint32, kind string, value []byte) ([]byte, e
 	}
 	key := setupKey(attempt, kind)
 	var on []byte
-	err := j.write(func(r *record) (err error) {
+	err := j.write(of("setup."+kind, j.study), func(r *record) (err error) {
 		if on, err = r.secret(setupBucket, key); err != ErrAbsent {
 			return err
 		}
@@ -110,7 +110,7 @@ func (j *Journal) PutSlots(secrets map[int][]byte) error {
 			return err
 		}
 	}
-	return j.write(func(r *record) error {
+	return j.write(of("slots", j.study), func(r *record) error {
 		p, err := r.progress()
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (j *Journal) EraseSlot(slot int) error {
 
 // erase needs no approval: less is always allowed to be known.
 func (j *Journal) erase(bucket, key []byte) error {
-	return j.l.update(func(tx *bbolt.Tx) error {
+	return j.l.update(of("erase", j.study), func(tx *bbolt.Tx) error {
 		r := j.l.record(tx, j.study)
 		if r.get(bucket, key) == nil {
 			return nil

@@ -15,6 +15,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"covey/internal/failpoint"
 )
 
 const (
@@ -139,7 +141,7 @@ func (l *Ledger) start(h hooks) error {
 			return &LostError{File: dbName, Reason: "is empty beside a key file"}
 		}
 		rand.Read(id[:])
-		err := l.update(func(tx *bbolt.Tx) error {
+		err := l.update(place{name: "make"}, func(tx *bbolt.Tx) error {
 			meta, err := tx.CreateBucketIfNotExists(metaBucket)
 			if err == nil {
 				_, err = tx.CreateBucketIfNotExists(studiesBucket)
@@ -158,7 +160,7 @@ func (l *Ledger) start(h hooks) error {
 		if err := errors.Join(syncDir(l.dir), syncDir(filepath.Dir(l.dir)), createKeys(l.dir, id)); err != nil {
 			return l.latch(&StoreError{Op: "made the key file", Err: err})
 		}
-		err := l.update(func(tx *bbolt.Tx) error {
+		err := l.update(place{name: "made"}, func(tx *bbolt.Tx) error {
 			return stored("made the ledger", tx.Bucket(metaBucket).Put(keysMadeKey, []byte{1}))
 		})
 		if err != nil {
@@ -227,8 +229,38 @@ func (l *Ledger) view(fn func(*bbolt.Tx) error) error {
 	return l.transact("read", l.db.View, fn)
 }
 
-func (l *Ledger) update(fn func(*bbolt.Tx) error) error {
-	return l.transact("wrote", l.db.Update, fn)
+func (l *Ledger) update(at place, fn func(*bbolt.Tx) error) error {
+	if err := l.hit(at, failpoint.Before); err != nil {
+		return err
+	}
+	if err := l.transact("wrote", l.db.Update, fn); err != nil {
+		return err
+	}
+	return l.hit(at, failpoint.After)
+}
+
+// place names an update for failpoint.
+type place struct {
+	name        string
+	study       [32]byte
+	query, slot int
+}
+
+// of is a place about a study as a whole.
+func of(name string, study [32]byte) place { return place{name, study, -1, -1} }
+
+// hit passes one side of an update; it does nothing in a release build.
+func (l *Ledger) hit(at place, phase failpoint.Phase) error {
+	if !failpoint.Enabled {
+		return nil
+	}
+	err := failpoint.Hit(failpoint.Event{
+		Point: failpoint.LedgerPrefix + at.name, Phase: phase, Owner: l.dir, Study: at.study, Query: at.query, Slot: at.slot,
+	})
+	if err != nil {
+		return l.latch(&StoreError{Op: "wrote", Err: err})
+	}
+	return nil
 }
 
 func (l *Ledger) transact(op string, run func(func(*bbolt.Tx) error) error, fn func(*bbolt.Tx) error) (err error) {

@@ -207,7 +207,7 @@ func TestItemsCannotBeSwapped(t *testing.T) {
 	must(t, l.Approve(approval(1, 1)))
 	j := l.Journal(study(1))
 	must(t, j.PutSlots(map[int][]byte{0: []byte("one"), 1: []byte("two")}))
-	must(t, j.write(func(r *record) error {
+	must(t, j.write(place{}, func(r *record) error {
 		return r.put(slotBucket, index(1), bytes.Clone(r.get(slotBucket, index(0))))
 	}))
 	_, err := j.Slot(1)

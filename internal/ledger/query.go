@@ -134,7 +134,7 @@ func (r *record) open(query, slot int) (progress, error) {
 // compute then makes the value, outside of any transaction, and put stores it.
 // What put stored is fsynced before the value is returned: a crash before that leaves no record and no reply, a
 // crash after it the same bytes for the next try.
-func (j *Journal) onlyOnce(query, slot int, find func(*record) ([]byte, error), compute func() ([]byte, error), put func(*record, []byte) error) ([]byte, error) {
+func (j *Journal) onlyOnce(name string, query, slot int, find func(*record) ([]byte, error), compute func() ([]byte, error), put func(*record, []byte) error) ([]byte, error) {
 	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (j *Journal) onlyOnce(query, slot int, find func(*record) ([]byte, error), 
 	}
 	// What find saw still holds: of all that could change it, the once lock
 	// shuts out the other requests, and write sees whether the study ended.
-	if err := j.write(func(r *record) error { return put(r, value) }); err != nil {
+	if err := j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) }); err != nil {
 		return nil, err
 	}
 	return value, nil
@@ -195,7 +195,7 @@ func (j *Journal) Upload(query, slot int, context [32]byte, compute func() ([]by
 		}
 		return nil, errNothing
 	}
-	return j.onlyOnce(query, slot, find, compute, func(r *record, value []byte) error {
+	return j.onlyOnce("upload", query, slot, find, compute, func(r *record, value []byte) error {
 		p, err := r.progress()
 		if err != nil {
 			return err
@@ -258,7 +258,7 @@ func (j *Journal) Sign(query, slot int, context [32]byte, survivors []byte, comp
 		}
 		return nil, errNothing
 	}
-	return j.onlyOnce(query, slot, find, compute, func(r *record, sig []byte) error {
+	return j.onlyOnce("sign", query, slot, find, compute, func(r *record, sig []byte) error {
 		p, err := r.progress()
 		if err != nil {
 			return err
@@ -320,7 +320,7 @@ func (j *Journal) OpenShares(query, slot int, context [32]byte, survivors []byte
 		}
 		return nil, errNothing
 	}
-	return j.onlyOnce(query, slot, find, compute, func(r *record, shares []byte) error {
+	return j.onlyOnce("shares", query, slot, find, compute, func(r *record, shares []byte) error {
 		p, err := r.progress()
 		if err != nil {
 			return err
@@ -347,7 +347,7 @@ func (j *Journal) Final(query, slot int, result []byte) error {
 	}
 	j.once.Lock()
 	defer j.once.Unlock()
-	err := j.l.update(func(tx *bbolt.Tx) error {
+	err := j.l.update(place{"final", j.study, query, slot}, func(tx *bbolt.Tx) error {
 		r := j.l.record(tx, j.study)
 		var f finalRecord
 		if ok, err := r.load(finalBucket, index(query), &f); err != nil {

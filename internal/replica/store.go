@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/raft"
+
+	"covey/internal/failpoint"
 )
 
 // StoreError is the first failure of the log, the stable store or the snapshot
@@ -88,6 +90,7 @@ func notFound(err error) bool { return err != nil && err.Error() == "not found" 
 type store struct {
 	logs   raft.LogStore
 	stable raft.StableStore
+	owner  string // the data folder
 	*latch
 }
 
@@ -121,7 +124,31 @@ func (s *store) GetLog(index uint64, log *raft.Log) error {
 func (s *store) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
 func (s *store) StoreLogs(logs []*raft.Log) error {
-	return s.do("wrote the log", func() error { return s.logs.StoreLogs(logs) })
+	return s.do("wrote the log", func() error {
+		if err := s.hitLogs(logs, failpoint.Before); err != nil {
+			return err
+		}
+		if err := s.logs.StoreLogs(logs); err != nil {
+			return err
+		}
+		return s.hitLogs(logs, failpoint.After)
+	})
+}
+
+// hitLogs passes one side of the write of each command; it does nothing in a
+// release build.
+func (s *store) hitLogs(logs []*raft.Log, phase failpoint.Phase) error {
+	if !failpoint.Enabled {
+		return nil
+	}
+	for _, l := range logs {
+		if l.Type == raft.LogCommand {
+			if err := failpoint.Hit(failpoint.Event{Point: failpoint.Log, Phase: phase, Owner: s.owner, Query: -1, Slot: int(l.Index), Data: l.Data}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (s *store) DeleteRange(min, max uint64) error {
@@ -129,7 +156,22 @@ func (s *store) DeleteRange(min, max uint64) error {
 }
 
 func (s *store) Set(key, value []byte) error {
-	return s.do("wrote the vote", func() error { return s.stable.Set(key, value) })
+	return s.do("wrote the vote", func() error {
+		return s.hitVote(func() error { return s.stable.Set(key, value) })
+	})
+}
+
+// hitVote makes a write between its two places.
+func (s *store) hitVote(write func() error) error {
+	at := failpoint.Event{Point: failpoint.Vote, Phase: failpoint.Before, Owner: s.owner, Query: -1, Slot: -1}
+	if err := failpoint.Hit(at); err != nil {
+		return err
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	at.Phase = failpoint.After
+	return failpoint.Hit(at)
 }
 
 func (s *store) Get(key []byte) (v []byte, err error) {
@@ -144,7 +186,9 @@ func (s *store) Get(key []byte) (v []byte, err error) {
 }
 
 func (s *store) SetUint64(key []byte, value uint64) error {
-	err := s.do("wrote the term", func() error { return s.stable.SetUint64(key, value) })
+	err := s.do("wrote the term", func() error {
+		return s.hitVote(func() error { return s.stable.SetUint64(key, value) })
+	})
 	s.endIf(err)
 	return err
 }
@@ -173,7 +217,8 @@ func (s *store) endIf(err error) {
 // store keeps them, "" for a store in memory.
 type snapshots struct {
 	raft.SnapshotStore
-	dir string
+	dir   string
+	owner string // the data folder
 	*latch
 }
 
@@ -207,7 +252,14 @@ type snapshotSink struct {
 }
 
 func (k *snapshotSink) Write(p []byte) (n int, err error) {
-	err = k.s.do("wrote a snapshot", func() (err error) { n, err = k.SnapshotSink.Write(p); return err })
+	err = k.s.do("wrote a snapshot", func() (err error) {
+		at := failpoint.Event{Point: failpoint.Snapshot, Phase: failpoint.Before, Owner: k.s.owner, Query: -1, Slot: -1, Data: p}
+		if err := failpoint.Hit(at); err != nil {
+			return err
+		}
+		n, err = k.SnapshotSink.Write(p)
+		return err
+	})
 	return n, err
 }
 
