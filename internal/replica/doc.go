@@ -7,7 +7,7 @@
 //
 // An entry whose Apply returned without an error is fsynced on a majority and
 // is applied, once and in the same order, by every machine, now and after any
-// restart. Open returns when everything committed has been applied.
+// restart. A leader that has called Barrier has applied everything committed.
 //
 // # Failure
 //

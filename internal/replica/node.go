@@ -36,6 +36,16 @@ type Options struct {
 	// ID names the node in the cluster for ever; "" is "1". The address is in
 	// the cluster's configuration under it.
 	ID string
+	// Stream connects the nodes of a cluster, and the node closes it; nil for a
+	// cluster of one that no other can join.
+	Stream Stream
+	// Address is where other nodes reach this one's Stream.
+	Address string
+	// Join starts without a cluster of its own if there is no state: the node
+	// then waits for a leader that has added it.
+	Join bool
+	// PeerTimeout bounds each exchange with another node; 0 is 10 s.
+	PeerTimeout time.Duration
 	// Timeout bounds Open's wait for a leader and for the log to be applied; 0
 	// is 30 s.
 	Timeout time.Duration
@@ -46,7 +56,8 @@ type Options struct {
 	SnapshotThreshold uint64
 	SnapshotInterval  time.Duration
 	// Election is the time without a leader after which a node stands for
-	// election, to twice that; 0 is 50 ms, for a cluster of one.
+	// election, to twice that; 0 is 50 ms for a cluster of one without a Stream,
+	// and 1 s with one.
 	Election time.Duration
 }
 
@@ -58,9 +69,10 @@ const (
 
 // Node is one running replica. Its methods may be called from many goroutines.
 type Node struct {
-	raft  *raft.Raft
-	latch *latch
-	close func() error // the stores
+	raft   *raft.Raft
+	latch  *latch
+	stream Stream
+	close  func() error // the stores
 
 	// Others wait for the goroutine that stops or closes on a channel, not a
 	// lock: time in a synctest bubble stands still while a lock is waited for.
@@ -75,8 +87,9 @@ type Node struct {
 }
 
 // Open starts the node in dir/raft (0700), making it and a cluster of one if
-// there is none, and returns once this node leads and everything committed has
-// been applied to m, which must be empty. Errors: ErrLocked, *StoreError.
+// there is none. m must be empty. If the cluster is this node alone, Open returns once
+// it leads and everything committed has been applied to m; else at once, and
+// LeaderCh says when this node leads. Errors: ErrLocked, *StoreError.
 func Open(dir string, m Machine, opts Options) (*Node, error) {
 	path := filepath.Join(dir, "raft")
 	if err := os.MkdirAll(path, 0o700); err != nil {
@@ -96,7 +109,7 @@ func Open(dir string, m Machine, opts Options) (*Node, error) {
 	if err != nil {
 		return nil, errors.Join(&StoreError{Op: "opened its directory", Err: err}, db.Close())
 	}
-	return open(m, opts, stores{logs: db, stable: db, snaps: snaps, snapDir: filepath.Join(path, "snapshots"), close: db.Close})
+	return open(m, opts, stores{owner: dir, logs: db, stable: db, snaps: snaps, snapDir: filepath.Join(path, "snapshots"), close: db.Close})
 }
 
 // openBolt opens the bbolt file; bbolt panics on some damaged files.
@@ -122,14 +135,15 @@ type stores struct {
 	stable  raft.StableStore
 	snaps   raft.SnapshotStore
 	snapDir string
+	owner   string // the data folder
 	close   func() error
 }
 
 func open(m Machine, opts Options, on stores) (*Node, error) {
 	l := newLatch()
-	n := &Node{latch: l, close: on.close, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
-	st := &store{logs: on.logs, stable: on.stable, latch: l}
-	snaps := &snapshots{SnapshotStore: on.snaps, dir: on.snapDir, latch: l}
+	n := &Node{latch: l, stream: opts.Stream, close: on.close, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
+	st := &store{logs: on.logs, stable: on.stable, owner: on.owner, latch: l}
+	snaps := &snapshots{SnapshotStore: on.snaps, dir: on.snapDir, owner: on.owner, latch: l}
 	if err := n.start(m, opts, st, snaps); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -140,10 +154,14 @@ func config(opts Options) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(orElse(opts.ID, "1"))
 	c.Logger = newBridge(opts.Logger)
-	c.HeartbeatTimeout = orElse(opts.Election, 50*time.Millisecond)
+	election := 50 * time.Millisecond
+	if opts.Stream != nil {
+		election = time.Second
+	}
+	c.HeartbeatTimeout = orElse(opts.Election, election)
 	c.ElectionTimeout = c.HeartbeatTimeout
 	c.LeaderLeaseTimeout = c.HeartbeatTimeout
-	c.CommitTimeout = max(c.HeartbeatTimeout/10, time.Millisecond)
+	c.CommitTimeout = min(max(c.HeartbeatTimeout/10, time.Millisecond), 50*time.Millisecond)
 	c.SnapshotThreshold = orElse(opts.SnapshotThreshold, 1024)
 	c.SnapshotInterval = orElse(opts.SnapshotInterval, 30*time.Second)
 	c.TrailingLogs = c.SnapshotThreshold / 4
@@ -164,7 +182,7 @@ func orElse[T comparable](v, otherwise T) T {
 // may end, and waits for the node to lead and to have caught up.
 func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots) error {
 	c := config(opts)
-	addr, transport := raft.NewInmemTransport(raft.ServerAddress(c.LocalID))
+	addr, transport := transport(opts, c.LocalID)
 	started := make(chan struct{})
 	var err error
 	go func() {
@@ -178,7 +196,9 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots) error
 		if err = begun(st, snaps); err != nil {
 			return
 		}
-		err = raft.BootstrapCluster(c, st, newborn{st}, snaps, transport, one)
+		if !opts.Join {
+			err = raft.BootstrapCluster(c, st, newborn{st}, snaps, transport, one)
+		}
 		if err == nil || errors.Is(err, raft.ErrCantBootstrap) {
 			n.raft, err = raft.NewRaft(c, &machine{m, n.latch}, st, st, snaps, transport)
 		}
@@ -192,6 +212,9 @@ func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots) error
 	}
 	if err != nil {
 		return fmt.Errorf("replica: %w", err)
+	}
+	if alone, err := n.alone(c.LocalID); err != nil || !alone {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), orElse(opts.Timeout, 30*time.Second))
 	defer cancel()
@@ -232,6 +255,12 @@ func (s newborn) GetUint64(key []byte) (uint64, error) {
 		v = 0
 	}
 	return v, err
+}
+
+// alone says whether no other node can lead.
+func (n *Node) alone(id raft.ServerID) (bool, error) {
+	peers, err := n.Peers()
+	return len(peers) == 1 && peers[0].ID == string(id), err
 }
 
 // lead waits until this node leads.
@@ -381,6 +410,9 @@ func (n *Node) shutdown() {
 	}
 	if n.raft != nil {
 		n.raft.Shutdown().Error() // waits for raft's goroutines; closes the transport
+	}
+	if n.stream != nil {
+		n.stream.Close() // raft did, if it ever began
 	}
 	close(n.halted)
 }
