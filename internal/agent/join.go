@@ -50,6 +50,9 @@ func Join(ctx context.Context, file []byte, dir string, now time.Time, options .
 	if err != nil {
 		return err
 	}
+	if join.Node != "" {
+		return &pki.JoinError{Field: "node", Reason: "the file is for a coordinator: use `coordinator init --join`"}
+	}
 	if err := join.Check(now); err != nil {
 		return err
 	}

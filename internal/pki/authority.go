@@ -57,7 +57,7 @@ func Init(dir string, hosts []string, now time.Time) error {
 		return err
 	}
 	path := func(name string) string { return filepath.Join(dir, name) }
-	if err := absent(path(caKeyFile), path(caFile), path(serverKeyFile), path(serverFile), path(signingFile)); err != nil {
+	if err := Vacant(dir); err != nil {
 		return err
 	}
 	// The key first: of two Inits at once only one gets past it.

@@ -15,6 +15,7 @@ const (
 	caValidity     = 10 * 365 * 24 * time.Hour
 	serverValidity = 365 * 24 * time.Hour
 	siteValidity   = 90 * 24 * time.Hour
+	nodeValidity   = 24 * time.Hour // a node issues it to itself, in memory
 	// skew is how far a peer's clock may be behind.
 	skew = time.Hour
 )

@@ -19,8 +19,9 @@ const (
 )
 
 // Join is the content of a join file: everything that a site needs to reach one
-// coordinator, be sure that it is that one, and be let in once. Its token is a
-// secret until it is spent or expired.
+// coordinator, be sure that it is that one, and be let in once; or that a new
+// coordinator needs to join the others. Its token is a secret until it is spent or
+// expired.
 type Join struct {
 	// Coordinator lists the addresses, host:port, to be tried in order; 1 to 16.
 	Coordinator []string
@@ -28,8 +29,9 @@ type Join struct {
 	Fingerprint string
 	// Token lets one site in, once.
 	Token Token
-	// Site is the name that the token is good for.
-	Site string
+	// Site is the name that the token is good for; or Node is, and the addresses
+	// are those of the coordinators' peer ports.
+	Site, Node string
 	// Expires is the token's end, in whole seconds.
 	Expires time.Time
 }
@@ -40,11 +42,12 @@ type joinFile struct {
 	Coordinator []string `toml:"coordinator" comment:"Where the coordinator answers: host:port, tried in order."`
 	Fingerprint string   `toml:"fingerprint" comment:"SHA-256 of the coordinator's CA certificate. Compare it with what its operator reads to you."`
 	Token       string   `toml:"token" comment:"One-time secret: the first who shows it is this site."`
-	Site        string   `toml:"site"`
+	Site        string   `toml:"site,omitempty"`
+	Node        string   `toml:"node,omitempty" comment:"A new coordinator's, who gets the federation's keys with it."`
 	Expires     any      `toml:"expires"`
 }
 
-var joinKeys = []string{"coordinator", "fingerprint", "token", "site", "expires"}
+var joinKeys = []string{"coordinator", "fingerprint", "token", "site", "node", "expires"}
 
 // Marshal gives the file's text, TOML under a comment, with the token in clear:
 // write it with mode 0600 ([Join.Write]). The error is a [*JoinError].
@@ -52,11 +55,15 @@ func (j Join) Marshal() ([]byte, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	text, err := toml.Marshal(joinFile{j.Coordinator, j.Fingerprint, j.Token.reveal(), j.Site, j.Expires.UTC().Truncate(time.Second)})
+	text, err := toml.Marshal(joinFile{j.Coordinator, j.Fingerprint, j.Token.reveal(), j.Site, j.Node, j.Expires.UTC().Truncate(time.Second)})
 	if err != nil {
 		return nil, &JoinError{"", "does not encode"}
 	}
-	header := fmt.Sprintf("# Covey join file of site %q. It holds a secret: hand it over privately, and\n# delete it once `agent join` has used it.\n\n", j.Site)
+	what, used := fmt.Sprintf("site %q", j.Site), "agent join"
+	if j.Node != "" {
+		what, used = fmt.Sprintf("coordinator %q", j.Node), "coordinator init --join"
+	}
+	header := fmt.Sprintf("# Covey join file of %s. It holds a secret: hand it over privately, and\n# delete it once `%s` has used it.\n\n", what, used)
 	return append([]byte(header), text...), nil
 }
 
@@ -82,7 +89,7 @@ func ParseJoin(text []byte) (Join, error) {
 			return Join{}, &JoinError{"", "the keys are " + strings.Join(joinKeys, ", ") + ", in small letters"}
 		}
 	}
-	j := Join{Coordinator: f.Coordinator, Fingerprint: f.Fingerprint, Site: f.Site}
+	j := Join{Coordinator: f.Coordinator, Fingerprint: f.Fingerprint, Site: f.Site, Node: f.Node}
 	switch at := f.Expires.(type) {
 	case time.Time:
 		j.Expires = at.UTC()
@@ -137,7 +144,12 @@ func (j Join) check() error {
 	if j.Token.secret == nil {
 		return &JoinError{"token", "is missing"}
 	}
-	if ValidName(j.Site) != nil {
+	switch {
+	case j.Site != "" && j.Node != "":
+		return &JoinError{"node", "a join file is for a site or for a coordinator"}
+	case j.Node != "" && ValidName(j.Node) != nil:
+		return &JoinError{"node", "is no name"}
+	case j.Node == "" && ValidName(j.Site) != nil:
 		return &JoinError{"site", "is no site name"}
 	}
 	if year := j.Expires.Year(); j.Expires.IsZero() || year < 2000 || year > 9998 {

@@ -132,7 +132,7 @@ func TestParseJoinIsStrict(t *testing.T) {
 		"unknown table":        {good + "[more]\nx = 1\n", `join file: line`},
 		"unknown, long":        {good + strings.Repeat("k", 40) + " = 1\n", `an unknown key`},
 		"secret as a key":      {good + secret + " = 1\n", `an unknown key`},
-		"capital":              {strings.Replace(good, "site =", "Site =", 1), "join file: the keys are coordinator, fingerprint, token, site, expires, in small letters"},
+		"capital":              {strings.Replace(good, "site =", "Site =", 1), "join file: the keys are coordinator, fingerprint, token, site, node, expires, in small letters"},
 		"capital, twice":       {good + "SITE = 'south'\n", "in small letters"},
 		"long s":               {strings.Replace(good, "site =", "ſite =", 1), "join file: "},
 		"twice":                {good + line("site"), "not TOML, or a value of the wrong type"},

@@ -452,6 +452,52 @@ func (x *RenewResponse) GetCertificate() []byte {
 	return nil
 }
 
+// NotLeader is the detail of the FAILED_PRECONDITION that a coordinator gives
+// that does not lead just now.
+type NotLeader struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Addresses     []string               `protobuf:"bytes,1,rep,name=addresses,proto3" json:"addresses,omitempty"` // of the one that leads, host:port; empty if not known
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NotLeader) Reset() {
+	*x = NotLeader{}
+	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NotLeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NotLeader) ProtoMessage() {}
+
+func (x *NotLeader) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NotLeader.ProtoReflect.Descriptor instead.
+func (*NotLeader) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *NotLeader) GetAddresses() []string {
+	if x != nil {
+		return x.Addresses
+	}
+	return nil
+}
+
 // Frame is one piece, of at most 1 MiB, of a serialized message.
 type Frame struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -463,7 +509,7 @@ type Frame struct {
 
 func (x *Frame) Reset() {
 	*x = Frame{}
-	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	mi := &file_covey_v1_federation_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -475,7 +521,7 @@ func (x *Frame) String() string {
 func (*Frame) ProtoMessage() {}
 
 func (x *Frame) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	mi := &file_covey_v1_federation_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -488,7 +534,7 @@ func (x *Frame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Frame.ProtoReflect.Descriptor instead.
 func (*Frame) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{4}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Frame) GetData() []byte {
@@ -514,7 +560,7 @@ type LinkRequest struct {
 
 func (x *LinkRequest) Reset() {
 	*x = LinkRequest{}
-	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	mi := &file_covey_v1_federation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -526,7 +572,7 @@ func (x *LinkRequest) String() string {
 func (*LinkRequest) ProtoMessage() {}
 
 func (x *LinkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	mi := &file_covey_v1_federation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -539,7 +585,7 @@ func (x *LinkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRequest.ProtoReflect.Descriptor instead.
 func (*LinkRequest) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{5}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LinkRequest) GetFrame() *Frame {
@@ -558,7 +604,7 @@ type LinkResponse struct {
 
 func (x *LinkResponse) Reset() {
 	*x = LinkResponse{}
-	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	mi := &file_covey_v1_federation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -570,7 +616,7 @@ func (x *LinkResponse) String() string {
 func (*LinkResponse) ProtoMessage() {}
 
 func (x *LinkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	mi := &file_covey_v1_federation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -583,7 +629,7 @@ func (x *LinkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkResponse.ProtoReflect.Descriptor instead.
 func (*LinkResponse) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{6}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LinkResponse) GetFrame() *Frame {
@@ -614,7 +660,7 @@ type SiteMessage struct {
 
 func (x *SiteMessage) Reset() {
 	*x = SiteMessage{}
-	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	mi := &file_covey_v1_federation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +672,7 @@ func (x *SiteMessage) String() string {
 func (*SiteMessage) ProtoMessage() {}
 
 func (x *SiteMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	mi := &file_covey_v1_federation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +685,7 @@ func (x *SiteMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SiteMessage.ProtoReflect.Descriptor instead.
 func (*SiteMessage) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{7}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SiteMessage) GetBody() isSiteMessage_Body {
@@ -810,7 +856,7 @@ type CoordinatorMessage struct {
 
 func (x *CoordinatorMessage) Reset() {
 	*x = CoordinatorMessage{}
-	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	mi := &file_covey_v1_federation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +868,7 @@ func (x *CoordinatorMessage) String() string {
 func (*CoordinatorMessage) ProtoMessage() {}
 
 func (x *CoordinatorMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	mi := &file_covey_v1_federation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +881,7 @@ func (x *CoordinatorMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoordinatorMessage.ProtoReflect.Descriptor instead.
 func (*CoordinatorMessage) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{8}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CoordinatorMessage) GetBody() isCoordinatorMessage_Body {
@@ -1010,7 +1056,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	mi := &file_covey_v1_federation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1022,7 +1068,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	mi := &file_covey_v1_federation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1035,7 +1081,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{9}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Hello) GetSoftware() string {
@@ -1064,7 +1110,7 @@ type Dataset struct {
 
 func (x *Dataset) Reset() {
 	*x = Dataset{}
-	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	mi := &file_covey_v1_federation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1122,7 @@ func (x *Dataset) String() string {
 func (*Dataset) ProtoMessage() {}
 
 func (x *Dataset) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	mi := &file_covey_v1_federation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1135,7 @@ func (x *Dataset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dataset.ProtoReflect.Descriptor instead.
 func (*Dataset) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{10}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Dataset) GetName() string {
@@ -1116,7 +1162,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	mi := &file_covey_v1_federation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +1174,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	mi := &file_covey_v1_federation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +1187,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{11}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Proposal) GetBody() []byte {
@@ -1163,7 +1209,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	mi := &file_covey_v1_federation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1175,7 +1221,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	mi := &file_covey_v1_federation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1188,7 +1234,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{12}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Decision) GetStudy() []byte {
@@ -1222,7 +1268,7 @@ type Announce struct {
 
 func (x *Announce) Reset() {
 	*x = Announce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	mi := &file_covey_v1_federation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1234,7 +1280,7 @@ func (x *Announce) String() string {
 func (*Announce) ProtoMessage() {}
 
 func (x *Announce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	mi := &file_covey_v1_federation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1247,7 +1293,7 @@ func (x *Announce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announce.ProtoReflect.Descriptor instead.
 func (*Announce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{13}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Announce) GetStudy() []byte {
@@ -1275,7 +1321,7 @@ type Announcement struct {
 
 func (x *Announcement) Reset() {
 	*x = Announcement{}
-	mi := &file_covey_v1_federation_proto_msgTypes[14]
+	mi := &file_covey_v1_federation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1287,7 +1333,7 @@ func (x *Announcement) String() string {
 func (*Announcement) ProtoMessage() {}
 
 func (x *Announcement) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[14]
+	mi := &file_covey_v1_federation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1300,7 +1346,7 @@ func (x *Announcement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announcement.ProtoReflect.Descriptor instead.
 func (*Announcement) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{14}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Announcement) GetStudy() []byte {
@@ -1335,7 +1381,7 @@ type Deal struct {
 
 func (x *Deal) Reset() {
 	*x = Deal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[15]
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1347,7 +1393,7 @@ func (x *Deal) String() string {
 func (*Deal) ProtoMessage() {}
 
 func (x *Deal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[15]
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1360,7 +1406,7 @@ func (x *Deal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deal.ProtoReflect.Descriptor instead.
 func (*Deal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{15}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Deal) GetStudy() []byte {
@@ -1395,7 +1441,7 @@ type Boxes struct {
 
 func (x *Boxes) Reset() {
 	*x = Boxes{}
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1407,7 +1453,7 @@ func (x *Boxes) String() string {
 func (*Boxes) ProtoMessage() {}
 
 func (x *Boxes) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1420,7 +1466,7 @@ func (x *Boxes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Boxes.ProtoReflect.Descriptor instead.
 func (*Boxes) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Boxes) GetStudy() []byte {
@@ -1455,7 +1501,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1467,7 +1513,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1480,7 +1526,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Confirm) GetStudy() []byte {
@@ -1515,7 +1561,7 @@ type Confirmation struct {
 
 func (x *Confirmation) Reset() {
 	*x = Confirmation{}
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1573,7 @@ func (x *Confirmation) String() string {
 func (*Confirmation) ProtoMessage() {}
 
 func (x *Confirmation) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1586,7 @@ func (x *Confirmation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
 func (*Confirmation) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Confirmation) GetStudy() []byte {
@@ -1576,7 +1622,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1588,7 +1634,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1601,7 +1647,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Confirmed) GetStudy() []byte {
@@ -1644,7 +1690,7 @@ type Query struct {
 
 func (x *Query) Reset() {
 	*x = Query{}
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1656,7 +1702,7 @@ func (x *Query) String() string {
 func (*Query) ProtoMessage() {}
 
 func (x *Query) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1669,7 +1715,7 @@ func (x *Query) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Query.ProtoReflect.Descriptor instead.
 func (*Query) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Query) GetStudy() []byte {
@@ -1754,7 +1800,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1766,7 +1812,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1779,7 +1825,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Upload) GetStudy() []byte {
@@ -1823,7 +1869,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1835,7 +1881,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1848,7 +1894,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Release) GetStudy() []byte {
@@ -1891,7 +1937,7 @@ type ReleaseSignature struct {
 
 func (x *ReleaseSignature) Reset() {
 	*x = ReleaseSignature{}
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1903,7 +1949,7 @@ func (x *ReleaseSignature) String() string {
 func (*ReleaseSignature) ProtoMessage() {}
 
 func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1916,7 +1962,7 @@ func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseSignature.ProtoReflect.Descriptor instead.
 func (*ReleaseSignature) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ReleaseSignature) GetStudy() []byte {
@@ -1961,7 +2007,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1973,7 +2019,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1986,7 +2032,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Open) GetStudy() []byte {
@@ -2036,7 +2082,7 @@ type Shares struct {
 
 func (x *Shares) Reset() {
 	*x = Shares{}
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2048,7 +2094,7 @@ func (x *Shares) String() string {
 func (*Shares) ProtoMessage() {}
 
 func (x *Shares) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2061,7 +2107,7 @@ func (x *Shares) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shares.ProtoReflect.Descriptor instead.
 func (*Shares) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Shares) GetStudy() []byte {
@@ -2106,7 +2152,7 @@ type Final struct {
 
 func (x *Final) Reset() {
 	*x = Final{}
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2118,7 +2164,7 @@ func (x *Final) String() string {
 func (*Final) ProtoMessage() {}
 
 func (x *Final) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2131,7 +2177,7 @@ func (x *Final) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Final.ProtoReflect.Descriptor instead.
 func (*Final) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Final) GetStudy() []byte {
@@ -2180,7 +2226,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2192,7 +2238,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2205,7 +2251,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -2242,7 +2288,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2254,7 +2300,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2267,7 +2313,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -2357,7 +2403,9 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\fRenewRequest\x12\x10\n" +
 	"\x03csr\x18\x01 \x01(\fR\x03csr\"1\n" +
 	"\rRenewResponse\x12 \n" +
-	"\vcertificate\x18\x01 \x01(\fR\vcertificate\"/\n" +
+	"\vcertificate\x18\x01 \x01(\fR\vcertificate\")\n" +
+	"\tNotLeader\x12\x1c\n" +
+	"\taddresses\x18\x01 \x03(\tR\taddresses\"/\n" +
 	"\x05Frame\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\bR\x04last\"4\n" +
@@ -2547,7 +2595,7 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Verdict)(0),               // 0: covey.v1.Verdict
 	(Kind)(0),                  // 1: covey.v1.Kind
@@ -2556,66 +2604,67 @@ var file_covey_v1_federation_proto_goTypes = []any{
 	(*JoinResponse)(nil),       // 4: covey.v1.JoinResponse
 	(*RenewRequest)(nil),       // 5: covey.v1.RenewRequest
 	(*RenewResponse)(nil),      // 6: covey.v1.RenewResponse
-	(*Frame)(nil),              // 7: covey.v1.Frame
-	(*LinkRequest)(nil),        // 8: covey.v1.LinkRequest
-	(*LinkResponse)(nil),       // 9: covey.v1.LinkResponse
-	(*SiteMessage)(nil),        // 10: covey.v1.SiteMessage
-	(*CoordinatorMessage)(nil), // 11: covey.v1.CoordinatorMessage
-	(*Hello)(nil),              // 12: covey.v1.Hello
-	(*Dataset)(nil),            // 13: covey.v1.Dataset
-	(*Proposal)(nil),           // 14: covey.v1.Proposal
-	(*Decision)(nil),           // 15: covey.v1.Decision
-	(*Announce)(nil),           // 16: covey.v1.Announce
-	(*Announcement)(nil),       // 17: covey.v1.Announcement
-	(*Deal)(nil),               // 18: covey.v1.Deal
-	(*Boxes)(nil),              // 19: covey.v1.Boxes
-	(*Confirm)(nil),            // 20: covey.v1.Confirm
-	(*Confirmation)(nil),       // 21: covey.v1.Confirmation
-	(*Confirmed)(nil),          // 22: covey.v1.Confirmed
-	(*Query)(nil),              // 23: covey.v1.Query
-	(*Upload)(nil),             // 24: covey.v1.Upload
-	(*Release)(nil),            // 25: covey.v1.Release
-	(*ReleaseSignature)(nil),   // 26: covey.v1.ReleaseSignature
-	(*Open)(nil),               // 27: covey.v1.Open
-	(*Shares)(nil),             // 28: covey.v1.Shares
-	(*Final)(nil),              // 29: covey.v1.Final
-	(*Ended)(nil),              // 30: covey.v1.Ended
-	(*Refusal)(nil),            // 31: covey.v1.Refusal
+	(*NotLeader)(nil),          // 7: covey.v1.NotLeader
+	(*Frame)(nil),              // 8: covey.v1.Frame
+	(*LinkRequest)(nil),        // 9: covey.v1.LinkRequest
+	(*LinkResponse)(nil),       // 10: covey.v1.LinkResponse
+	(*SiteMessage)(nil),        // 11: covey.v1.SiteMessage
+	(*CoordinatorMessage)(nil), // 12: covey.v1.CoordinatorMessage
+	(*Hello)(nil),              // 13: covey.v1.Hello
+	(*Dataset)(nil),            // 14: covey.v1.Dataset
+	(*Proposal)(nil),           // 15: covey.v1.Proposal
+	(*Decision)(nil),           // 16: covey.v1.Decision
+	(*Announce)(nil),           // 17: covey.v1.Announce
+	(*Announcement)(nil),       // 18: covey.v1.Announcement
+	(*Deal)(nil),               // 19: covey.v1.Deal
+	(*Boxes)(nil),              // 20: covey.v1.Boxes
+	(*Confirm)(nil),            // 21: covey.v1.Confirm
+	(*Confirmation)(nil),       // 22: covey.v1.Confirmation
+	(*Confirmed)(nil),          // 23: covey.v1.Confirmed
+	(*Query)(nil),              // 24: covey.v1.Query
+	(*Upload)(nil),             // 25: covey.v1.Upload
+	(*Release)(nil),            // 26: covey.v1.Release
+	(*ReleaseSignature)(nil),   // 27: covey.v1.ReleaseSignature
+	(*Open)(nil),               // 28: covey.v1.Open
+	(*Shares)(nil),             // 29: covey.v1.Shares
+	(*Final)(nil),              // 30: covey.v1.Final
+	(*Ended)(nil),              // 31: covey.v1.Ended
+	(*Refusal)(nil),            // 32: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
-	7,  // 0: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
-	7,  // 1: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
-	12, // 2: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
-	15, // 3: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
-	17, // 4: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
-	19, // 5: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
-	21, // 6: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
-	24, // 7: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
-	26, // 8: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
-	28, // 9: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	31, // 10: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
-	14, // 11: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	16, // 12: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	18, // 13: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	20, // 14: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	23, // 15: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	25, // 16: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	27, // 17: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	29, // 18: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	30, // 19: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	22, // 20: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	13, // 21: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	8,  // 0: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
+	8,  // 1: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
+	13, // 2: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
+	16, // 3: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
+	18, // 4: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
+	20, // 5: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
+	22, // 6: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
+	25, // 7: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
+	27, // 8: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
+	29, // 9: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
+	32, // 10: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	15, // 11: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	17, // 12: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	19, // 13: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	21, // 14: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	24, // 15: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	26, // 16: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	28, // 17: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	30, // 18: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	31, // 19: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	23, // 20: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	14, // 21: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
 	0,  // 22: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
 	2,  // 23: covey.v1.Decision.code:type_name -> covey.v1.Code
 	1,  // 24: covey.v1.Query.kind:type_name -> covey.v1.Kind
 	2,  // 25: covey.v1.Ended.code:type_name -> covey.v1.Code
 	2,  // 26: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	29, // 27: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	30, // 27: covey.v1.Refusal.final:type_name -> covey.v1.Final
 	3,  // 28: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	8,  // 29: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	9,  // 29: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
 	5,  // 30: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
 	4,  // 31: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	9,  // 32: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	10, // 32: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
 	6,  // 33: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
 	31, // [31:34] is the sub-list for method output_type
 	28, // [28:31] is the sub-list for method input_type
@@ -2629,7 +2678,7 @@ func file_covey_v1_federation_proto_init() {
 	if File_covey_v1_federation_proto != nil {
 		return
 	}
-	file_covey_v1_federation_proto_msgTypes[7].OneofWrappers = []any{
+	file_covey_v1_federation_proto_msgTypes[8].OneofWrappers = []any{
 		(*SiteMessage_Hello)(nil),
 		(*SiteMessage_Decision)(nil),
 		(*SiteMessage_Announcement)(nil),
@@ -2640,7 +2689,7 @@ func file_covey_v1_federation_proto_init() {
 		(*SiteMessage_Shares)(nil),
 		(*SiteMessage_Refusal)(nil),
 	}
-	file_covey_v1_federation_proto_msgTypes[8].OneofWrappers = []any{
+	file_covey_v1_federation_proto_msgTypes[9].OneofWrappers = []any{
 		(*CoordinatorMessage_Proposal)(nil),
 		(*CoordinatorMessage_Announce)(nil),
 		(*CoordinatorMessage_Deal)(nil),
@@ -2658,7 +2707,7 @@ func file_covey_v1_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   29,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

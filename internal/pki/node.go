@@ -1,0 +1,221 @@
+package pki
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// nodeURI begins the URI of a coordinator's certificate among coordinators.
+const nodeURI = "covey://node/"
+
+// nodeHost is the one name in every coordinator's certificate among
+// coordinators: they are told apart by nothing, since each holds the CA's key.
+const nodeHost = "node.covey.internal"
+
+// PeerTLS is what coordinators of one study show each other: certificates that
+// each issues itself, with the CA's key that all of them hold. They live in memory,
+// for a day, and are made anew at half of that.
+type PeerTLS struct {
+	authority *Authority
+	id        string
+	now       func() time.Time
+
+	mu   sync.Mutex
+	cert *tls.Certificate
+}
+
+// PeerTLS gives node id's; ValidName says what an id may be.
+func (a *Authority) PeerTLS(id string, now func() time.Time) (*PeerTLS, error) {
+	if err := ValidName(id); err != nil {
+		return nil, err
+	}
+	p := &PeerTLS{authority: a, id: id, now: now}
+	_, err := p.certificate()
+	return p, err
+}
+
+func (p *PeerTLS) certificate() (*tls.Certificate, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if p.cert != nil && now.Before(p.cert.Leaf.NotAfter.Add(-nodeValidity/2)) && now.After(p.cert.Leaf.NotBefore) {
+		return p.cert, nil
+	}
+	pub, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	t, err := leaf(p.authority.ca, now, nodeValidity)
+	if err != nil {
+		return nil, err
+	}
+	t.Subject = pkix.Name{CommonName: p.id}
+	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	t.DNSNames = []string{nodeHost}
+	t.URIs = []*url.URL{{Scheme: "covey", Host: "node", Path: "/" + p.id}}
+	cert, err := create(t, p.authority.ca, pub, p.authority.caKey())
+	if err != nil {
+		return nil, err
+	}
+	p.cert = &tls.Certificate{Certificate: [][]byte{cert.Raw, p.authority.ca.Raw}, PrivateKey: key, Leaf: cert}
+	return p.cert, nil
+}
+
+// Server gives the configuration of the peers' port: TLS 1.3, a coordinator's
+// certificate from whoever connects for one of protocols, and none from a
+// new coordinator that connects for joining and has none yet.
+func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
+	base := func() *tls.Config {
+		return &tls.Config{
+			MinVersion: tls.VersionTLS13, Time: p.now, SessionTicketsDisabled: true,
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.certificate() },
+		}
+	}
+	member := base()
+	member.NextProtos = protocols
+	member.ClientAuth, member.ClientCAs = tls.RequireAndVerifyClientCert, p.authority.CAPool()
+	member.VerifyConnection = checkNode
+	stranger := base()
+	stranger.NextProtos = []string{joining}
+	member.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+		if len(h.SupportedProtos) == 1 && h.SupportedProtos[0] == joining {
+			return stranger, nil
+		}
+		return nil, nil
+	}
+	return member
+}
+
+// Client gives the configuration for dialling another coordinator for a protocol.
+func (p *PeerTLS) Client(protocol string) *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, Time: p.now, ServerName: nodeHost, RootCAs: p.authority.CAPool(), NextProtos: []string{protocol},
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return p.certificate() },
+		VerifyConnection:     checkNode,
+	}
+}
+
+// checkNode runs after the chain is verified.
+func checkNode(s tls.ConnectionState) error {
+	if len(s.PeerCertificates) == 0 {
+		return &CertificateError{Reason: "is missing"}
+	}
+	_, err := NodeName(s.PeerCertificates[0])
+	return err
+}
+
+// NodeName gives the coordinator of a certificate, as SiteName gives a site. The
+// error is a [*CertificateError].
+func NodeName(cert *x509.Certificate) (string, error) {
+	id := cert.Subject.CommonName
+	if ValidName(id) != nil || len(cert.URIs) != 1 || cert.URIs[0].String() != nodeURI+id {
+		return "", &CertificateError{Reason: "names no coordinator"}
+	}
+	return id, nil
+}
+
+// NodeJoinTLS is JoinTLS for a new coordinator: it knows the CA by fingerprint.
+func NodeJoinTLS(fingerprint, joining string) *tls.Config {
+	c := JoinTLS(fingerprint, nodeHost)
+	c.NextProtos = []string{joining}
+	return c
+}
+
+// Estate is what every coordinator of a federation holds: the CA's key, its
+// certificate, and the key that signs released results. It prints as [redacted]; Bytes
+// and the files that InitNode makes are the ways out.
+type Estate struct{ secret secret[estate] }
+
+type estate struct {
+	CA      []byte `json:"ca"` // PEM
+	CAKey   []byte `json:"ca_key"`
+	Signing []byte `json:"signing_key"`
+}
+
+// Format prints [redacted] whatever the verb.
+func (Estate) String() string   { return redacted }
+func (Estate) GoString() string { return redacted }
+
+// Bytes gives the estate for a new coordinator, over [NodeJoinTLS].
+func (e Estate) Bytes() ([]byte, error) { return json.Marshal(e.secret()) }
+
+// ParseEstate reads Bytes. The error is a [*CertificateError] and repeats nothing.
+func ParseEstate(raw []byte) (Estate, error) {
+	var e estate
+	if json.Unmarshal(raw, &e) != nil || len(e.CAKey) != ed25519.SeedSize || len(e.Signing) != ed25519.SeedSize {
+		return Estate{}, &CertificateError{Reason: "and keys sent by the coordinator do not parse"}
+	}
+	ca, err := parseCertificate(e.CA)
+	if err != nil || !matches(ca, ed25519.NewKeyFromSeed(e.CAKey)) {
+		return Estate{}, &CertificateError{Reason: "and keys sent by the coordinator do not match"}
+	}
+	return Estate{hide(e)}, nil
+}
+
+// Estate gives this coordinator's.
+func (a *Authority) Estate() Estate {
+	return Estate{hide(estate{a.CertificatePEM(), a.caKey().Seed(), a.signing().Seed()})}
+}
+
+// InitNode is [Init] for a coordinator that joins others: the CA and the signing key
+// are theirs, the server's key and certificate its own. The CA's fingerprint must be the join file's
+// ([*WrongCAError]). A crash inside leaves files that Load or the next InitNode
+// names; they can be deleted, and the join file is then spent.
+func InitNode(dir string, e Estate, fingerprint string, hosts []string, now time.Time) error {
+	hosts, err := serverHosts(hosts)
+	if err != nil {
+		return err
+	}
+	estate := e.secret()
+	if err := CheckCA(estate.CA, fingerprint); err != nil {
+		return err
+	}
+	ca, err := parseCertificate(estate.CA)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	path := func(name string) string { return filepath.Join(dir, name) }
+	if err := Vacant(dir); err != nil {
+		return err
+	}
+	caKey := ed25519.NewKeyFromSeed(estate.CAKey)
+	if err := writeKey(path(caKeyFile), caKey); err != nil {
+		return err
+	}
+	serverKey, err := createKey(path(serverKeyFile))
+	if err != nil {
+		return err
+	}
+	server, err := issueServer(ca, caKey, serverKey, hosts, now)
+	if err != nil {
+		return err
+	}
+	if err := writeKey(path(signingFile), ed25519.NewKeyFromSeed(estate.Signing)); err != nil {
+		return err
+	}
+	if err := createFile(path(serverFile), certificatePEM(server.Raw), publicMode); err != nil {
+		return err
+	}
+	return createFile(path(caFile), certificatePEM(ca.Raw), publicMode)
+}
+
+// Vacant says whether a folder holds none of a coordinator's files ([*ExistsError]).
+func Vacant(dir string) error {
+	var paths []string
+	for _, name := range []string{caKeyFile, caFile, serverKeyFile, serverFile, signingFile} {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return absent(paths...)
+}
