@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"internal/pki":         {},
 	"internal/replica":     {"internal/failpoint"},
 	"internal/frame":       {},
+	"internal/peer":        {"internal/pki"},
 	"internal/study":       {"internal/noise"},
 	"internal/round":       {"internal/study"},
 	"internal/agent":       {"internal/study", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},

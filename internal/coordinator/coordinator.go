@@ -31,12 +31,14 @@ type Options struct {
 type Coordinator struct {
 	authority *pki.Authority
 	machine   *Machine
-	raft      Log
+	raft      Log     // of the last lead
+	replica   Replica // nil before Serve
 	log       *slog.Logger
 	now       func() time.Time
 
 	// Guarded by machine.mu, as the states are that they belong to.
 	leading  bool
+	term     int              // counts Lead and Follow: what began in another one is dropped
 	links    map[string]*link // by site name
 	sessions map[study.Digest]*session
 	changed  chan struct{} // closed and replaced at every change
@@ -68,8 +70,12 @@ func (c *Coordinator) Lead(log Log) error {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	c.raft, c.leading = log, true
+	c.term++
 	for _, digest := range c.machine.order {
 		state := c.machine.studies[digest]
+		if state.Terminal() {
+			continue
+		}
 		if err := c.session(digest, state).restore(); err != nil {
 			return fmt.Errorf("study %s: the committed setup: %w", digest, err)
 		}
@@ -86,6 +92,34 @@ func (c *Coordinator) led(p *study.Plan) round.Led {
 		}
 	}
 	return round.Led{Connected: connected}
+}
+
+// Follow stops leading: links end, so that agents look for the leader, and what
+// this node remembers of open slots is forgotten; effects under way come to nothing.
+func (c *Coordinator) Follow() {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	if !c.leading {
+		return
+	}
+	c.leading = false
+	c.term++
+	for _, digest := range c.machine.order {
+		c.machine.studies[digest].Step(round.Followed{})
+	}
+	clear(c.sessions)
+	for _, l := range c.links {
+		l.close(errNotLeader)
+	}
+	clear(c.links)
+	c.notify()
+}
+
+// Leading says whether this node leads.
+func (c *Coordinator) Leading() bool {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	return c.leading
 }
 
 // Close ends links and waits for effects under way.
@@ -150,8 +184,12 @@ func (c *Coordinator) fromSite(digest study.Digest, name string, handle func(*se
 func (c *Coordinator) linked(l *link, units map[string]int) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
+	if !c.leading {
+		l.close(errNotLeader)
+		return
+	}
 	if old := c.links[l.site]; old != nil && old != l {
-		old.close()
+		old.close(errReplaced)
 	}
 	l.units = units
 	again := c.links[l.site] == l

@@ -10,6 +10,9 @@ import (
 	"covey/internal/study"
 )
 
+// ErrNotLeader is returned where only the leader can act.
+var ErrNotLeader = errors.New("this coordinator does not lead just now, and knows no leader that answers")
+
 // retryPropose is the pause before an entry that the log did not take is
 // proposed again.
 const retryPropose = time.Second
@@ -28,11 +31,12 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 	l.send(message)
 }
 
-// event gives an event to a study from outside the lock.
-func (c *Coordinator) event(digest study.Digest, e round.Event) {
+// event gives an event to a study from outside the lock, if it comes from the
+// present term: a deadline, a check or an opening of an earlier one means nothing.
+func (c *Coordinator) event(term int, digest study.Digest, e round.Event) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
-	if state := c.machine.studies[digest]; state != nil && c.leading {
+	if state := c.machine.studies[digest]; state != nil && c.leading && c.term == term {
 		c.step(digest, state, e)
 	}
 }
@@ -63,7 +67,13 @@ func (c *Coordinator) apply(e entry) error {
 	if err != nil {
 		return err
 	}
-	answer, err := c.raft.Apply(c.ctx, line)
+	c.machine.mu.Lock()
+	log, leading := c.raft, c.leading
+	c.machine.mu.Unlock()
+	if !leading {
+		return ErrNotLeader
+	}
+	answer, err := log.Apply(c.ctx, line)
 	if err != nil {
 		return err
 	}
@@ -73,20 +83,22 @@ func (c *Coordinator) apply(e entry) error {
 	return nil
 }
 
+// propose is called with the lock held.
 func (c *Coordinator) propose(e round.Entry) {
+	term := c.term
 	c.background(func() {
 		err := c.apply(entry{Round: &e})
 		if _, stale := errors.AsType[*round.StaleError](err); err == nil || stale || c.ctx.Err() != nil {
 			return
 		}
 		c.log.Error("the log did not take an entry", "study", e.Study, "kind", e.Kind, "error", err)
-		c.after(retryPropose, func() { c.event(e.Study, round.ProposeFailed{}) })
+		c.after(retryPropose, func() { c.event(term, e.Study, round.ProposeFailed{}) })
 	})
 }
 
 // verify checks all announcements, and with them makes the session's setup.
 func (c *Coordinator) verify(digest study.Digest, s *session, announcements [][]byte) {
-	cfg := config(s.plan, s.state.Attempt)
+	cfg, term := config(s.plan, s.state.Attempt), c.term
 	c.background(func() {
 		setup, err := secagg.Verify(cfg, announcements)
 		done := round.SetupVerified{Culprit: -1}
@@ -99,6 +111,9 @@ func (c *Coordinator) verify(digest study.Digest, s *session, announcements [][]
 		}
 		c.machine.mu.Lock()
 		defer c.machine.mu.Unlock()
+		if !c.leading || c.term != term {
+			return // these announcements are not what the next leader heard
+		}
 		s.setup = setup
 		c.step(digest, s.state, done)
 	})
@@ -106,7 +121,8 @@ func (c *Coordinator) verify(digest study.Digest, s *session, announcements [][]
 
 func (c *Coordinator) deadline(digest study.Digest, s *session, e round.SetDeadline) {
 	s.deadline = c.now().Add(e.After)
+	term := c.term
 	c.after(e.After, func() {
-		c.event(digest, round.Expired{Query: e.Query, Slot: e.Slot, Phase: e.Phase})
+		c.event(term, digest, round.Expired{Query: e.Query, Slot: e.Slot, Phase: e.Phase})
 	})
 }

@@ -43,7 +43,7 @@ func (c *Coordinator) Revoke(site string) error {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	if l := c.links[site]; l != nil {
-		l.close()
+		l.close(errRevoked)
 	}
 	return nil
 }

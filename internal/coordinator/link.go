@@ -16,6 +16,7 @@ type link struct {
 	wake  chan struct{}
 	done  chan struct{}
 	once  sync.Once
+	why   error          // of done's end
 	units map[string]int // data sets that the site offers, by name
 }
 
@@ -34,7 +35,13 @@ func (l *link) send(message []byte) {
 	}
 }
 
-func (l *link) close() { l.once.Do(func() { close(l.done) }) }
+// close ends the link; why is the first call's.
+func (l *link) close(why error) {
+	l.once.Do(func() {
+		l.why = why
+		close(l.done)
+	})
+}
 
 // write sends queued messages until the link is closed or stop is.
 func (l *link) write(stop <-chan struct{}, send func(data []byte, last bool) error) error {
@@ -54,11 +61,15 @@ func (l *link) write(stop <-chan struct{}, send func(data []byte, last bool) err
 		select {
 		case <-l.wake:
 		case <-l.done:
-			return errReplaced
+			return l.why
 		case <-stop:
 			return nil
 		}
 	}
 }
 
-var errReplaced = errors.New("link: the site opened another link")
+var (
+	errReplaced  = errors.New("link: the site opened another link")
+	errRevoked   = errors.New("link: the site is revoked")
+	errNotLeader = errors.New("link: this coordinator does not lead")
+)

@@ -24,10 +24,18 @@ type Log interface {
 	Apply(ctx context.Context, entry []byte) (any, error)
 }
 
-// Invite is a join file given out and not yet used. Only the token's hash is kept.
+// Invite is a join file given out and not yet used, for a site or for a new
+// coordinator. Only the token's hash is kept.
 type Invite struct {
-	Site    string    `json:"site"`
+	Site    string    `json:"site,omitempty"`
+	Node    string    `json:"node,omitempty"`
 	Expires time.Time `json:"expires"`
+}
+
+// Node is a coordinator as agents need it.
+type Node struct {
+	ID        string   `json:"id"`
+	Addresses []string `json:"addresses"` // of its sites' port, host:port
 }
 
 // Site is an organization that joined.
@@ -44,6 +52,9 @@ type entry struct {
 	Invite *inviteEntry `json:"invite,omitempty"`
 	Join   *joinEntry   `json:"join,omitempty"`
 	Revoke *revokeEntry `json:"revoke,omitempty"`
+	Spend  *spendEntry  `json:"spend,omitempty"`
+	Node   *Node        `json:"node,omitempty"`
+	Forget *forgetEntry `json:"forget,omitempty"`
 	Round  *round.Entry `json:"round,omitempty"`
 }
 
@@ -61,6 +72,18 @@ type joinEntry struct {
 
 type revokeEntry struct {
 	Site string `json:"site"`
+}
+
+// spendEntry uses a new coordinator's token up, before it is given the keys.
+type spendEntry struct {
+	Token string    `json:"token"` // hash, hex
+	Node  string    `json:"node"`
+	Now   time.Time `json:"now"`
+}
+
+// forgetEntry takes a coordinator's addresses out of new join files.
+type forgetEntry struct {
+	Node string `json:"node"`
 }
 
 // JoinError is a join that the registry refuses.
@@ -84,6 +107,7 @@ type Machine struct {
 	mu      sync.Mutex
 	invites map[string]Invite // by token hash, hex
 	sites   map[string]Site   // by name
+	nodes   map[string]Node   // by ID
 	studies map[study.Digest]*round.State
 	order   []study.Digest // as proposed
 
@@ -93,7 +117,7 @@ type Machine struct {
 
 // NewMachine gives the empty state.
 func NewMachine() *Machine {
-	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, studies: map[study.Digest]*round.State{}}
+	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{}, studies: map[study.Digest]*round.State{}}
 }
 
 // Apply changes the state by one committed entry. It returns nil, or an error
@@ -118,6 +142,12 @@ func (m *Machine) Apply(line []byte) any {
 		}
 		s.Revoked = true
 		m.sites[s.Name] = s
+	case e.Spend != nil:
+		err = m.spend(*e.Spend)
+	case e.Node != nil:
+		m.nodes[e.Node.ID] = *e.Node
+	case e.Forget != nil:
+		delete(m.nodes, e.Forget.Node)
 	case e.Round != nil:
 		err = m.step(*e.Round)
 	}
@@ -135,6 +165,8 @@ func (m *Machine) join(e joinEntry) error {
 	switch {
 	case !ok:
 		return &JoinError{e.Site, "this join file was already used, or was never given out here"}
+	case invite.Node != "":
+		return &JoinError{e.Site, "this join file is for a coordinator"}
 	case invite.Site != e.Site:
 		return &JoinError{e.Site, fmt.Sprintf("this join file is for site %q", invite.Site)}
 	case e.Now.After(invite.Expires):
@@ -145,6 +177,22 @@ func (m *Machine) join(e joinEntry) error {
 	}
 	delete(m.invites, e.Token)
 	m.sites[e.Site] = Site{Name: e.Site, Identity: e.Key, Joined: e.Now, Token: e.Token}
+	return nil
+}
+
+// spend uses a token up for good: a reply that is lost after it needs a new join
+// file, since whoever has the first one could be given the keys a second time.
+func (m *Machine) spend(e spendEntry) error {
+	invite, ok := m.invites[e.Token]
+	switch {
+	case !ok:
+		return &JoinError{"", "this join file was already used, or was never given out here"}
+	case invite.Node != e.Node || e.Node == "":
+		return &JoinError{"", "this join file is for another"}
+	case e.Now.After(invite.Expires):
+		return &JoinError{"", fmt.Sprintf("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))}
+	}
+	delete(m.invites, e.Token)
 	return nil
 }
 
@@ -175,6 +223,7 @@ func (m *Machine) step(e round.Entry) error {
 type snapshot struct {
 	Invites map[string]Invite `json:"invites"`
 	Sites   []Site            `json:"sites"`
+	Nodes   map[string]Node   `json:"nodes,omitempty"`
 	Studies []round.Durable   `json:"studies"` // as proposed
 }
 
@@ -183,7 +232,7 @@ type snapshot struct {
 func (m *Machine) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := snapshot{Invites: m.invites, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
+	s := snapshot{Invites: m.invites, Nodes: m.nodes, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -207,6 +256,9 @@ func (m *Machine) Restore(raw []byte) error {
 	if s.Invites != nil {
 		fresh.invites = s.Invites
 	}
+	if s.Nodes != nil {
+		fresh.nodes = s.Nodes
+	}
 	for _, site := range s.Sites {
 		fresh.sites[site.Name] = site
 	}
@@ -221,7 +273,7 @@ func (m *Machine) Restore(raw []byte) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.invites, m.sites, m.studies, m.order = fresh.invites, fresh.sites, fresh.studies, fresh.order
+	m.invites, m.sites, m.nodes, m.studies, m.order = fresh.invites, fresh.sites, fresh.nodes, fresh.studies, fresh.order
 	return nil
 }
 

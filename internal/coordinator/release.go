@@ -18,7 +18,7 @@ import (
 func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 	uploads, opening := s.take(e.Survivors)
 	q, _, err := s.secaggQuery()
-	state := s.state
+	state, term := s.state, c.term
 	c.background(func() {
 		var released study.Release
 		if err == nil {
@@ -30,7 +30,7 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 		}
 		if err != nil {
 			c.log.Error("a sum was not released", "study", digest, "query", e.Ask.Query, "slot", e.Ask.Slot, "error", err)
-			c.event(digest, round.OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal})
+			c.event(term, digest, round.OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal})
 			return
 		}
 		// Results leave on the tick, so that the time sampling took says nothing.
@@ -38,13 +38,10 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 		now := c.now()
 		c.after(now.Truncate(tick).Add(tick).Sub(now), func() {
 			c.machine.mu.Lock()
-			if !c.leading || state.Query != e.Ask.Query || state.Slot != e.Ask.Slot {
-				c.machine.mu.Unlock()
-				return
+			defer c.machine.mu.Unlock()
+			if c.leading && c.term == term && state.Query == e.Ask.Query && state.Slot == e.Ask.Slot {
+				c.propose(state.NewReleased(released, signed))
 			}
-			next := state.NewReleased(released, signed)
-			c.machine.mu.Unlock()
-			c.propose(next)
 		})
 	})
 }

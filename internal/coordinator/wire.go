@@ -41,6 +41,9 @@ func (s *enrollmentServer) Join(ctx context.Context, r *covey.JoinRequest) (*cov
 		if refused, ok := errors.AsType[*JoinError](err); ok {
 			return nil, status.Error(codes.PermissionDenied, refused.Reason)
 		}
+		if errors.Is(err, ErrNotLeader) {
+			return nil, s.c.notLeader()
+		}
 		s.c.log.Error("join failed", "site", r.GetSite(), "error", err)
 		return nil, status.Error(codes.Internal, "the coordinator could not record the join")
 	}
@@ -94,6 +97,9 @@ func (s *federationServer) Link(stream grpc.BidiStreamingServer[covey.LinkReques
 	if err != nil {
 		return err
 	}
+	if !s.c.Leading() {
+		return s.c.notLeader()
+	}
 	l := newLink(name)
 	written := make(chan error, 1)
 	stop := make(chan struct{})
@@ -111,14 +117,26 @@ func (s *federationServer) Link(stream grpc.BidiStreamingServer[covey.LinkReques
 	case err = <-written:
 		written <- err
 	case <-l.done:
-		err = errReplaced
+		err = l.why
 	case <-s.c.stopping:
 		return status.Error(codes.Unavailable, "the coordinator stops")
+	}
+	if errors.Is(err, errNotLeader) {
+		return s.c.notLeader()
 	}
 	if err != nil {
 		return status.Error(codes.Aborted, err.Error())
 	}
 	return nil
+}
+
+// notLeader tells an agent to look elsewhere, and where if this node knows.
+func (c *Coordinator) notLeader() error {
+	s := status.New(codes.FailedPrecondition, "this coordinator does not lead just now")
+	if detailed, err := s.WithDetails(&covey.NotLeader{Addresses: c.leaderAddresses()}); err == nil {
+		s = detailed
+	}
+	return s.Err()
 }
 
 func (s *federationServer) receive(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse], l *link) error {

@@ -1,0 +1,205 @@
+// Package peer is a coordinator's port for other coordinators: one TCP port, TLS
+// 1.3 with certificates of the federation's own CA on both sides, and three protocols
+// told apart by ALPN: raft, operators' requests passed on to the leader, and the one
+// call of a coordinator that joins, which has no certificate yet.
+package peer
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"covey/internal/pki"
+)
+
+// The protocols.
+const (
+	raftProtocol     = "covey-raft/1"
+	operatorProtocol = "covey-operator/1"
+	joinProtocol     = "covey-node-join/1"
+)
+
+const (
+	handshakeTime = 10 * time.Second
+	// maxHandshakes bounds what connections that say nothing can hold.
+	maxHandshakes = 64
+)
+
+// Dialer opens a connection to host:port.
+type Dialer func(ctx context.Context, address string) (net.Conn, error)
+
+// Port is one open port. Its three branches accept what is connected for them.
+type Port struct {
+	listener net.Listener
+	tls      *pki.PeerTLS
+	dial     Dialer
+	branches map[string]*branch
+
+	mu      sync.Mutex
+	pending map[net.Conn]bool // in the handshake
+	closed  bool
+	work    sync.WaitGroup
+}
+
+// New serves on a listener, which Close closes. dial reaches other ports.
+func New(l net.Listener, tls *pki.PeerTLS, dial Dialer) *Port {
+	p := &Port{listener: l, tls: tls, dial: dial, branches: map[string]*branch{}, pending: map[net.Conn]bool{}}
+	for _, name := range []string{raftProtocol, operatorProtocol, joinProtocol} {
+		p.branches[name] = &branch{port: p, conns: make(chan net.Conn), done: make(chan struct{})}
+	}
+	p.work.Go(p.accept)
+	return p
+}
+
+// Raft is the branch that internal/replica talks through.
+func (p *Port) Raft() *Raft { return &Raft{p.branches[raftProtocol]} }
+
+// Operators is the branch of requests passed on by other coordinators.
+func (p *Port) Operators() net.Listener { return p.branches[operatorProtocol] }
+
+// Joiners is the branch of new coordinators, who have shown no certificate.
+func (p *Port) Joiners() net.Listener { return p.branches[joinProtocol] }
+
+// DialOperator reaches another coordinator's Operators.
+func (p *Port) DialOperator(ctx context.Context, address string) (net.Conn, error) {
+	return p.open(ctx, operatorProtocol, address)
+}
+
+// DialJoin reaches a coordinator's Joiners from where there is no certificate yet;
+// its CA is known by fingerprint ([*pki.WrongCAError]).
+func DialJoin(ctx context.Context, dial Dialer, address, fingerprint string) (net.Conn, error) {
+	return secure(ctx, dial, address, pki.NodeJoinTLS(fingerprint, joinProtocol))
+}
+
+func (p *Port) open(ctx context.Context, protocol, address string) (net.Conn, error) {
+	return secure(ctx, p.dial, address, p.tls.Client(protocol))
+}
+
+func secure(ctx context.Context, dial Dialer, address string, config *tls.Config) (net.Conn, error) {
+	raw, err := dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	conn := tls.Client(raw, config)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// Close ends the port and its branches; connections already accepted stay.
+func (p *Port) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	for c := range p.pending {
+		c.Close()
+	}
+	p.mu.Unlock()
+	err := p.listener.Close()
+	for _, b := range p.branches {
+		b.Close()
+	}
+	p.work.Wait()
+	return err
+}
+
+func (p *Port) accept() {
+	config := p.tls.Server(joinProtocol, raftProtocol, operatorProtocol)
+	slots := make(chan struct{}, maxHandshakes)
+	for {
+		raw, err := p.listener.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) || p.isClosed() {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // out of file handles, most likely
+			continue
+		}
+		slots <- struct{}{}
+		p.work.Go(func() {
+			defer func() { <-slots }()
+			if p.enter(raw) {
+				p.admit(raw, config)
+			}
+		})
+	}
+}
+
+func (p *Port) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+func (p *Port) enter(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		c.Close()
+		return false
+	}
+	p.pending[c] = true
+	return true
+}
+
+// admit makes the handshake, which says who it is, and hands the connection on.
+func (p *Port) admit(raw net.Conn, config *tls.Config) {
+	conn := tls.Server(raw, config)
+	raw.SetDeadline(time.Now().Add(handshakeTime))
+	err := conn.Handshake()
+	raw.SetDeadline(time.Time{})
+	p.mu.Lock()
+	delete(p.pending, raw)
+	p.mu.Unlock()
+	b := p.branches[conn.ConnectionState().NegotiatedProtocol]
+	if err != nil || b == nil {
+		raw.Close()
+		return
+	}
+	select {
+	case b.conns <- conn:
+	case <-b.done:
+		raw.Close()
+	}
+}
+
+// branch is the listener of one protocol.
+type branch struct {
+	port  *Port
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+// Accept is net.Listener's.
+func (b *branch) Accept() (net.Conn, error) {
+	select {
+	case c := <-b.conns:
+		return c, nil
+	case <-b.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends this branch alone.
+func (b *branch) Close() error {
+	b.once.Do(func() { close(b.done) })
+	return nil
+}
+
+// Addr is the port's.
+func (b *branch) Addr() net.Addr { return b.port.listener.Addr() }
+
+// Raft is the branch that raft accepts from and dials through.
+type Raft struct{ *branch }
+
+// Dial reaches another coordinator's raft.
+func (r *Raft) Dial(address string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return r.port.open(ctx, raftProtocol, address)
+}
