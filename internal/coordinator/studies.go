@@ -142,24 +142,20 @@ func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("the study has no result yet: it is %s", e.Status)
 }
 
-// Result gives a completed study's result.
+// Result gives a completed study's result, signed: study.Verify checks it by itself.
 func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
 	c.machine.mu.Lock()
 	state := c.machine.studies[digest]
-	status, code, plan, stored := state.Status, state.Code, state.Plan(), slices.Clone(state.Releases)
+	status, code, body, stored := state.Status, state.Code, state.Body, slices.Clone(state.Releases)
 	c.machine.mu.Unlock()
 	if status != round.StatusCompleted {
 		return nil, &UnfinishedError{status, code}
 	}
-	var releases []study.Release
+	var signed []study.SignedRelease
 	for _, r := range stored {
-		release, err := study.ParseRelease(r.Encoded)
-		if err != nil {
-			return nil, err
-		}
-		releases = append(releases, release)
+		signed = append(signed, study.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
 	}
-	return study.NewResult(plan, releases)
+	return study.SignResult(body, signed, c.authority.SigningKey())
 }
 
 // Watch calls see with the view of a study now and after every change, until

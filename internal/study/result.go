@@ -13,7 +13,8 @@ const autoNoise = 0.12
 
 // Result is what a study found: every released value and, from them, each
 // output. The names are scikit-learn's where it has them. All of it is
-// (ε, δ)-differentially private, post-processing of the releases included.
+// (ε, δ)-differentially private, post-processing of the releases included. Its JSON
+// is a result file, which Verify checks by itself once SignResult has filled it in.
 type Result struct {
 	Name    string  `json:"name"`
 	Digest  Digest  `json:"digest"`
@@ -38,10 +39,15 @@ type Result struct {
 	Outputs           map[string][]float64 `json:"outputs"`
 	ExplainedVariance []float64            `json:"explained_variance_"` // null: not bought
 	NoiseToSignal     float64              `json:"noise_to_signal"`     // of z_T
-	Releases          []Release            `json:"releases"`
+	Releases          []Release            `json:"releases"`            // as Signed, to be read
+
+	Proposal  Blob            `json:"proposal"`  // its exact bytes
+	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
+	Chain     Digest          `json:"chain"`     // last link over Digest and Signed
+	Signature Blob            `json:"signature"` // the coordinator's, over all of this
 }
 
-// NewResult makes the result of all of a plan's releases, in order.
+// NewResult makes the result of all of a plan's releases, in order. It is not signed.
 func NewResult(p *Plan, releases []Release) (*Result, error) {
 	s := p.Proposal.Spec
 	r := &Result{
