@@ -57,7 +57,8 @@ type StudyEntry struct {
 	Name, Population string
 	State            State
 	Rho              float64 // approved
-	SpentRho         float64 // charged
+	SpentRho         float64 // charged, ForfeitRho included
+	ForfeitRho       float64 // counted as spent without a query, by Forfeit
 	ReservedRho      float64 // approved and not charged, 0 unless Approved
 	Queries          int     // charged
 	LatestFinal      int
@@ -79,6 +80,7 @@ type entry struct {
 	By         string    `json:"by"`
 	Time       time.Time `json:"time"`
 	Code       string    `json:"code,omitempty"`
+	Forfeit    float64   `json:"forfeit_rho,omitempty"`
 }
 
 // Approve reserves a.Rho of the population's budget and opens the study's
@@ -274,7 +276,14 @@ func (r *record) charged() (rho float64, n int, err error) {
 // again, and every secret left in its journal is erased before Finish returns.
 // code says why, in a word of the caller's ("done", "aborted"); the first one
 // stays. Final results remain readable.
-func (l *Ledger) Finish(study [32]byte, code string) error {
+func (l *Ledger) Finish(study [32]byte, code string) error { return l.finish(study, code, false) }
+
+// Forfeit is Finish for a study of which this ledger no longer knows all that
+// was sent: in the same transaction what is left of its approved ρ counts as
+// spent.
+func (l *Ledger) Forfeit(study [32]byte, code string) error { return l.finish(study, code, true) }
+
+func (l *Ledger) finish(study [32]byte, code string, forfeit bool) error {
 	if !printable(code, 1) {
 		return &FieldError{Field: "code", Reason: "must be 1 to 200 characters of text"}
 	}
@@ -288,8 +297,7 @@ func (l *Ledger) Finish(study [32]byte, code string) error {
 		case Finished:
 			return nil
 		case Approved:
-			e.State, e.Code = Finished, code
-			return r.save(nil, entryKey, e)
+			return r.end(&e, code, forfeit)
 		}
 		return &StateError{Study: study, State: e.State}
 	})
@@ -298,6 +306,19 @@ func (l *Ledger) Finish(study [32]byte, code string) error {
 	}
 	// A crash here leaves a finished study with secrets; Open erases them.
 	return l.finishErasures(study)
+}
+
+// end finishes an approved study; with forfeit, what it did not charge is spent.
+func (r *record) end(e *entry, code string, forfeit bool) error {
+	if forfeit {
+		spent, _, err := r.charged()
+		if err != nil {
+			return err
+		}
+		e.Forfeit = max(0, e.Rho-spent)
+	}
+	e.State, e.Code = Finished, code
+	return r.save(nil, entryKey, *e)
 }
 
 // Populations lists the budgets, by name; nil once the ledger has failed.
@@ -384,7 +405,7 @@ func (l *Ledger) eachEntry(tx *bbolt.Tx, fn func(StudyEntry, *entry)) error {
 			return err
 		}
 		s := StudyEntry{Study: r.id, Name: e.Name, Population: e.Population, State: e.State, Rho: e.Rho,
-			SpentRho: spent, Queries: n, LatestFinal: p.FinalQuery, By: e.By, Time: e.Time, Code: e.Code}
+			SpentRho: spent + e.Forfeit, ForfeitRho: e.Forfeit, Queries: n, LatestFinal: p.FinalQuery, By: e.By, Time: e.Time, Code: e.Code}
 		copy(s.DataSHA256[:], e.Data)
 		if e.State == Approved {
 			s.ReservedRho = max(0, e.Rho-spent)

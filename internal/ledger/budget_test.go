@@ -198,7 +198,7 @@ func TestBadFields(t *testing.T) {
 	for name, err := range map[string]error{
 		"negative charge": l.Charge(study(1), 0, -1), "NaN charge": l.Charge(study(1), 0, math.NaN()),
 		"infinite charge": l.Charge(study(1), 0, math.Inf(1)), "negative query": l.Charge(study(1), -1, 0),
-		"no code": l.Finish(study(1), ""), "slot": j.PutSlot(-1, nil), "large slot": j.EraseSlot(1 << 31),
+		"no code": l.Finish(study(1), ""), "slot": j.PutSlot(-1, nil), "large slot": j.PutSlot(1<<31, nil),
 		"final": j.Final(0, -1, nil), "upload": upload, "sign": sign, "setup": setup,
 	} {
 		if _, ok := errors.AsType[*FieldError](err); !ok {

@@ -18,6 +18,9 @@ var (
 	// accountant charges before release (P3), and an upload is where release
 	// leaves the site's hands.
 	ErrNotCharged = errors.New("ledger: the query was not charged")
+	// ErrHealthy is returned by Recover for a ledger with which nothing is wrong,
+	// and by Restore where a ledger.db is.
+	ErrHealthy = errors.New("ledger: there is nothing to recover from; nothing was changed")
 )
 
 // StoreError is the first I/O error of the ledger's files. It latches: every
@@ -34,15 +37,22 @@ func (e *StoreError) Error() string {
 func (e *StoreError) Unwrap() error { return e.Err }
 
 // LostError is a ledger of which one file is missing, damaged, or of another
-// ledger. Nothing can be continued from it: the site must leave the studies it
-// was in.
+// ledger or time. Nothing can be continued from it: the site must leave the
+// studies it was in.
 type LostError struct {
 	File   string // the file's name in the ledger's directory
 	Reason string
+	// Budgets says that ledger.db can be read: Recover keeps its budgets.
+	Budgets bool
 }
 
+// Error names the command that goes on from here, for the operator who reads it.
 func (e *LostError) Error() string {
-	return "ledger: " + e.File + " " + e.Reason + ": the site must leave its studies"
+	next := `its budgets are lost too; "agent ledger recover --from EXPORT" starts a ledger from what "agent ledger export" wrote`
+	if e.Budgets {
+		next = `"agent ledger recover" keeps the budgets and leaves the studies`
+	}
+	return "ledger: " + e.File + " " + e.Reason + ": the site must leave its studies: " + next
 }
 
 // FieldError is an argument that cannot be stored.

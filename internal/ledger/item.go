@@ -23,6 +23,7 @@ var (
 	chargeBucket      = []byte("charge")      // query -> ρ, float64 bits
 	entryKey          = []byte("entry")       // -> entry
 	progressKey       = []byte("progress")    // -> progress
+	itemBuckets       = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes}
 	studyBuckets      = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes, uploadBucket, shareBucket, signedBucket, finalBucket, chargeBucket}
 	errNothing        = errors.New("ledger: nothing on record") // internal: no record, and the rules allow one
 	itemErased   byte = 0
@@ -156,7 +157,7 @@ func (r *record) secret(bucket, key []byte) ([]byte, error) {
 	defer clear(k[:])
 	value, err := k.open(it.sealed, r.name(bucket, key))
 	if err != nil {
-		return nil, &LostError{File: keysName, Reason: "does not fit " + dbName}
+		return nil, lostKeys("does not fit " + dbName)
 	}
 	if value == nil {
 		value = []byte{}
@@ -245,7 +246,9 @@ func (r *record) erase(spots []spot) error {
 
 // due lists the live items that the study's own records say must be gone:
 // all of them once it is finished, those of slots up to the last final one
-// before, and those whose key a cut-short erasure has already zeroed.
+// before, and setup items whose key a cut-short erasure has already zeroed.
+// Any other item under a zeroed key was erased by a later ledger.db than this
+// one: a *LostError.
 func (r *record) due() ([]spot, error) {
 	if r.b == nil {
 		return nil, nil
@@ -266,14 +269,18 @@ func (r *record) due() ([]spot, error) {
 		}
 		k, err := r.l.keys.get(it.place)
 		clear(k[:])
-		if errors.Is(err, ErrErased) {
-			return true, nil
+		if !errors.Is(err, ErrErased) {
+			return false, err
 		}
-		return false, err
+		if !bytes.Equal(bucket, setupBucket) {
+			// Final and Finish put on record that these go before they go.
+			return false, &LostError{File: dbName, Reason: "is older than " + keysName + " (restored alone?)", Budgets: true}
+		}
+		return true, nil
 	}
 	past := func(slot int) bool { return slot <= p.FinalSlot }
 	var all []spot
-	for _, bucket := range [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes} {
+	for _, bucket := range itemBuckets {
 		spots, err := r.live(bucket, func(key []byte) (bool, error) {
 			if finished {
 				return true, nil

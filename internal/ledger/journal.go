@@ -151,13 +151,36 @@ func (j *Journal) Slot(slot int) ([]byte, error) {
 	return v, err
 }
 
-// EraseSlot erases a slot's secret for good. Erasing what is not there or
-// already erased is fine.
-func (j *Journal) EraseSlot(slot int) error {
+// UploadedIn returns the query that this site uploaded for in a slot; false if
+// it did not. The record outlives the upload's bytes, and the study.
+func (j *Journal) UploadedIn(slot int) (query int, ok bool, err error) {
 	if err := checkIndex("slot", slot); err != nil {
-		return err
+		return 0, false, err
 	}
-	return j.erase(slotBucket, index(slot))
+	var u uploadRecord
+	err = j.view(func(r *record) (err error) {
+		ok, err = r.load(uploadBucket, index(slot), &u)
+		return err
+	})
+	return u.Query, ok && err == nil, err
+}
+
+// SignedIn returns what this site signed in a slot; false if it signed nothing.
+// It outlives the study.
+func (j *Journal) SignedIn(slot int) (Signed, bool, error) {
+	if err := checkIndex("slot", slot); err != nil {
+		return Signed{}, false, err
+	}
+	var s signedRecord
+	ok := false
+	err := j.view(func(r *record) (err error) {
+		ok, err = r.load(signedBucket, index(slot), &s)
+		return err
+	})
+	if err != nil || !ok {
+		return Signed{}, false, err
+	}
+	return s.signed(), true, nil
 }
 
 // erase needs no approval: less is always allowed to be known.

@@ -167,10 +167,20 @@ func TestKeyBeforeValue(t *testing.T) {
 func TestEraseZeroesTheKey(t *testing.T) {
 	l, s := openShadow(t)
 	j := l.Journal(study(1))
-	must(t, j.PutSlots(map[int][]byte{0: []byte("zero"), 1: []byte("one")}))
+	get := func(j *Journal, kind string) (string, error) {
+		v, ok, err := j.Setup(0, kind)
+		if err == nil && !ok {
+			err = ErrAbsent
+		}
+		return string(v), err
+	}
+	for _, kind := range []string{"zero", "one"} {
+		_, err := j.PutSetup(0, kind, []byte(kind))
+		must(t, err)
+	}
 	var it item
 	must(t, j.view(func(r *record) (err error) {
-		it, err = decodeItem(bytes.Clone(r.get(slotBucket, index(0))))
+		it, err = decodeItem(bytes.Clone(r.get(setupBucket, setupKey(0, "zero"))))
 		return err
 	}))
 	old, err := l.keys.get(it.place)
@@ -186,7 +196,7 @@ func TestEraseZeroesTheKey(t *testing.T) {
 	var early, late string
 	s.before = func() { early = crash(t, l.dir) }
 	s.after = func() { late = crash(t, l.dir) }
-	must(t, j.EraseSlot(0))
+	must(t, j.EraseSetup(0, "zero"))
 	if late == "" {
 		t.Fatal("erased without an fsync of the key file")
 	}
@@ -196,23 +206,23 @@ func TestEraseZeroesTheKey(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(l.dir, keysName)); err != nil || bytes.Contains(b, old[:16]) || bytes.Contains(b, old[16:]) {
 		t.Error("the key is elsewhere in the key file")
 	}
-	if v, err := mustOpen(t, early).Journal(study(1)).Slot(0); string(v) != "zero" || err != nil {
+	if v, err := get(mustOpen(t, early).Journal(study(1)), "zero"); v != "zero" || err != nil {
 		t.Errorf("power cut before the key was zeroed: %q, %v", v, err)
 	}
 	for name, dir := range map[string]string{"after the key": late, "after the reply": crash(t, l.dir)} {
 		j := mustOpen(t, dir).Journal(study(1))
-		if v, err := j.Slot(0); err != ErrErased {
+		if v, err := get(j, "zero"); err != ErrErased {
 			t.Errorf("power cut %s: %q, %v", name, v, err)
 		}
-		if err := j.PutSlot(0, []byte("zero")); err != ErrErased {
-			t.Errorf("power cut %s: an erased slot was stored anew: %v", name, err)
+		if _, err := j.PutSetup(0, "zero", []byte("zero")); err != ErrErased {
+			t.Errorf("power cut %s: an erased secret was stored anew: %v", name, err)
 		}
-		if v, err := j.Slot(1); string(v) != "one" || err != nil {
-			t.Errorf("power cut %s: the other slot: %q, %v", name, v, err)
+		if v, err := get(j, "one"); v != "one" || err != nil {
+			t.Errorf("power cut %s: the other one: %q, %v", name, v, err)
 		}
 		// Open has removed the ciphertext's entry too.
 		must(t, j.view(func(r *record) error {
-			if v := r.get(slotBucket, index(0)); !bytes.Equal(v, []byte{itemErased}) {
+			if v := r.get(setupBucket, setupKey(0, "zero")); !bytes.Equal(v, []byte{itemErased}) {
 				t.Errorf("power cut %s: %d bytes are still stored", name, len(v))
 			}
 			return nil
@@ -224,12 +234,11 @@ func TestEraseZeroesTheKey(t *testing.T) {
 	for off := keySize; off+keySize <= len(b); off += keySize {
 		k := wrapKey(b[off : off+keySize])
 		r := &record{id: study(1)}
-		if _, err := k.open(it.sealed, r.name(slotBucket, index(0))); err == nil {
+		if _, err := k.open(it.sealed, r.name(setupBucket, setupKey(0, "zero"))); err == nil {
 			t.Errorf("the key at byte %d opens the erased secret", off)
 		}
 	}
-	must(t, j.EraseSlot(0))
-	must(t, j.EraseSlot(99))
+	must(t, j.EraseSetup(0, "zero"))
 	must(t, j.EraseSetup(0, "none"))
 }
 
@@ -238,8 +247,9 @@ func TestPlacesAreNotReused(t *testing.T) {
 	l, _ := openShadow(t)
 	j := l.Journal(study(1))
 	for i := range 6 {
-		must(t, j.PutSlot(i, []byte("s")))
-		must(t, j.EraseSlot(i))
+		_, err := j.PutSetup(uint32(i), "k", []byte("s"))
+		must(t, err)
+		must(t, j.EraseSetup(uint32(i), "k"))
 	}
 	b, err := os.ReadFile(filepath.Join(l.dir, keysName))
 	must(t, err)

@@ -72,7 +72,7 @@ func createKeys(dir string, id [16]byte) error {
 func openKeys(dir string, id [16]byte, wrap func(*os.File) blockFile) (*keyFile, error) {
 	f, err := os.OpenFile(filepath.Join(dir, keysName), os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, &LostError{File: keysName, Reason: "is missing"}
+		return nil, lostKeys("is missing")
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func openKeys(dir string, id [16]byte, wrap func(*os.File) blockFile) (*keyFile,
 		return nil, errors.Join(err, f.Close())
 	}
 	if !bytes.Equal(head[:], append([]byte(keysMagic), id[:]...)) {
-		return nil, errors.Join(&LostError{File: keysName, Reason: "is damaged or belongs to another ledger"}, f.Close())
+		return nil, errors.Join(lostKeys("is damaged or belongs to another ledger"), f.Close())
 	}
 	if err := f.Chmod(0o600); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -92,6 +92,12 @@ func openKeys(dir string, id [16]byte, wrap func(*os.File) blockFile) (*keyFile,
 		return &keyFile{f: f}, nil
 	}
 	return &keyFile{f: wrap(f)}, nil
+}
+
+// lostKeys is a key file that is not what ledger.db needs; the budgets are in
+// ledger.db.
+func lostKeys(reason string) *LostError {
+	return &LostError{File: keysName, Reason: reason, Budgets: true}
 }
 
 func (k *keyFile) offset(i uint64) int64 { return keySize * (1 + int64(i)) }
@@ -120,7 +126,7 @@ func (k *keyFile) get(i uint64) (wrapKey, error) {
 	n, err := k.f.ReadAt(key[:], k.offset(i))
 	switch {
 	case err == io.EOF && n < keySize:
-		return wrapKey{}, &LostError{File: keysName, Reason: "is cut short"}
+		return wrapKey{}, lostKeys("is cut short")
 	case err != nil && err != io.EOF:
 		return wrapKey{}, &StoreError{Op: "read a key", Err: err}
 	case key == wrapKey{}:

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -117,22 +116,7 @@ func (l *Ledger) start(h hooks) error {
 	if err := os.Chmod(filepath.Join(l.dir, dbName), 0o600); err != nil {
 		return &StoreError{Op: "narrowed " + dbName + "'s mode", Err: err}
 	}
-	var id [16]byte
-	made := false
-	err := l.view(func(tx *bbolt.Tx) error {
-		meta := tx.Bucket(metaBucket)
-		if meta == nil {
-			return nil
-		}
-		if f := meta.Get(formatKey); string(f) != format {
-			return &LostError{File: dbName, Reason: fmt.Sprintf("has the unknown format %.40q", f)}
-		}
-		if copy(id[:], meta.Get(idKey)) != len(id) || tx.Bucket(studiesBucket) == nil || len(meta.Get(nextKey)) != 8 {
-			return &LostError{File: dbName, Reason: "is damaged"}
-		}
-		made = meta.Get(keysMadeKey) != nil
-		return nil
-	})
+	id, made, err := l.identity()
 	if err != nil {
 		return err
 	}
@@ -140,18 +124,10 @@ func (l *Ledger) start(h hooks) error {
 		if _, err := os.Lstat(filepath.Join(l.dir, keysName)); err == nil {
 			return &LostError{File: dbName, Reason: "is empty beside a key file"}
 		}
-		rand.Read(id[:])
-		err := l.update(place{name: "make"}, func(tx *bbolt.Tx) error {
-			meta, err := tx.CreateBucketIfNotExists(metaBucket)
-			if err == nil {
-				_, err = tx.CreateBucketIfNotExists(studiesBucket)
-			}
-			if err == nil {
-				err = errors.Join(meta.Put(formatKey, []byte(format)), meta.Put(idKey, id[:]), meta.Put(nextKey, make([]byte, 8)))
-			}
-			return stored("made the ledger", err)
-		})
-		if err != nil {
+		if err := l.update(place{name: "make"}, makeMeta); err != nil {
+			return err
+		}
+		if id, made, err = l.identity(); err != nil {
 			return err
 		}
 	}
@@ -174,6 +150,41 @@ func (l *Ledger) start(h hooks) error {
 		return &StoreError{Op: "opened the key file", Err: err}
 	}
 	return l.finishErasures()
+}
+
+// identity reads the ledger's id, zero if the database is new, and whether its
+// key file was made.
+func (l *Ledger) identity() (id [16]byte, made bool, err error) {
+	err = l.view(func(tx *bbolt.Tx) error {
+		meta := tx.Bucket(metaBucket)
+		if meta == nil {
+			return nil
+		}
+		if f := meta.Get(formatKey); string(f) != format {
+			return &LostError{File: dbName, Reason: fmt.Sprintf("has the unknown format %.40q", f)}
+		}
+		if copy(id[:], meta.Get(idKey)) != len(id) || tx.Bucket(studiesBucket) == nil || len(meta.Get(nextKey)) != 8 {
+			return &LostError{File: dbName, Reason: "is damaged"}
+		}
+		made = meta.Get(keysMadeKey) != nil
+		return nil
+	})
+	return id, made, err
+}
+
+// makeMeta makes an empty database a ledger's, its key file still to be made.
+func makeMeta(tx *bbolt.Tx) error {
+	meta, err := tx.CreateBucketIfNotExists(metaBucket)
+	if err == nil {
+		_, err = tx.CreateBucketIfNotExists(studiesBucket)
+	}
+	if err == nil {
+		err = meta.Put(formatKey, []byte(format))
+	}
+	if err != nil {
+		return stored("made the ledger", err)
+	}
+	return fresh(tx)
 }
 
 // Close releases the files. It is safe to call twice.

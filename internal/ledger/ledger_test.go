@@ -241,7 +241,7 @@ func TestStoreErrorLatches(t *testing.T) {
 	_, slotErr := j.Slot(0)
 	for name, err := range map[string]error{
 		"Approve": l.Approve(approval(2, 1)), "Charge": l.Charge(study(1), 0, 0.5), "Finish": l.Finish(study(1), "done"),
-		"Upload": upErr, "Slot": slotErr, "EraseSlot": j.EraseSlot(0), "Final": j.Final(0, 0, nil), "Err": l.Err(),
+		"Upload": upErr, "Slot": slotErr, "Final": j.Final(0, 0, nil), "Err": l.Err(),
 		"Reject": l.Reject(study(3), "operator", at), "PutSlot": j.PutSlot(0, nil), "EraseSetup": j.EraseSetup(0, "k"),
 	} {
 		if again, ok := errors.AsType[*StoreError](err); !ok || again != first {
@@ -286,7 +286,7 @@ func TestDamagedPage(t *testing.T) {
 		for i := range 20 {
 			l.Journal(study(1)).Slot(i)
 		}
-		l.Journal(study(1)).EraseSlot(3)
+		l.Journal(study(1)).PutSlot(30, nil)
 		if l.Err() != nil {
 			found++
 		}

@@ -28,4 +28,5 @@ const (
 	CodeRetriesSpent     Code = "retries_spent"     // no spare slot is left
 	CodeInternal         Code = "internal"          // a check of our own failed
 	CodeLeft             Code = "left"              // the site lost what it held and leaves the study
+	CodeRolledBack       Code = "rolled_back"       // the site's ledger is older than what it already sent; it leaves
 )

@@ -153,6 +153,7 @@ const (
 	Code_CODE_RETRIES_SPENT     Code = 20
 	Code_CODE_INTERNAL          Code = 21
 	Code_CODE_LEFT              Code = 22
+	Code_CODE_ROLLED_BACK       Code = 23
 )
 
 // Enum value maps for Code.
@@ -181,6 +182,7 @@ var (
 		20: "CODE_RETRIES_SPENT",
 		21: "CODE_INTERNAL",
 		22: "CODE_LEFT",
+		23: "CODE_ROLLED_BACK",
 	}
 	Code_value = map[string]int32{
 		"CODE_UNSPECIFIED":       0,
@@ -206,6 +208,7 @@ var (
 		"CODE_RETRIES_SPENT":     20,
 		"CODE_INTERNAL":          21,
 		"CODE_LEFT":              22,
+		"CODE_ROLLED_BACK":       23,
 	}
 )
 
@@ -2546,7 +2549,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
 	"KIND_POWER\x10\x01\x12\x12\n" +
-	"\x0eKIND_HISTOGRAM\x10\x02*\xef\x03\n" +
+	"\x0eKIND_HISTOGRAM\x10\x02*\x85\x04\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -2573,7 +2576,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\rCODE_REJECTED\x10\x13\x12\x16\n" +
 	"\x12CODE_RETRIES_SPENT\x10\x14\x12\x11\n" +
 	"\rCODE_INTERNAL\x10\x15\x12\r\n" +
-	"\tCODE_LEFT\x10\x162C\n" +
+	"\tCODE_LEFT\x10\x16\x12\x14\n" +
+	"\x10CODE_ROLLED_BACK\x10\x172C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
 	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\x81\x01\n" +
