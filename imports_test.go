@@ -30,9 +30,10 @@ var arrows = map[string][]string{
 	"internal/round":       {"internal/study"},
 	"internal/agent":       {"internal/study", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator": {"internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
+	"internal/node":        {"internal/coordinator", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"cmd/agent":            {"internal/agent", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator":     {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/replica", "internal/agent"},
+	"cmd/coordinator":     {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent"},
 	"experiments/utility": {"internal/study", "internal/clip", "internal/noise"},
 }
 

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"covey/internal/coordinator"
+	"covey/internal/node"
 )
 
 // client speaks to the operator's socket of a running coordinator.
@@ -23,8 +24,8 @@ type client struct {
 }
 
 func (d dataFlag) client(ctx context.Context) (*client, error) {
-	path := filepath.Join(d.Data, socketFile)
-	if _, err := os.Stat(filepath.Join(d.Data, configFile)); errors.Is(err, os.ErrNotExist) {
+	path := filepath.Join(d.Data, node.SocketFile)
+	if _, err := os.Stat(filepath.Join(d.Data, node.ConfigFile)); errors.Is(err, os.ErrNotExist) {
 		return nil, bad("%s is no coordinator's data folder; give it with --data or COVEY_DATA", d.Data)
 	}
 	return &client{ctx: ctx, http: http.Client{Transport: &http.Transport{
@@ -72,4 +73,28 @@ func (c *client) do(method, path string, body []byte, into any) error {
 		return nil
 	}
 	return json.NewDecoder(answer).Decode(into)
+}
+
+// saveJoin asks for a join file and writes it with mode 0600 over nothing.
+func (c *client) saveJoin(path string, request any, out string) error {
+	// Made before asking: a token that cannot be written is not given out.
+	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return bad("%w", err)
+	}
+	body, err := json.Marshal(request)
+	if err == nil {
+		var answer io.ReadCloser
+		if answer, err = c.call("POST", path, body); err == nil {
+			_, err = io.Copy(f, answer)
+			answer.Close()
+		}
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		os.Remove(out)
+	}
+	return err
 }

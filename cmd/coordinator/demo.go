@@ -30,9 +30,13 @@ type demoCmd struct {
 	KillSite int     `help:"Stop the agent of this site, 1 to 5."`
 	AtRound  int     `help:"The round at whose start it stops."`
 	ReturnAt int     `help:"The round at whose start it comes back."`
-	JSON     bool    `help:"Print one object on stdout."`
-	Keep     string  `type:"path" help:"Leave configurations, keys, join files and studies in this new folder."`
-	Verbose  bool    `help:"Log what the coordinator and the agents do."`
+
+	Coordinators      int `default:"1" help:"How many coordinators share the lead, 1 to 7."`
+	KillLeaderAtRound int `help:"Stop the coordinator that leads at the start of this round, for good."`
+
+	JSON    bool   `help:"Print one object on stdout."`
+	Keep    string `type:"path" help:"Leave configurations, keys, join files and studies in this new folder."`
+	Verbose bool   `help:"Log what the coordinator and the agents do."`
 }
 
 // enough is the captured share below which the demo counts as failed.
@@ -58,6 +62,9 @@ type demoReport struct {
 	NoiseToSignal        float64            `json:"noise_to_signal"`
 	BytesPerSitePerRound float64            `json:"bytes_per_site_per_round"`
 	Seconds              float64            `json:"seconds"`
+	Coordinators         int                `json:"coordinators"`
+	LeadersKilled        int                `json:"leaders_killed"`
+	ResumeSeconds        float64            `json:"resume_seconds"` // from the kill to the next released query
 
 	best []float64 // the pooled non-private component
 }
@@ -125,6 +132,17 @@ func (c *demoCmd) check() error {
 			c.Rounds = 10
 		}
 	}
+	if c.Coordinators < 1 || c.Coordinators > 7 {
+		return bad("--coordinators must be in 1..7, got %d", c.Coordinators)
+	}
+	if c.KillLeaderAtRound != 0 {
+		if c.Coordinators < 3 {
+			return bad("--kill-leader-at-round goes with --coordinators 3 or more: with %d nobody is left to lead", c.Coordinators)
+		}
+		if c.KillLeaderAtRound < 1 || c.KillLeaderAtRound > c.Rounds {
+			return bad("--kill-leader-at-round must be in 1..%d, got %d", c.Rounds, c.KillLeaderAtRound)
+		}
+	}
 	if c.KillSite == 0 {
 		if c.AtRound != 0 || c.ReturnAt != 0 {
 			return bad("--at-round and --return-at go with --kill-site")
@@ -171,7 +189,7 @@ func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, e
 		level = slog.LevelInfo
 	}
 	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: level}))
-	fmt.Fprintln(s.stderr, "preparing one coordinator and five sites with the diamonds of one cut each")
+	fmt.Fprintf(s.stderr, "preparing %s and five sites with the diamonds of one cut each\n", plural(c.Coordinators, "coordinator"))
 	data, err := splitDiamonds(dir)
 	if err != nil {
 		return nil, err
@@ -189,7 +207,7 @@ func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, e
 	if err := f.connected(s.ctx, spec); err != nil {
 		return nil, err
 	}
-	plan, err := f.node.Create(spec)
+	plan, err := f.leader().Create(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +218,7 @@ func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, e
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
 	go func() { cancel(f.failed()) }() // a part that fails ends the wait
-	err = f.node.Watch(ctx, plan.Digest, func(v coordinator.View) error {
+	err = f.watch(ctx, plan.Digest, func(v coordinator.View) error {
 		last = v
 		show.see(v)
 		return f.fault(v)
@@ -216,7 +234,7 @@ func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, e
 		return nil, err
 	}
 	seconds := time.Since(began).Seconds()
-	result, err := f.node.Result(plan.Digest)
+	result, err := f.leader().Result(plan.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +243,11 @@ func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, e
 			return nil, err
 		}
 	}
-	return newReport(data, plan, result, seconds)
+	report, err := newReport(data, plan, result, seconds)
+	if err == nil {
+		report.Coordinators, report.LeadersKilled, report.ResumeSeconds = c.Coordinators, f.leadersKilled, f.resumed.Seconds()
+	}
+	return report, err
 }
 
 func keepResult(dir string, result *study.Result) error {
@@ -260,6 +282,9 @@ func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float6
 }
 
 func (r *demoReport) print(out io.Writer) error {
+	if r.LeadersKilled > 0 {
+		fmt.Fprintf(out, "The coordinator that led was stopped; another released the next query %.1f s later.\n\n", r.ResumeSeconds)
+	}
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "column\tcomponent\tpooled, not private\t")
 	for i, name := range r.Columns {
@@ -294,7 +319,7 @@ func (f *federation) connected(ctx context.Context, spec study.Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
-		_, err := f.node.Roster(spec)
+		_, err := f.leader().Roster(spec)
 		if err == nil {
 			return nil
 		}
@@ -306,8 +331,12 @@ func (f *federation) connected(ctx context.Context, spec study.Spec) error {
 	}
 }
 
-// fault stops and returns the chosen site's agent at the start of the chosen rounds.
+// fault stops the leader and the chosen site's agent, and returns the agent, at the start
+// of the chosen rounds.
 func (f *federation) fault(v coordinator.View) error {
+	if v.Status != round.StatusProposed && v.Status != round.StatusSetup {
+		f.faultLeader(v)
+	}
 	if f.demo.KillSite == 0 || v.Status != round.StatusRunning {
 		return nil
 	}

@@ -15,13 +15,12 @@ import (
 	"covey/internal/study"
 )
 
-// federation is a coordinator and the demo's agents in one process, over loopback
+// federation is the coordinators and the demo's agents in one process, over loopback
 // TCP and mTLS, each with its own folder, keys and ledger as if it were alone.
 type federation struct {
 	demo   *demoCmd
 	dir    string
 	log    *slog.Logger
-	node   *node
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -30,7 +29,14 @@ type federation struct {
 	mu     sync.Mutex
 	agents map[string]*runningAgent
 
-	killed, returned bool // the fault was made; Watch's goroutine alone
+	nodes     []*runningNode
+	addresses []string // of the nodes' sites' ports
+
+	killed, returned bool // the fault was made; Watch's goroutine alone, as all below
+	leadersKilled    int
+	lostAt           time.Time // when the leader was killed
+	lostQuery        int
+	resumed          time.Duration
 }
 
 type runningAgent struct {
@@ -47,21 +53,12 @@ func startFederation(ctx context.Context, dir string, demo *demoCmd, log *slog.L
 			f.stop()
 		}
 	}()
-	address, err := freeAddress()
-	if err != nil {
+	if err := f.startNodes(); err != nil {
 		return nil, err
 	}
-	home := filepath.Join(dir, "coordinator")
-	if err := initDir(home, config{Listen: address, Addresses: []string{address}}, time.Now()); err != nil {
-		return nil, err
-	}
-	if f.node, err = openNode(home, log.With("part", "coordinator")); err != nil {
-		return nil, err
-	}
-	f.background(func() error { return f.node.run(f.ctx) })
 	for _, cut := range diamondCuts {
 		site := siteName(cut)
-		if err := f.join(site, address); err != nil {
+		if err := f.join(site); err != nil {
 			return nil, fmt.Errorf("site %s: %w", site, err)
 		}
 		if err := f.start(site); err != nil {
@@ -90,8 +87,8 @@ func (f *federation) failed() error {
 }
 
 // join makes a site's folder: join file, keys, certificate, configuration.
-func (f *federation) join(site, address string) error {
-	join, err := f.node.Invite(site, []string{address}, time.Hour)
+func (f *federation) join(site string) error {
+	join, err := f.leader().Invite(site, f.addresses, time.Hour)
 	if err != nil {
 		return err
 	}
@@ -107,7 +104,7 @@ func (f *federation) join(site, address string) error {
 		return err
 	}
 	config := agent.Config{
-		Site: site, Coordinator: []string{address},
+		Site: site, Coordinator: f.addresses,
 		// Room for a hundred demos with --keep.
 		Populations: []agent.Population{{Name: site + "-diamonds", Budget: &agent.Budget{Epsilon: 100 * f.demo.Epsilon, Delta: f.demo.Delta}}},
 		Datasets:    []agent.Dataset{{Name: "diamonds", Path: filepath.Join("..", site+".csv"), Population: site + "-diamonds"}},

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"covey/internal/coordinator"
+	"covey/internal/node"
 	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/study"
@@ -34,6 +35,7 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Run a whole study of five sites on this machine."`
 	Site    siteCmd    `cmd:"" help:"Invite, list and revoke sites."`
 	Study   studyCmd   `cmd:"" help:"Validate, create, list, show, watch and abort studies; fetch results."`
+	Raft    raftCmd    `cmd:"" help:"List, add and remove coordinators; give the lead away; snapshot."`
 	Account accountCmd `cmd:"" help:"Convert between noise and privacy."`
 }
 
@@ -99,7 +101,10 @@ func status(err error) int {
 	_, host := errors.AsType[*pki.HostError](err)
 	_, file := errors.AsType[*pki.FileError](err)
 	_, mode := errors.AsType[*pki.ModeError](err)
-	if mine || field || parameter || join || name || exists || host || file || mode {
+	_, config := errors.AsType[*node.ConfigError](err)
+	_, joinFile := errors.AsType[*pki.JoinError](err)
+	_, expired := errors.AsType[*pki.ExpiredError](err)
+	if mine || field || parameter || join || name || exists || host || file || mode || config || joinFile || expired {
 		return exitBad
 	}
 	return exitFailure

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"text/tabwriter"
 	"time"
 
@@ -35,24 +34,7 @@ func (c *inviteCmd) Run(s *streams) error {
 	if out == "" {
 		out = c.Site + ".join"
 	}
-	// Made before asking: a token that cannot be written is not given out.
-	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return bad("%w", err)
-	}
-	body, err := json.Marshal(coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid)})
-	if err == nil {
-		var answer io.ReadCloser
-		if answer, err = client.call("POST", "/v1/sites/invite", body); err == nil {
-			_, err = io.Copy(f, answer)
-			answer.Close()
-		}
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		os.Remove(out)
+	if err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid)}, out); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.stderr, "wrote %s: send it to the site by a channel you trust; it is good once, for %v\n", out, c.Valid)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"covey/internal/coordinator"
 	"covey/internal/round"
@@ -228,32 +229,57 @@ func (c *watchCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	show := newProgress(s.stderr)
+	lost := time.Time{}
+	for {
+		over, err := c.follow(s, client, show, &lost)
+		if over || s.ctx.Err() != nil {
+			return errors.Join(err, s.ctx.Err())
+		}
+		// The coordinator stopped, or the lead moved: the next one says where the
+		// study stands.
+		if lost.IsZero() {
+			return err // never reached
+		}
+		if time.Since(lost) > watchPatience {
+			return fmt.Errorf("no coordinator leads since %v: %w", watchPatience, err)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-s.ctx.Done():
+		}
+	}
+}
+
+// watchPatience is how long a watch looks for a leader.
+const watchPatience = time.Minute
+
+// follow shows one connection's views. over says that the study is; lost is when a
+// view was last seen.
+func (c *watchCmd) follow(s *streams, client *client, show *progress, lost *time.Time) (over bool, err error) {
 	body, err := client.call("GET", c.path("/watch"), nil)
 	if err != nil {
-		return err
+		_, mine := errors.AsType[*badInput](err)
+		return mine, err
 	}
 	defer body.Close()
 	lines := json.NewDecoder(bufio.NewReader(body))
-	show := newProgress(s.stderr)
-	var v coordinator.View
 	for {
-		v = coordinator.View{}
+		var v coordinator.View
 		if err := lines.Decode(&v); err != nil {
-			if s.ctx.Err() != nil {
-				return s.ctx.Err()
-			}
-			return errors.New("the coordinator stopped before the study was over; watch again when it is back")
+			return false, errors.New("the coordinator stopped before the study was over; watch again when it is back")
 		}
+		*lost = time.Now()
 		if c.JSON {
 			if err := json.NewEncoder(s.stdout).Encode(v); err != nil {
-				return err
+				return true, err
 			}
 		} else {
 			show.see(v)
 		}
 		if v.Status == round.StatusCompleted || v.Status == round.StatusEnded {
 			show.done()
-			return ended(v)
+			return true, ended(v)
 		}
 	}
 }

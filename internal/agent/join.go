@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"text/template"
 	"time"
@@ -112,7 +113,9 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 	}
 	proof := site.ProveIdentity(join.Site, join.Token.Hash(), csr)
 	identity := site.Identity().Public().(ed25519.PublicKey)
-	for _, address := range join.Coordinator {
+	addresses := slices.Clone(join.Coordinator)
+	for tries := 0; tries < len(addresses); tries++ {
+		address := addresses[tries]
 		seen := newHandshake(pki.JoinTLS(join.Fingerprint, serverName(address)))
 		var conn *grpc.ClientConn
 		if conn, err = grpc.NewClient(address, append(dialOptions(seen), options...)...); err != nil {
@@ -131,6 +134,9 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 		err = seen.explain(err)
 		if _, ok := errors.AsType[*HandshakeError](err); ok {
 			return nil, nil, err
+		}
+		if follows, ok := errors.AsType[*notLeaderError](err); ok && tries < len(join.Coordinator) {
+			addresses = append(addresses, follows.addresses...)
 		}
 	}
 	return nil, nil, &DialError{join.Coordinator, err}

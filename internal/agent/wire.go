@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/noise"
@@ -208,7 +210,7 @@ func (s stream) send(data []byte, last bool) error {
 func (s stream) receive() (data []byte, last bool, err error) {
 	m, err := s.Recv()
 	if err != nil {
-		return nil, false, err
+		return nil, false, explainLeader(err)
 	}
 	return m.GetFrame().GetData(), m.GetFrame().GetLast(), nil
 }
@@ -217,6 +219,37 @@ func openStream(ctx context.Context, conn grpc.ClientConnInterface) (stream, err
 	s, err := covey.NewFederationClient(conn).Link(ctx)
 	return stream{s}, err
 }
+
+// notLeaderError is a coordinator that does not lead just now.
+type notLeaderError struct {
+	addresses []string // of the one that does, if known
+}
+
+func (e *notLeaderError) Error() string { return "this coordinator does not lead just now" }
+
+// explainLeader gives a *notLeaderError for a status that says so. Addresses that
+// make no sense are dropped.
+func explainLeader(err error) error {
+	s, ok := status.FromError(err)
+	if !ok || s.Code() != codes.FailedPrecondition {
+		return err
+	}
+	for _, d := range s.Details() {
+		if m, ok := d.(*covey.NotLeader); ok {
+			e := &notLeaderError{}
+			for _, a := range m.GetAddresses() {
+				if checkAddress(a) == nil && len(e.addresses) < maxHints {
+					e.addresses = append(e.addresses, a)
+				}
+			}
+			return e
+		}
+	}
+	return err
+}
+
+// maxHints bounds the addresses that a coordinator can send an agent to.
+const maxHints = 16
 
 // callRenew asks for a certificate that follows the present one.
 func callRenew(ctx context.Context, conn grpc.ClientConnInterface, csr []byte) ([]byte, error) {
@@ -227,5 +260,5 @@ func callRenew(ctx context.Context, conn grpc.ClientConnInterface, csr []byte) (
 // callJoin spends a token for a certificate.
 func callJoin(ctx context.Context, conn grpc.ClientConnInterface, token []byte, site string, csr, identity, proof []byte) (certificate, authority []byte, err error) {
 	r, err := covey.NewEnrollmentClient(conn).Join(ctx, &covey.JoinRequest{Token: token, Site: site, Csr: csr, Identity: identity, Proof: proof})
-	return r.GetCertificate(), r.GetAuthority(), err
+	return r.GetCertificate(), r.GetAuthority(), explainLeader(err)
 }

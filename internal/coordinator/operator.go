@@ -51,7 +51,7 @@ type ErrorReply struct {
 }
 
 // Operator gives the handler of the operator's socket; addresses go into join files.
-func (c *Coordinator) Operator(addresses []string) http.Handler {
+func (c *Coordinator) Operator(addresses func() []string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/sites/invite", func(w http.ResponseWriter, r *http.Request) {
 		var q InviteRequest
@@ -59,7 +59,7 @@ func (c *Coordinator) Operator(addresses []string) http.Handler {
 			fail(w, &JoinError{"", "the request is not JSON"})
 			return
 		}
-		join, err := c.Invite(q.Site, addresses, time.Duration(q.Valid))
+		join, err := c.Invite(q.Site, addresses(), time.Duration(q.Valid))
 		if err != nil {
 			fail(w, err)
 			return
@@ -72,24 +72,24 @@ func (c *Coordinator) Operator(addresses []string) http.Handler {
 		w.Write(text)
 	})
 	mux.HandleFunc("POST /v1/sites/{name}/revoke", func(w http.ResponseWriter, r *http.Request) {
-		reply(w, struct{}{}, c.Revoke(r.PathValue("name")))
+		Reply(w, struct{}{}, c.Revoke(r.PathValue("name")))
 	})
-	mux.HandleFunc("GET /v1/sites", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.listSites(), nil) })
+	mux.HandleFunc("GET /v1/sites", func(w http.ResponseWriter, _ *http.Request) { Reply(w, c.listSites(), nil) })
 	mux.HandleFunc("POST /v1/studies", c.postStudy(c.Create))
 	mux.HandleFunc("POST /v1/plan", c.postStudy(c.Preview))
-	mux.HandleFunc("GET /v1/studies", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.Views(), nil) })
+	mux.HandleFunc("GET /v1/studies", func(w http.ResponseWriter, _ *http.Request) { Reply(w, c.Views(), nil) })
 	mux.HandleFunc("GET /v1/studies/{ref}", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
-		reply(w, c.View(d), nil)
+		Reply(w, c.View(d), nil)
 	}))
 	mux.HandleFunc("GET /v1/studies/{ref}/proposal", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
 		w.Write(c.Body(d))
 	}))
 	mux.HandleFunc("GET /v1/studies/{ref}/result", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
 		result, err := c.Result(d)
-		reply(w, result, err)
+		Reply(w, result, err)
 	}))
 	mux.HandleFunc("POST /v1/studies/{ref}/abort", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
-		reply(w, struct{}{}, c.Abort(d))
+		Reply(w, struct{}{}, c.Abort(d))
 	}))
 	mux.HandleFunc("GET /v1/studies/{ref}/watch", c.withStudy(func(w http.ResponseWriter, r *http.Request, d study.Digest) {
 		out := json.NewEncoder(w)
@@ -121,7 +121,7 @@ func (c *Coordinator) postStudy(do func(study.Spec) (*study.Plan, error)) http.H
 			fail(w, err)
 			return
 		}
-		reply(w, CreateReply{Digest: plan.Digest, Plan: plan, Warnings: plan.Warnings()}, nil)
+		Reply(w, CreateReply{Digest: plan.Digest, Plan: plan, Warnings: plan.Warnings()}, nil)
 	}
 }
 
@@ -151,7 +151,8 @@ func (c *Coordinator) listSites() SitesReply {
 	return out
 }
 
-func reply(w http.ResponseWriter, v any, err error) {
+// Reply answers with v in JSON, or with err in an ErrorReply.
+func Reply(w http.ResponseWriter, v any, err error) {
 	if err != nil {
 		fail(w, err)
 		return
@@ -163,9 +164,12 @@ func reply(w http.ResponseWriter, v any, err error) {
 func fail(w http.ResponseWriter, err error) {
 	e := ErrorReply{Error: err.Error(), Bad: badInput(err)}
 	w.Header().Set("Content-Type", "application/json")
-	if e.Bad {
+	switch {
+	case e.Bad:
 		w.WriteHeader(http.StatusBadRequest)
-	} else {
+	case errors.Is(err, ErrNotLeader):
+		w.WriteHeader(http.StatusServiceUnavailable)
+	default:
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 	json.NewEncoder(w).Encode(e)

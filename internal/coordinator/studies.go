@@ -159,11 +159,15 @@ func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
 }
 
 // Watch calls see with the view of a study now and after every change, until
-// it is over, see fails or ctx ends. Changes that come faster than see returns are
+// it is over, see fails, ctx ends or this node leads no more (ErrNotLeader). Changes that come faster than see returns are
 // seen together.
 func (c *Coordinator) Watch(ctx context.Context, digest study.Digest, see func(View) error) error {
 	for {
 		c.machine.mu.Lock()
+		if !c.leading {
+			c.machine.mu.Unlock()
+			return ErrNotLeader
+		}
 		changed := c.changed
 		state := c.machine.studies[digest]
 		view, over := c.view(digest, state), state.Terminal()

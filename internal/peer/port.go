@@ -88,7 +88,7 @@ func secure(ctx context.Context, dial Dialer, address string, config *tls.Config
 		raw.Close()
 		return nil, err
 	}
-	return conn, nil
+	return plain{conn}, nil
 }
 
 // Close ends the port and its branches; connections already accepted stay.
@@ -161,11 +161,15 @@ func (p *Port) admit(raw net.Conn, config *tls.Config) {
 		return
 	}
 	select {
-	case b.conns <- conn:
+	case b.conns <- plain{conn}:
 	case <-b.done:
 		raw.Close()
 	}
 }
+
+// plain hides the TLS connection's type: net/http would look at its ALPN protocol, know
+// none of ours, and hang up.
+type plain struct{ net.Conn }
 
 // branch is the listener of one protocol.
 type branch struct {

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"text/tabwriter"
+	"time"
+
+	"covey/internal/node"
+	"covey/internal/study"
+)
+
+type raftCmd struct {
+	Peers    raftPeersCmd    `cmd:"" help:"List the coordinators and who leads."`
+	Add      raftAddCmd      `cmd:"" help:"Make the join file of a new coordinator."`
+	Remove   raftRemoveCmd   `cmd:"" help:"Take a coordinator out for good."`
+	Transfer raftTransferCmd `cmd:"" help:"Give the lead to another coordinator."`
+	Snapshot raftSnapshotCmd `cmd:"" help:"Save this coordinator's state now and shorten its log."`
+}
+
+type raftPeersCmd struct {
+	dataFlag
+	JSON bool `help:"Print one object."`
+}
+
+func (c *raftPeersCmd) Run(s *streams) error {
+	k, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	var r node.PeersReply
+	if err := k.do("GET", "/v1/raft/peers", nil, &r); err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(s.stdout).Encode(r)
+	}
+	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tPEER ADDRESS\tROLE\t")
+	voters := 0
+	for _, p := range r.Peers {
+		role := "follows"
+		switch {
+		case p.Leader:
+			role = "leads"
+		case !p.Voter:
+			role = "does not vote"
+		}
+		if p.ID == r.Self {
+			role += ", asked"
+		}
+		if p.Voter {
+			voters++
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t\n", p.ID, p.Address, role)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if r.Leader == "" {
+		fmt.Fprintln(s.stderr, "no coordinator leads as far as this one knows: studies wait until most of them see each other")
+	}
+	fmt.Fprintf(s.stderr, "%d may fail at a time\n", max(0, (voters-1)/2))
+	return nil
+}
+
+type raftAddCmd struct {
+	dataFlag
+	Name  string        `arg:"" help:"The new coordinator's name."`
+	Out   string        `short:"o" type:"path" help:"Where to write the join file; NAME.join if not given."`
+	Valid time.Duration `default:"1h" help:"How long the file is good for. It gives the federation's keys away: keep this short."`
+}
+
+func (c *raftAddCmd) Run(s *streams) error {
+	k, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	if c.Out == "" {
+		c.Out = c.Name + ".join"
+	}
+	if err := k.saveJoin("/v1/raft/add", node.AddRequest{Name: c.Name, Valid: study.Duration(c.Valid)}, c.Out); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stderr, "wrote %s, good for %v and for one coordinator, who gets the federation's keys with it: hand it over privately\nthere: coordinator init DIR --join FILE --peer-listen :PORT --peer-address HOST:PORT --address HOST:PORT\n", c.Out, c.Valid)
+	return nil
+}
+
+type raftRemoveCmd struct {
+	dataFlag
+	Name string `arg:"" help:"The coordinator."`
+}
+
+func (c *raftRemoveCmd) Run(s *streams) error {
+	k, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	if err := k.do("POST", "/v1/raft/remove/"+url.PathEscape(c.Name), nil, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stderr, "%s is out; it still holds the federation's keys: stop it and destroy its folder\n", c.Name)
+	return nil
+}
+
+type raftTransferCmd struct {
+	dataFlag
+	To string `help:"The coordinator that shall lead; any other if not given."`
+}
+
+func (c *raftTransferCmd) Run(s *streams) error {
+	k, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	return k.do("POST", "/v1/raft/transfer?to="+url.QueryEscape(c.To), nil, nil)
+}
+
+type raftSnapshotCmd struct{ dataFlag }
+
+func (c *raftSnapshotCmd) Run(s *streams) error {
+	k, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	return k.do("POST", "/v1/raft/snapshot", nil, nil)
+}

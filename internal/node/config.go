@@ -1,0 +1,137 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"covey/internal/pki"
+)
+
+// Config is coordinator.toml. An unknown key is an error.
+type Config struct {
+	// Listen is the address of the sites' port.
+	Listen string `toml:"listen" comment:"Where agents connect: one TCP port, TLS 1.3."`
+	// Addresses go into join files: host:port as agents reach it.
+	Addresses []string `toml:"addresses" comment:"What join files tell agents: host:port as they see it. The hosts are in the server's certificate."`
+	// Name of this coordinator among others, for ever.
+	Name string `toml:"name" comment:"This coordinator's name among the others. It must stay."`
+	// PeerListen is the address of the coordinators' port.
+	PeerListen string `toml:"peer_listen,omitempty" comment:"Where other coordinators connect. Without it this one is alone."`
+	// PeerAddress is how other coordinators reach it.
+	PeerAddress string `toml:"peer_address,omitempty" comment:"host:port of that port as the others see it."`
+	// Peers are where a new coordinator finds the others.
+	Peers []string `toml:"peers,omitempty" comment:"The others' peer addresses when this one joined; later ones are in the log."`
+}
+
+// Files of a data folder, beside internal/pki's.
+const (
+	ConfigFile = "coordinator.toml"
+	SocketFile = "operator.sock"
+)
+
+// DefaultName is a coordinator's if it is given none.
+const DefaultName = "1"
+
+// ConfigError is a configuration that cannot be.
+type ConfigError struct{ Reason string }
+
+func (e *ConfigError) Error() string { return e.Reason }
+
+func bad(format string, args ...any) error { return &ConfigError{fmt.Sprintf(format, args...)} }
+
+// hosts are those of the addresses: the server certificate's.
+func (c Config) hosts() ([]string, error) {
+	var out []string
+	for _, a := range c.Addresses {
+		host, _, err := net.SplitHostPort(a)
+		if err != nil {
+			return nil, bad("address %q: host:port is wanted", a)
+		}
+		out = append(out, host)
+	}
+	return out, nil
+}
+
+func (c Config) check() error {
+	if len(c.Addresses) == 0 {
+		return bad("at least one --address is needed")
+	}
+	if _, err := c.hosts(); err != nil {
+		return err
+	}
+	if err := pki.ValidName(c.Name); err != nil {
+		return err
+	}
+	if (c.PeerListen == "") != (c.PeerAddress == "") {
+		return bad("peer_listen and peer_address go together")
+	}
+	for what, address := range map[string]string{"listen": c.Listen, "peer_listen": c.PeerListen, "peer_address": c.PeerAddress} {
+		if address == "" && what != "listen" {
+			continue
+		}
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return bad("%s %q: host:port is wanted", what, address)
+		}
+	}
+	return nil
+}
+
+// Init makes a data folder with a CA of its own. A crash half-way leaves a folder
+// that Init refuses and that holds nothing yet worth keeping. Errors:
+// *ConfigError, *pki.NameError, *pki.HostError, *pki.ExistsError.
+func Init(dir string, c Config, now time.Time) error {
+	if c.Name == "" {
+		c.Name = DefaultName
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	hosts, err := c.hosts()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := pki.Init(dir, hosts, now); err != nil {
+		return err
+	}
+	return c.write(dir)
+}
+
+func (c Config) write(dir string) error {
+	text, err := toml.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, ConfigFile), text, 0o600)
+}
+
+// ReadConfig reads a data folder's. The error is a *ConfigError or an I/O error.
+func ReadConfig(dir string) (Config, error) {
+	f, err := os.Open(filepath.Join(dir, ConfigFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return Config{}, bad("%s is no data folder: it holds no %s; make one with `coordinator init`", dir, ConfigFile)
+	}
+	if err != nil {
+		return Config{}, err
+	}
+	defer f.Close()
+	var c Config
+	if err := toml.NewDecoder(f).DisallowUnknownFields().Decode(&c); err != nil {
+		if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
+			return Config{}, bad("%s: unknown key\n%s", ConfigFile, strict.String())
+		}
+		return Config{}, bad("%s: %v", ConfigFile, err)
+	}
+	if c.Name == "" {
+		c.Name = DefaultName // a folder made before coordinators had names
+	}
+	return c, c.check()
+}

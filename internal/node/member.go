@@ -1,0 +1,232 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"covey/internal/coordinator"
+	"covey/internal/peer"
+	"covey/internal/pki"
+)
+
+// member is a coordinator as it tells the leader of itself.
+type member struct {
+	ID        string   `json:"id"`
+	Peer      string   `json:"peer"`      // address of its peer port
+	Addresses []string `json:"addresses"` // of its sites' port
+}
+
+func (n *Node) self() member {
+	return member{n.Config.Name, n.Config.PeerAddress, n.Config.Addresses}
+}
+
+// admit makes a coordinator that runs a voter, or takes over its new addresses.
+// Called where this node leads.
+func (n *Node) admit(ctx context.Context, m member) error {
+	if pki.ValidName(m.ID) != nil || len(m.Addresses) == 0 {
+		return &coordinator.JoinError{Reason: "the coordinator's name or addresses are not valid"}
+	}
+	if _, _, err := net.SplitHostPort(m.Peer); err != nil {
+		return &coordinator.JoinError{Reason: "the coordinator's peer address is not host:port"}
+	}
+	if err := n.PutNode(coordinator.Node{ID: m.ID, Addresses: m.Addresses}); err != nil {
+		return err
+	}
+	in, err := n.member(m)
+	if err != nil || in {
+		return err
+	}
+	n.log.Info("a coordinator enters", "name", m.ID, "peer", m.Peer)
+	return n.replica.Add(ctx, m.ID, m.Peer)
+}
+
+// member says whether the cluster has m as it is.
+func (n *Node) member(m member) (bool, error) {
+	peers, err := n.replica.Peers()
+	for _, p := range peers {
+		if p.ID == m.ID && p.Address == m.Peer && p.Voter {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// enterWait is the pause before the leader is asked again.
+const enterWait = time.Second
+
+// enter makes this node a member at its present addresses: it asks the leader until
+// the leader has said yes. It runs beside everything else, since a node that is not
+// a member yet is not told who leads.
+func (n *Node) enter(ctx context.Context) {
+	said := ""
+	for {
+		err := n.tryEnter(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if now := err.Error(); now != said {
+			n.log.Info("not yet among the coordinators; trying again", "reason", now)
+			said = now
+		}
+		select {
+		case <-time.After(enterWait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (n *Node) tryEnter(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if n.Leading() {
+		return n.admit(ctx, n.self())
+	}
+	addresses := n.Config.Peers
+	if leader := n.leaderPeer(); leader != "" {
+		addresses = []string{leader}
+	}
+	err := errors.New("no leader yet")
+	for _, address := range addresses {
+		if err = n.post(ctx, address, "/v1/raft/enter", n.self()); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// post sends one request to another coordinator over a connection of its own.
+func (n *Node) post(ctx context.Context, address, path string, body any) error {
+	conn, err := n.port.DialOperator(ctx, address)
+	if err != nil {
+		return err
+	}
+	_, err = exchange(ctx, conn, path, body)
+	return err
+}
+
+// exchange posts JSON over an open connection, which it closes, and gives the
+// answer's body.
+func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	used := false
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		if used {
+			return nil, errors.New("the connection ended")
+		}
+		used = true
+		return conn, nil
+	}}
+	defer transport.CloseIdleConnections()
+	defer conn.Close()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://coordinator"+path, bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	answer, err := transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxRequest))
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode == http.StatusOK {
+		return text, nil
+	}
+	var e coordinator.ErrorReply
+	if err := json.Unmarshal(text, &e); err != nil {
+		return nil, fmt.Errorf("the coordinator answered %s", answer.Status)
+	}
+	if e.Bad {
+		return nil, &coordinator.JoinError{Reason: e.Error}
+	}
+	return nil, errors.New(e.Error)
+}
+
+// joinTime bounds Join's search for a leader.
+const joinTime = 30 * time.Second
+
+// Join makes the data folder of a coordinator that joins others, with the join
+// file's text: it fetches the federation's keys over a connection whose other end the
+// file's fingerprint proves. The file is then spent. Errors: *ConfigError,
+// *pki.JoinError, *pki.ExpiredError, *pki.ExistsError, *coordinator.JoinError, of the network.
+func Join(ctx context.Context, dir string, file []byte, c Config, dial peer.Dialer, now time.Time) error {
+	join, err := pki.ParseJoin(file)
+	if err != nil {
+		return err
+	}
+	if join.Node == "" {
+		return &pki.JoinError{Field: "site", Reason: "the file is for a site: use `agent join`"}
+	}
+	if err := join.Check(now); err != nil {
+		return err
+	}
+	c.Name, c.Peers = join.Node, join.Coordinator
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.PeerListen == "" {
+		return bad("--peer-listen and --peer-address are needed to join")
+	}
+	hosts, err := c.hosts()
+	if err != nil {
+		return err
+	}
+	if err := pki.Vacant(dir); err != nil {
+		return err
+	}
+	estate, err := fetchEstate(ctx, join, dial)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := pki.InitNode(dir, estate, join.Fingerprint, hosts, now); err != nil {
+		return err
+	}
+	return c.write(dir)
+}
+
+// fetchEstate tries the addresses until one leads. A wrong CA or a refusal ends it.
+func fetchEstate(ctx context.Context, join pki.Join, dial peer.Dialer) (pki.Estate, error) {
+	ctx, cancel := context.WithTimeout(ctx, joinTime)
+	defer cancel()
+	try := 0
+	raw, err := backoff.Retry(ctx, func() ([]byte, error) {
+		address := join.Coordinator[try%len(join.Coordinator)]
+		try++
+		conn, err := peer.DialJoin(ctx, dial, address, join.Fingerprint)
+		if _, wrong := errors.AsType[*pki.WrongCAError](err); wrong {
+			return nil, backoff.Permanent(err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", address, err)
+		}
+		raw, err := exchange(ctx, conn, "/v1/raft/join", joinRequest{join.Token.Bytes(), join.Node})
+		if _, refused := errors.AsType[*coordinator.JoinError](err); refused {
+			return nil, backoff.Permanent(err)
+		}
+		return raw, err
+	})
+	if err != nil {
+		return pki.Estate{}, err
+	}
+	return pki.ParseEstate(raw)
+}

@@ -1,0 +1,250 @@
+// Package node puts one coordinator together: its folder's keys (internal/pki),
+// its log (internal/replica), its port among coordinators (internal/peer), and the
+// coordinator itself. It says who may do what where: agents come to the sites' port,
+// operators to a unix socket of any coordinator, which passes on to the leader what only
+// the leader can do.
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"covey/internal/coordinator"
+	"covey/internal/peer"
+	"covey/internal/pki"
+	"covey/internal/replica"
+)
+
+// Options of a node.
+type Options struct {
+	Logger *slog.Logger
+	// Listen and Dial are TCP's if nil.
+	Listen func(address string) (net.Listener, error)
+	Dial   peer.Dialer
+	// Now is the wall clock; time.Now if nil.
+	Now func() time.Time
+	// Control serves the operator's socket while Run runs.
+	Control bool
+	// Election and PeerTimeout are internal/replica's.
+	Election, PeerTimeout time.Duration
+	// SnapshotThreshold is internal/replica's.
+	SnapshotThreshold uint64
+}
+
+// Node is one coordinator, running from Open to the end of Run.
+type Node struct {
+	*coordinator.Coordinator
+	Config Config
+
+	authority *pki.Authority
+	replica   *replica.Node
+	port      *peer.Port // nil for a coordinator that is alone
+	sites     net.Listener
+	operator  net.Listener // nil without Control
+	options   Options
+	log       *slog.Logger
+	now       func() time.Time
+}
+
+// Open opens a data folder's log; it listens already. A coordinator that is alone
+// leads when Open returns; others lead when they are elected, while Run runs.
+// Errors: *ConfigError, internal/pki's, replica.ErrLocked, *replica.StoreError, or of listening.
+func Open(dir string, o Options) (_ *Node, err error) {
+	n := &Node{options: o, log: o.Logger, now: o.Now}
+	if n.log == nil {
+		n.log = slog.New(slog.DiscardHandler)
+	}
+	if n.now == nil {
+		n.now = time.Now
+	}
+	if n.options.Listen == nil {
+		n.options.Listen = func(address string) (net.Listener, error) { return net.Listen("tcp", address) }
+	}
+	if n.options.Dial == nil {
+		n.options.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
+		}
+	}
+	if n.Config, err = ReadConfig(dir); err != nil {
+		return nil, err
+	}
+	if n.authority, err = pki.Load(dir); err != nil {
+		return nil, err
+	}
+	if err := n.renew(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.close())
+		}
+	}()
+	if n.sites, err = n.options.Listen(n.Config.Listen); err != nil {
+		return nil, err
+	}
+	machine := coordinator.NewMachine()
+	n.Coordinator = coordinator.New(coordinator.Options{Authority: n.authority, Machine: machine, Logger: n.log, Now: n.now})
+	replicated := replica.Options{
+		Logger: n.log, ID: n.Config.Name, Election: o.Election, PeerTimeout: o.PeerTimeout, SnapshotThreshold: o.SnapshotThreshold,
+	}
+	if n.Config.PeerListen != "" {
+		if err := n.listenPeers(); err != nil {
+			return nil, err
+		}
+		replicated.Stream, replicated.Address, replicated.Join = n.port.Raft(), n.Config.PeerAddress, len(n.Config.Peers) > 0
+	}
+	if n.replica, err = replica.Open(dir, machine, replicated); err != nil {
+		return nil, err
+	}
+	if o.Control {
+		if n.operator, err = listenUnix(filepath.Join(dir, SocketFile)); err != nil {
+			return nil, err
+		}
+	}
+	if n.replica.Leader() {
+		return n, n.Lead(n.replica)
+	}
+	return n, nil
+}
+
+func (n *Node) listenPeers() error {
+	tls, err := n.authority.PeerTLS(n.Config.Name, n.now)
+	if err != nil {
+		return err
+	}
+	l, err := n.options.Listen(n.Config.PeerListen)
+	if err != nil {
+		return err
+	}
+	n.port = peer.New(l, tls, n.options.Dial)
+	return nil
+}
+
+// Listening gives the address of the sites' port.
+func (n *Node) Listening() net.Addr { return n.sites.Addr() }
+
+// Peers gives the coordinators as this one knows them.
+func (n *Node) Peers() ([]replica.Peer, error) { return n.replica.Peers() }
+
+// listenUnix listens on a socket that only this user can open. The log's lock
+// already says that no other process serves this folder, so a socket that is
+// there is a crash's.
+func listenUnix(path string) (net.Listener, error) {
+	if len(path) > 100 {
+		return nil, bad("the path of the operator's socket is %d bytes long, unix sockets allow about 100: use a shorter --data", len(path))
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	return l, os.Chmod(path, 0o600)
+}
+
+// renew replaces the server's certificate when it is within 30 days of its end.
+// New connections get the new one at once.
+func (n *Node) renew() error {
+	hosts, err := n.Config.hosts()
+	if err != nil {
+		return err
+	}
+	renewed, err := n.authority.RenewServer(hosts, n.now())
+	if renewed {
+		n.log.Info("the server certificate is renewed")
+	}
+	return err
+}
+
+// renewDaily looks once a day. A failure is said, every day until it is mended:
+// there are 30 of them.
+func (n *Node) renewDaily(ctx context.Context) {
+	day := time.NewTicker(24 * time.Hour)
+	defer day.Stop()
+	for {
+		select {
+		case <-day.C:
+			if err := n.renew(); err != nil {
+				n.log.Error("the server certificate is not renewed", "error", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Run serves until ctx ends or the store fails, and closes the node. A store's first
+// I/O error ends the process: a retry could report success for data that is lost.
+func (n *Node) Run(ctx context.Context) error {
+	grpc := n.Server()
+	g, ctx := errgroup.WithContext(ctx)
+	var servers []*http.Server
+	serve := func(h http.Handler, l net.Listener) {
+		s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+		servers = append(servers, s)
+		g.Go(func() error { return ignoreClosed(s.Serve(l)) })
+	}
+	forward := n.forwarder()
+	if n.operator != nil {
+		serve(n.operatorHandler(forward), n.operator)
+	}
+	if n.port != nil {
+		serve(n.peerHandler(), n.port.Operators())
+		serve(n.joinerHandler(), n.port.Joiners())
+		g.Go(func() error { n.enter(ctx); return nil })
+	}
+	g.Go(func() error { return ignoreClosed(grpc.Serve(n.sites)) })
+	g.Go(func() error { n.renewDaily(ctx); return nil })
+	g.Go(func() error { return n.Serve(ctx, n.replica) })
+	g.Go(func() error {
+		var failed error
+		select {
+		case <-ctx.Done():
+		case err := <-n.replica.Failed():
+			failed = fmt.Errorf("the coordinator's log failed and the process ends: %w", err)
+		}
+		n.Close()
+		for _, s := range servers {
+			s.Close()
+		}
+		forward.close()
+		grpc.Stop()
+		return failed
+	})
+	err := g.Wait()
+	return errors.Join(err, n.close())
+}
+
+// close releases what Open took.
+func (n *Node) close() error {
+	var err error
+	if n.replica != nil {
+		err = n.replica.Close()
+	}
+	if n.port != nil {
+		err = errors.Join(err, ignoreClosed(n.port.Close()))
+	}
+	for _, l := range []net.Listener{n.sites, n.operator} {
+		if l != nil {
+			err = errors.Join(err, ignoreClosed(l.Close()))
+		}
+	}
+	return err
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
