@@ -20,7 +20,7 @@ func (b Blob) MarshalText() ([]byte, error) { return base64.StdEncoding.AppendEn
 func (b *Blob) UnmarshalText(text []byte) error {
 	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
 	if err != nil || base64.StdEncoding.EncodedLen(len(raw)) != len(text) { // a decoder skips line breaks
-		return fieldError("base64", "is not in its one form")
+		return fieldError("base64", "of one form is wanted: padded, no line breaks, unused bits zero")
 	}
 	*b = raw
 	return nil

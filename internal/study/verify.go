@@ -1,0 +1,228 @@
+package study
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Verified is what a person is told of a result file that Verify found good.
+type Verified struct {
+	Name        string `json:"name"`
+	Digest      Digest `json:"digest"`
+	Coordinator Key    `json:"coordinator"` // the key in the proposal, which signed everything
+	Sites       int    `json:"sites"`
+	// FewestSurvivors is the fewest sites in any sum, by the coordinator's word: the
+	// sites' signatures on it are not in a result.
+	FewestSurvivors int     `json:"fewest_survivors"`
+	N               int     `json:"n"` // units
+	D               int     `json:"d"`
+	Rounds          int     `json:"rounds"`
+	Queries         int     `json:"queries"`
+	Epsilon         float64 `json:"epsilon"`
+	Delta           float64 `json:"delta"`
+	Rho             float64 `json:"rho"` // charged
+	Chain           Digest  `json:"chain"`
+
+	Roster []Member `json:"-"`
+}
+
+// VerifyError is the first thing of a result file that does not hold.
+type VerifyError struct {
+	What   string // a key of the file, of a release or of the proposal, or WhatJSON
+	Query  int    // the query that it is about, -1 for none
+	Reason string
+}
+
+// WhatJSON is the What of a file that is no JSON at all.
+const WhatJSON = "json"
+
+func (e *VerifyError) Error() string {
+	if e.Query >= 0 {
+		return fmt.Sprintf("study: the result does not verify: query %d: %s: %s", e.Query, e.What, e.Reason)
+	}
+	return fmt.Sprintf("study: the result does not verify: %s: %s", e.What, e.Reason)
+}
+
+func unverified(query int, what, format string, args ...any) error {
+	return &VerifyError{What: what, Query: query, Reason: fmt.Sprintf(format, args...)}
+}
+
+// verifyTolerance bounds how far a number that Verify computes anew may be from
+// the file's: relative for noise-to-signal, radius and charges, absolute for the
+// coordinates of unit vectors. exp, log, sums of products (fused on some processors)
+// and eigenvectors differ in their last bits between processors, and coordinators and
+// verifiers need not run on the same. It lets nobody change a file: the
+// signature covers every bit. What a coordinator could sign within it is the last
+// digits of post-processing, and of the noise what Check allows (design section 7).
+const verifyTolerance = 1e-9
+
+// Verify checks a result file by itself, without a network or a clock: that the
+// proposal gives the digest and the plan, that each release is signed by the
+// proposal's coordinator key and is the plan's query in its place, with the
+// iterate and the radius that follow from the release before and the plan's
+// charge, that the chain is theirs, that every output and number follows from them,
+// and that the same key signed the whole. The error is a *VerifyError.
+//
+// It cannot tell whether the noise was drawn, the rows were true or the survivors
+// took part: agents check what of that they can, as they answer. Nor whose the key is:
+// compare its fingerprint.
+func Verify(file []byte) (*Verified, error) {
+	r, err := parseResult(file)
+	if err != nil {
+		return nil, err
+	}
+	if DigestOf(r.Proposal) != r.Digest {
+		return nil, unverified(-1, "digest", "is not the proposal's, %v", DigestOf(r.Proposal))
+	}
+	plan, err := NewPlan(r.Proposal)
+	if err != nil {
+		return nil, unverified(-1, "proposal", "gives no plan: %s", strings.TrimPrefix(err.Error(), "study: "))
+	}
+	releases, err := r.checkReleases(plan)
+	if err != nil {
+		return nil, err
+	}
+	if ChainOf(r.Digest, r.Signed) != r.Chain {
+		return nil, unverified(-1, "chain", "is not that of the signed releases")
+	}
+	if err := r.checkOutputs(plan, releases); err != nil {
+		return nil, err
+	}
+	input, err := r.signingInput()
+	if err != nil || !verifies(plan, input, r.Signature) {
+		return nil, unverified(-1, "signature", "is not the coordinator key's over this result")
+	}
+	v := &Verified{
+		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
+		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
+		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
+		Epsilon: r.Epsilon, Delta: r.Delta, Rho: r.Rho, Chain: r.Chain, Roster: plan.Proposal.Roster,
+	}
+	for _, release := range releases {
+		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
+	}
+	return v, nil
+}
+
+// Rows are v for people: what it is, and what it says.
+func (v *Verified) Rows() [][2]string {
+	return [][2]string{
+		{"study", v.Name},
+		{"digest", v.Digest.String()},
+		{"data", fmt.Sprintf("%d units × %d columns at %d sites, at least %d of them in every sum", v.N, v.D, v.Sites, v.FewestSurvivors)},
+		{"rounds", fmt.Sprintf("T = %d, %d queries", v.Rounds, v.Queries)},
+		{"privacy", fmt.Sprintf("ε = %g, δ = %g: ρ = %.6g charged", v.Epsilon, v.Delta, v.Rho)},
+		{"chain", v.Chain.String()},
+	}
+}
+
+func verifies(p *Plan, input, signature []byte) bool {
+	return ed25519.Verify(ed25519.PublicKey(p.Proposal.Coordinator), input, signature)
+}
+
+// checkReleases checks every signed release in its place and gives what it says.
+func (r *Result) checkReleases(p *Plan) ([]Release, error) {
+	if len(r.Signed) != len(p.Queries) {
+		return nil, unverified(-1, "signed", "has %d releases, the plan %d queries", len(r.Signed), len(p.Queries))
+	}
+	if len(r.Releases) != len(p.Queries) {
+		return nil, unverified(-1, "releases", "has %d releases, the plan %d queries", len(r.Releases), len(p.Queries))
+	}
+	var releases []Release
+	x, radius, slot := p.Start(), p.Radius, -1
+	for i, signed := range r.Signed {
+		if !verifies(p, SigningInput(signed.Encoded), signed.Signature) {
+			return nil, unverified(i, "signed", "the signature is not the coordinator key's over this release")
+		}
+		release, err := parseCanonical(i, signed.Encoded)
+		if err != nil {
+			return nil, err
+		}
+		if shown, err := r.Releases[i].Encode(); err != nil || !bytes.Equal(shown, signed.Encoded) {
+			return nil, unverified(i, "releases", "is not what is signed")
+		}
+		if release.Query != i {
+			return nil, unverified(i, "query", "%d stands in its place", release.Query)
+		}
+		if release.Slot <= slot {
+			return nil, unverified(i, "slot", "%d does not come after slot %d of the query before", release.Slot, slot)
+		}
+		// The attempt is of the setup: it says which keys were used, binds nothing
+		// that is released, and no check looks at it.
+		if err := p.CheckRelease(release, 0); err != nil {
+			if m, ok := errors.AsType[*MismatchError](err); ok {
+				return nil, unverified(i, m.Field, "%s", m.Reason)
+			}
+			return nil, unverified(i, "release", "%v", err)
+		}
+		if p.Proposal.Spec.OnDropout == DropoutWait && i > 0 && !slices.Equal(release.Survivors, releases[0].Survivors) {
+			return nil, unverified(i, "survivors", `are not the study's first, and on_dropout is "wait"`)
+		}
+		if !nearVector(release.X, x) {
+			return nil, unverified(i, "x", "does not follow from the release before")
+		}
+		if release.Kind == KindPower && !near(release.Radius, radius) {
+			return nil, unverified(i, "radius", "does not follow from the release before")
+		}
+		// Each within the tolerance of the plan's: so is their sum.
+		if want := p.Queries[i].Rho; !near(release.Rho, want) {
+			return nil, unverified(i, "rho", "%.9g is charged, the plan charges %.9g", release.Rho, want)
+		}
+		x, radius = p.Next(release, radius)
+		slot = release.Slot
+		releases = append(releases, release)
+	}
+	return releases, nil
+}
+
+// parseCanonical reads a release that is in its one encoding, so that no two
+// readers of the same signed bytes see different values.
+func parseCanonical(query int, encoded []byte) (Release, error) {
+	release, err := ParseRelease(encoded)
+	if err != nil {
+		return Release{}, unverified(query, "signed", "is no release")
+	}
+	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
+		return Release{}, unverified(query, "signed", "is a release in another encoding than its one")
+	}
+	return release, nil
+}
+
+// checkOutputs makes the result of the releases anew: what is computed in floats
+// must be near, all else equal.
+func (r *Result) checkOutputs(p *Plan, releases []Release) error {
+	want, err := NewResult(p, releases)
+	if err != nil {
+		return unverified(-1, "releases", "%s", strings.TrimPrefix(err.Error(), "study: "))
+	}
+	for name, x := range want.Outputs {
+		if !nearVector(r.Outputs[name], x) {
+			return unverified(-1, "outputs", "%s does not follow from the releases", name)
+		}
+		want.Outputs[name] = r.Outputs[name]
+	}
+	if near(r.NoiseToSignal, want.NoiseToSignal) {
+		want.NoiseToSignal = r.NoiseToSignal
+	}
+	want.Components = [][]float64{want.Outputs[want.Output]}
+	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature
+	for field := range reflect.TypeFor[Result]().Fields() {
+		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)
+		if !reflect.DeepEqual(mine.Interface(), theirs.Interface()) {
+			return unverified(-1, field.Tag.Get("json"), "does not follow from the proposal and the releases")
+		}
+	}
+	return nil
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= verifyTolerance*math.Abs(b) }
+
+func nearVector(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(a, b float64) bool { return math.Abs(a-b) <= verifyTolerance })
+}

@@ -1,0 +1,502 @@
+package study
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write testdata/result.json anew")
+
+// signer is the key of a test's coordinator: plan's, the first site's.
+var signer = ed25519.NewKeyFromSeed(append(make([]byte, 31), 1))
+
+var stranger = ed25519.NewKeyFromSeed(append(make([]byte, 31), 99))
+
+// private has histograms, five sites and waits for all of them.
+const private = minimal
+
+// public has a public radius, goes on without sites and takes four rounds.
+var public = strings.Replace(minimal, "delta", "radius = 3.0\nrounds = 4\non_dropout = \"continue\"\ndelta", 1)
+
+// course runs a whole study of five sites of made-up answers with a strong first
+// coordinate. change, where it is not nil, has each release before it is signed.
+func course(t testing.TB, text string, change func(p *Plan, r *Release)) (*Plan, []byte, []SignedRelease) {
+	t.Helper()
+	spec, err := ParseSpec([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sites := roster(1000, 2000, 3000, 4000, 5000)
+	body, err := Propose(spec, sites, signer.Public().(ed25519.PublicKey), [32]byte{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var signed []SignedRelease
+	x, radius := p.Start(), p.Radius
+	for i, q := range p.Queries {
+		a, err := p.NewAsk(i, i+min(i/2, 3), 0, x, radius) // some slots were given up
+		if err != nil {
+			t.Fatal(err)
+		}
+		noised := make([]int64, q.Values)
+		for j := range noised {
+			noised[j] = int64(a.Sigma.Float() * rng.NormFloat64())
+		}
+		if q.Kind == KindPower {
+			noised[0] += 20 * int64(a.Sigma.Float())
+		} else {
+			noised[250+i] += 15000
+		}
+		survivors := []int{0, 1, 2, 3, 4}
+		if p.Proposal.Spec.OnDropout == DropoutContinue && i == 2 {
+			survivors = []int{0, 1, 2, 4}
+		}
+		r := p.NewRelease(a, survivors, noised)
+		if change != nil {
+			change(p, &r)
+		}
+		signed = append(signed, signRelease(t, r))
+		x, radius = p.Next(r, radius)
+	}
+	return p, body, signed
+}
+
+func signRelease(t testing.TB, r Release) SignedRelease {
+	t.Helper()
+	encoded, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signBytes(encoded)
+}
+
+func signBytes(encoded []byte) SignedRelease {
+	return SignedRelease{encoded, ed25519.Sign(signer, SigningInput(encoded))}
+}
+
+func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
+	t.Helper()
+	r, err := SignResult(body, signed, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// reseal signs r as it is: a coordinator that means the change.
+func reseal(t testing.TB, r *Result) {
+	t.Helper()
+	input, err := r.signingInput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Signature = ed25519.Sign(signer, input)
+}
+
+func file(t testing.TB, r *Result) []byte {
+	t.Helper()
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// refuses wants Verify to refuse text for what and query, "" being anything.
+func refuses(t *testing.T, text []byte, what string, query int) {
+	t.Helper()
+	v, err := Verify(text)
+	bad, ok := errors.AsType[*VerifyError](err)
+	if !ok || v != nil {
+		t.Fatalf("Verify gave %v, %v", v, err)
+	}
+	if bad.What != what || bad.Query != query {
+		t.Errorf("refused for %q, query %d (%v); want %q, query %d", bad.What, bad.Query, err, what, query)
+	}
+	if !strings.Contains(err.Error(), what) {
+		t.Errorf("%q does not name %q", err, what)
+	}
+}
+
+func TestVerify(t *testing.T) {
+	for name, text := range map[string]string{"private": private, "public": public} {
+		p, body, signed := course(t, text, nil)
+		r := signResult(t, body, signed)
+		v, err := Verify(file(t, r))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		fewest := 5
+		if name == "public" {
+			fewest = 4
+		}
+		if v.Name != "weights" || v.Digest != p.Digest || !bytes.Equal(v.Coordinator, signer.Public().(ed25519.PublicKey)) ||
+			v.Sites != 5 || v.FewestSurvivors != fewest || v.N != 15000 || v.D != 2 || v.Rounds != p.Rounds || v.Queries != len(p.Queries) ||
+			v.Epsilon != 1 || v.Delta != 1e-6 || !near(v.Rho, p.Rho) || v.Chain != r.Chain || len(v.Roster) != 5 {
+			t.Errorf("%s: %+v", name, v)
+		}
+		// Through the text of another tool: layout and the way a number is written are free.
+		other := bytes.Replace(file(t, r), []byte(`"delta": 0.000001`), []byte(`"delta":1.0e-6 `), 1)
+		if bytes.Equal(other, file(t, r)) {
+			t.Fatal("the file has changed its form")
+		}
+		if _, err := Verify(other); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestVerifyGolden: a result that was written once verifies ever after. With
+// -update it is written anew, which breaks every result out there.
+func TestVerifyGolden(t *testing.T) {
+	const path = "testdata/result.json"
+	if *update {
+		_, body, signed := course(t, public, nil)
+		if err := os.WriteFile(path, append(file(t, signResult(t, body, signed)), '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, err := Verify(golden(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Chain.String() != "749f49e007837d6baab28f874935c0d422d078d8455382a996a12179c480c4e1" {
+		t.Errorf("chain %v", v.Chain)
+	}
+}
+
+func golden(t testing.TB) []byte {
+	t.Helper()
+	text, err := os.ReadFile("testdata/result.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestVerifyRefusesReleases: releases that a coordinator signed and should not
+// have. Query 3 of the private study is the power step of round 1, query 4 the
+// histogram of round 2.
+func TestVerifyRefusesReleases(t *testing.T) {
+	cases := []struct {
+		name, text, what string
+		query            int
+		change           func(p *Plan, r *Release)
+	}{
+		{"another place", private, "query", 3, func(_ *Plan, r *Release) { r.Query = 5 }},
+		{"a slot twice", private, "slot", 3, func(_ *Plan, r *Release) { r.Slot = 3 }},
+		{"an earlier slot", private, "slot", 3, func(_ *Plan, r *Release) { r.Slot = 0 }},
+		{"another study", private, "study", 3, func(_ *Plan, r *Release) { r.Study[0]++ }},
+		{"units", private, "units", 3, func(_ *Plan, r *Release) { r.Units++ }},
+		{"less noise", private, "sigma", 3, func(_ *Plan, r *Release) { r.Sigma /= 2 }},
+		{"too few", public, "survivors", 3, func(_ *Plan, r *Release) { r.Survivors, r.Units = []int{0, 1, 2}, 6000 }},
+		{"not the first", private, "survivors", 3, func(_ *Plan, r *Release) { r.Survivors, r.Units = []int{0, 1, 2, 3}, 10000 }},
+		{"a chosen x", private, "x", 3, func(_ *Plan, r *Release) { r.X = []float64{r.X[1], -r.X[0]} }},
+		{"a chosen x of a histogram", private, "x", 4, func(_ *Plan, r *Release) { r.X = []float64{r.X[1], -r.X[0]} }},
+		{"a chosen start", private, "x", 0, func(_ *Plan, r *Release) { r.X = []float64{0, 1} }},
+		{"a chosen radius", private, "radius", 3, func(p *Plan, r *Release) {
+			a, err := p.NewAsk(3, r.Slot, 0, r.X, 2*r.Radius)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Radius, r.Grid, r.Sigma = a.Radius, a.Grid, a.Sigma
+		}},
+		{"a charge", private, "rho", 3, func(_ *Plan, r *Release) { r.Rho *= 0.999 }},
+		{"a larger charge", private, "rho", 3, func(_ *Plan, r *Release) { r.Rho *= 1.001 }},
+		{"no charge", private, "rho", 3, func(_ *Plan, r *Release) { r.Rho = 0 }},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, body, signed := course(t, c.text, func(p *Plan, r *Release) {
+				if r.Query == c.query {
+					c.change(p, r)
+				}
+			})
+			refuses(t, file(t, signResult(t, body, signed)), c.what, c.query)
+		})
+	}
+}
+
+// TestVerifyRefusesSigned: the list of signed releases is changed and the
+// coordinator's last signature is over the change.
+func TestVerifyRefusesSigned(t *testing.T) {
+	_, body, signed := course(t, public, nil)
+	cases := []struct {
+		name, what string
+		query      int
+		change     func(r *Result)
+	}{
+		{"one fewer", "signed", -1, func(r *Result) { r.Signed = r.Signed[:3] }},
+		{"one more", "signed", -1, func(r *Result) { r.Signed = append(slices.Clone(r.Signed), r.Signed[3]) }},
+		{"one fewer shown", "releases", -1, func(r *Result) { r.Releases = r.Releases[:3] }},
+		{"another shown", "releases", 2, func(r *Result) { r.Releases = slices.Clone(r.Releases); r.Releases[2].Noised = []int64{1, 2} }},
+		{"two exchanged", "query", 1, func(r *Result) {
+			r.Signed, r.Releases = slices.Clone(r.Signed), slices.Clone(r.Releases)
+			r.Signed[1], r.Signed[2] = r.Signed[2], r.Signed[1]
+			r.Releases[1], r.Releases[2] = r.Releases[2], r.Releases[1]
+		}},
+		{"a signature", "signed", 1, func(r *Result) {
+			r.Signed = slices.Clone(r.Signed)
+			r.Signed[1].Signature = ed25519.Sign(stranger, SigningInput(r.Signed[1].Encoded))
+		}},
+		{"a signature of the bytes alone", "signed", 1, func(r *Result) {
+			r.Signed = slices.Clone(r.Signed)
+			r.Signed[1].Signature = ed25519.Sign(signer, r.Signed[1].Encoded)
+		}},
+		{"another encoding", "signed", 1, func(r *Result) {
+			r.Signed = slices.Clone(r.Signed)
+			r.Signed[1] = signBytes(bytes.Replace(r.Signed[1].Encoded, []byte(`"slot":`), []byte(`"slot":0,"slot":`), 1))
+		}},
+		{"no release", "signed", 1, func(r *Result) { r.Signed = slices.Clone(r.Signed); r.Signed[1] = signBytes([]byte("[]")) }},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := signResult(t, body, signed)
+			c.change(r)
+			r.Chain = ChainOf(r.Digest, r.Signed)
+			reseal(t, r)
+			refuses(t, file(t, r), c.what, c.query)
+		})
+	}
+}
+
+// TestVerifyRefusesResults: everything beside the releases, signed anew.
+func TestVerifyRefusesResults(t *testing.T) {
+	_, body, signed := course(t, public, nil)
+	cases := map[string]struct {
+		what   string
+		change func(r *Result)
+	}{
+		"digest":             {"digest", func(r *Result) { r.Digest[0]++ }},
+		"proposal":           {"digest", func(r *Result) { r.Proposal = bytes.Replace(body, []byte("2000"), []byte("2001"), 1) }},
+		"no plan":            {"proposal", func(r *Result) { r.Proposal = []byte("name = 1"); r.Digest = DigestOf(r.Proposal) }},
+		"chain":              {"chain", func(r *Result) { r.Chain[31]++ }},
+		"name":               {"name", func(r *Result) { r.Name = "heights" }},
+		"epsilon":            {"epsilon", func(r *Result) { r.Epsilon = math.Nextafter(1, 0) }},
+		"delta":              {"delta", func(r *Result) { r.Delta /= 2 }},
+		"rho":                {"rho", func(r *Result) { r.Rho *= 1 - 1e-9 }},
+		"profile":            {"profile", func(r *Result) { r.Profile = ProfilePaper }},
+		"columns":            {"feature_names_in_", func(r *Result) { slices.Reverse(r.Columns) }},
+		"offset":             {"mean_", func(r *Result) { r.Offset[0] = 0 }},
+		"scale":              {"scale_", func(r *Result) { r.Scale[0] = 1 }},
+		"sites":              {"sites", func(r *Result) { r.Sites = r.Sites[1:] }},
+		"n":                  {"n_samples_", func(r *Result) { r.N++ }},
+		"d":                  {"n_features_in_", func(r *Result) { r.D++ }},
+		"rounds":             {"rounds", func(r *Result) { r.Rounds++ }},
+		"radius":             {"radius", func(r *Result) { r.Radius *= 2 }},
+		"output":             {"output", func(r *Result) { r.Output = OutputRandom }},
+		"asked":              {"output_asked", func(r *Result) { r.OutputAs = OutputLast }},
+		"component":          {"components_", func(r *Result) { r.Components = [][]float64{{0, 1}} }},
+		"components":         {"components_", func(r *Result) { r.Components = append(r.Components, []float64{0, 1}) }},
+		"random":             {"outputs", func(r *Result) { r.Outputs[OutputRandom][0] += 1e-8 }},
+		"last":               {"outputs", func(r *Result) { r.Outputs[OutputLast][1] += 1e-8 }},
+		"pooled":             {"outputs", func(r *Result) { r.Outputs[OutputPooled][1] -= 1e-8 }},
+		"short":              {"outputs", func(r *Result) { r.Outputs[OutputPooled] = r.Outputs[OutputPooled][:1] }},
+		"one output more":    {"outputs", func(r *Result) { r.Outputs["best"] = []float64{0, 1} }},
+		"one output fewer":   {"outputs", func(r *Result) { delete(r.Outputs, OutputRandom) }},
+		"explained variance": {"explained_variance_", func(r *Result) { r.ExplainedVariance = []float64{2} }},
+		"noise to signal":    {"noise_to_signal", func(r *Result) { r.NoiseToSignal *= 1 + 1e-8 }},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := signResult(t, body, signed)
+			c.change(r)
+			reseal(t, r)
+			refuses(t, file(t, r), c.what, -1)
+		})
+	}
+}
+
+// TestVerifySignature: what the recomputing lets pass or cannot see.
+func TestVerifySignature(t *testing.T) {
+	_, body, signed := course(t, public, nil)
+	for name, change := range map[string]func(r *Result){
+		"a bit of an output": func(r *Result) {
+			x := r.Outputs[OutputLast]
+			x[0] = math.Nextafter(x[0], 2)
+			r.Components[0] = r.Outputs[r.Output]
+		},
+		"a bit of the noise": func(r *Result) { r.NoiseToSignal = math.Nextafter(r.NoiseToSignal, 1) },
+		"a bit of it":        func(r *Result) { r.Signature[5] ^= 1 },
+		"none":               func(r *Result) { r.Signature = nil },
+		"another's": func(r *Result) {
+			input, err := r.signingInput()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Signature = ed25519.Sign(stranger, input)
+		},
+		"a release's": func(r *Result) { r.Signature = slices.Clone(r.Signed[0].Signature) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := signResult(t, body, signed)
+			change(r)
+			refuses(t, file(t, r), "signature", -1)
+		})
+	}
+	if _, err := SignResult(body, signed, stranger); err == nil {
+		t.Error("a key that is not the proposal's signed")
+	}
+}
+
+// TestVerifyOtherProcessor: last digits that differ because the coordinator's
+// processor rounds otherwise do not refuse a result that it signed.
+func TestVerifyOtherProcessor(t *testing.T) {
+	_, body, signed := course(t, private, func(_ *Plan, r *Release) {
+		r.X = slices.Clone(r.X)
+		r.X[0] += 1e-15
+		r.Rho *= 1 + 1e-14
+	})
+	r := signResult(t, body, signed)
+	r.NoiseToSignal *= 1 + 1e-14
+	for _, x := range r.Outputs {
+		x[1] -= 1e-14
+	}
+	reseal(t, r)
+	if _, err := Verify(file(t, r)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestVerifyIsStrict: no text that another reader could take otherwise.
+func TestVerifyIsStrict(t *testing.T) {
+	good := string(golden(t))
+	for name, c := range map[string]struct{ old, now, what string }{
+		"unknown":          {`"name":`, `"comment": "", "name":`, "comment"},
+		"unknown, deep":    {`"study":`, `"comment": "", "study":`, "releases.0.comment"},
+		"a path as a key":  {`"name":`, `"releases.0.slot": 9, "name":`, `"releases.0.slot"`},
+		"twice":            {`"epsilon":`, `"epsilon": 0.1, "epsilon":`, "epsilon"},
+		"twice, deep":      {`"slot":`, `"slot": 9, "slot":`, "releases.0.slot"},
+		"twice in a map":   {`"last":`, `"last": [], "last":`, "outputs.last"},
+		"another case":     {`"epsilon":`, `"Epsilon":`, "Epsilon"},
+		"twice, by case":   {`"epsilon":`, `"EPSILON": 0.1, "epsilon":`, "EPSILON"},
+		"absent":           {`"query": 0,`, ``, "releases.0.query"},
+		"null":             {`"query": 0,`, `"query": null,`, "releases.0.query null"},
+		"type":             {`"epsilon": 1`, `"epsilon": "1"`, "epsilon"},
+		"digest":           {`"chain": "`, `"chain": "x`, "chain"},
+		"base64":           {`"proposal": "`, `"proposal": "-`, "proposal"},
+		"base64, deep":     {`"signature": "`, `"signature": "\n`, "signed"},
+		"read by no key":   {`"chain": "`, `"Chain": "x`, WhatJSON},
+		"trailing":         {good, good + "{}", WhatJSON},
+		"cut":              {good, good[:len(good)-3], WhatJSON},
+		"empty":            {good, "", WhatJSON},
+		"array":            {good, "[]", WhatJSON},
+		"string":           {good, `"result"`, WhatJSON},
+		"an empty object":  {good, "{}", "name"},
+		"deep":             {good, strings.Repeat("[", 1<<20), WhatJSON},
+		"deep in the file": {`"name":`, `"x": ` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `, "name":`, "x"},
+	} {
+		if !strings.Contains(good, c.old) {
+			t.Errorf("%s: the file has no %q", name, c.old)
+		}
+		t.Run(name, func(t *testing.T) {
+			refuses(t, []byte(strings.Replace(good, c.old, c.now, 1)), c.what, -1)
+		})
+	}
+	if v, err := Verify([]byte("null")); err == nil {
+		t.Error(v)
+	}
+}
+
+// TestBlobHasOneForm: a base64 digit has bits that stand for nothing; they are zero.
+func TestBlobHasOneForm(t *testing.T) {
+	var b Blob
+	if err := b.UnmarshalText([]byte("AQI=")); err != nil || !bytes.Equal(b, []byte{1, 2}) {
+		t.Fatal(b, err)
+	}
+	for _, text := range []string{"AQJ=", "AQI", "AQI=\n", "A\nQI=", "AQI=AQI=", "-_8=", "AQI =", "="} {
+		if err := b.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is read as %v", text, b)
+		}
+	}
+}
+
+// TestEveryByte changes every byte of a file (every eleventh in short runs): it never verifies, unless the
+// change is of layout or of how the same is written.
+func TestEveryByte(t *testing.T) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, golden(t)); err != nil {
+		t.Fatal(err)
+	}
+	good := compact.Bytes()
+	want := content(t, good)
+	verified := 0
+	step := 1
+	if testing.Short() {
+		step = 11
+	}
+	for i := 0; i < len(good); i += step {
+		text := slices.Clone(good)
+		text[i] ^= 1
+		if _, err := Verify(text); err == nil {
+			verified++
+			if got := content(t, text); got != want {
+				t.Errorf("byte %d: another result verifies", i)
+			}
+		}
+	}
+	// 1e-6 and 2e-6 are other numbers: hardly anything can be said in two ways.
+	if verified > 10 {
+		t.Errorf("%d changes make no difference", verified)
+	}
+}
+
+// content is what a file says, in one form.
+func content(t testing.TB, text []byte) string {
+	t.Helper()
+	r, err := parseResult(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	canonical, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(canonical)
+}
+
+// FuzzVerify puts text in the place of a part of a good file, or of all of it:
+// nothing panics, and nothing verifies that does not say what the good file says. (A
+// fuzzer that could sign would find other results.)
+func FuzzVerify(f *testing.F) {
+	good := golden(f)
+	at := func(part string) uint { return uint(bytes.Index(good, []byte(part))) }
+	f.Add(uint(0), uint(0), []byte(" "))
+	f.Add(uint(0), uint(len(good)), []byte("{}"))
+	f.Add(uint(0), uint(len(good)), []byte("null"))
+	f.Add(at(`"name"`), uint(0), []byte(`"nAme":"heights",`))
+	f.Add(at(`"releases"`), uint(0), []byte(`"releases":[],`))
+	f.Add(at(`0.000001`), uint(8), []byte(`1e-6`))
+	f.Add(at(`"outputs"`), uint(9), []byte(`"\u006futputs"`))
+	f.Add(at(`"signature"`)+20, uint(3), []byte("AAA"))
+	want := content(f, good)
+	f.Fuzz(func(t *testing.T, at, removed uint, put []byte) {
+		at = min(at, uint(len(good)))
+		removed = min(removed, uint(len(good))-at)
+		text := slices.Concat(good[:at], put, good[at+removed:])
+		v, err := Verify(text)
+		if err != nil {
+			if _, ok := errors.AsType[*VerifyError](err); !ok || v != nil {
+				t.Fatalf("%v, %v", v, err)
+			}
+			return
+		}
+		if content(t, text) != want {
+			t.Fatalf("another result verifies: %s", v.Rows())
+		}
+	})
+}
