@@ -59,6 +59,8 @@ type Agent struct {
 	linkErr  error
 	stop     context.CancelCauseFunc // of Run; nil before
 	units    map[string]counted      // by path
+	// strangers are the unknown studies that the log told about.
+	strangers map[study.Digest]bool
 }
 
 // New opens an agent's data directory. The error is a *ConfigError, one of
@@ -66,7 +68,7 @@ type Agent struct {
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[study.Digest]*session{}, units: map[string]counted{},
+		sessions: map[study.Digest]*session{}, units: map[string]counted{}, strangers: map[study.Digest]bool{},
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -95,7 +97,10 @@ func New(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.ledger.Close())
 	}
-	if err := a.tidy(); err != nil {
+	if err = a.tidy(); err == nil {
+		err = a.compareEgress()
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
@@ -236,7 +241,12 @@ func (a *Agent) forget(id study.Digest) {
 // coordinator that lost its place adopts.
 func (a *Agent) strange(r request, code study.Code) answer {
 	switch r := r.(type) {
-	case tellFinal, tellEnded, tellConfirmed:
+	case tellFinal, tellConfirmed:
+		if _, known := a.standing(r.about()); !known && code == study.CodeUnknownStudy {
+			a.stranger(r.about(), askedBeyond)
+		}
+		return nil
+	case tellEnded:
 		return nil
 	case askUpload, askSignature, askShares:
 		if no, ok := a.finalRefusal(r); ok {
@@ -246,10 +256,14 @@ func (a *Agent) strange(r request, code study.Code) answer {
 	if e, ok := a.standing(r.about()); ok {
 		switch e.State {
 		case ledger.Finished:
-			code = study.CodeLeft
+			if code = study.CodeLeft; e.Code == string(study.CodeRolledBack) {
+				code = study.CodeRolledBack
+			}
 		case ledger.Rejected:
 			code = study.CodeNotApproved
 		}
+	} else if code == study.CodeUnknownStudy {
+		a.stranger(r.about(), askedBeyond)
 	}
 	return refuse(r, code)
 }

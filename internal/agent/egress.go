@@ -66,9 +66,10 @@ type Count struct {
 }
 
 // egressLog counts what left, over all runs of the agent: it appends to
-// egress.jsonl and reads it back at the start. The file is the operator's record;
-// nothing rests on it, so it is not fsynced, and a failing write is logged and
-// does not stop a study.
+// egress.jsonl and reads it back at the start. The file is the operator's record,
+// and at the start a witness against a ledger that was restored alone; no rule
+// rests on it, so it is not fsynced, and a failing write is logged and does not
+// stop a study.
 type egressLog struct {
 	log *slog.Logger
 
@@ -77,13 +78,17 @@ type egressLog struct {
 	failed bool
 	link   map[string]Count                  // of messages of no study, by kind
 	study  map[study.Digest]map[string]Count // by kind
+	last   map[study.Digest]map[string]spot  // by kind, of uploads and signatures
 }
+
+// spot is the latest slot that a kind of message left for.
+type spot struct{ query, slot int }
 
 const egressFile = "egress.jsonl"
 
 func openEgress(dir string, log *slog.Logger) (*egressLog, error) {
 	path := filepath.Join(dir, egressFile)
-	e := &egressLog{log: log, link: map[string]Count{}, study: map[study.Digest]map[string]Count{}}
+	e := &egressLog{log: log, link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]spot{}}
 	if err := e.load(path); err != nil {
 		return nil, err
 	}
@@ -133,6 +138,15 @@ func (e *egressLog) add(s sentMessage) {
 	}
 	c := counts[s.Kind]
 	counts[s.Kind] = Count{c.Messages + 1, c.Bytes + s.Bytes}
+	if s.Study == nil || s.Query == nil || s.Slot == nil || s.Kind != "upload" && s.Kind != "signature" {
+		return
+	}
+	if e.last[*s.Study] == nil {
+		e.last[*s.Study] = map[string]spot{}
+	}
+	if at, ok := e.last[*s.Study][s.Kind]; !ok || *s.Slot >= at.slot {
+		e.last[*s.Study][s.Kind] = spot{*s.Query, *s.Slot}
+	}
 }
 
 // record counts one message.

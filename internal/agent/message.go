@@ -178,6 +178,8 @@ func refuse(r request, code study.Code) refusal {
 		no.Query, no.Slot = r.Query, r.Slot
 	case askShares:
 		no.Query, no.Slot = r.Query, r.Slot
+	case tellFinal:
+		no.Query, no.Slot = r.Query, r.Slot
 	}
 	return no
 }

@@ -148,6 +148,11 @@ func (s *session) openShares(r askShares) answer {
 	if u.Validate(s.plan.Thresholds.Sites, s.plan.Thresholds.MinSurvivors) != nil {
 		return refuse(r, study.CodeTooFewSurvivors)
 	}
+	if lost, err := s.lostSignature(u, certificate); err != nil {
+		return refuse(r, s.store(err))
+	} else if lost {
+		return s.rolledBack(r, foundRelease)
+	}
 	if err := s.setup.CheckCertificate(s.open.query, u, certificate); err != nil {
 		return refuse(r, study.CodeBadCertificate)
 	}
@@ -183,6 +188,12 @@ func (s *session) final(r tellFinal) answer {
 	if err != nil {
 		log.Warn("a final result does not fit the plan; it is dropped", "error", err)
 		return nil
+	}
+	if lost, err := s.lostUpload(release); err != nil {
+		s.store(err)
+		return nil
+	} else if lost {
+		return s.rolledBack(r, foundFinal)
 	}
 	err = s.journal.Final(r.Query, r.Slot, encodeFinal(r.Final))
 	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {

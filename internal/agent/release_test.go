@@ -372,5 +372,5 @@ func TestOwnAnnouncement(t *testing.T) {
 	s.start()
 	want[decision](s, askDecision{c.body})
 	want[announcement](s, askAnnouncement{id, 0})
-	refused(s, askBoxes{id, 0, announced}, study.CodeBadAnnouncement)
+	refused(s, askBoxes{id, 0, announced}, study.CodeRolledBack)
 }

@@ -139,10 +139,14 @@ func (s *session) handle(r request) answer {
 		if err := s.agent.ledger.Err(); err != nil {
 			return refuse(r, s.store(err))
 		}
-		switch r := r.(type) {
-		case tellEnded:
-			s.dropped(r.Code)
+		if ended, ok := r.(tellEnded); ok {
+			s.dropped(ended.Code)
 			return nil
+		}
+		if _, known := s.agent.standing(s.plan.Digest); !known {
+			s.agent.stranger(s.plan.Digest, askedBeyond) // it is pending here, and going on elsewhere
+		}
+		switch r.(type) {
 		case tellFinal, tellConfirmed:
 			return nil
 		}

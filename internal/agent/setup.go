@@ -127,6 +127,13 @@ func (s *session) deal(r askBoxes) answer {
 	if err != nil {
 		return refuse(r, s.store(err))
 	}
+	if len(r.Announcements) == len(s.plan.Proposal.Roster) {
+		if made, err := s.madeAnnouncement(r.Announcements[s.self]); err != nil {
+			return refuse(r, s.store(err))
+		} else if made {
+			return s.rolledBack(r, foundAnnouncement)
+		}
+	}
 	if !ok || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
@@ -277,6 +284,13 @@ func (s *session) confirmed(r tellConfirmed) answer {
 	if _, ok, err := s.journal.Setup(r.Attempt, setupConfirmation); err != nil {
 		return refuse(r, s.store(err))
 	} else if !ok {
+		evidence, err := s.lostConfirmation(r)
+		switch {
+		case err != nil:
+			return refuse(r, s.store(err))
+		case evidence != "":
+			return s.rolledBack(r, evidence)
+		}
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	setup, ok, err := s.verified(r.Attempt)

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -43,6 +44,7 @@ type testSite struct {
 	values []float64 // what its file holds, row-major
 	agent  *Agent
 	sent   [][]byte
+	log    bytes.Buffer
 }
 
 var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -171,7 +173,7 @@ func (s *testSite) start() {
 	if s.config, err = ReadConfig(s.dir); err != nil {
 		s.t.Fatal(err)
 	}
-	if s.agent, err = New(Options{Config: s.config, Now: func() time.Time { return testNow }}); err != nil {
+	if s.agent, err = New(Options{Config: s.config, Now: func() time.Time { return testNow }, Logger: slog.New(slog.NewTextHandler(&s.log, nil))}); err != nil {
 		s.t.Fatal(err)
 	}
 }

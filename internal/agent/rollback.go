@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"slices"
+
+	"covey/internal/ledger"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// A ledger that was put back to an earlier state, from a backup or a snapshot of
+// its machine, looks whole: its two files fit. It no longer knows what this site
+// has sent since, and the once-only rules rest on that. This file finds what only
+// a later state of the site can have made, in what the coordinator shows. What it
+// cannot find is in docs/threat-model.md.
+
+// rolledBack leaves a study because of such evidence, and says so.
+func (s *session) rolledBack(r request, evidence string) answer {
+	if err := s.leave(evidence); err != nil {
+		return refuse(r, s.store(err))
+	}
+	return refuse(r, study.CodeRolledBack)
+}
+
+// leave ends the study here for good. Nobody can say what else was sent for it, so
+// all of its approved ρ counts as spent.
+func (s *session) leave(evidence string) error {
+	s.agent.log.Error("THE LEDGER IS OLDER THAN WHAT THIS SITE HAS ALREADY SENT (a restored backup, or a snapshot of its machine?): "+
+		"this site leaves the study for good, and all of the study's ρ counts as spent",
+		"study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name, "evidence", evidence,
+		"population", s.dataset.Population, "rho", s.plan.Rho)
+	if err := s.agent.ledger.Forfeit(s.plan.Digest, string(study.CodeRolledBack)); err != nil {
+		return err
+	}
+	s.agent.forget(s.plan.Digest)
+	return nil
+}
+
+// The evidence, as the log names it.
+const (
+	foundAnnouncement = "an announcement with this site's signature that is not on record"
+	foundConfirmation = "a confirmation with this site's signature that is not on record"
+	toldConfirmed     = "the coordinator says that this site confirmed a setup of which the ledger holds nothing"
+	foundRelease      = "a release certificate with this site's signature that is not on record"
+	foundFinal        = "a signed result that holds an upload of this site that is not on record"
+	foundEgress       = "egress.jsonl lists a message that is not on record"
+)
+
+// announcementLabel begins every announcement; the study's digest follows it
+// (docs/protocol.md).
+const announcementLabel = "covey secagg announcement v1\x00complete\x00"
+
+// madeAnnouncement says that raw is an announcement for this study with this
+// site's signature, of whichever attempt, that is on record for none.
+func (s *session) madeAnnouncement(raw []byte) (bool, error) {
+	n := len(raw) - ed25519.SignatureSize
+	if n < 0 || !bytes.HasPrefix(raw, append([]byte(announcementLabel), s.plan.Digest[:]...)) ||
+		!ed25519.Verify(s.agent.identity.Public().(ed25519.PublicKey), raw[:n], raw[n:]) {
+		return false, nil
+	}
+	for k := range uint32(maxAttempts) {
+		on, ok, err := s.journal.Setup(k, setupAnnouncement)
+		if err != nil || ok && bytes.Equal(on, raw) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// lostConfirmation gives the evidence in the confirmations of an attempt that this
+// site has none on record for; "" if they are worth nothing.
+//
+// Without the announcements the transcript is not known, and a signature on it
+// cannot be checked. The coordinator's word is taken then: an honest one sends
+// confirmations only once it holds this site's, and a false word costs the site
+// no more than the study that it approved, which a coordinator can end anyway,
+// and its ρ, which a coordinator can use up anyway. Going on would mean to wait
+// for ever.
+func (s *session) lostConfirmation(r tellConfirmed) (string, error) {
+	if len(r.Signatures) != len(s.plan.Proposal.Roster) || len(r.Signatures[s.self]) != ed25519.SignatureSize {
+		return "", nil
+	}
+	setup, ok, err := s.verified(r.Attempt)
+	switch {
+	case err != nil:
+		return "", err
+	case !ok:
+		return toldConfirmed, nil
+	case setup.CheckConfirmation(s.self, r.Signatures[s.self]) == nil:
+		return foundConfirmation, nil
+	}
+	return "", nil
+}
+
+// lostSignature says that a certificate for the open query holds a signature of
+// this site on u that is not on record.
+func (s *session) lostSignature(u secagg.Survivors, certificate secagg.Certificate) (bool, error) {
+	q := s.open.query
+	if len(certificate) != len(s.plan.Proposal.Roster) || s.setup.CheckRelease(s.self, q, u, certificate[s.self]) != nil {
+		return false, nil
+	}
+	on, ok, err := s.journal.SignedIn(q.Slot)
+	return err == nil && !(ok && on.Context == q.Context && bytes.Equal(on.Survivors, u.Bytes())), err
+}
+
+// lostUpload says that a release, which the coordinator signed, holds an upload of
+// this site that is not on record. The record of an upload outlives its bytes, so
+// results may come late and in any order. A query whose result is on record is
+// past that question.
+func (s *session) lostUpload(release study.Release) (bool, error) {
+	if !slices.Contains(release.Survivors, s.self) {
+		return false, nil
+	}
+	if _, known := s.journal.FinalResult(release.Query); known {
+		return false, nil
+	}
+	query, ok, err := s.journal.UploadedIn(release.Slot)
+	return err == nil && !(ok && query == release.Query), err
+}
+
+// compareEgress looks for what left by egress.jsonl and is not on the ledger, which
+// is on disk before a message is on its way: a ledger restored alone.
+func (a *Agent) compareEgress() error {
+	for id, sent := range a.egress.study {
+		e, known := a.standing(id)
+		if !known && sent["announcement"].Messages > 0 {
+			a.stranger(id, "egress.jsonl lists messages of a study that is not on this ledger")
+		}
+		if e.State != ledger.Approved {
+			continue
+		}
+		s, code := a.session(id)
+		if code != "" {
+			continue // it cannot be gone on with as configured now; looked at again then
+		}
+		missing, err := s.missing(sent, a.egress.last[id])
+		if err == nil && missing {
+			err = s.leave(foundEgress)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing says that one of the messages sent, of which last gives the latest by
+// kind, is not on record.
+func (s *session) missing(sent map[string]Count, last map[string]spot) (bool, error) {
+	for kind, stored := range map[string]string{"announcement": setupAnnouncement, "boxes": setupBoxes, "confirmation": setupConfirmation} {
+		found := sent[kind].Messages == 0
+		for k := uint32(0); k < maxAttempts && !found; k++ {
+			var err error
+			if _, found, err = s.journal.Setup(k, stored); err != nil {
+				return false, err
+			}
+		}
+		if !found {
+			return true, nil
+		}
+	}
+	if at, ok := last["upload"]; ok {
+		if query, ok, err := s.journal.UploadedIn(at.slot); err != nil || !ok || query != at.query {
+			return err == nil, err
+		}
+	}
+	if at, ok := last["signature"]; ok {
+		if on, ok, err := s.journal.SignedIn(at.slot); err != nil || !ok || on.Query != at.query {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// maxStrangers bounds the studies that the log tells about.
+const maxStrangers = 100
+
+const askedBeyond = "the coordinator goes on with a study whose approval is not on this ledger; it is refused"
+
+// stranger logs, once a study, a sign that the ledger lost the study as a whole.
+func (a *Agent) stranger(id study.Digest, sign string) {
+	a.mu.Lock()
+	said := a.strangers[id] || len(a.strangers) >= maxStrangers
+	if !said {
+		a.strangers[id] = true
+	}
+	a.mu.Unlock()
+	if said {
+		return
+	}
+	a.log.Error(sign+". Is the ledger a restored backup, or a snapshot, from before the approval? Compare \"agent ledger show\" with your last "+
+		"\"agent ledger export\". If the ledger is older, stop the agent, move its directory \"ledger\" away and run \"agent ledger recover --from EXPORT\"; "+
+		"without an export that holds the study, lower the population's budget by what the study was worth", "study", id)
+}

@@ -1,0 +1,343 @@
+package agent
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// backup copies the site's whole data directory, as a snapshot of its machine would.
+func (s *testSite) backup() string {
+	s.t.Helper()
+	to := filepath.Join(s.t.TempDir(), "backup")
+	copyDir(s.t, to, s.dir)
+	return to
+}
+
+// restore puts a backup back and starts the agent on it.
+func (s *testSite) restore(backup string) {
+	s.t.Helper()
+	if err := errors.Join(s.agent.Close(), os.RemoveAll(s.dir)); err != nil {
+		s.t.Fatal(err)
+	}
+	copyDir(s.t, s.dir, backup)
+	s.start()
+}
+
+// copyDir copies a directory of files and directories, modes included.
+func copyDir(t *testing.T, to, from string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(to, strings.TrimPrefix(path, from))
+		if d.IsDir() {
+			return os.Mkdir(at, 0o700)
+		}
+		raw, err := os.ReadFile(path)
+		return errors.Join(err, os.WriteFile(at, raw, 0o600))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hasLeft checks that a site left the study with all of its ρ spent, said so, and
+// stays out.
+func (c *standIn) hasLeft(s *testSite, evidence string) {
+	c.t.Helper()
+	if log := s.log.String(); !strings.Contains(log, "THE LEDGER IS OLDER") || !strings.Contains(log, evidence) ||
+		strings.Count(log, "level=ERROR") != 1 {
+		c.t.Errorf("the log does not say once that the ledger is older, by %q:\n%s", evidence, log)
+	}
+	for range 2 {
+		p := s.agent.Ledger().Populations[0]
+		if math.Abs(p.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho || p.ReservedRho != 0 {
+			c.t.Errorf("%+v, want all of ρ = %v spent and nothing reserved", p, c.plan.Rho)
+		}
+		e, _ := s.agent.standing(c.plan.Digest)
+		if e.State != ledger.Finished || e.Code != string(study.CodeRolledBack) {
+			c.t.Errorf("%+v, want finished with rolled_back", e)
+		}
+		for slot := range c.plan.Slots {
+			if v, err := s.agent.ledger.Journal(c.plan.Digest).Slot(slot); err == nil {
+				c.t.Errorf("slot %d still holds %d bytes", slot, len(v))
+			}
+		}
+		refused(s, askAnnouncement{c.plan.Digest, 1}, study.CodeRolledBack)
+		refused(s, c.query(1, 3, c.plan.Start()), study.CodeRolledBack)
+		if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected {
+			c.t.Errorf("offered again: %+v", d)
+		}
+		s.restart()
+	}
+}
+
+// stays checks that a site is still in the study, having refused what was no evidence.
+func (c *standIn) stays(s *testSite) {
+	c.t.Helper()
+	if _, ok := s.agent.ledger.Approved(c.plan.Digest); !ok {
+		c.t.Fatalf("%s left the study:\n%s", s.name, s.log.String())
+	}
+}
+
+// TestRolledBackAnnouncement restores a backup from before the announcement that
+// everyone else has.
+func TestRolledBackAnnouncement(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		c := newStandIn(t, 3, autoPolicy, nil)
+		c.approve()
+		s, id := c.sites[0], c.plan.Digest
+		backup := s.backup()
+		announced := make([][]byte, 3)
+		for i, site := range c.sites {
+			announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+		}
+		s.restore(backup)
+		if again { // it then has another one on record
+			want[announcement](s, askAnnouncement{id, 0})
+		}
+		for _, none := range [][][]byte{nil, make([][]byte, 3), {announced[1], announced[1], announced[2]}, {append(slices.Clone(announced[0]), 0), announced[1], announced[2]}} {
+			if no, ok := s.ask(askBoxes{id, 0, none}).(refusal); !ok || no.Code == study.CodeRolledBack {
+				t.Errorf("garbage is taken for evidence")
+			}
+		}
+		c.stays(s)
+		refused(s, askBoxes{id, 0, announced}, study.CodeRolledBack)
+		c.hasLeft(s, foundAnnouncement)
+	}
+}
+
+// TestAnnouncementOfAnotherAttempt shows a site what it did sign, in the wrong place:
+// that is the coordinator's fault and no evidence.
+func TestAnnouncementOfAnotherAttempt(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.approve()
+	s, id := c.sites[0], c.plan.Digest
+	first := want[announcement](s, askAnnouncement{id, 0}).Signed
+	announced := [][]byte{first, nil, nil}
+	for i, site := range c.sites[1:] {
+		announced[1+i] = want[announcement](site, askAnnouncement{id, 1}).Signed
+	}
+	want[announcement](s, askAnnouncement{id, 1})
+	refused(s, askBoxes{id, 1, announced}, study.CodeBadAnnouncement)
+	c.stays(s)
+}
+
+// TestRolledBackConfirmation restores a backup from before the confirmation, once
+// with the announcements on record and once without.
+func TestRolledBackConfirmation(t *testing.T) {
+	for _, dealt := range []bool{true, false} {
+		c := newStandIn(t, 3, autoPolicy, nil)
+		c.approve()
+		s, id := c.sites[0], c.plan.Digest
+		backup := s.backup()
+		if dealt {
+			// Site 0's own part of the setup up to its boxes, which prepare goes on with.
+			announced := make([][]byte, 3)
+			for i, site := range c.sites {
+				announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+			}
+			want[boxes](s, askBoxes{id, 0, announced})
+			backup = s.backup()
+		}
+		c.prepare(0)
+		s.restore(backup)
+		garbage := [][][]byte{nil, make([][]byte, 3), {c.signed[0][:63], c.signed[1], c.signed[2]}}
+		if dealt {
+			garbage = append(garbage, [][]byte{c.signed[1], c.signed[1], c.signed[2]})
+		}
+		for _, none := range garbage {
+			refused(s, tellConfirmed{id, 0, none}, study.CodeOutOfOrder)
+		}
+		c.stays(s)
+		refused(s, tellConfirmed{id, 0, c.signed}, study.CodeRolledBack)
+		if dealt {
+			c.hasLeft(s, foundConfirmation)
+		} else {
+			c.hasLeft(s, toldConfirmed)
+		}
+	}
+}
+
+// TestRolledBackSignature restores a backup from before a release signature that is in
+// the certificate; once the site has signed another survivor set since.
+func TestRolledBackSignature(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		c, q := newFive(t, study.DropoutContinue)
+		s, u := c.sites[0], []int{0, 1, 2, 3}
+		backup := s.backup()
+		for _, site := range c.sites {
+			want[upload](site, q)
+		}
+		certificate := c.certify(q, u)
+		s.restore(backup)
+		want[upload](s, q)
+		if other {
+			want[signature](s, askSignature{c.plan.Digest, 0, 0, []int{0, 1, 2, 4}})
+		}
+		altered := slices.Clone(certificate)
+		altered[0] = certificate[1]
+		none := slices.Clone(certificate)
+		for i := range none[:2] {
+			none[i] = nil
+		}
+		refused(s, askShares{c.plan.Digest, 0, 0, u, none}, study.CodeBadCertificate)
+		refused(s, askShares{c.plan.Digest, 0, 0, u, nil}, study.CodeBadCertificate)
+		refused(s, askShares{c.plan.Digest, 0, 0, []int{0, 1, 2, 4}, altered}, study.CodeBadCertificate)
+		c.stays(s)
+		refused(s, askShares{c.plan.Digest, 0, 0, u, certificate}, study.CodeRolledBack)
+		c.hasLeft(s, foundRelease)
+	}
+}
+
+// TestRolledBackUpload restores a backup from before an upload that is in a signed
+// result.
+func TestRolledBackUpload(t *testing.T) {
+	for _, queries := range []int{1, 2} {
+		c := newStandIn(t, 3, autoPolicy, nil)
+		c.ready()
+		s, u := c.sites[0], c.everyone()
+		backup, last := "", tellFinal{}
+		for i := range queries {
+			backup = s.backup()
+			q := c.query(i, i, c.plan.Start())
+			last = c.release(q, u, c.open(q, u))
+			for _, site := range c.sites[1:] {
+				site.ask(last)
+			}
+			if i < queries-1 {
+				s.ask(last)
+			}
+		}
+		s.restore(backup)
+		unsigned := last
+		unsigned.Final.Signature = make([]byte, 64)
+		if got := s.ask(unsigned); got != nil {
+			t.Errorf("a result that nobody signed is answered with %+v", got)
+		}
+		c.stays(s)
+		refused(s, last, study.CodeRolledBack)
+		c.hasLeft(s, foundFinal)
+	}
+}
+
+// TestLateResultsAreNoEvidence tells a site results late, out of order, twice, and of
+// sums that it was not in.
+func TestLateResultsAreNoEvidence(t *testing.T) {
+	c, q := newFive(t, study.DropoutContinue)
+	s, u := c.sites[0], c.everyone()
+	first := c.release(q, u, c.open(q, u))
+	for _, site := range c.sites[1:] {
+		site.ask(first)
+	}
+	next := c.query(1, 1, c.plan.Start())
+	var up []*testSite
+	for _, site := range c.sites[1:] {
+		want[upload](site, next)
+		up = append(up, site)
+	}
+	// Without site 0, which was away: its ledger has no upload in slot 1.
+	second := c.release(next, []int{1, 2, 3, 4}, make([]int64, c.plan.D))
+	for _, r := range []request{second, first, second, first} {
+		for _, site := range append(up, s) {
+			if got := site.ask(r); got != nil {
+				t.Fatalf("%s answers %+v", site.name, got)
+			}
+		}
+	}
+	s.restart()
+	for _, r := range []request{first, second} {
+		if got := s.ask(r); got != nil {
+			t.Fatalf("answers %+v after a restart", got)
+		}
+	}
+	// A second result of a query that is over is the coordinator's own fault.
+	if got := s.ask(c.release(next, u, make([]int64, c.plan.D))); got != nil {
+		t.Fatalf("answers %+v to a second result", got)
+	}
+	c.stays(s)
+}
+
+// TestRestoredAlone restores the ledger without the egress log beside it: the log is
+// a witness, before any link.
+func TestRestoredAlone(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.approve()
+	s, id := c.sites[0], c.plan.Digest
+	sends := func(a answer) { s.agent.egress.record(describe(a, 1), testNow) }
+	var backups []string
+	step := func(a answer) { // what link.write does with an answer
+		sends(a)
+		s.restart()
+		c.stays(s)
+		backups = append(backups, s.backup())
+	}
+	backups = append(backups, s.backup())
+	c.prepare(0)
+	step(announcement{Study: id})
+	step(boxes{Study: id})
+	step(confirmation{Study: id})
+	c.confirm()
+	q := c.query(0, 0, c.plan.Start())
+	step(want[upload](s, q))
+	want[upload](s, q) // after the restart
+	step(want[signature](s, askSignature{id, 0, 0, c.everyone()}))
+	egress, err := os.ReadFile(filepath.Join(s.dir, egressFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSpace(string(egress)), "\n")
+	// The ledger of before the setup, of before the upload, of before the signature,
+	// with the log as it was one message later.
+	for _, at := range []struct{ ledger, lines int }{{0, 1}, {0, 3}, {3, 4}, {4, 5}} {
+		s.restore(backups[at.ledger])
+		c.stays(s)
+		s.log.Reset()
+		if err := s.agent.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s.write(egressFile, strings.Join(lines[:at.lines], ""))
+		s.start()
+		c.hasLeft(s, foundEgress)
+	}
+}
+
+// TestStrangeStudy: a ledger from before the approval knows nothing of the study; the
+// log says what that may mean, once.
+func TestStrangeStudy(t *testing.T) {
+	for name, policy := range map[string]string{"unknown": autoPolicy, "pending": `approve = "ask"`} {
+		t.Run(name, func(t *testing.T) {
+			c := newStandIn(t, 3, policy, nil)
+			s, id := c.sites[0], c.plan.Digest
+			code := study.CodeUnknownStudy
+			if name == "pending" {
+				want[decision](s, askDecision{c.body})
+				code = study.CodeNotApproved
+			}
+			s.ask(tellEnded{study.Digest{9}, study.CodeAborted})
+			if strings.Contains(s.log.String(), "recover --from") {
+				t.Error("the end of an unknown study is no sign")
+			}
+			for range 2 {
+				if got := s.ask(tellConfirmed{id, 0, make([][]byte, 3)}); got != nil {
+					t.Errorf("answers %+v", got)
+				}
+				refused(s, c.query(0, 0, c.plan.Start()), code)
+				refused(s, askAnnouncement{id, 0}, code)
+			}
+			if log := s.log.String(); strings.Count(log, "recover --from") != 1 || !strings.Contains(log, "restored backup") {
+				t.Errorf("want one line about a restored backup:\n%s", log)
+			}
+		})
+	}
+}
