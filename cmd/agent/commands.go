@@ -202,8 +202,9 @@ func (c *studyRejectCmd) Run(t *terminal) error {
 }
 
 type ledgerCmd struct {
-	Show   ledgerShowCmd   `cmd:"" help:"Show budgets and charges."`
-	Export ledgerExportCmd `cmd:"" help:"Write budgets and charges as JSON."`
+	Show    ledgerShowCmd    `cmd:"" help:"Show budgets and charges."`
+	Export  ledgerExportCmd  `cmd:"" help:"Write budgets and charges as JSON. Keep one elsewhere: \"recover --from\" reads it."`
+	Recover ledgerRecoverCmd `cmd:"" help:"Go on after a loss of ledger files; the agent must not run."`
 }
 
 type ledgerShowCmd struct{}

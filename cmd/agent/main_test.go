@@ -14,8 +14,10 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"agent": main
 // TestScript runs the commands that need no coordinator, as a person would.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code},
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": code, "makeledger": makeLedger, "spent": spent, "locked": locked,
+		},
 	})
 }
 

@@ -119,7 +119,7 @@ func TestOperatorCommands(t *testing.T) {
 	}
 	has(said, "is approved", `population "patients"`)
 	out, _ = agent(0, "ledger", "show")
-	has(out, "patients", "approved")
+	has(out, "Budgets in ρ", "patients    0.5", "Charges by study", id.String()[:12], "blood", "approved", "QUERIES")
 	exported, _ := agent(0, "ledger", "export")
 	asJSON, _ := agent(0, "ledger", "show", "--json")
 	if exported != asJSON || !json.Valid([]byte(exported)) {

@@ -71,7 +71,10 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	}
 	fmt.Fprintln(w)
 	if s.Plan == nil {
-		fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho, s.Queries)
+		fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho-s.ForfeitRho, s.Queries)
+		if s.ForfeitRho > 0 {
+			fmt.Fprintf(w, "spent    ρ = %.6g more, since nobody can say what was sent\n", s.ForfeitRho)
+		}
 		return
 	}
 	fmt.Fprintf(w, "data     %s, %d columns\n", s.Dataset, s.Plan.D)
@@ -153,6 +156,7 @@ func section(w io.Writer, title string, lines []string) {
 }
 
 func printLedger(w io.Writer, l agent.LedgerReply) {
+	fmt.Fprintln(w, "Budgets in ρ (zCDP), over all studies of a population")
 	table(w, func(line func(string, ...any)) {
 		line("POPULATION\tCAP\tSPENT\tRESERVED\tLEFT")
 		for _, p := range l.Populations {
@@ -163,10 +167,24 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 			line("%s\t%.6g\t%.6g\t%.6g\t%.6g", name, p.CapRho, p.SpentRho, p.ReservedRho, p.LeftRho)
 		}
 	})
-	if len(l.Studies) > 0 {
-		fmt.Fprintln(w)
-		printStudies(w, l.Studies)
+	if len(l.Studies) == 0 {
+		return
 	}
+	fmt.Fprintln(w, "\nCharges by study, the newest first; FORFEITED is the part of SPENT that no query was asked for")
+	table(w, func(line func(string, ...any)) {
+		line("POPULATION\tSTUDY\tNAME\tSTATE\tAPPROVED\tSPENT\tFORFEITED\tQUERIES\tDATE\tBY")
+		for _, s := range l.Studies {
+			state, date := s.State, ""
+			if s.Code != "" {
+				state += " (" + s.Code + ")"
+			}
+			if s.Time != nil {
+				date = s.Time.Format(time.DateOnly)
+			}
+			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%.6g\t%d\t%s\t%s", s.Population, s.Digest.String()[:12], s.Name, state,
+				s.Rho, s.SpentRho, s.ForfeitRho, s.Queries, date, s.By)
+		}
+	})
 }
 
 func printEgress(w io.Writer, e agent.EgressReply) {

@@ -88,7 +88,7 @@ func New(o Options) (*Agent, error) {
 		return nil, a.config.error("site", "the certificate is of site %q, not %q", name, a.config.Site)
 	}
 	a.identity = a.site.Identity()
-	if a.ledger, err = ledger.Open(filepath.Join(dir, "ledger")); err != nil {
+	if a.ledger, err = ledger.Open(a.config.LedgerDir()); err != nil {
 		return nil, err
 	}
 	if a.pending, err = openPending(filepath.Join(dir, "pending")); err == nil {

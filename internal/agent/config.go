@@ -266,3 +266,6 @@ func (c *Config) path(p string) string {
 
 // DataDir is the directory of keys, ledger and socket.
 func (c *Config) DataDir() string { return c.path(c.Data) }
+
+// LedgerDir is the directory of the ledger's files.
+func (c *Config) LedgerDir() string { return filepath.Join(c.DataDir(), "ledger") }

@@ -56,8 +56,9 @@ type StudyView struct {
 	Code       string       `json:"code,omitempty"`
 	Population string       `json:"population,omitempty"`
 	Rho        float64      `json:"rho,omitempty"`
-	SpentRho   float64      `json:"spent_rho"`
-	Queries    int          `json:"queries"` // charged
+	SpentRho   float64      `json:"spent_rho"`             // forfeited ρ included
+	ForfeitRho float64      `json:"forfeit_rho,omitempty"` // counted as spent without a query
+	Queries    int          `json:"queries"`               // charged
 	By         string       `json:"by,omitempty"`
 	Time       *time.Time   `json:"time,omitempty"`
 }
@@ -69,7 +70,7 @@ func (a *Agent) view(id study.Digest) StudyView {
 	if e, ok := a.standing(id); ok {
 		at := e.Time
 		return StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
-			Rho: e.Rho, SpentRho: e.SpentRho, Queries: e.Queries, By: e.By, Time: &at}
+			Rho: e.Rho, SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, By: e.By, Time: &at}
 	}
 	v := StudyView{Digest: id, State: statePending}
 	if s, _ := a.session(id); s != nil {
@@ -189,6 +190,24 @@ func privacyWords(p *study.Plan) []string {
 type LedgerReply struct {
 	Populations []PopulationView `json:"populations"`
 	Studies     []StudyView      `json:"studies"`
+}
+
+// Entries gives what ledger.Restore needs: the populations, and every study.
+func (r LedgerReply) Entries() ([]ledger.Population, []ledger.StudyEntry) {
+	var populations []ledger.Population
+	for _, p := range r.Populations {
+		populations = append(populations, ledger.Population{Name: p.Name, CapRho: p.CapRho, ReservedRho: p.ReservedRho, SpentRho: p.SpentRho})
+	}
+	var studies []ledger.StudyEntry
+	for _, s := range r.Studies {
+		e := ledger.StudyEntry{Study: s.Digest, Name: s.Name, Population: s.Population, State: ledger.State(s.State), Code: s.Code,
+			Rho: s.Rho, SpentRho: s.SpentRho, By: s.By}
+		if s.Time != nil {
+			e.Time = *s.Time
+		}
+		studies = append(studies, e)
+	}
+	return populations, studies
 }
 
 // PopulationView is a population's budget, in zCDP's ρ.

@@ -18,9 +18,10 @@ var (
 	// accountant charges before release (P3), and an upload is where release
 	// leaves the site's hands.
 	ErrNotCharged = errors.New("ledger: the query was not charged")
-	// ErrHealthy is returned by Recover for a ledger with which nothing is wrong,
-	// and by Restore where a ledger.db is.
-	ErrHealthy = errors.New("ledger: there is nothing to recover from; nothing was changed")
+	// ErrHealthy is returned by Recover for a ledger with which nothing is wrong.
+	ErrHealthy = errors.New("ledger: nothing is wrong with it, so nothing was changed")
+	// ErrExists is returned by Restore where a ledger.db is.
+	ErrExists = errors.New("ledger: there is a ledger.db, so nothing was changed; without --from its budgets are kept, and a damaged one has to be moved away first")
 )
 
 // StoreError is the first I/O error of the ledger's files. It latches: every

@@ -232,7 +232,7 @@ func fresh(tx *bbolt.Tx) error {
 // another that was lost, and none of its secrets: an approved study becomes a
 // finished one whose whole ρ is spent, a finished or rejected one stays what it
 // was; none can be entered again. populations holds the caps, and MUST add up to
-// the studies. Errors: ErrHealthy if there is a ledger.db, *FieldError,
+// the studies. Errors: ErrExists, *FieldError,
 // *StoreError. A crash leaves dir without a ledger.db, as it was, or with all of it.
 func Restore(dir string, populations []Population, studies []StudyEntry) error {
 	path := filepath.Join(dir, dbName)
@@ -240,7 +240,7 @@ func Restore(dir string, populations []Population, studies []StudyEntry) error {
 		if err != nil {
 			return &StoreError{Op: "looked for " + dbName, Err: err}
 		}
-		return ErrHealthy
+		return ErrExists
 	}
 	caps, err := checkRestored(populations, studies)
 	if err != nil {

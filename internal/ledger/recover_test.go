@@ -180,7 +180,7 @@ func TestRestore(t *testing.T) {
 	l := mustOpen(t, dir)
 	populations, studies := l.Populations(), l.Studies()
 	must(t, l.Close())
-	if err := Restore(dir, populations, studies); !errors.Is(err, ErrHealthy) {
+	if err := Restore(dir, populations, studies); !errors.Is(err, ErrExists) {
 		t.Errorf("beside a database: %v", err)
 	}
 	must(t, os.Remove(filepath.Join(dir, dbName)))

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/term"
+
+	"covey/internal/agent"
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// maxExport bounds what is read of an export.
+const maxExport = 64 << 20
+
+type ledgerRecoverCmd struct {
+	From string `placeholder:"EXPORT" help:"Start a lost ledger from what \"ledger export\" wrote."`
+	Yes  bool   `short:"y" help:"Do not ask."`
+}
+
+// Help is kong's longer text.
+func (ledgerRecoverCmd) Help() string {
+	return `Without --from: ledger.db is there and its key file is missing, of another ledger or
+of another time. Budgets stay. Every study that was approved and is not over is left,
+and all of its approved ρ counts as spent, since nobody can say what was sent for it.
+
+With --from: ledger.db is lost. The new ledger holds the budgets and studies of an
+export, each unfinished one as left and spent in full. What was charged after the
+export was written is not in it: use the latest.`
+}
+
+// recovered is what was done, for --json.
+type recovered struct {
+	Found       string            `json:"found"`                      // what was wrong
+	Left        []recoveredStudy  `json:"left"`                       // studies that were not over
+	Populations []recoveredBudget `json:"populations"`                // afterwards
+	Aside       string            `json:"foreign_key_file,omitempty"` // where another ledger's key file is now
+}
+
+type recoveredStudy struct {
+	Digest     study.Digest `json:"digest"`
+	Name       string       `json:"name,omitempty"`
+	Population string       `json:"population"`
+	Rho        float64      `json:"rho"`
+	SpentRho   float64      `json:"spent_rho"` // before
+}
+
+type recoveredBudget struct {
+	Name     string  `json:"name"`
+	SpentRho float64 `json:"spent_rho"`
+}
+
+func (c *ledgerRecoverCmd) Run(t *terminal) error {
+	config, err := agent.ReadConfig(t.dir)
+	if err != nil {
+		return err
+	}
+	if _, err := ask[agent.Status](t, "GET", "status"); err == nil {
+		return &inputError{errors.New("the agent runs; stop it first")}
+	}
+	var done recovered
+	if c.From != "" {
+		done, err = c.restore(t, config.LedgerDir())
+	} else {
+		done, err = c.recover(t, config.LedgerDir())
+	}
+	if errors.Is(err, ledger.ErrHealthy) || errors.Is(err, ledger.ErrExists) || is[*ledger.FieldError](err) {
+		return &inputError{err}
+	}
+	if err != nil {
+		return err
+	}
+	t.say("The ledger can be used again. The studies above are left for good; new ones can be joined.")
+	return t.print(done, func(w io.Writer) { printBudgets(w, done) })
+}
+
+// recover keeps ledger.db.
+func (c *ledgerRecoverCmd) recover(t *terminal, dir string) (recovered, error) {
+	rec, err := ledger.Recover(dir, func(r ledger.Recovery) error {
+		return c.agree(t, newRecovered(r.Found.File+" "+r.Found.Reason, r.Studies, r.Populations))
+	})
+	if err != nil {
+		return recovered{}, err
+	}
+	done := newRecovered(rec.Found.File+" "+rec.Found.Reason, rec.Studies, rec.Populations)
+	if done.Aside = rec.Aside; done.Aside != "" {
+		t.say("The key file of another ledger was in the way; it is %s now. Put it back where it belongs.", done.Aside)
+	}
+	return done, nil
+}
+
+// restore starts a ledger from an export.
+func (c *ledgerRecoverCmd) restore(t *terminal, dir string) (recovered, error) {
+	f, err := os.Open(c.From)
+	if err != nil {
+		return recovered{}, &inputError{err}
+	}
+	defer f.Close()
+	var export agent.LedgerReply
+	d := json.NewDecoder(io.LimitReader(f, maxExport))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&export); err != nil {
+		return recovered{}, &inputError{fmt.Errorf("%s: not what \"ledger export\" writes: %w", c.From, err)}
+	}
+	populations, studies := export.Entries()
+	var open []ledger.StudyEntry
+	for _, s := range studies {
+		if s.State == ledger.Approved {
+			open = append(open, s)
+		}
+	}
+	after := make([]ledger.Population, len(populations))
+	for i, p := range populations {
+		after[i] = ledger.Population{Name: p.Name, CapRho: p.CapRho, SpentRho: p.SpentRho + p.ReservedRho}
+	}
+	done := newRecovered("ledger.db is missing", open, after)
+	if _, err := os.Lstat(filepath.Join(dir, "ledger.db")); err == nil {
+		return recovered{}, ledger.ErrExists // before asking; Restore looks again
+	}
+	if err := c.agree(t, done); err != nil {
+		return recovered{}, err
+	}
+	return done, ledger.Restore(dir, populations, studies)
+}
+
+func newRecovered(found string, left []ledger.StudyEntry, populations []ledger.Population) recovered {
+	out := recovered{Found: found, Left: []recoveredStudy{}, Populations: []recoveredBudget{}}
+	for _, s := range left {
+		out.Left = append(out.Left, recoveredStudy{s.Study, s.Name, s.Population, s.Rho, s.SpentRho})
+	}
+	for _, p := range populations {
+		out.Populations = append(out.Populations, recoveredBudget{p.Name, p.SpentRho})
+	}
+	return out
+}
+
+// agree shows what will be done, and asks unless --yes.
+func (c *ledgerRecoverCmd) agree(t *terminal, r recovered) error {
+	t.say("%s. The studies that were not over are left, and all of their ρ counts as spent:", r.Found)
+	table(t.err, func(line func(string, ...any)) {
+		line("  STUDY\tNAME\tPOPULATION\tRHO\tSPENT BEFORE")
+		for _, s := range r.Left {
+			line("  %s\t%s\t%s\t%.6g\t%.6g", s.Digest.String()[:12], s.Name, s.Population, s.Rho, s.SpentRho)
+		}
+	})
+	switch {
+	case c.Yes:
+		return nil
+	case !term.IsTerminal(int(os.Stdin.Fd())):
+		return &inputError{errors.New("stdin is no terminal: give --yes")}
+	}
+	fmt.Fprint(t.err, "\nGo on? Type yes: ")
+	var word string
+	fmt.Fscanln(os.Stdin, &word)
+	if word != "yes" {
+		return &inputError{errors.New("nothing was changed")}
+	}
+	return nil
+}
+
+func printBudgets(w io.Writer, r recovered) {
+	table(w, func(line func(string, ...any)) {
+		line("POPULATION\tSPENT")
+		for _, p := range r.Populations {
+			line("%s\t%.6g", p.Name, p.SpentRho)
+		}
+	})
+}
