@@ -47,6 +47,7 @@ type cli struct {
 	Study  studyCmd  `cmd:"" help:"List, read, approve and reject studies."`
 	Ledger ledgerCmd `cmd:"" help:"Privacy budgets and what was charged to them."`
 	Egress egressCmd `cmd:"" help:"Exactly what leaves this site, and what has left."`
+	Verify verifyCmd `cmd:"" help:"Check a result file offline, and with this site's ledger if -C names one."`
 }
 
 // terminal is where commands write.

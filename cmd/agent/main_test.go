@@ -2,7 +2,10 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -15,8 +18,15 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"agent": main
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			text, err := os.ReadFile("../../internal/study/testdata/result.json")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(e.WorkDir, "result.json"), text, 0o600)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": code, "makeledger": makeLedger, "spent": spent, "locked": locked,
+			"code": code, "sub": sub, "makeledger": makeLedger, "spent": spent, "locked": locked,
 		},
 	})
 }
@@ -38,4 +48,18 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
 	}
+}
+
+// sub is "sub FILE REGEXP NEW": each match, of which there must be one at least, is
+// replaced.
+func sub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: sub file regexp new")
+	}
+	match := regexp.MustCompile("(?m)" + args[1])
+	text := ts.ReadFile(args[0])
+	if !match.MatchString(text) {
+		ts.Fatalf("%s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(match.ReplaceAllString(text, args[2])), 0o600))
 }

@@ -37,6 +37,7 @@ type cli struct {
 	Study   studyCmd   `cmd:"" help:"Validate, create, list, show, watch and abort studies; fetch results."`
 	Raft    raftCmd    `cmd:"" help:"List, add and remove coordinators; give the lead away; snapshot."`
 	Account accountCmd `cmd:"" help:"Convert between noise and privacy."`
+	Verify  verifyCmd  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 }
 
 // streams are a command's outputs and its end.
