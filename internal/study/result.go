@@ -15,6 +15,8 @@ const autoNoise = 0.12
 // output. The names are scikit-learn's where it has them. All of it is
 // (ε, δ)-differentially private, post-processing of the releases included. Its JSON
 // is a result file, which Verify checks by itself once SignResult has filled it in.
+// A field that is added MUST be left out of the JSON where it is empty, or results
+// that are already signed no longer verify.
 type Result struct {
 	Name    string  `json:"name"`
 	Digest  Digest  `json:"digest"`
