@@ -58,6 +58,7 @@ type Agent struct {
 	address  string
 	linkErr  error
 	stop     context.CancelCauseFunc // of Run; nil before
+	over     bool                    // the ledger failed, and the log says so
 	units    map[string]counted      // by path
 	// strangers are the unknown studies that the log told about.
 	strangers map[study.Digest]bool
@@ -157,9 +158,12 @@ func (a *Agent) failed(err error) {
 			return
 		}
 	}
-	a.log.Error("the ledger failed; the agent stops", "error", err)
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if !a.over {
+		a.over = true
+		a.log.Error("the ledger failed; the agent stops", "error", err)
+	}
 	if a.stop != nil {
 		a.stop(err)
 	}
@@ -183,7 +187,20 @@ func (a *Agent) post(answer answer) {
 
 // handle answers one request, nil for silence. It is called by one goroutine at
 // a time for one study.
+//
+// Once the ledger has failed nothing is said, not even a refusal: this process
+// ends, and the next one on this directory answers from what is on disk. A refusal
+// would end for good what only has to wait.
 func (a *Agent) handle(r request) answer {
+	said := a.answer(r)
+	if err := a.ledger.Err(); err != nil {
+		a.failed(err)
+		return nil
+	}
+	return said
+}
+
+func (a *Agent) answer(r request) answer {
 	if offer, ok := r.(askDecision); ok {
 		return a.offered(offer.Body)
 	}

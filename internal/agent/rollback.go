@@ -181,6 +181,9 @@ const askedBeyond = "the coordinator goes on with a study whose approval is not 
 
 // stranger logs, once a study, a sign that the ledger lost the study as a whole.
 func (a *Agent) stranger(id study.Digest, sign string) {
+	if a.ledger.Err() != nil {
+		return // a failed ledger knows no study
+	}
 	a.mu.Lock()
 	said := a.strangers[id] || len(a.strangers) >= maxStrangers
 	if !said {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"covey/internal/clip"
 	"covey/internal/pki"
 	"covey/internal/secagg"
@@ -45,6 +47,9 @@ type testSite struct {
 	agent  *Agent
 	sent   [][]byte
 	log    bytes.Buffer
+
+	options []grpc.DialOption
+	between func(request, answer) answer // stands between the agent and what is sent
 }
 
 var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -173,7 +178,8 @@ func (s *testSite) start() {
 	if s.config, err = ReadConfig(s.dir); err != nil {
 		s.t.Fatal(err)
 	}
-	if s.agent, err = New(Options{Config: s.config, Now: func() time.Time { return testNow }, Logger: slog.New(slog.NewTextHandler(&s.log, nil))}); err != nil {
+	if s.agent, err = New(Options{Config: s.config, Now: func() time.Time { return testNow }, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
+		DialOptions: s.options}); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -191,6 +197,9 @@ func (s *testSite) restart() {
 func (s *testSite) ask(r request) answer {
 	s.t.Helper()
 	a := s.agent.handle(r)
+	if s.between != nil {
+		a = s.between(r, a)
+	}
 	if a == nil {
 		return nil
 	}

@@ -62,7 +62,7 @@ func TestRecover(t *testing.T) {
 			mustOpen(t, other).Close()
 			return os.Rename(filepath.Join(other, keysName), filepath.Join(dir, keysName))
 		},
-		"cut short": func(dir, _ string) error { return os.Truncate(filepath.Join(dir, keysName), 2*keySize) },
+		"cut short": func(dir, _ string) error { return os.Truncate(filepath.Join(dir, keysName), keySize) },
 		"of other content": func(dir, _ string) error {
 			path := filepath.Join(dir, keysName)
 			b, err := os.ReadFile(path)
