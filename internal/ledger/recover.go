@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -113,35 +112,23 @@ func (l *Ledger) examine(id [16]byte) (own bool, err error) {
 				return errDamaged
 			}
 			r := l.record(tx, [32]byte(k))
-			due, err := r.due()
-			if err != nil {
+			if _, err := r.due(); err != nil {
 				return err
 			}
 			for _, bucket := range itemBuckets {
-				spots, err := r.live(bucket, func(key []byte) (bool, error) { return true, nil })
+				spots, err := r.live(bucket, func([]byte) (bool, error) { return true, nil })
 				if err != nil {
 					return err
 				}
 				for _, s := range spots {
-					if !isDue(due, s) {
-						if _, err := r.secret(s.bucket, s.key); err != nil {
-							return err
-						}
+					if _, err := r.secret(s.bucket, s.key); err != nil && err != ErrErased { // Open ends an erasure cut short
+						return err
 					}
 				}
 			}
 			return nil
 		})
 	})
-}
-
-func isDue(due []spot, s spot) bool {
-	for _, d := range due {
-		if bytes.Equal(d.bucket, s.bucket) && bytes.Equal(d.key, s.key) {
-			return true
-		}
-	}
-	return false
 }
 
 // putKeysAway zeroes this ledger's own old key file, whose secrets are given up

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,6 +81,10 @@ func TestRecover(t *testing.T) {
 			dir, before := used(t)
 			must(t, harm(dir, before))
 			old, _ := os.ReadFile(filepath.Join(dir, keysName))
+			file, err := os.Open(filepath.Join(dir, keysName)) // stays the old one
+			if err == nil {
+				defer file.Close()
+			}
 			var asked Recovery
 			rec, err := Recover(dir, func(r Recovery) error { asked = r; return nil })
 			must(t, err)
@@ -97,6 +102,10 @@ func TestRecover(t *testing.T) {
 				}
 			} else if rec.Aside != "" {
 				t.Errorf("this ledger's own keys are kept as %q", rec.Aside)
+			} else if file != nil {
+				if b, err := io.ReadAll(file); err != nil || len(b) == 0 || !bytes.Equal(b, make([]byte, len(b))) {
+					t.Errorf("this ledger's own old keys are not erased (%v)", err)
+				}
 			}
 			l := mustOpen(t, dir)
 			s := l.Studies()[slices.IndexFunc(l.Studies(), func(s StudyEntry) bool { return s.Study == study(2) })]
@@ -137,6 +146,19 @@ func TestRecoverRefuses(t *testing.T) {
 		t.Errorf("a healthy ledger: %v", err)
 	}
 	l := mustOpen(t, dir)
+	_, err := l.Journal(study(2)).PutSetup(0, "k", []byte("s"))
+	must(t, err)
+	var it item
+	must(t, l.Journal(study(2)).view(func(r *record) (err error) {
+		it, err = decodeItem(bytes.Clone(r.get(setupBucket, setupKey(0, "k"))))
+		return err
+	}))
+	must(t, l.keys.zero([]uint64{it.place}))
+	must(t, l.Close())
+	if _, err := Recover(dir, agree); !errors.Is(err, ErrHealthy) {
+		t.Errorf("an erasure cut short: %v", err)
+	}
+	l = mustOpen(t, dir)
 	if _, err := Recover(dir, agree); !errors.Is(err, ErrLocked) {
 		t.Errorf("a ledger in use: %v", err)
 	}
@@ -196,7 +218,13 @@ func TestRestore(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	file, err := os.Open(filepath.Join(dir, keysName))
+	must(t, err)
+	defer file.Close()
 	must(t, Restore(dir, populations, studies))
+	if b, err := io.ReadAll(file); err != nil || len(b) == 0 || !bytes.Equal(b, make([]byte, len(b))) {
+		t.Errorf("the lost ledger's keys are not erased (%v)", err)
+	}
 	for range 2 {
 		l = mustOpen(t, dir)
 		if p := l.Populations(); len(p) != 1 || p[0].SpentRho != 3.5 || p[0].ReservedRho != 0 || p[0].CapRho != 10 {
