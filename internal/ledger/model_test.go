@@ -85,6 +85,8 @@ func (m *model) answer(st step) string {
 	case "sign", "first":
 		first, _ := m.any(func(e event) bool { return e.do == "sign" })
 		switch {
+		case signed && same(sig) && sig.u == st.u && laterSigned:
+			return "slot order"
 		case signed && same(sig) && sig.u == st.u:
 			return sig.value
 		case signed:

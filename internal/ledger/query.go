@@ -217,7 +217,8 @@ type SignOptions struct {
 }
 
 // Sign returns the site's signature on a survivor set, at most one set per
-// slot. The same set again returns the signature on record; another query,
+// slot. The same set again returns the signature on record, unless a later slot was
+// signed since (*RuleError); another query,
 // context or set in the slot, or a set other than the one that shares went out
 // for, is a *HeldError with what is held. A new signature needs a slot not
 // earlier than the latest one signed, a query not earlier than any on record
@@ -236,6 +237,11 @@ func (j *Journal) Sign(query, slot int, context [32]byte, survivors []byte, comp
 		} else if ok {
 			if !s.same(query, slot, &context, survivors) {
 				return nil, &HeldError{s.signed()}
+			}
+			// A certificate of a slot that was left behind opens nothing: no shares
+			// would follow it.
+			if slot < p.Signed {
+				return nil, r.rule(SlotOrder, &p, query, slot)
 			}
 			return s.Signature, nil
 		}
@@ -401,6 +407,20 @@ func (j *Journal) LatestFinal() (query int, ok bool) {
 func (j *Journal) FirstSurvivors() ([]byte, bool) {
 	p, err := j.progress()
 	return p.First, err == nil && p.HasFirst
+}
+
+// Signed returns what this site signed in a slot.
+func (j *Journal) Signed(slot int) (Signed, bool) {
+	var s signedRecord
+	ok := false
+	err := j.view(func(r *record) (err error) {
+		ok, err = r.load(signedBucket, index(slot), &s)
+		return err
+	})
+	if err != nil || !ok {
+		return Signed{}, false
+	}
+	return s.signed(), true
 }
 
 // LatestSigned returns what this site signed last: what a leader that asks for

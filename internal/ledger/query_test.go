@@ -145,7 +145,11 @@ var rules = map[string][]step{
 		{"sign", 0, 0, "d", "U", "held 0/0 U sign0"},
 		{"sign", 1, 0, "c", "U", "held 0/0 U sign0"},
 		{"sign", 0, 1, "c", "V", "new"},
-		{"sign", 0, 0, "c", "U", "sign0"},
+	},
+	"no old signature for a slot before the latest signed": {
+		{"sign", 0, 0, "c", "U", "new"},
+		{"sign", 0, 1, "d", "U", "new"},
+		{"sign", 0, 0, "c", "U", "slot order"},
 	},
 	"no signature for an earlier slot": {
 		{"sign", 0, 5, "c", "U", "new"},

@@ -107,6 +107,9 @@ func TestRecover(t *testing.T) {
 					t.Errorf("this ledger's own old keys are not erased (%v)", err)
 				}
 			}
+			if info, err := os.Stat(filepath.Join(dir, keysName)); err != nil || info.Size() != keySize {
+				t.Errorf("the new key file is not empty: %v, %v", info, err)
+			}
 			l := mustOpen(t, dir)
 			s := l.Studies()[slices.IndexFunc(l.Studies(), func(s StudyEntry) bool { return s.Study == study(2) })]
 			if s.State != Finished || s.Code != CodeRecovered || s.SpentRho != 3 {
