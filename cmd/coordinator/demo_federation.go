@@ -88,11 +88,14 @@ func (f *federation) failed() error {
 
 // join makes a site's folder: join file, keys, certificate, configuration.
 func (f *federation) join(site string) error {
-	join, err := f.leader().Invite(site, f.addresses, time.Hour)
-	if err != nil {
+	var text []byte
+	err := f.until("a leader", func() error {
+		join, err := f.leader().Invite(site, f.addresses, time.Hour)
+		if err == nil {
+			text, err = join.Marshal()
+		}
 		return err
-	}
-	text, err := join.Marshal()
+	})
 	if err != nil {
 		return err
 	}

@@ -112,9 +112,13 @@ func (d *diskFault) between(r request, a answer) answer {
 	return d.between(r, d.s.agent.handle(r))
 }
 
+// rawOf is what leaves as the answer that was asked for: a pair's second.
 func rawOf(a answer) ([]byte, error) {
-	if a == nil {
+	switch a := a.(type) {
+	case nil:
 		return nil, nil
+	case pair:
+		return encode(a.second)
 	}
 	return encode(a)
 }

@@ -48,6 +48,11 @@ func newLink(ctx context.Context, a *Agent) *link {
 // post queues an answer. After the link has ended it does nothing: whatever an
 // answer holds is asked for again on the next one.
 func (l *link) post(a answer) {
+	if two, ok := a.(pair); ok {
+		l.post(two.first)
+		l.post(two.second)
+		return
+	}
 	raw, err := encode(a)
 	if err != nil {
 		l.agent.log.Error("an answer does not encode", "kind", a.kind(), "error", err)

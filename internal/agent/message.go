@@ -140,6 +140,10 @@ type (
 	}
 )
 
+// pair is two messages, in this order.
+type pair struct{ first, second answer }
+
+func (pair) kind() string         { return "pair" }
 func (hello) kind() string        { return "hello" }
 func (decision) kind() string     { return "decision" }
 func (announcement) kind() string { return "announcement" }

@@ -59,7 +59,14 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 		return s.forbidden(r, err)
 	}
 	s.open = open
-	return upload{s.plan.Digest, ask.Query, ask.Slot, masked}
+	sent := upload{s.plan.Digest, ask.Query, ask.Slot, masked}
+	if signed, ok := s.journal.Signed(ask.Slot); ok {
+		// The coordinator asks again for a slot in which this site signed a survivor
+		// set: it may have lost that (a restored backup), and must hear of it before it
+		// can choose another.
+		return pair{s.held(r, signed), sent}
+	}
+	return sent
 }
 
 var errData = errors.New("agent: the rows are not those that were approved")
@@ -216,10 +223,7 @@ func (s *session) final(r tellFinal) answer {
 // forbidden refuses for a rule of the ledger, with what the site holds.
 func (s *session) forbidden(r request, err error) answer {
 	if held, ok := errors.AsType[*ledger.HeldError](err); ok {
-		no := refuse(r, study.CodeHeld)
-		no.Query, no.Slot, no.Context, no.Signature = held.Query, held.Slot, held.Context[:], held.Signature
-		no.Survivors, _ = decodeSurvivors(held.Survivors) // of our own store; empty if it does not read
-		return no
+		return s.held(r, held.Signed)
 	}
 	if rule, ok := errors.AsType[*ledger.RuleError](err); ok {
 		switch rule.Rule {
@@ -252,6 +256,14 @@ func (s *session) forbidden(r request, err error) answer {
 		return refuse(r, s.store(err))
 	}
 	return refuse(r, s.internal(err))
+}
+
+// held refuses with the survivor set that this site signed.
+func (s *session) held(r request, signed ledger.Signed) answer {
+	no := refuse(r, study.CodeHeld)
+	no.Query, no.Slot, no.Context, no.Signature = signed.Query, signed.Slot, signed.Context[:], signed.Signature
+	no.Survivors, _ = decodeSurvivors(signed.Survivors) // of our own store; empty if it does not read
+	return no
 }
 
 // finalRefusal answers a question about a query that is over with its signed

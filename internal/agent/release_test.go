@@ -52,7 +52,16 @@ func TestOneSurvivorSetASlot(t *testing.T) {
 			t.Error(err)
 		}
 		s.restart()
-		want[upload](s, q)
+		// A coordinator that lost the set hears of it before it gets the upload.
+		two, ok := s.ask(q).(pair)
+		if !ok {
+			t.Fatal("the upload came without the set that is signed")
+		}
+		held, ok := two.first.(refusal)
+		if _, second := two.second.(upload); !ok || !second || held.Code != study.CodeHeld || !slices.Equal(held.Survivors, first) {
+			t.Errorf("%+v, want U = %v and then the upload", two, first)
+		}
+		same(t, "held signature", signed.Signature, held.Signature)
 	}
 	same(t, "signature", signed.Signature, want[signature](s, askSignature{c.plan.Digest, 0, 0, first}).Signature)
 }

@@ -27,10 +27,15 @@ type Replica interface {
 func (c *Coordinator) Serve(ctx context.Context, r Replica) error {
 	c.machine.mu.Lock()
 	c.replica = r
+	led := c.leading // since before, by a node that is alone
 	c.machine.mu.Unlock()
 	for {
 		select {
 		case leads := <-r.LeaderCh():
+			if leads && led {
+				led = false
+				continue
+			}
 			// "true" twice is a lead that was lost and won again in between.
 			c.Follow()
 			if !leads {

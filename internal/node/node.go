@@ -248,3 +248,6 @@ func ignoreClosed(err error) error {
 	}
 	return err
 }
+
+// Transfer gives the lead to any other coordinator that has caught up.
+func (n *Node) Transfer(ctx context.Context) error { return n.replica.Transfer(ctx, "") }

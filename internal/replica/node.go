@@ -69,10 +69,10 @@ const (
 
 // Node is one running replica. Its methods may be called from many goroutines.
 type Node struct {
-	raft   *raft.Raft
-	latch  *latch
-	stream Stream
-	close  func() error // the stores
+	raft      *raft.Raft
+	latch     *latch
+	transport raft.Transport
+	close     func() error // the stores
 
 	// Others wait for the goroutine that stops or closes on a channel, not a
 	// lock: time in a synctest bubble stands still while a lock is waited for.
@@ -141,7 +141,7 @@ type stores struct {
 
 func open(m Machine, opts Options, on stores) (*Node, error) {
 	l := newLatch()
-	n := &Node{latch: l, stream: opts.Stream, close: on.close, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
+	n := &Node{latch: l, close: on.close, stopped: make(chan struct{}), halted: make(chan struct{}), closed: make(chan struct{})}
 	st := &store{logs: on.logs, stable: on.stable, owner: on.owner, latch: l}
 	snaps := &snapshots{SnapshotStore: on.snaps, dir: on.snapDir, owner: on.owner, latch: l}
 	if err := n.start(m, opts, st, snaps); err != nil {
@@ -183,6 +183,7 @@ func orElse[T comparable](v, otherwise T) T {
 func (n *Node) start(m Machine, opts Options, st *store, snaps *snapshots) error {
 	c := config(opts)
 	addr, transport := transport(opts, c.LocalID)
+	n.transport = transport
 	started := make(chan struct{})
 	var err error
 	go func() {
@@ -411,8 +412,8 @@ func (n *Node) shutdown() {
 	if n.raft != nil {
 		n.raft.Shutdown().Error() // waits for raft's goroutines; closes the transport
 	}
-	if n.stream != nil {
-		n.stream.Close() // raft did, if it ever began
+	if t, ok := n.transport.(raft.WithClose); ok {
+		t.Close() // raft did, if it ever began
 	}
 	close(n.halted)
 }

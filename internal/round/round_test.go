@@ -332,3 +332,75 @@ func TestFaults(t *testing.T) {
 		h.want(StatusCompleted)
 	})
 }
+
+// TestUnsignedSlotIsAbandoned: U is committed, everything is uploaded, but the sites
+// sign nothing for this slot any more, as after a restored backup.
+func TestUnsignedSlotIsAbandoned(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["sign"] = true
+	h.run()
+	if h.state.Survivors == nil || h.state.Slot != 0 {
+		t.Fatalf("U = %v in slot %d", h.state.Survivors, h.state.Slot)
+	}
+	h.mute["sign"] = false
+	h.expire(PhaseOpen)
+	h.run()
+	h.want(StatusCompleted)
+	if last := h.last(EntryAbandoned, 0, 0); last == nil {
+		t.Fatal("slot 0 was not abandoned")
+	}
+}
+
+// TestUnsignedSlotIsKeptWhereSitesAreWaitedFor: with "wait" there is no other slot to go to.
+func TestUnsignedSlotIsKeptWhereSitesAreWaitedFor(t *testing.T) {
+	h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	h.mute["sign"] = true
+	h.run()
+	h.expire(PhaseOpen)
+	h.run()
+	if h.state.Slot != 0 || h.state.Status != StatusRunning {
+		t.Fatalf("%s in slot %d", h.state.Status, h.state.Slot)
+	}
+}
+
+// TestSpentSitesEndTheStudy: sites that sent shares in a slot that this log gave up
+// take part in no later one; when too few are left, the study says so and ends.
+func TestSpentSitesEndTheStudy(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["sign"] = true
+	h.run()
+	h.mute["upload"] = true
+	h.expire(PhaseOpen)
+	h.run()
+	if h.state.Slot != 1 {
+		t.Fatalf("slot %d", h.state.Slot)
+	}
+	for i := range 2 { // of five, U_min is 4
+		if h.state.Status != StatusRunning {
+			t.Fatalf("ended when %d sites were spent", i)
+		}
+		h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Culprit: -1})
+		h.run()
+	}
+	h.want(StatusEnded)
+	if h.state.Code != study.CodeHeld || h.state.Culprit != 1 {
+		t.Fatalf("code %s of site %d", h.state.Code, h.state.Culprit)
+	}
+}
+
+// TestHeldByMostSitesIsAdopted: and not forgotten when the log fails to take it.
+func TestHeldByMostSitesIsAdopted(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	h.mute["upload"] = true
+	h.run()
+	h.state.live.proposing = true // an entry is on its way
+	a, b := []int{0, 1, 2, 3}, []int{1, 2, 3, 4}
+	for i, u := range [][]int{a, b, b} {
+		h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Culprit: -1, Held: u})
+	}
+	h.event(ProposeFailed{})
+	h.run()
+	if !slices.Equal(h.state.Survivors, b) {
+		t.Fatalf("U = %v, want the one that most sites signed", h.state.Survivors)
+	}
+}

@@ -80,6 +80,8 @@ type live struct {
 	confirmed [][]byte        // by site
 	uploaded  []bool          // by site, in the open slot
 	signed    [][]byte        // by site, on the committed U
+	held      [][]int         // by site, a U that it signed in the open slot before this leader knew of one
+	spent     []bool          // by site: it sent shares in an earlier slot of the open query, so that no later one can have it
 	shared    []bool          // by site
 	opening   bool            // Open is under way, or has failed
 	failure   study.Code      // why it failed
@@ -116,6 +118,7 @@ func (l *live) reset(sites int) {
 func (l *live) resetSlot(sites int) {
 	l.uploaded, l.shared = make([]bool, sites), make([]bool, sites)
 	l.signed = make([][]byte, sites)
+	l.held, l.spent = make([][]int, sites), make([]bool, sites)
 	l.opening, l.failure, l.overdue, l.stalled = false, "", false, false
 	l.timed = map[string]bool{}
 }

@@ -130,10 +130,17 @@ func (s *State) refused(e Refused) []Effect {
 	case StatusRunning:
 		switch e.Code {
 		case study.CodeHeld:
-			// The log lost a U that this site holds a signature for (a restored
-			// backup): that U is the one that can be opened.
-			if s.open(e.Query, e.Slot) && s.Survivors == nil && e.Held != nil {
-				return s.propose(Entry{Kind: EntrySurvivors, Survivors: e.Held})
+			// The log lost what this site holds (a restored backup).
+			switch {
+			case s.open(e.Query, e.Slot):
+				s.live.held[e.Site] = e.Held
+			case e.Query == s.Query && e.Slot < s.Slot:
+				// It sent shares in a slot that this log gave up: it takes part in no
+				// other, and without that slot's uploads nobody can open it any more.
+				s.live.spent[e.Site] = true
+				if s.plan.Thresholds.Sites-len(indices(s.live.spent)) < s.plan.Thresholds.MinSurvivors {
+					return s.propose(Entry{Kind: EntryEnded, Code: e.Code, Culprit: culprit + 1})
+				}
 			}
 		case study.CodeOutOfOrder, study.CodeFinal:
 			// An answer to something that is over.
@@ -187,6 +194,11 @@ func (s *State) advance() []Effect {
 	switch {
 	case l.failure != "":
 		return s.propose(Entry{Kind: EntryEnded, Code: l.failure})
+	case s.Survivors == nil && s.held() != nil:
+		// A U that a site signed is the only one that can be opened in this slot: the
+		// others that signed it, too, sign no second one. Every U_min sites have one that
+		// signed a certified U among them, and a site says what it signed before it uploads.
+		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.held()})
 	case s.Survivors == nil:
 		if subset(s.wanted(), uploaded) {
 			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
@@ -195,20 +207,18 @@ func (s *State) advance() []Effect {
 			return s.propose(Entry{Kind: EntrySurvivors, Survivors: uploaded})
 		}
 	case s.Certificate == nil:
-		if !subset(s.Survivors, uploaded) {
-			// A leader that began after U was committed asks U's sites again.
-			// Without shares asked for, nothing can have been opened, so another
-			// slot may replace this one.
-			if !waits && l.stalled {
-				if s.spare() {
-					return s.propose(Entry{Kind: EntryAbandoned})
-				}
-				return s.propose(Entry{Kind: EntryEnded, Code: study.CodeRetriesSpent})
-			}
-			return nil
-		}
-		if count(l.signed) >= s.plan.Thresholds.Quorum {
+		if subset(s.Survivors, uploaded) && count(l.signed) >= s.plan.Thresholds.Quorum {
 			return s.propose(Entry{Kind: EntryOpening, Certificate: slices.Clone(l.signed)})
+		}
+		// A leader that began after U was committed asks U's sites for their uploads
+		// again, and one restored from a backup may hear that they signed in a later
+		// slot. Without shares asked for, nothing can have been opened, so another slot
+		// may replace this one.
+		if !waits && l.stalled {
+			if s.spare() {
+				return s.propose(Entry{Kind: EntryAbandoned})
+			}
+			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeRetriesSpent})
 		}
 	default:
 		if !l.opening && subset(s.Survivors, uploaded) && len(indices(l.shared)) >= s.plan.Thresholds.Quorum {
@@ -221,6 +231,25 @@ func (s *State) advance() []Effect {
 		}
 	}
 	return nil
+}
+
+// held gives a U that sites signed in the open slot, the one of most sites; nil for
+// none.
+func (s *State) held() []int {
+	var best []int
+	most := 0
+	for _, u := range s.live.held {
+		same := 0
+		for _, v := range s.live.held {
+			if v != nil && slices.Equal(u, v) {
+				same++
+			}
+		}
+		if u != nil && same > most {
+			best, most = u, same
+		}
+	}
+	return best
 }
 
 // deadlines sets each of the open slot's once.
