@@ -41,4 +41,13 @@
 // after it is refused with the same error. A failed fsync must not be retried,
 // since a retry may report success for pages the kernel has dropped. Reopen
 // the ledger in a new process: what it then holds is what is on disk.
+//
+// # Loss and rollback
+//
+// A key file that is missing, of another ledger or of another time than ledger.db
+// is found by Open or when a secret is read (*LostError); so is a ledger.db that
+// was restored alone once a slot has been erased since. Recover then keeps the
+// budgets and gives the studies up. Both files put back together to an earlier
+// state fit, and this package cannot tell: internal/agent looks for what the site
+// has sent since, and calls Forfeit.
 package ledger

@@ -411,16 +411,8 @@ func (j *Journal) FirstSurvivors() ([]byte, bool) {
 
 // Signed returns what this site signed in a slot.
 func (j *Journal) Signed(slot int) (Signed, bool) {
-	var s signedRecord
-	ok := false
-	err := j.view(func(r *record) (err error) {
-		ok, err = r.load(signedBucket, index(slot), &s)
-		return err
-	})
-	if err != nil || !ok {
-		return Signed{}, false
-	}
-	return s.signed(), true
+	s, ok, err := j.SignedIn(slot)
+	return s, ok && err == nil
 }
 
 // LatestSigned returns what this site signed last: what a leader that asks for
