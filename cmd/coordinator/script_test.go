@@ -39,15 +39,16 @@ func TestScript(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			mu.Lock()
 			defer mu.Unlock()
-			for {
-				address, err := freeAddress()
-				if err != nil {
-					return err
-				}
-				if !taken[address] {
-					taken[address] = true
-					e.Setenv("ADDRESS", address)
-					break
+			for _, name := range []string{"ADDRESS", "ADDRESS2", "ADDRESS3", "PEER1", "PEER2", "PEER3"} {
+				for e.Getenv(name) == "" {
+					address, err := freeAddress()
+					if err != nil {
+						return err
+					}
+					if !taken[address] {
+						taken[address] = true
+						e.Setenv(name, address)
+					}
 				}
 			}
 			e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
