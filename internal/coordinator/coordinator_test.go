@@ -185,9 +185,9 @@ func TestNoiseIsAddedInTheRing(t *testing.T) {
 	}
 }
 
-// TestLogHoldsNothingUnNoised: R9. The log, a snapshot and every log line are searched for
+// TestO2LogHoldsNothingUnNoised: R9. The log, a snapshot and every log line are searched for
 // the exact sums, for each site's own vector and for masked uploads.
-func TestLogHoldsNothingUnNoised(t *testing.T) {
+func TestO2LogHoldsNothingUnNoised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
 		defer f.c.Close()
@@ -244,9 +244,9 @@ func TestLogHoldsNothingUnNoised(t *testing.T) {
 	})
 }
 
-// TestNothingBeforeCommit: R8, R1. When a site is told a release, asked for a
+// TestO3NothingBeforeCommit: R8, R1. When a site is told a release, asked for a
 // signature or for shares, the log already holds what that rests on.
-func TestNothingBeforeCommit(t *testing.T) {
+func TestO3NothingBeforeCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
 		defer f.c.Close()
@@ -294,9 +294,9 @@ func TestNothingBeforeCommit(t *testing.T) {
 	})
 }
 
-// TestApplySamplesNothing: R10. Two machines that apply the same log are equal to the
+// TestO1ApplySamplesNothing: R10. Two machines that apply the same log are equal to the
 // byte, whatever their clocks and randomness.
-func TestApplySamplesNothing(t *testing.T) {
+func TestO1ApplySamplesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
 		defer f.c.Close()

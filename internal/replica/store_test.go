@@ -53,7 +53,7 @@ func failed(t *testing.T, f *faulty, n *Node) {
 }
 
 // MUST: the first I/O error of a store is the last operation on it.
-func TestStoreErrorLatches(t *testing.T) {
+func TestO5StoreErrorLatches(t *testing.T) {
 	for _, op := range []string{"StoreLogs", "FirstIndex", "DeleteRange", "Create", "Write", "Close"} {
 		t.Run(op, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
