@@ -31,6 +31,8 @@ var arrows = map[string][]string{
 	"internal/agent":       {"internal/study", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator": {"internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/node":        {"internal/coordinator", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
+	"internal/history":     {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
+	"internal/sim":         {"internal/agent", "internal/clip", "internal/failpoint", "internal/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	"cmd/agent":            {"internal/agent", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
 	"cmd/coordinator":     {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent"},
@@ -41,7 +43,7 @@ var arrows = map[string][]string{
 const demoOnly = "cmd/coordinator/demo"
 
 // wireOnly are the packages whose generated messages stay in one file.
-var wireOnly = []string{"internal/agent", "internal/coordinator"}
+var wireOnly = []string{"internal/agent", "internal/coordinator", "internal/history"}
 
 // pure packages take no context, clock, logger, file or socket.
 var pure = []string{"internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}

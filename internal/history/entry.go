@@ -1,0 +1,368 @@
+package history
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+
+	"covey/internal/failpoint"
+	"covey/internal/round"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// entry is what is kept of one command about a study.
+type entry struct {
+	study       study.Digest
+	kind        round.EntryKind
+	query, slot int
+	survivors   []int
+	certificate [][]byte
+	code        study.Code
+	rejected    bool
+	released    [32]byte // hash of the signed bytes
+}
+
+// place is a slot of a query.
+type place struct{ query, slot int }
+
+// run is one study as the history shows it.
+type run struct {
+	plan  *study.Plan
+	index map[string]int // roster index by the agent's data folder
+	sites []*Site        // by roster index; nil for one that the truth does not know
+
+	// What the log decided. Of several things committed about one place the first
+	// counts: the machine refuses the others.
+	proposed       bool
+	ended          bool
+	code           study.Code
+	survivors      map[place][][]int
+	certificates   map[place][][][]byte
+	committed      map[int][][32]byte // by query: signed bytes
+	sets, openings int
+
+	// What was released, committed or not.
+	releases map[int][32]byte    // by query: the first signed bytes met
+	noised   map[noised][32]byte // values
+	steps    map[int]step        // by query: what it must ask about
+
+	// What the sites were asked and answered, until the query's release is committed.
+	setups  map[uint32]*setup
+	asks    map[place]study.Ask
+	uploads map[place]map[int][]byte
+	shares  map[place]map[int][]byte
+	sums    map[int]*sums
+
+	// What must not change.
+	sent   map[said][32]byte
+	slotOf map[int]map[int]int // by site, slot: the query of its upload
+	signed map[siteAt][32]byte
+	opened map[siteAt][32]byte
+	kinds  map[siteAt][]kinds
+	hashes map[[32]byte][]int // U by H(U)
+	slots  map[int]bool
+}
+
+type noised struct {
+	place
+	survivors string
+}
+
+// step is what a query must ask about.
+type step struct {
+	x      []float64
+	radius float64
+}
+
+// siteAt is a site and a slot or query.
+type siteAt struct{ site, at int }
+
+// said is a message that is the same every time.
+type said struct {
+	site   int
+	kind   string
+	a, b   int
+	header [32]byte
+}
+
+// kinds are the secrets of one dealer of which a site sent its shares in a slot.
+type kinds struct{ self, pair bool }
+
+func (s *run) completed() bool { return len(s.committed) == len(s.plan.Queries) }
+
+func (s *run) over() bool { return s.ended || s.completed() }
+
+// logged takes a passage of a coordinator's log.
+func (c *Checker) logged(e failpoint.Event) {
+	if !slices.Contains(c.truth.Coordinators, e.Owner) {
+		c.fail(Readable, nil, -1, -1, "a log of no known coordinator")
+		return
+	}
+	l := line{index: e.Slot, hash: hashOf(e.Data)}
+	known, ok := c.entries[l.hash]
+	if !ok {
+		known = c.read(e.Data)
+		c.entries[l.hash] = known
+	}
+	l.entry = known
+	if e.Phase == failpoint.Before {
+		c.logs.begin(e.Owner, l)
+		return
+	}
+	c.store(e.Owner, l)
+}
+
+// store makes a write durable, and acts on what that commits.
+func (c *Checker) store(owner string, l line) {
+	if c.logs.store(owner, l) && l.entry != nil {
+		c.commit(l.entry)
+	}
+}
+
+// read takes a command that was not met before: what it says is judged whether
+// it is ever committed or not. It gives nil for one that is not about a study.
+func (c *Checker) read(data []byte) *entry {
+	c.search("a log entry", data, everything)
+	var command struct {
+		Round *round.Entry `json:"round"`
+	}
+	if err := json.Unmarshal(data, &command); err != nil {
+		c.fail(Readable, nil, -1, -1, "a log entry that is no JSON")
+		return nil
+	}
+	e := command.Round
+	if e == nil {
+		return nil
+	}
+	out := &entry{study: e.Study, kind: e.Kind, query: e.Query, slot: e.Slot, survivors: e.Survivors,
+		certificate: e.Certificate, code: e.Code, rejected: e.Verdict == round.VerdictRejected}
+	s := c.studies[e.Study]
+	if e.Kind == round.EntryProposed && s == nil {
+		var err error
+		if s, err = c.newRun(e.Body); err != nil || s.plan.Digest != e.Study {
+			c.fail(Readable, nil, -1, -1, "a proposal that makes no plan, or is another study's")
+			return nil
+		}
+		c.studies[e.Study] = s
+	}
+	if s == nil {
+		c.fail(Readable, nil, e.Query, e.Slot, "entry %q of a study that nobody proposed", e.Kind)
+		return nil
+	}
+	switch e.Kind {
+	case round.EntryPrepared:
+		c.announced(s, e.Attempt, e.Announcements)
+	case round.EntrySurvivors:
+		s.hashes[secagg.Survivors(e.Survivors).Hash()] = e.Survivors
+		c.followTotal(s, e.Query, e.Survivors)
+	case round.EntryReleased:
+		if e.Released == nil {
+			c.fail(Readable, s, e.Query, e.Slot, "a release without its value")
+			return nil
+		}
+		out.released = hashOf(e.Released.Encoded, e.Released.Signature)
+		c.release(s, e)
+	}
+	return out
+}
+
+func (c *Checker) newRun(body []byte) (*run, error) {
+	plan, err := study.NewPlan(body)
+	if err != nil {
+		return nil, err
+	}
+	s := &run{
+		plan: plan, index: map[string]int{}, sites: make([]*Site, len(plan.Proposal.Roster)),
+		survivors: map[place][][]int{}, certificates: map[place][][][]byte{}, committed: map[int][][32]byte{},
+		releases: map[int][32]byte{}, noised: map[noised][32]byte{}, steps: map[int]step{0: {plan.Start(), plan.Radius}},
+		setups: map[uint32]*setup{}, asks: map[place]study.Ask{}, uploads: map[place]map[int][]byte{},
+		shares: map[place]map[int][]byte{}, sums: map[int]*sums{}, sent: map[said][32]byte{}, slotOf: map[int]map[int]int{},
+		signed: map[siteAt][32]byte{}, opened: map[siteAt][32]byte{}, kinds: map[siteAt][]kinds{},
+		hashes: map[[32]byte][]int{}, slots: map[int]bool{},
+	}
+	for owner, site := range c.truth.Sites {
+		if i := slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return m.Name == site.Name }); i >= 0 {
+			s.index[owner], s.sites[i] = i, &site
+		}
+	}
+	return s, nil
+}
+
+// commit acts on an entry that a quorum holds.
+func (c *Checker) commit(e *entry) {
+	s := c.studies[e.study]
+	at := place{e.query, e.slot}
+	again := c.logs.rewound // then what was committed before may be lost, and count no more
+	c.report.Entries++
+	if e.kind == round.EntryProposed {
+		s.proposed = true
+		return
+	}
+	if s.over() && !again {
+		return
+	}
+	switch e.kind {
+	case round.EntryDecided:
+		if e.rejected {
+			s.end(e.code)
+		}
+	case round.EntryEnded:
+		s.end(e.code)
+		if e.code == "" {
+			c.fail(HonestEnd, s, -1, -1, "the study ended without a code")
+		}
+	case round.EntrySurvivors:
+		if known := s.survivors[at]; !slices.ContainsFunc(known, func(u []int) bool { return slices.Equal(u, e.survivors) }) && (again || known == nil) {
+			s.survivors[at] = append(known, e.survivors)
+			s.sets++
+		}
+	case round.EntryOpening:
+		if known := s.certificates[at]; !slices.ContainsFunc(known, func(v [][]byte) bool { return sameList(v, e.certificate) }) && (again || known == nil) {
+			s.certificates[at] = append(known, e.certificate)
+			if known == nil {
+				s.openings++
+			}
+		}
+	case round.EntryReleased:
+		if known := s.committed[e.query]; !slices.Contains(known, e.released) && (again || known == nil) {
+			s.committed[e.query] = append(known, e.released)
+			s.forget(e.query)
+		}
+	}
+}
+
+func (s *run) end(code study.Code) { s.ended, s.code = true, code }
+
+// forget drops what is needed no more once a query's release is committed.
+func (s *run) forget(query int) {
+	for at := range s.uploads {
+		if at.query <= query {
+			delete(s.uploads, at)
+		}
+	}
+	for at := range s.shares {
+		if at.query <= query {
+			delete(s.shares, at)
+		}
+	}
+	for q := range s.sums {
+		if q <= query {
+			delete(s.sums, q)
+		}
+	}
+}
+
+// release judges a release the first time it is met in a log: committed or not,
+// its bytes are out of the leader's memory.
+func (c *Checker) release(s *run, e *round.Entry) {
+	fresh := c.oneRelease(s, e.Query, "a log entry", e.Released.Encoded, e.Released.Signature)
+	r, err := study.ParseRelease(e.Released.Encoded)
+	if err != nil || r.Query < 0 || r.Query >= len(s.plan.Queries) {
+		c.fail(Readable, s, e.Query, e.Slot, "a release that does not read")
+		return
+	}
+	if r.Study != s.plan.Digest || r.Query != e.Query {
+		c.fail(OneRelease, s, e.Query, e.Slot, "the entry holds the release of another query")
+		return
+	}
+	values := hashOf(encodeInts(r.Noised))
+	key := noised{place{r.Query, r.Slot}, string(secagg.Survivors(r.Survivors).Bytes())}
+	if old, ok := s.noised[key]; ok && old != values {
+		c.fail(OneRelease, s, r.Query, r.Slot, "the noise of one sum was drawn twice")
+	}
+	s.noised[key] = values
+	if rho := s.plan.Queries[r.Query].Rho; e.Rho != rho || r.Rho != rho {
+		c.fail(ChargeBeforeRelease, s, r.Query, r.Slot, "the entry charges %g and the release says %g, the plan %g", e.Rho, r.Rho, rho)
+	}
+	if !ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(e.Released.Encoded), e.Released.Signature) {
+		c.fail(OneRelease, s, r.Query, r.Slot, "the release's signature is wrong")
+	}
+	if fresh {
+		c.rightSum(s, r)
+	}
+	c.nextStep(s, e, r)
+}
+
+// oneRelease compares a query's signed bytes with those met before, and says whether
+// they are new.
+func (c *Checker) oneRelease(s *run, query int, where string, encoded, signature []byte) (fresh bool) {
+	h := hashOf(encoded, signature)
+	old, ok := s.releases[query]
+	if !ok {
+		s.releases[query] = h
+		return true
+	}
+	if old != h {
+		c.fail(OneRelease, s, query, -1, "%s holds other signed bytes than those met before", where)
+	}
+	return old != h
+}
+
+// nextStep checks that a release asked about what the one before it gave, and that the
+// entry says what follows from it.
+func (c *Checker) nextStep(s *run, e *round.Entry, r study.Release) {
+	now, ok := s.steps[r.Query]
+	if !ok {
+		c.fail(NextStep, s, r.Query, r.Slot, "released before query %d", r.Query-1)
+		return
+	}
+	if !near(r.X, now.x) || r.Kind == study.KindPower && !near([]float64{r.Radius}, []float64{now.radius}) {
+		c.fail(NextStep, s, r.Query, r.Slot, "the release is about another x or radius than the one before it gave")
+	}
+	x, radius := s.plan.Next(r, now.radius)
+	if !near(e.X, x) || !near([]float64{e.Radius}, []float64{radius}) {
+		c.fail(NextStep, s, r.Query, r.Slot, "the entry's x or radius does not follow from its release")
+	}
+	if _, ok := s.steps[r.Query+1]; !ok {
+		s.steps[r.Query+1] = step{x, radius}
+	}
+}
+
+// near allows for the last bits of another processor's division.
+func near(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) <= 1e-12*max(1, math.Abs(y)) })
+}
+
+// snapshot takes a coordinator's snapshot, or a piece of one on its way to another.
+func (c *Checker) snapshot(e failpoint.Event) {
+	if !slices.Contains(c.truth.Coordinators, e.Owner) {
+		c.fail(Readable, nil, -1, -1, "a snapshot of no known coordinator")
+		return
+	}
+	if e.Phase != failpoint.Before {
+		return
+	}
+	c.report.Snapshots++
+	h := hashOf(e.Data)
+	if c.snapshots[h] {
+		return
+	}
+	c.snapshots[h] = true
+	c.search("a snapshot", e.Data, everything)
+	var whole struct {
+		Studies []round.Durable `json:"studies"`
+	}
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(e.Data, &whole); errors.As(err, &syntax) {
+		return // a piece
+	}
+	for _, d := range whole.Studies {
+		s := c.studies[study.DigestOf(d.Body)]
+		if s == nil {
+			c.fail(Readable, nil, -1, -1, "a snapshot of a study that nobody proposed")
+			continue
+		}
+		for query, r := range d.Releases {
+			c.oneRelease(s, query, "a snapshot", r.Encoded, r.Signature)
+			if !slices.Contains(s.committed[query], hashOf(r.Encoded, r.Signature)) {
+				c.fail(ChargeBeforeRelease, s, query, -1, "a snapshot holds a release that is not durable on a quorum")
+			}
+		}
+	}
+}
+
+func sameList(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }

@@ -1,0 +1,217 @@
+package history
+
+import (
+	"crypto/ed25519"
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"covey/internal/noise"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// setup is one attempt's announcements, checked when they are needed.
+type setup struct {
+	announcements [][]byte
+	verified      *secagg.Setup
+	err           error
+}
+
+// announced takes a set of announcements that sites were shown or the log holds.
+func (c *Checker) announced(s *run, attempt uint32, announcements [][]byte) {
+	old := s.setups[attempt]
+	if old == nil {
+		s.setups[attempt] = &setup{announcements: announcements}
+		return
+	}
+	if !sameList(old.announcements, announcements) {
+		c.fail(OneQuestion, s, -1, -1, "attempt %d has two sets of announcements", attempt)
+	}
+}
+
+// setup gives an attempt's verified setup, nil if it is not to be had.
+func (s *run) setup(attempt uint32) *secagg.Setup {
+	a := s.setups[attempt]
+	if a == nil {
+		return nil
+	}
+	if a.verified == nil && a.err == nil {
+		p := s.plan
+		cfg := secagg.Config{
+			Study: p.Digest, Corrupt: p.Thresholds.Corrupt, Quorum: p.Thresholds.Quorum,
+			MinSurvivors: p.Thresholds.MinSurvivors, Slots: p.Slots, Attempt: attempt,
+		}
+		for _, m := range p.Proposal.Roster {
+			cfg.Identity = append(cfg.Identity, ed25519.PublicKey(m.Identity))
+		}
+		a.verified, a.err = secagg.Verify(cfg, a.announcements)
+	}
+	return a.verified
+}
+
+// query gives what secagg calls a place; false if the wire does not show it.
+func (s *run) query(at place) (*secagg.Setup, secagg.Query, bool) {
+	ask, ok := s.asks[at]
+	if !ok || at.query < 0 || at.query >= len(s.plan.Queries) {
+		return nil, secagg.Query{}, false
+	}
+	setup := s.setup(ask.Attempt)
+	if setup == nil {
+		return nil, secagg.Query{}, false
+	}
+	return setup, secagg.Query{Slot: at.slot, Context: s.plan.Context(setup.Transcript(), ask),
+		Bits: s.plan.Bits, Lanes: s.plan.Queries[at.query].Lanes}, true
+}
+
+// rightSum opens a release's sum again from what was on the wire, and compares it with
+// the rows, and its noise with the one that the sum determines.
+func (c *Checker) rightSum(s *run, r study.Release) {
+	at := place{r.Query, r.Slot}
+	fail := func(format string, args ...any) { c.fail(RightSum, s, r.Query, r.Slot, format, args...) }
+	ask, ok := s.asks[at]
+	if !ok {
+		fail("no site was asked for this slot")
+		return
+	}
+	if err := s.plan.CheckRelease(r, ask.Attempt); err != nil {
+		fail("%v", err)
+		return
+	}
+	if ask.Kind != r.Kind || ask.Round != r.Round || !slices.Equal(ask.X, r.X) || ask.Radius != r.Radius || ask.Grid != r.Grid || ask.Sigma != r.Sigma {
+		fail("the release is about something else than the sites were asked")
+		return
+	}
+	setup, q, ok := s.query(at)
+	if !ok {
+		fail("the wire shows no setup that holds")
+		return
+	}
+	sum := make([]uint64, q.Lanes)
+	for _, i := range r.Survivors {
+		masked, err := secagg.Unpack(s.uploads[at][i], q.Bits, q.Lanes)
+		if err != nil {
+			fail("the wire shows no upload of survivor %d, or one of another size", i)
+			return
+		}
+		secagg.SumInto(sum, masked, q.Bits)
+	}
+	opening, err := setup.NewOpening(q, r.Survivors)
+	if err != nil {
+		fail("%v", err)
+		return
+	}
+	for _, i := range slices.Sorted(maps.Keys(s.shares[at])) {
+		if !opening.Ready() {
+			_ = opening.Add(i, s.shares[at][i]) // another set's, or a faulty site's: it helps nobody
+		}
+	}
+	if err := opening.Unmask(sum); err != nil {
+		fail("the sum does not open: %v", err)
+		return
+	}
+	values := s.plan.Queries[r.Query].Values
+	total, ok := c.total(s, ask, r.Survivors)
+	if !ok || len(total) != values {
+		fail("the truth gives no sum of the survivors")
+		return
+	}
+	mask := ^uint64(0) >> (64 - q.Bits)
+	wrong := 0
+	for k, v := range total {
+		if uint64(v)&mask != sum[k] {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		fail("%d of %d opened values are not the survivors' true sum", wrong, values)
+		return
+	}
+	draws := make([]int64, values)
+	sampler, err := r.Sigma.Gaussian()
+	if err == nil {
+		key := noise.Key(sum[values:], q.Bits, q.Context, secagg.Survivors(r.Survivors).Hash())
+		err = sampler.Fill(noise.NewKeyed(key), draws)
+	}
+	if err != nil {
+		fail("%v", err)
+		return
+	}
+	for k, v := range sum[:values] {
+		if lifted := int64((v+uint64(draws[k]))<<(64-q.Bits)) >> (64 - q.Bits); lifted != r.Noised[k] {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		fail("%d of %d released values are not the true sum and its one noise", wrong, values)
+		return
+	}
+	c.report.Checked++
+}
+
+// sums are the sites' exact contributions to a query, by roster index; nil for one
+// that is not to be had.
+type sums struct {
+	ask    study.Ask
+	vector [][]int64
+	err    error
+}
+
+// contributions gives them, computed once a query, and follows them from then on.
+func (c *Checker) contributions(s *run, ask study.Ask) *sums {
+	if old := s.sums[ask.Query]; old != nil && slices.Equal(old.ask.X, ask.X) && old.ask.Radius == ask.Radius && old.ask.Grid == ask.Grid {
+		return old // of another slot: the rows do not know
+	}
+	out := &sums{ask: ask, vector: make([][]int64, len(s.sites))}
+	for i, site := range s.sites {
+		if site == nil || site.Sum == nil {
+			continue
+		}
+		v, err := site.Sum(ask)
+		if err != nil {
+			out.err = err
+			continue
+		}
+		out.vector[i] = v
+		c.leaks.follow("site "+site.Name+"'s own sum", v, s.plan.Bits)
+	}
+	s.sums[ask.Query] = out
+	return out
+}
+
+// total gives the true sum of a survivor set.
+func (c *Checker) total(s *run, ask study.Ask, survivors []int) ([]int64, bool) {
+	parts := c.contributions(s, ask)
+	var out []int64
+	for _, i := range survivors {
+		if i < 0 || i >= len(parts.vector) || parts.vector[i] == nil || out != nil && len(out) != len(parts.vector[i]) {
+			return nil, false
+		}
+		if out == nil {
+			out = make([]int64, len(parts.vector[i]))
+		}
+		for k, v := range parts.vector[i] {
+			out[k] += v
+		}
+	}
+	return out, out != nil
+}
+
+// followTotal follows the exact sum of a survivor set from when it could be known.
+func (c *Checker) followTotal(s *run, query int, survivors []int) {
+	parts := s.sums[query]
+	if parts == nil {
+		return
+	}
+	if total, ok := c.total(s, parts.ask, survivors); ok {
+		c.leaks.follow("the exact sum of a survivor set", total, s.plan.Bits)
+	}
+}
+
+func encodeInts(v []int64) []byte {
+	out := make([]byte, 0, 8*len(v))
+	for _, x := range v {
+		out = binary.LittleEndian.AppendUint64(out, uint64(x))
+	}
+	return out
+}

@@ -1,0 +1,139 @@
+package history
+
+import (
+	"errors"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/noise"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// This file alone knows the generated messages.
+
+// message is one message of a link, either way. Only the fields of its kind are set.
+type message struct {
+	kind        string // of the oneof: "upload", "release", ...
+	study       study.Digest
+	attempt     uint32
+	query, slot int
+	approved    bool     // of a decision
+	body        []byte   // what the message is about
+	list        [][]byte // announcements, boxes, a certificate
+	survivors   []int
+	code        study.Code
+	final       *final
+	ask         study.Ask
+}
+
+// final is a release as signed.
+type final struct{ encoded, signature []byte }
+
+var errMessage = errors.New("not a message of the protocol")
+
+func readSite(raw []byte) (message, error) {
+	var m covey.SiteMessage
+	if err := proto.Unmarshal(raw, &m); err != nil {
+		return message{}, err
+	}
+	switch b := m.GetBody().(type) {
+	case *covey.SiteMessage_Hello:
+		return message{kind: "hello"}, nil
+	case *covey.SiteMessage_Decision:
+		return about(b.Decision.GetStudy(), message{kind: "decision", approved: b.Decision.GetVerdict() == covey.Verdict_VERDICT_APPROVED})
+	case *covey.SiteMessage_Announcement:
+		a := b.Announcement
+		return about(a.GetStudy(), message{kind: "announcement", attempt: a.GetAttempt(), body: a.GetSigned()})
+	case *covey.SiteMessage_Boxes:
+		return about(b.Boxes.GetStudy(), message{kind: "boxes", attempt: b.Boxes.GetAttempt(), list: b.Boxes.GetBoxes()})
+	case *covey.SiteMessage_Confirmation:
+		c := b.Confirmation
+		return about(c.GetStudy(), message{kind: "confirmation", attempt: c.GetAttempt(), body: c.GetSignature()})
+	case *covey.SiteMessage_Upload:
+		u := b.Upload
+		return about(u.GetStudy(), message{kind: "upload", query: int(u.GetQuery()), slot: int(u.GetSlot()), body: u.GetMasked()})
+	case *covey.SiteMessage_ReleaseSignature:
+		r := b.ReleaseSignature
+		return about(r.GetStudy(), message{kind: "signature", query: int(r.GetQuery()), slot: int(r.GetSlot()), body: r.GetSignature()})
+	case *covey.SiteMessage_Shares:
+		s := b.Shares
+		return about(s.GetStudy(), message{kind: "shares", query: int(s.GetQuery()), slot: int(s.GetSlot()), body: s.GetShares()})
+	case *covey.SiteMessage_Refusal:
+		r := b.Refusal
+		return about(r.GetStudy(), message{kind: "refusal", query: int(r.GetQuery()), slot: int(r.GetSlot()), body: r.GetSignature(),
+			survivors: ints(r.GetSurvivors()), code: codeOf(r.GetCode()), final: finalOf(r.GetFinal())})
+	}
+	return message{}, errMessage
+}
+
+func readCoordinator(raw []byte) (message, error) {
+	var m covey.CoordinatorMessage
+	if err := proto.Unmarshal(raw, &m); err != nil {
+		return message{}, err
+	}
+	switch b := m.GetBody().(type) {
+	case *covey.CoordinatorMessage_Proposal:
+		return message{kind: "proposal", study: study.DigestOf(b.Proposal.GetBody()), body: b.Proposal.GetBody()}, nil
+	case *covey.CoordinatorMessage_Announce:
+		return about(b.Announce.GetStudy(), message{kind: "announce", attempt: b.Announce.GetAttempt()})
+	case *covey.CoordinatorMessage_Deal:
+		d := b.Deal
+		return about(d.GetStudy(), message{kind: "deal", attempt: d.GetAttempt(), list: d.GetAnnouncements()})
+	case *covey.CoordinatorMessage_Confirm:
+		return about(b.Confirm.GetStudy(), message{kind: "confirm", attempt: b.Confirm.GetAttempt(), list: b.Confirm.GetBoxes()})
+	case *covey.CoordinatorMessage_Confirmed:
+		c := b.Confirmed
+		return about(c.GetStudy(), message{kind: "confirmed", attempt: c.GetAttempt(), list: c.GetSignatures()})
+	case *covey.CoordinatorMessage_Query:
+		q := b.Query
+		out := message{kind: "query", attempt: q.GetAttempt(), query: int(q.GetQuery()), slot: int(q.GetSlot())}
+		out.ask = study.Ask{
+			Attempt: q.GetAttempt(), Query: out.query, Slot: out.slot, Round: int(q.GetRound()),
+			Kind: study.Kind(strings.ToLower(strings.TrimPrefix(q.GetKind().String(), "KIND_"))),
+			X:    q.GetX(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
+		}
+		return about(q.GetStudy(), out)
+	case *covey.CoordinatorMessage_Release:
+		r := b.Release
+		return about(r.GetStudy(), message{kind: "release", query: int(r.GetQuery()), slot: int(r.GetSlot()), survivors: ints(r.GetSurvivors())})
+	case *covey.CoordinatorMessage_Open:
+		o := b.Open
+		return about(o.GetStudy(), message{kind: "open", query: int(o.GetQuery()), slot: int(o.GetSlot()),
+			survivors: ints(o.GetSurvivors()), list: o.GetCertificate()})
+	case *covey.CoordinatorMessage_Final:
+		f := b.Final
+		return about(f.GetStudy(), message{kind: "final", query: int(f.GetQuery()), slot: int(f.GetSlot()), final: finalOf(f)})
+	case *covey.CoordinatorMessage_Ended:
+		return about(b.Ended.GetStudy(), message{kind: "ended", code: codeOf(b.Ended.GetCode())})
+	}
+	return message{}, errMessage
+}
+
+func about(digest []byte, m message) (message, error) {
+	if len(digest) != len(m.study) {
+		return message{}, errMessage
+	}
+	m.study = study.Digest(digest)
+	return m, nil
+}
+
+func finalOf(f *covey.Final) *final {
+	if f == nil {
+		return nil
+	}
+	return &final{f.GetReleased(), f.GetSignature()}
+}
+
+func codeOf(c covey.Code) study.Code {
+	return study.Code(strings.ToLower(strings.TrimPrefix(c.String(), "CODE_")))
+}
+
+func ints(v []uint32) []int {
+	out := make([]int, len(v))
+	for i, x := range v {
+		out[i] = int(x)
+	}
+	return out
+}
