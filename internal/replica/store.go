@@ -141,14 +141,16 @@ func (s *store) hitLogs(logs []*raft.Log, phase failpoint.Phase) error {
 	if !failpoint.Enabled {
 		return nil
 	}
-	for _, l := range logs {
+	var first error
+	for _, l := range logs { // all of them: after the write, all are durable
 		if l.Type == raft.LogCommand {
-			if err := failpoint.Hit(failpoint.Event{Point: failpoint.Log, Phase: phase, Owner: s.owner, Query: -1, Slot: int(l.Index), Data: l.Data}); err != nil {
-				return err
+			err := failpoint.Hit(failpoint.Event{Point: failpoint.Log, Phase: phase, Owner: s.owner, Query: -1, Slot: int(l.Index), Data: l.Data})
+			if first == nil {
+				first = err
 			}
 		}
 	}
-	return nil
+	return first
 }
 
 func (s *store) DeleteRange(min, max uint64) error {

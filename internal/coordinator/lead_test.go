@@ -1,0 +1,191 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/pki"
+	"covey/internal/round"
+	covey "covey/proto/covey/v1"
+)
+
+// TestTermsAreApart: O7. A deadline of an earlier term of the same leader does
+// nothing in the later one.
+func TestTermsAreApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil) // deadline: 2 s
+		defer f.c.Close()
+		f.sites[4].mute = func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }
+		f.pump(func() bool { return f.view().Phase == "upload" && len(f.view().Waiting) == 1 })
+		time.Sleep(time.Second)
+		f.c.Follow()
+		if f.c.Leading() {
+			t.Fatal("leads after it stopped")
+		}
+		if err := f.c.Lead(f.log); err != nil {
+			t.Fatal(err)
+		}
+		for i := range f.sites {
+			f.connect(i)
+		}
+		f.pump(nil)
+		time.Sleep(1500 * time.Millisecond) // past the first deadline, before the second
+		f.pump(nil)
+		if v := f.view(); v.Phase != "upload" || v.Query != 0 {
+			t.Errorf("phase %q of query %d: the first term's deadline was heard", v.Phase, v.Query)
+		}
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Errorf("%s (%s)", v.Status, v.Code)
+		}
+	})
+}
+
+// TestStoppedLeaderProposesNothing: what is under way when the lead is lost comes to
+// nothing, and operators are told.
+func TestStoppedLeaderProposesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer f.c.Close()
+		f.pump(func() bool { return f.view().Phase == "open" })
+		before := len(f.log.all())
+		f.c.Follow()
+		f.pump(nil)
+		time.Sleep(time.Minute)
+		if after := len(f.log.all()); after != before {
+			t.Errorf("%d entries were proposed after the lead was lost", after-before)
+		}
+		if err := f.c.Abort(f.plan.Digest); !errors.Is(err, ErrNotLeader) {
+			t.Errorf("abort: %v", err)
+		}
+		if err := f.c.Watch(t.Context(), f.plan.Digest, func(View) error { return nil }); !errors.Is(err, ErrNotLeader) {
+			t.Errorf("watch: %v", err)
+		}
+	})
+}
+
+// elsewhere is a replica that another node leads.
+type elsewhere struct{ Log }
+
+func (elsewhere) Barrier(context.Context) error { return nil }
+func (elsewhere) LeaderCh() <-chan bool         { return nil }
+func (elsewhere) LeaderID() string              { return "two" }
+
+// TestFollowerSendsAgentsAway: O8. With the leader's addresses if they are known.
+func TestFollowerSendsAgentsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer f.c.Close()
+		addresses := []string{"two.example:7443"}
+		if err := f.c.PutNode(Node{ID: "two", Addresses: addresses}); err != nil {
+			t.Fatal(err)
+		}
+		link := f.sites[0].link
+		f.c.Follow()
+		f.c.replica = elsewhere{}
+		if !errors.Is(link.why, errNotLeader) {
+			t.Errorf("an open link ended with %v", link.why)
+		}
+		late := newLink("site-0")
+		f.c.linked(late, nil)
+		if !errors.Is(late.why, errNotLeader) {
+			t.Error("a link was taken by a coordinator that does not lead")
+		}
+		s := status.Convert(f.c.notLeader())
+		if s.Code() != codes.FailedPrecondition || len(s.Details()) != 1 {
+			t.Fatalf("%v", s)
+		}
+		if m, ok := s.Details()[0].(*covey.NotLeader); !ok || !slices.Equal(m.GetAddresses(), addresses) {
+			t.Errorf("%v", s.Details())
+		}
+		token, _ := pki.NewToken()
+		if _, err := f.c.join(t.Context(), token.Bytes(), "x", nil, make([]byte, ed25519.PublicKeySize), nil); err == nil {
+			t.Error("joined at a follower")
+		}
+	})
+}
+
+// TestNodeTokenIsSpentOnce: PEER-2, PEER-3. For one name, until its end, and for no site.
+func TestNodeTokenIsSpentOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer f.c.Close()
+		refused := func(what string, token []byte, id string) {
+			t.Helper()
+			if _, err := f.c.AdmitNode(token, id); err == nil {
+				t.Errorf("%s was given the keys", what)
+			} else if _, ok := errors.AsType[*JoinError](err); !ok {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		invite := func() []byte {
+			j, err := f.c.InviteNode("two", []string{"h:1"}, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return j.Token.Bytes()
+		}
+		token := invite()
+		refused("another name", token, "three")
+		refused("a site's name of none", token, "")
+		refused("no token", nil, "two")
+		before := len(f.log.all())
+		e, err := f.c.AdmitNode(token, "two")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.log.all()) != before+1 {
+			t.Error("the keys left without an entry")
+		}
+		raw, err := e.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pki.ParseEstate(raw); err != nil {
+			t.Error(err)
+		}
+		refused("a second time", token, "two")
+		late := invite()
+		time.Sleep(2 * time.Hour)
+		refused("after its end", late, "two")
+		// Neither kind of file stands for the other.
+		j, err := f.c.Invite("new-site", []string{"h:1"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused("a site's file", j.Token.Bytes(), "new-site")
+		m := NewMachine()
+		m.Apply([]byte(`{"invite":{"token":"t","node":"two","expires":"2100-01-01T00:00:00Z"}}`))
+		if _, ok := m.Apply([]byte(`{"join":{"token":"t","site":"","identity":"","now":"2000-01-01T00:00:00Z"}}`)).(error); !ok {
+			t.Error("a coordinator's file let a site in")
+		}
+	})
+}
+
+// TestNodesSurviveSnapshots: with what agents are told of them.
+func TestNodesSurviveSnapshots(t *testing.T) {
+	m := NewMachine()
+	m.Apply([]byte(`{"node":{"id":"two","addresses":["two:1"]}}`))
+	m.Apply([]byte(`{"node":{"id":"one","addresses":["one:1","one:2"]}}`))
+	m.Apply([]byte(`{"node":{"id":"gone","addresses":["gone:1"]}}`))
+	m.Apply([]byte(`{"forget":{"node":"gone"}}`))
+	raw, err := m.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := NewMachine()
+	if err := back.Restore(raw); err != nil {
+		t.Fatal(err)
+	}
+	c := New(Options{Machine: back})
+	if got := c.Addresses("two"); !slices.Equal(got, []string{"two:1", "one:1", "one:2"}) {
+		t.Errorf("%v", got)
+	}
+}

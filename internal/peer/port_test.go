@@ -1,0 +1,197 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"covey/internal/pki"
+)
+
+// lane is a network of one address, in memory.
+type lane struct {
+	conns chan net.Conn
+	done  chan struct{}
+}
+
+func newLane() *lane { return &lane{make(chan net.Conn, 1000), make(chan struct{})} }
+
+func (l *lane) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *lane) Close() error {
+	select {
+	case <-l.done:
+	default:
+		close(l.done)
+	}
+	return nil
+}
+func (l *lane) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (l *lane) dial(context.Context, string) (net.Conn, error) {
+	a, b := net.Pipe()
+	l.conns <- b
+	return a, nil
+}
+
+func authority(t *testing.T) *pki.Authority {
+	t.Helper()
+	dir := t.TempDir()
+	if err := pki.Init(dir, nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	a, err := pki.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func open(t *testing.T, a *pki.Authority, id string, l *lane, to *lane) *Port {
+	t.Helper()
+	tls, err := a.PeerTLS(id, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(l, tls, to.dial)
+	t.Cleanup(func() {
+		if !p.isClosed() {
+			p.Close()
+		}
+	})
+	return p
+}
+
+// TestBranches: each protocol reaches its own branch, and HTTP works over one.
+func TestBranches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, here, there := authority(t), newLane(), newLane()
+		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
+		echo := func(l net.Listener) {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			io.Copy(c, c)
+			c.Close()
+		}
+		go echo(two.Raft())
+		go echo(two.Joiners())
+		say := func(c net.Conn, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			c.Write([]byte("x"))
+			if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+				t.Error(err)
+			}
+		}
+		say(one.Raft().Dial("two", time.Second))
+		say(DialJoin(t.Context(), there.dial, "two", a.Fingerprint()))
+		if _, err := DialJoin(t.Context(), there.dial, "two", authority(t).Fingerprint()); err == nil {
+			t.Error("joined a coordinator of another CA")
+		}
+		server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "yes") })}
+		go server.Serve(two.Operators())
+		client := http.Client{Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return one.DialOperator(ctx, address) },
+		}}
+		answer, err := client.Get("http://two/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := io.ReadAll(answer.Body); string(text) != "yes" {
+			t.Errorf("%q", text)
+		}
+		answer.Body.Close()
+		client.CloseIdleConnections()
+		server.Close()
+	})
+}
+
+// TestSilentCallersAreDropped: PEER-5. More connections than slots that say nothing
+// hold up a good one for no longer than a handshake's time.
+func TestSilentCallersAreDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, here, there := authority(t), newLane(), newLane()
+		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
+		var silent []net.Conn
+		for range maxHandshakes + 10 {
+			c, err := there.dial(t.Context(), "two")
+			if err != nil {
+				t.Fatal(err)
+			}
+			silent = append(silent, c)
+		}
+		synctest.Wait()
+		two.mu.Lock()
+		if n := len(two.pending); n > maxHandshakes {
+			t.Errorf("%d handshakes at once", n)
+		}
+		two.mu.Unlock()
+		go func() {
+			c, err := two.Raft().Accept()
+			if err == nil {
+				c.Write([]byte("x"))
+				c.Close()
+			}
+		}()
+		began := time.Now()
+		c, err := one.Raft().Dial("two", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+			t.Error(err)
+		}
+		c.Close()
+		if took := time.Since(began); took > 2*handshakeTime {
+			t.Errorf("a good caller waited %v", took)
+		}
+		for _, c := range silent {
+			c.Close()
+		}
+	})
+}
+
+// TestCloseEndsEverything: those who wait to accept, and handshakes under way.
+func TestCloseEndsEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, here := authority(t), newLane()
+		p := open(t, a, "one", here, here)
+		ended := make(chan error, 3)
+		for _, l := range []net.Listener{p.Raft(), p.Operators(), p.Joiners()} {
+			go func() { _, err := l.Accept(); ended <- err }()
+		}
+		silent, err := here.dial(t.Context(), "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		began := time.Now()
+		p.Close()
+		for range 3 {
+			if err := <-ended; !errors.Is(err, net.ErrClosed) {
+				t.Errorf("%v", err)
+			}
+		}
+		if time.Since(began) > 0 {
+			t.Error("a silent caller held the close up")
+		}
+		silent.Close()
+	})
+}

@@ -1,0 +1,84 @@
+//go:build failpoint
+
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"covey/internal/failpoint"
+)
+
+// TestO5DiskFails: each of the first writes of a node, at its start and under load, fails
+// once with EIO, before it is made and after. The node must say what failed and take
+// nothing more, and whatever was acknowledged must be there when it is opened again.
+func TestO5DiskFails(t *testing.T) {
+	defer failpoint.Set(nil)
+	ctx := context.Background()
+	for _, phase := range []failpoint.Phase{failpoint.Before, failpoint.After} {
+		reached := true
+		for n := 0; reached && n < 60; n++ {
+			dir, seen := t.TempDir(), 0
+			reached = false
+			failpoint.Set(func(e failpoint.Event) error {
+				if e.Phase != phase || e.Owner != dir {
+					return nil
+				}
+				if seen++; seen == n+1 {
+					reached = true
+					return syscall.EIO
+				}
+				return nil
+			})
+			var acked []string
+			node, err := Open(dir, &list{}, Options{SnapshotThreshold: 8})
+			for i := 0; err == nil && i < 20; i++ {
+				entry := fmt.Sprint("entry ", i)
+				if _, err = node.Apply(ctx, []byte(entry)); err == nil {
+					acked = append(acked, entry)
+				}
+				if i%7 == 6 && err == nil {
+					err = node.Snapshot()
+				}
+			}
+			if reached {
+				failed, ok := errors.AsType[*StoreError](err)
+				if !ok || !strings.Contains(failed.Error(), "input/output error") || !strings.HasPrefix(failed.Error(), "replica: the store failed while it ") {
+					t.Fatalf("%s write %d: %v", phase, n, err)
+				}
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if node != nil {
+				if reached {
+					if _, err := node.Apply(ctx, []byte("late")); err == nil {
+						t.Errorf("%s write %d: an entry was taken after the failure", phase, n)
+					}
+					if got := <-node.Failed(); got == nil {
+						t.Error("nothing was delivered to the process")
+					}
+				}
+				node.Close()
+			}
+			failpoint.Set(nil)
+			m := &list{}
+			again, err := Open(dir, m, Options{})
+			if err != nil {
+				t.Fatalf("%s write %d: opened again: %v", phase, n, err)
+			}
+			for _, entry := range acked {
+				if !slices.Contains(m.entries, entry) {
+					t.Errorf("%s write %d: acknowledged %q is lost", phase, n, entry)
+				}
+			}
+			if err := again.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,119 @@
+//go:build failpoint
+
+package sim
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// edit replaces one text, which must be there once, in a source file.
+type edit struct{ file, old, new string }
+
+// mutant is a build that breaks a promise.
+type mutant struct {
+	name  string
+	edits []edit
+	run   string // tests that shall find it
+	rule  string // by which rule
+}
+
+var mutants = []mutant{
+	{"noise sampled afresh", []edit{
+		{"internal/coordinator/release.go", `	"crypto/ed25519"`, "\t\"crypto/ed25519\"\n\t\"crypto/rand\""},
+		{"internal/coordinator/release.go", "key := noise.Key(", "_ = noise.Key("},
+		{"internal/coordinator/release.go", "noise.NewKeyed(key)", "rand.Reader"},
+	}, "TestO6RestoredBackup/opening-before/released-after", "one-release"},
+	{"charge after release", []edit{
+		{"internal/agent/query.go", "	if data == \"\" {\n", "	if false {\n"},
+		{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
+		{"internal/agent/query.go", "	err = s.journal.Final(", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	err = s.journal.Final("},
+	}, "TestQuiet", "charge-before-upload"},
+	{"survivors asked before they are committed", []edit{
+		{"internal/round/step.go", "		if subset(s.wanted(), uploaded) {\n			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})",
+			"		if subset(s.wanted(), uploaded) {\n			s.Survivors = s.wanted()\n			return append(s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()}), s.prompts()...)"},
+		{"internal/round/entry.go", "		if s.Survivors != nil {\n			return stale\n		}\n		s.Survivors = e.Survivors", "		s.Survivors = e.Survivors"},
+	}, "TestQuiet", "survivors-before-signature"},
+	{"journal written after the reply", []edit{
+		{"internal/ledger/query.go", "	\"slices\"\n", "	\"slices\"\n	\"time\"\n"},
+		{"internal/ledger/query.go", "	if err := j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) }); err != nil {\n		return nil, err\n	}\n",
+			"	go func() {\n		time.Sleep(time.Millisecond)\n		j.write(place{name, j.study, query, slot}, func(r *record) error { return put(r, value) })\n	}()\n"},
+	}, "TestQuiet", "journal-before-reply"},
+	{"shares for a second set", []edit{
+		{"internal/ledger/query.go", "		} else if ok {\n			if !s.same(query, slot, &context, survivors) {\n				return nil, &HeldError{s.signed()}\n			}\n			// A certificate",
+			"		} else if ok && s.same(query, slot, &context, survivors) {\n			// A certificate"},
+		{"internal/ledger/query.go", "		} else if ok && !s.same(query, slot, &context, survivors) {\n			return nil, &HeldError{s.signed()}\n		}\n", "		}\n"},
+		{"internal/ledger/query.go", "		} else if ok {\n			if !s.same(query, slot, &context, survivors) {\n				return nil, &HeldError{s.signed()}\n			}\n			if slot < p.Signed {",
+			"		} else if ok && s.same(query, slot, &context, survivors) {\n			if slot < p.Signed {"},
+		{"internal/agent/query.go", "s.journal.Signed(ask.Slot); ok {", "s.journal.Signed(ask.Slot); ok && false {"},
+	}, "TestO6RestoredBackup/survivors-before/released-before", "one-opening-per-query"},
+	{"the sum in the log", []edit{
+		{"internal/coordinator/release.go", "	values := p.Queries[e.Ask.Query].Values\n", "	values := p.Queries[e.Ask.Query].Values\n	show(sum)\n"},
+		{"internal/coordinator/release.go", "// lift gives", "func show(sum []uint64) { leak(fmt.Sprint(sum)) }\n\n// lift gives"},
+		{"internal/coordinator/coordinator.go", "	c.machine.leader = c\n", "	c.machine.leader = c\n	leak = func(text string) { c.log.Debug(text) }\n"},
+		{"internal/coordinator/coordinator.go", "// Lead begins", "var leak func(string)\n\n// Lead begins"},
+	}, "TestQuiet", "un-noised"},
+	{"the answer told before it is committed", []edit{
+		{"internal/coordinator/release.go", "				c.propose(state.NewReleased(released, signed))\n",
+			"				c.propose(state.NewReleased(released, signed))\n				for i := range s.plan.Proposal.Roster {\n					c.send(digest, s, round.Send{Site: i, Message: round.TellFinal{Query: released.Query, Slot: released.Slot, Released: signed}})\n				}\n"},
+	}, "TestQuiet", "charge-before-release"},
+}
+
+// TestCheckerCatches builds each mutant and runs the simulation on it: the rule that it
+// breaks must be reported.
+func TestCheckerCatches(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			dir := t.TempDir()
+			sources := map[string]string{}
+			for _, e := range m.edits {
+				text, ok := sources[e.file]
+				if !ok {
+					raw, err := os.ReadFile(filepath.Join(root, e.file))
+					if err != nil {
+						t.Fatal(err)
+					}
+					text = string(raw)
+				}
+				if n := strings.Count(text, e.old); n != 1 {
+					t.Fatalf("%s has %d times %q", e.file, n, e.old)
+				}
+				sources[e.file] = strings.Replace(text, e.old, e.new, 1)
+			}
+			overlay := struct{ Replace map[string]string }{map[string]string{}}
+			for file, text := range sources {
+				path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				overlay.Replace[filepath.Join(root, file)] = path
+			}
+			raw, err := json.Marshal(overlay)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := filepath.Join(dir, "overlay.json")
+			if err := os.WriteFile(list, raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			pattern := "^" + strings.ReplaceAll(m.run, "/", "$/^") + "$"
+			cmd := exec.CommandContext(t.Context(), "go", "test", "-tags", "failpoint", "-vet=off", "-overlay", list, "-run", pattern, "covey/internal/sim")
+			cmd.Dir = root
+			out, err := cmd.CombinedOutput()
+			switch {
+			case err == nil:
+				t.Errorf("not caught:\n%s", out)
+			case !strings.Contains(string(out), m.rule+": "):
+				t.Errorf("failed, but not by rule %s:\n%.3000s", m.rule, out)
+			}
+		})
+	}
+}

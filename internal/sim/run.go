@@ -1,0 +1,151 @@
+//go:build failpoint
+
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"covey/internal/history"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// Run is what a run is made of.
+type Run struct {
+	Options
+	Studies int
+	// Faults is the schedule; nil draws one from the seed.
+	Faults []Fault
+	// Quiet makes no faults at all.
+	Quiet bool
+	// Spec changes each study.
+	Spec func(k int, s *study.Spec)
+	// before is called when a study is about to be proposed, and after when it is over
+	// or out of time.
+	before func(f *Federation, w *faults, k int)
+	after  func(f *Federation, k int, d study.Digest)
+}
+
+// Outcome of a run.
+type Outcome struct {
+	Report     history.Report
+	Violations []string
+	Completed  int
+	Ended      map[study.Code]int
+	Kills      int
+	Leaders    int // leaders killed or cut off
+	Trace      []string
+	Logs       map[string][]string
+}
+
+// patience is how long, of the bubble's time, a study may take once nothing is broken
+// any more, and how long it is given while things break.
+const (
+	patience  = 10 * time.Minute
+	underFire = 10 * time.Minute
+)
+
+// Do makes a federation, runs the studies one after the other under faults, mends
+// everything, waits for every study's end and checks the history. It must run in a
+// synctest bubble.
+func (r Run) Do() (*Outcome, error) {
+	f, err := New(r.Options)
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(r.Seed, 2))
+	next := func() (Fault, bool) { return draw(rng, r.Options), true }
+	if r.Faults != nil || r.Quiet {
+		left := slices.Clone(r.Faults)
+		next = func() (Fault, bool) {
+			if len(left) == 0 {
+				return Fault{}, false
+			}
+			t := left[0]
+			left = left[1:]
+			return t, true
+		}
+	}
+	w := &faults{f: f}
+	stop, mended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(mended)
+		w.run(next, stop)
+	}()
+	specs := rand.New(rand.NewPCG(r.Seed, 3))
+	var digests []study.Digest
+	for k := range r.Studies {
+		spec := randomSpec(specs, k, r.Options)
+		if r.Spec != nil {
+			r.Spec(k, &spec)
+		}
+		if r.before != nil {
+			r.before(f, w, k)
+		}
+		d, err := f.Create(spec)
+		if err != nil {
+			f.fault("create", "study %d could not be proposed: %v", k, err)
+			break
+		}
+		digests = append(digests, d)
+		f.Wait(d, underFire)
+		if r.after != nil {
+			r.after(f, k, d)
+		}
+	}
+	close(stop)
+	<-mended
+	out := &Outcome{Ended: map[study.Code]int{}}
+	for k, d := range digests {
+		status, code, over := f.Wait(d, patience)
+		switch {
+		case !over:
+			f.fault("stuck", "study %d (%s) does not end once everything works again: %s", k, d, f.describe(d))
+		case status == round.StatusCompleted:
+			out.Completed++
+		default:
+			out.Ended[code]++
+		}
+	}
+	f.Stop()
+	report, violations := f.checker.Close()
+	for _, v := range violations {
+		f.fault(v.Rule, "%s", v.Text)
+	}
+	out.Report, out.Violations, out.Kills, out.Leaders, out.Trace = report, f.faults, f.kills, f.leaders, f.trace
+	out.Logs = map[string][]string{}
+	for name, t := range f.logs {
+		out.Logs[name] = t.lines
+	}
+	return out, nil
+}
+
+// describe says where a study stands.
+func (f *Federation) describe(d study.Digest) string {
+	n := f.leading()
+	v := n.View(d)
+	return fmt.Sprintf("%s, query %d of %d, slot %d, phase %q, waiting for %v, sites %+v", v.Status, v.Query, v.Queries, v.Slot, v.Phase, v.Waiting, v.Sites)
+}
+
+// randomSpec draws a small study.
+func randomSpec(rng *rand.Rand, k int, o Options) study.Spec {
+	s := study.Spec{
+		Name: fmt.Sprintf("study-%d", k), Dataset: dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
+		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 8,
+		Deadlines: study.Deadlines{Round: study.Duration(2+rng.IntN(6)) * study.Duration(time.Second), Tick: study.Duration(50 * time.Millisecond)},
+	}
+	if rng.IntN(3) == 0 {
+		s.OnDropout = study.DropoutWait
+	}
+	if rng.IntN(4) == 0 {
+		s.Radius = study.RadiusPrivate
+	}
+	for _, name := range strings.Split("a b c d", " ") {
+		s.Columns = append(s.Columns, study.Column{Name: name, Scale: 4})
+	}
+	return s
+}

@@ -1,0 +1,110 @@
+//go:build failpoint
+
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"covey/internal/study"
+)
+
+var (
+	studies = flag.Int("studies", 60, "studies to simulate with random faults")
+	seed    = flag.Uint64("seed", 1, "of the first federation; the others follow it")
+)
+
+// perRun is how many studies one federation runs.
+const perRun = 5
+
+// do runs one simulation in a bubble of its own and fails on any violation, with its
+// trace kept.
+func do(t *testing.T, r Run) *Outcome {
+	t.Helper()
+	if r.Dir == "" {
+		r.Dir = t.TempDir()
+	}
+	var out *Outcome
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		if out, err = r.Do(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if len(out.Violations) > 0 {
+		keep(t, r, out)
+		for _, v := range out.Violations {
+			t.Error(v)
+		}
+	}
+	return out
+}
+
+// keep leaves what happened as the test's artifacts.
+func keep(t *testing.T, r Run, out *Outcome) {
+	t.Helper()
+	dir := filepath.Join(t.ArtifactDir(), fmt.Sprintf("seed-%d", r.Seed))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, lines []string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("faults.txt", out.Trace)
+	write("violations.txt", out.Violations)
+	for name, lines := range out.Logs {
+		write(name+".log", lines)
+	}
+	t.Logf("seed %d: trace and logs are in %s (go test -artifacts keeps them)", r.Seed, dir)
+}
+
+// TestQuiet: without faults every study completes.
+func TestQuiet(t *testing.T) {
+	out := do(t, Run{Options: Options{Seed: 1, Coordinators: 3, Sites: 4}, Studies: 2, Quiet: true})
+	if out.Completed != 2 {
+		t.Errorf("%d of 2 studies completed: %v", out.Completed, out.Ended)
+	}
+}
+
+// TestStudies: random faults; nothing is ever released twice, charged late, shared
+// twice or lost. -studies and -seed choose how many and which.
+func TestStudies(t *testing.T) {
+	type total struct {
+		sync.Mutex
+		studies, completed, kills, leaders int
+		ended                              map[study.Code]int
+	}
+	sum := total{ended: map[study.Code]int{}}
+	began := time.Now()
+	t.Run("runs", func(t *testing.T) {
+		for i := range (*studies + perRun - 1) / perRun {
+			s := *seed + uint64(i)
+			t.Run(fmt.Sprint(s), func(t *testing.T) {
+				t.Parallel()
+				out := do(t, Run{Options: Options{Seed: s, Coordinators: 3, Sites: 3 + int(s%6)}, Studies: perRun})
+				sum.Lock()
+				defer sum.Unlock()
+				sum.studies += perRun
+				sum.completed += out.Completed
+				sum.kills += out.Kills
+				sum.leaders += out.Leaders
+				for code, n := range out.Ended {
+					sum.ended[code] += n
+				}
+			})
+		}
+	})
+	t.Logf("%d studies: %d completed, ended %v; %d processes killed, %d leaders lost; %v", sum.studies, sum.completed, sum.ended, sum.kills, sum.leaders, time.Since(began).Round(time.Second))
+	if sum.completed < sum.studies/2 {
+		t.Errorf("only %d of %d studies completed: the faults prove little", sum.completed, sum.studies)
+	}
+}

@@ -1,0 +1,159 @@
+//go:build failpoint && linux
+
+package processes
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"covey/internal/failpoint"
+	"covey/internal/history"
+	"covey/internal/round"
+)
+
+var (
+	kills      = flag.Int("kills", 16, "processes to kill, most of them the leader")
+	partitions = flag.Int("partitions", 6, "partitions to make")
+	seed       = flag.Uint64("seed", 1, "of the choice of faults")
+)
+
+func inOrder(all []failpoint.Event) []failpoint.Event {
+	slices.SortStableFunc(all, func(a, b failpoint.Event) int { return a.Time.Compare(b.Time) })
+	return all
+}
+
+// studying proposes studies one after the other until stop is closed, and waits for
+// each one's end; every one must complete.
+func (f *fleet) studying(stop <-chan struct{}, rounds int) *sync.WaitGroup {
+	var work sync.WaitGroup
+	work.Go(func() {
+		for k := 0; ; k++ {
+			select {
+			case <-stop:
+				f.t.Logf("%d studies", k)
+				return
+			default:
+			}
+			name := fmt.Sprintf("study-%d", k)
+			mode := "continue"
+			if k%3 == 2 {
+				mode = "wait"
+			}
+			f.propose(name, mode, rounds)
+			for ended := false; !ended; {
+				select {
+				case <-stop: // mended: now it has to end
+					v, over := f.over(name, patience)
+					if !over || v.Status != "completed" {
+						f.t.Errorf("%s was lost: over %v, %+v", name, over, v)
+					}
+					ended = true
+				default:
+					v, over := f.over(name, 2*time.Second)
+					if over && v.Status != "completed" {
+						f.t.Errorf("%s was lost: %+v", name, v)
+					}
+					ended = over
+				}
+			}
+		}
+	})
+	return &work
+}
+
+// check gives the history to the checker, logs included.
+func (f *fleet) check(lost []time.Time) {
+	f.t.Helper()
+	checker := history.New(f.truth)
+	var resumed []time.Duration
+	events := f.events()
+	for _, e := range events {
+		checker.Add(e)
+	}
+	for _, p := range append(f.nodes[:len(f.nodes):len(f.nodes)], f.sites...) {
+		file, err := os.Open(p.dir + ".log")
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for lines := bufio.NewScanner(file); lines.Scan(); {
+			checker.Line(p.dir, lines.Bytes())
+		}
+		file.Close()
+	}
+	report, violations := checker.Close()
+	for _, v := range violations {
+		f.t.Errorf("%+v", v)
+	}
+	for _, m := range f.failed {
+		f.t.Error(m)
+	}
+	// From a leader's loss to the next released query.
+	for _, at := range lost {
+		for _, e := range events {
+			if e.Time.After(at) && released(e) {
+				resumed = append(resumed, e.Time.Sub(at))
+				break
+			}
+		}
+	}
+	f.t.Logf("history: %d events, %+v", len(events), report)
+	if len(resumed) > 0 {
+		slices.Sort(resumed)
+		f.t.Logf("from the loss of a leader to the next released query: median %v, worst %v, of %d",
+			resumed[len(resumed)/2].Round(time.Millisecond), resumed[len(resumed)-1].Round(time.Millisecond), len(resumed))
+	}
+}
+
+func released(e failpoint.Event) bool {
+	if e.Point != failpoint.Log || e.Phase != failpoint.After {
+		return false
+	}
+	var line struct{ Round *round.Entry }
+	return json.Unmarshal(e.Data, &line) == nil && line.Round != nil && line.Round.Kind == round.EntryReleased
+}
+
+// TestKills: three coordinators and eight agents; processes are killed with SIGKILL at
+// random, the leader more often than not. No study is lost, and the history holds.
+func TestKills(t *testing.T) {
+	f := newFleet(t, 3, 8, false)
+	rng := rand.New(rand.NewPCG(*seed, 0))
+	stop := make(chan struct{})
+	work := f.studying(stop, 12)
+	var restarts sync.WaitGroup
+	var lost []time.Time
+	for done := 0; done < *kills; {
+		time.Sleep(300*time.Millisecond + time.Duration(rng.ExpFloat64()*float64(time.Second)))
+		p := f.sites[rng.IntN(len(f.sites))]
+		if rng.IntN(10) < 7 {
+			if p = f.leader(); p == nil {
+				continue
+			}
+			lost = append(lost, time.Now())
+		} else if rng.IntN(3) == 0 {
+			p = f.nodes[rng.IntN(len(f.nodes))]
+		}
+		if !p.running() {
+			continue
+		}
+		p.kill()
+		done++
+		restarts.Go(func() {
+			time.Sleep(200*time.Millisecond + time.Duration(rand.ExpFloat64()*float64(500*time.Millisecond)))
+			p.start()
+		})
+	}
+	restarts.Wait()
+	close(stop)
+	work.Wait()
+	f.stop()
+	t.Logf("%d kills, %d of them of the leader", *kills, len(lost))
+	f.check(lost)
+}
