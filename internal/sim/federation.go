@@ -66,6 +66,7 @@ type site struct {
 
 const (
 	columns = 4
+	scale   = 4 // of each column, in every study
 	sitePop = "people"
 	dataset = "rows"
 )
@@ -190,7 +191,7 @@ func (f *Federation) writeRows(path, name string) (*site, error) {
 			if err != nil {
 				return nil, err
 			}
-			line, values = append(line, text), append(values, v)
+			line, values = append(line, text), append(values, v/scale)
 		}
 		out = append(out, line)
 	}

@@ -145,7 +145,7 @@ func randomSpec(rng *rand.Rand, k int, o Options) study.Spec {
 		s.Radius = study.RadiusPrivate
 	}
 	for _, name := range strings.Split("a b c d", " ") {
-		s.Columns = append(s.Columns, study.Column{Name: name, Scale: 4})
+		s.Columns = append(s.Columns, study.Column{Name: name, Scale: scale})
 	}
 	return s
 }

@@ -60,6 +60,7 @@ type fleet struct {
 
 const (
 	columns     = 4
+	scale       = 4               // of each column, in every study
 	patience    = 2 * time.Minute // for one study, with everything mended
 	commandTime = 20 * time.Second
 )
@@ -137,7 +138,7 @@ func (f *fleet) writeRows(rng *rand.Rand, path string) *clip.Matrix {
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			line, values = append(line, text), append(values, v)
+			line, values = append(line, text), append(values, v/scale)
 		}
 		lines = append(lines, line)
 	}
