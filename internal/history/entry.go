@@ -281,7 +281,7 @@ func (c *Checker) release(s *run, e *round.Entry) {
 	if !ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(e.Released.Encoded), e.Released.Signature) {
 		c.fail(OneRelease, s, r.Query, r.Slot, "the release's signature is wrong")
 	}
-	if fresh {
+	if fresh && s.committed[r.Query] == nil { // else what it needs is forgotten, and one-release was said
 		c.rightSum(s, r)
 	}
 	c.nextStep(s, e, r)

@@ -1,12 +1,13 @@
 package history
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"covey/internal/secagg"
@@ -26,8 +27,9 @@ const (
 	bigValue = 1 << 20
 	// and so many of them.
 	bigValues = 8
-	// A masked upload is known by so many of its first bytes.
-	prefixBytes = 24
+	// A packed vector is known by so many of its first bytes, or all if it has fewer,
+	// but not with fewer than the second number.
+	prefixBytes, leastPrefix = 24, 12
 	// A value counts in decimal form from so many digits; the shortest of bigValue.
 	minDigits = 7
 )
@@ -40,8 +42,8 @@ const (
 // By chance: a released value equals the true one where its draw is 0, which at
 // σ >= 2^16 has probability below 2^-17, two of eight values in one release below
 // 28·2^-34 < 2^-29. Any other pair of numbers of seven digits or more hits two of a
-// vector's eight values with probability below (8/2^20)², and 24 random bytes a prefix
-// with 2^-192.
+// vector's eight values with probability below (8/2^20)², and random bytes a prefix with
+// 2^-96 or less.
 type leaks struct {
 	vectors  []vector
 	decimals map[decimal][]lane
@@ -68,7 +70,7 @@ type lane struct {
 type prefix struct {
 	what  string
 	class class
-	bytes [prefixBytes]byte
+	bytes string
 }
 
 func newLeaks() *leaks {
@@ -102,19 +104,18 @@ func (l *leaks) follow(what string, v []int64, ring uint) {
 	if len(order) == 0 {
 		return // counts: nothing to tell them by
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return bytes.Compare(binary.BigEndian.AppendUint64(nil, magnitude(v[b])), binary.BigEndian.AppendUint64(nil, magnitude(v[a])))
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(magnitude(v[b]), magnitude(v[a])) })
 	order = order[:min(len(order), bigValues)]
 	id := len(l.vectors)
 	l.vectors = append(l.vectors, vector{what, min(2, len(order))})
 	mask := ^uint64(0) >> (64 - ring)
 	for bit, i := range order {
 		at, word := lane{id, 1 << bit}, uint64(v[i])
+		number := func(d decimal) { l.decimals[d] = append(l.decimals[d], at) }
 		if len(order) > 1 { // one number alone proves nothing
-			l.decimals[decimal{magnitude(v[i]), v[i] < 0}] = append(l.decimals[decimal{magnitude(v[i]), v[i] < 0}], at)
+			number(decimal{magnitude(v[i]), v[i] < 0})
 			if v[i] < 0 {
-				l.decimals[decimal{word & mask, false}] = append(l.decimals[decimal{word & mask, false}], at)
+				number(decimal{word & mask, false})
 			}
 		}
 		for _, w := range []uint64{word, bits.ReverseBytes64(word), word & mask, bits.ReverseBytes64(word & mask)} {
@@ -128,7 +129,7 @@ func (l *leaks) follow(what string, v []int64, ring uint) {
 	for i, x := range v {
 		packed[i] = uint64(x)
 	}
-	if len(order) > 1 && slices.Contains(order, 0) && slices.Contains(order, 1) {
+	if slices.Contains(order, 0) && slices.Contains(order, 1) { // else it may begin with zeros
 		l.begin(prefix{what: what, class: exact}, secagg.Pack(packed, ring))
 	}
 }
@@ -139,10 +140,10 @@ func (l *leaks) masked(what string, upload []byte) {
 }
 
 func (l *leaks) begin(p prefix, data []byte) {
-	if len(data) < prefixBytes {
+	if len(data) < leastPrefix {
 		return
 	}
-	copy(p.bytes[:], data)
+	p.bytes = string(data[:min(len(data), prefixBytes)])
 	word := binary.LittleEndian.Uint64(data)
 	if slices.Contains(l.prefixes[word], p) {
 		return
@@ -269,7 +270,7 @@ func (s *search) binary(data []byte) {
 		}
 		s.hit(s.l.words[word])
 		for _, p := range s.l.prefixes[word] {
-			if p.class&s.class != 0 && bytes.HasPrefix(data[i:], p.bytes[:]) {
+			if p.class&s.class != 0 && strings.HasPrefix(string(data[i:min(len(data), i+prefixBytes)]), p.bytes) {
 				s.found = p.what
 			}
 		}
