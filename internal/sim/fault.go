@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"covey/internal/failpoint"
@@ -62,7 +63,7 @@ var agentPoints = []string{
 // draw gives the next fault of a random schedule.
 func draw(rng *rand.Rand, o Options) Fault {
 	t := Fault{
-		After: time.Duration(rng.ExpFloat64() * float64(500*time.Millisecond)),
+		After: time.Duration(rng.ExpFloat64() * float64(450*time.Millisecond)),
 		For:   100*time.Millisecond + time.Duration(rng.ExpFloat64()*float64(2*time.Second)),
 		A:     rng.IntN(o.Coordinators + o.Sites), B: rng.IntN(o.Coordinators + o.Sites),
 		Phase: failpoint.Before, Left: rng.IntN(3), Late: rng.IntN(2) == 0,
@@ -74,7 +75,7 @@ func draw(rng *rand.Rand, o Options) Fault {
 		kind   Kind
 		weight int
 	}{
-		{KillLeader, 5}, {KillNode, 2}, {KillAgent, 3}, {TrapLeader, 4}, {TrapFollower, 2}, {TrapAgent, 5}, {IsolateLeader, 2},
+		{KillLeader, 12}, {KillNode, 2}, {KillAgent, 3}, {TrapLeader, 10}, {TrapFollower, 2}, {TrapAgent, 5}, {IsolateLeader, 2},
 		{Partition, 2}, {OneWay, 2}, {Freeze, 2}, {Stall, 1}, {Cut, 4}, {Slow, 1}, {Transfer, 1},
 	}
 	total := 0
@@ -122,6 +123,7 @@ func (f *Federation) pick(i int) *process {
 type faults struct {
 	f    *Federation
 	work sync.WaitGroup // restarts under way
+	calm atomic.Bool    // no faults just now: the study had its share
 }
 
 func (w *faults) run(next func() (Fault, bool), stop <-chan struct{}) {
@@ -138,6 +140,9 @@ func (w *faults) run(next func() (Fault, bool), stop <-chan struct{}) {
 		}
 		if !ok {
 			break
+		}
+		if w.calm.Load() {
+			continue
 		}
 		w.f.did("%v", t)
 		w.make(t)

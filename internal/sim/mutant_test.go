@@ -46,7 +46,7 @@ var mutants = []mutant{
 	{"shares for a second set", []edit{
 		{"internal/ledger/query.go", "		} else if ok {\n			if !s.same(query, slot, &context, survivors) {\n				return nil, &HeldError{s.signed()}\n			}\n			// A certificate",
 			"		} else if ok && s.same(query, slot, &context, survivors) {\n			// A certificate"},
-		{"internal/ledger/query.go", "		} else if ok && !s.same(query, slot, &context, survivors) {\n			return nil, &HeldError{s.signed()}\n		}\n", "		}\n"},
+		{"internal/ledger/query.go", "		if s, ok, err := r.sent(query); err != nil {\n			return nil, err\n		} else if ok && !s.same(query, slot, &context, survivors) {\n			return nil, &HeldError{s.signed()}\n		}\n", ""},
 		{"internal/ledger/query.go", "		} else if ok {\n			if !s.same(query, slot, &context, survivors) {\n				return nil, &HeldError{s.signed()}\n			}\n			if slot < p.Signed {",
 			"		} else if ok && s.same(query, slot, &context, survivors) {\n			if slot < p.Signed {"},
 		{"internal/agent/query.go", "s.journal.Signed(ask.Slot); ok {", "s.journal.Signed(ask.Slot); ok && false {"},

@@ -46,7 +46,7 @@ type Outcome struct {
 // any more, and how long it is given while things break.
 const (
 	patience  = 10 * time.Minute
-	underFire = 10 * time.Minute
+	underFire = 20 * time.Second
 )
 
 // Do makes a federation, runs the studies one after the other under faults, mends
@@ -92,7 +92,11 @@ func (r Run) Do() (*Outcome, error) {
 			break
 		}
 		digests = append(digests, d)
-		f.Wait(d, underFire)
+		if _, _, over := f.Wait(d, underFire); !over {
+			w.calm.Store(true)
+			f.Wait(d, patience)
+			w.calm.Store(false)
+		}
 		if r.after != nil {
 			r.after(f, k, d)
 		}
@@ -135,7 +139,7 @@ func (f *Federation) describe(d study.Digest) string {
 func randomSpec(rng *rand.Rand, k int, o Options) study.Spec {
 	s := study.Spec{
 		Name: fmt.Sprintf("study-%d", k), Dataset: dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
-		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 8,
+		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 3,
 		Deadlines: study.Deadlines{Round: study.Duration(2+rng.IntN(6)) * study.Duration(time.Second), Tick: study.Duration(50 * time.Millisecond)},
 	}
 	if rng.IntN(3) == 0 {
