@@ -339,7 +339,7 @@ delta = 1e-6
 rounds = %d
 radius = 3
 on_dropout = %q
-spare_slots = 200
+spare_slots = 40
 [deadlines]
 round = "5s"
 tick = "20ms"

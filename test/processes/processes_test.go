@@ -112,6 +112,38 @@ func (f *fleet) check(lost []time.Time) {
 	}
 }
 
+// progress waits until something was released since a moment, for at most 20 s.
+func (f *fleet) progress(since time.Time) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		for _, p := range f.nodes {
+			if lastReleased(p.dir + ".history").After(since) {
+				return
+			}
+		}
+	}
+}
+
+// lastReleased looks for the latest stored release in the last megabyte of a history.
+func lastReleased(path string) (at time.Time) {
+	file, err := os.Open(path)
+	if err != nil {
+		return at
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() > 1<<20 {
+		file.Seek(-1<<20, 2)
+	}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var e failpoint.Event
+		if json.Unmarshal(lines.Bytes(), &e) == nil && released(e) {
+			at = e.Time
+		}
+	}
+	return at
+}
+
 func released(e failpoint.Event) bool {
 	if e.Point != failpoint.Log || e.Phase != failpoint.After {
 		return false
@@ -132,7 +164,7 @@ func TestKills(t *testing.T) {
 	for done := 0; done < *kills; {
 		time.Sleep(300*time.Millisecond + time.Duration(rng.ExpFloat64()*float64(time.Second)))
 		p := f.sites[rng.IntN(len(f.sites))]
-		if rng.IntN(10) < 7 {
+		if rng.IntN(4) < 3 {
 			if p = f.leader(); p == nil {
 				continue
 			}
@@ -143,12 +175,18 @@ func TestKills(t *testing.T) {
 		if !p.running() {
 			continue
 		}
+		at := time.Now()
 		p.kill()
 		done++
 		restarts.Go(func() {
 			time.Sleep(200*time.Millisecond + time.Duration(rand.ExpFloat64()*float64(500*time.Millisecond)))
 			p.start()
 		})
+		// Mostly one at a time, so that the figure is of one loss; now and then while
+		// the one before is not over.
+		if rng.IntN(4) > 0 {
+			f.progress(at)
+		}
 	}
 	restarts.Wait()
 	close(stop)
