@@ -96,6 +96,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 			line("  %s\t%d\t%s", name, m.Units, m.Fingerprint)
 		}
 	})
+	fmt.Fprintf(w, "\nReleases are signed by the coordinator's key %s\n", s.Key)
 	if b := s.Budget; b != nil {
 		fmt.Fprintf(w, "\nLedger of population %q (ρ, zCDP)\n", b.Population)
 		table(w, func(line func(string, ...any)) {

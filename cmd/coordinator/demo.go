@@ -200,7 +200,7 @@ func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, e
 	}
 	defer f.stop()
 	if c.Keep != "" {
-		if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(keepReadme), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(c.readme()), 0o600); err != nil {
 			return nil, err
 		}
 	}
@@ -350,6 +350,16 @@ func (f *federation) fault(v coordinator.View) error {
 		return f.start(site)
 	}
 	return nil
+}
+
+// readme is the kept folder's README.md.
+func (c *demoCmd) readme() string {
+	if c.Coordinators == 1 {
+		return keepReadme
+	}
+	text := strings.Replace(keepReadme, "`coordinator/` is the coordinator's data folder", fmt.Sprintf("`coordinator-1/` to `coordinator-%d/` are the coordinators' data folders", c.Coordinators), 1)
+	text = strings.Replace(text, "coordinator serve --data coordinator\n", fmt.Sprintf("coordinator serve --data coordinator-1    # and so on to coordinator-%d; any of them takes the commands below\n", c.Coordinators), 1)
+	return strings.ReplaceAll(text, "--data coordinator ", "--data coordinator-1 ")
 }
 
 var keepReadme = strings.TrimLeft(`

@@ -170,3 +170,31 @@ func checkKept(t *testing.T, dir string, r demoReport) {
 		t.Errorf("study validate: exit status %d: %s", status, errs.String())
 	}
 }
+
+// TestDemoFailover stops the coordinator that leads: another goes on, and the
+// component is as good.
+func TestDemoFailover(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "kept")
+	r, fields := demo(t, "--coordinators", "3", "--kill-leader-at-round", "5", "--keep", dir)
+	if r.Coordinators != 3 || r.LeadersKilled != 1 || !(r.ResumeSeconds > 0 && r.ResumeSeconds < r.Seconds) {
+		t.Errorf("%d coordinators, %d leaders killed, resumed after %v of %v s", r.Coordinators, r.LeadersKilled, r.ResumeSeconds, r.Seconds)
+	}
+	if r.Captured < 0.9 || r.FewestSurvivors != 5 {
+		t.Errorf("captured %v, fewest survivors %d", r.Captured, r.FewestSurvivors)
+	}
+	if _, ok := fields["resume_seconds"]; !ok {
+		t.Error("no field resume_seconds")
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := study.Verify(text); err != nil {
+		t.Errorf("the result does not verify: %v", err)
+	}
+	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil || !strings.Contains(string(readme), "coordinator-3") {
+		t.Errorf("README.md does not name the third coordinator's folder: %v", err)
+	}
+}

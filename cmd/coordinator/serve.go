@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"crypto/ed25519"
 	"fmt"
 	"io"
 	"log/slog"
@@ -8,9 +10,8 @@ import (
 	"os"
 	"time"
 
-	"context"
-
 	"covey/internal/node"
+	"covey/internal/pki"
 )
 
 type initCmd struct {
@@ -31,7 +32,18 @@ func (c *initCmd) Run(s *streams) error {
 	if err := node.Init(c.Dir, config, time.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "made %s: keep ca.key and signing.key safe, everything rests on them\nnext: coordinator serve --data %s\n", c.Dir, c.Dir)
+	fmt.Fprintf(s.stderr, "made %s: keep ca.key and signing.key safe, everything rests on them\n", c.Dir)
+	return c.done(s)
+}
+
+// done says what people compare, and what comes next.
+func (c *initCmd) done(s *streams) error {
+	authority, err := pki.Load(c.Dir)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stderr, "CA %s, in every join file\nsigning key %s, for `verify --key`\nnext: coordinator serve --data %s\n",
+		authority.Fingerprint(), pki.Fingerprint(authority.SigningKey().Public().(ed25519.PublicKey)), c.Dir)
 	return nil
 }
 
@@ -57,8 +69,8 @@ func (c *initCmd) join(s *streams, config node.Config) error {
 	if err := node.Join(s.ctx, c.Dir, text, config, dial, time.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "made %s with the federation's keys: keep ca.key and signing.key safe, everything rests on them\nthe join file is spent; delete it\nnext: coordinator serve --data %s\n", c.Dir, c.Dir)
-	return nil
+	fmt.Fprintf(s.stderr, "made %s with the federation's keys: keep ca.key and signing.key safe, everything rests on them\nthe join file is spent; delete it\n", c.Dir)
+	return c.done(s)
 }
 
 // dataFlag is the data folder of every command that needs one.

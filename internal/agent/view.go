@@ -120,6 +120,7 @@ type StudyDetail struct {
 	Leaves   []PlannedEgress  `json:"leaves,omitempty"`
 	Sent     map[string]Count `json:"sent,omitempty"`
 	Roster   []RosterLine     `json:"roster,omitempty"`
+	Key      string           `json:"coordinator_key,omitempty"` // fingerprint: it signs what is released
 	Budget   *StudyBudget     `json:"budget,omitempty"`
 	Policy   []string         `json:"policy,omitempty"` // which limits it is outside of
 	Warnings []string         `json:"warnings,omitempty"`
@@ -158,6 +159,7 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 	if d.State == statePending {
 		d.Policy = a.config.Policy.exceeds(s.plan)
 	}
+	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
 	for i, m := range s.plan.Proposal.Roster {
 		d.Roster = append(d.Roster, RosterLine{m.Name, pki.Fingerprint([]byte(m.Identity)), m.Units, i == s.self})
 	}
