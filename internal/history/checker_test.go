@@ -298,14 +298,6 @@ func histories() []broken {
 		{rule: HonestEnd, name: "completed too early", vary: variation{queries: 1}, tell: func(st *story) { ended(st, covey.Code_CODE_COMPLETED) }},
 		{rule: HonestEnd, name: "an end that is not in the log", vary: variation{queries: 1}, tell: func(st *story) { ended(st, covey.Code_CODE_ABORTED) }},
 		{rule: HonestEnd, name: "an end without a code", vary: variation{queries: 1}, tell: func(st *story) { st.log(round.Entry{Kind: round.EntryEnded}) }},
-
-		{rule: Readable, name: "a stranger's log", tell: func(st *story) { st.store("x", 99, []byte(`{}`), "/c9") }},
-		{rule: Readable, name: "a stranger's ledger", tell: func(st *story) {
-			st.add("x", failpoint.Event{Point: "ledger.sign", Phase: failpoint.After, Owner: "/s9/ledger"})
-		}},
-		{rule: Readable, name: "no message", tell: func(st *story) {
-			st.add("x", failpoint.Event{Point: failpoint.Send, Owner: "/s1", Data: []byte{0xff}})
-		}},
 	}
 	for _, kind := range []struct{ point, message string }{
 		{"approve/-1/-1", "decision"}, {"setup.announcement/-1/-1", "announcement"}, {"setup.boxes/-1/-1", "boxes"},
@@ -322,7 +314,7 @@ func histories() []broken {
 		a.Slot = 1
 		st.send(st.members[1], "refusal", 0, 1, &covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: st.id(), Slot: 1,
 			Code: covey.Code_CODE_HELD, Signature: st.sign(st.members[1], a, survivorsOf[0])}}})
-	}}), leakHistories()...)
+	}}), slices.Concat(leakHistories(), strangeHistories())...)
 }
 
 // body is the proposal's.

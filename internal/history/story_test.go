@@ -23,7 +23,7 @@ import (
 // it, made with the protocol's real secrets, event by event under labels: a test moves,
 // drops, changes and adds events.
 type story struct {
-	t       *testing.T
+	t       testing.TB
 	moments []moment
 	truth   Truth
 	plan    *study.Plan
@@ -82,7 +82,7 @@ func vectorOf(site int, a study.Ask) []int64 {
 	return v
 }
 
-func newStory(t *testing.T, vary variation) *story {
+func newStory(t testing.TB, vary variation) *story {
 	t.Helper()
 	if vary.coordinators == 0 {
 		vary.coordinators = 3
