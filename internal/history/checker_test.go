@@ -183,6 +183,9 @@ func histories() []broken {
 			}
 			st.drop("receive/final/0")
 		}},
+		{rule: ChargeBeforeRelease, name: "a release after the end", tell: func(st *story) {
+			st.insert("log/released/1/1/c1/before", func() { st.log(round.Entry{Kind: round.EntryEnded, Code: study.CodeAborted}) })
+		}, also: []Rule{HonestEnd}},
 		{rule: ChargeBeforeRelease, name: "a snapshot with what is not committed", tell: func(st *story) {
 			data, err := json.Marshal(map[string]any{"studies": []round.Durable{{Body: st.body(), Releases: []round.Released{*st.released[0].Released}}}})
 			st.must(err)
@@ -207,7 +210,7 @@ func histories() []broken {
 			// The second coordinator's log is cut before the first has the entry.
 			i := st.at("log/survivors/0/0/c1/before")
 			st.moments[i].label = "log/x"
-			index := st.moments[i].e.Slot
+			index := st.moments[i].e.Slot - 1
 			st.move("log/survivors/0/0/c2/after", "log/x")
 			st.moments = slices.Insert(st.moments, st.at("log/x"), moment{"cut", failpoint.Event{
 				Point: failpoint.Log, Phase: failpoint.After, Owner: "/c2", Slot: index, Data: []byte(`{"forget":{"node":"x"}}`)}})
@@ -216,6 +219,11 @@ func histories() []broken {
 
 		{rule: OpeningBeforeShares, name: "asked before a quorum has it", tell: func(st *story) {
 			st.move("receive/open/0/0/s1", "log/opening/0/0/c2/after")
+		}},
+		{rule: OpeningBeforeShares, name: "sent before a quorum has it", tell: func(st *story) {
+			for _, label := range []string{"ledger.shares/0/0/s1/before", "ledger.shares/0/0/s1/after", "send/shares/0/0/s1"} {
+				st.move(label, "log/opening/0/0/c2/after")
+			}
 		}},
 		{rule: OpeningBeforeShares, name: "another certificate", tell: shown("receive/open/1/1/s1", "receive/open/1/1/s2", func(m *covey.CoordinatorMessage) {
 			flip(m.GetOpen().Certificate[0])
@@ -350,19 +358,24 @@ func TestKilled(t *testing.T) {
 }
 
 // TestRestoredBackup: a coordinator alone goes back behind a release, and finds the same one
-// again at other places of its log.
+// again at other places of its log: over lost entries, or, where raft wrote of its own
+// over them, behind them.
 func TestRestoredBackup(t *testing.T) {
-	st := newStory(t, variation{coordinators: 1})
-	back := st.at("log/survivors/0/0/c1/before")
-	st.index = st.moments[back].e.Slot                                         // one later: raft wrote of its own
-	st.log(round.Entry{Kind: round.EntrySurvivors, Survivors: []int{0, 1, 2}}) // that no site was asked about
-	st.receive(st.members[0], "release2", 0, 0, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Release{Release: &covey.Release{
-		Study: st.id(), Survivors: []uint32{0, 1, 2}}}})
-	st.log(st.released[0])
-	st.finalTo(st.members[2], st.released[0])
-	st.log(st.released[1])
-	if _, violations := st.check(); len(violations) > 0 {
-		t.Error(violations)
+	for _, over := range []bool{true, false} {
+		st := newStory(t, variation{coordinators: 1})
+		if over {
+			st.index = st.moments[st.at("log/survivors/0/0/c1/before")].e.Slot
+		}
+		u := []uint32{0, 1, 2} // no site was asked about the first set
+		st.log(round.Entry{Kind: round.EntrySurvivors, Survivors: []int{0, 1, 2}})
+		st.receive(st.members[0], "release2", 0, 0, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Release{Release: &covey.Release{
+			Study: st.id(), Survivors: u}}})
+		st.log(st.released[0])
+		st.finalTo(st.members[2], st.released[0])
+		st.log(st.released[1])
+		if _, violations := st.check(); len(violations) > 0 {
+			t.Errorf("over %v: %v", over, violations)
+		}
 	}
 }
 

@@ -228,7 +228,7 @@ func (c *Checker) commit(e *entry) {
 			}
 		}
 	case round.EntryReleased:
-		if known := s.committed[e.query]; !slices.Contains(known, e.released) && (again || known == nil) {
+		if known := s.committed[e.query]; !slices.Contains(known, e.released) { // two are one-release's
 			s.committed[e.query] = append(known, e.released)
 			s.forget(e.query)
 		}

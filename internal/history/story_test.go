@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -102,7 +103,7 @@ func newStory(t testing.TB, vary variation) *story {
 		st.truth.Sites[m.dir] = Site{Name: m.name, Sum: func(a study.Ask) ([]int64, error) { return vectorOf(i, a), nil }}
 	}
 	spec := study.Spec{
-		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", OnDropout: study.DropoutContinue,
+		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", SpareSlots: 1, OnDropout: study.DropoutContinue,
 		Columns: []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 	}
 	body, err := study.Propose(spec, roster, st.key.Public().(ed25519.PublicKey), [32]byte{1})
@@ -201,53 +202,86 @@ func (st *story) config() secagg.Config {
 	return c
 }
 
+// dealt is a setup's messages and what the sites hold after it. All stories are of the
+// same proposal, so that one setup does for all.
+type dealt struct {
+	setup                        *secagg.Setup
+	secrets                      []secagg.Secrets
+	announcements, confirmations [][]byte
+	boxes, inbox                 [][][]byte
+	held                         []secagg.Held
+}
+
+var (
+	dealing sync.Mutex
+	deals   *dealt
+)
+
+func (st *story) deal() *dealt {
+	dealing.Lock()
+	defer dealing.Unlock()
+	if deals != nil {
+		return deals
+	}
+	d := &dealt{}
+	for _, m := range st.members {
+		secrets, err := secagg.NewSecrets(st.config())
+		st.must(err)
+		signed, err := secagg.Announce(st.config(), m.index, secrets, m.identity)
+		st.must(err)
+		d.secrets, d.announcements = append(d.secrets, secrets), append(d.announcements, signed)
+	}
+	var err error
+	d.setup, err = secagg.Verify(st.config(), d.announcements)
+	st.must(err)
+	d.inbox = make([][][]byte, len(st.members))
+	for _, m := range st.members {
+		boxes, err := d.setup.Deal(m.index, d.secrets[m.index])
+		st.must(err)
+		d.boxes = append(d.boxes, boxes)
+		for i, box := range boxes {
+			d.inbox[i] = append(d.inbox[i], box)
+		}
+	}
+	for _, m := range st.members {
+		held, err := d.setup.Receive(m.index, d.secrets[m.index], d.inbox[m.index])
+		st.must(err)
+		d.held = append(d.held, held)
+		d.confirmations = append(d.confirmations, d.setup.Confirm(m.identity, m.index))
+	}
+	deals = d
+	return d
+}
+
 // prepare is the setup.
 func (st *story) prepare() {
-	var announcements, confirmations [][]byte
-	for _, m := range st.members {
-		var err error
-		m.secrets, err = secagg.NewSecrets(st.config())
-		st.must(err)
-		signed, err := secagg.Announce(st.config(), m.index, m.secrets, m.identity)
-		st.must(err)
-		announcements = append(announcements, signed)
+	d := st.deal()
+	st.setup = d.setup
+	for i, m := range st.members {
+		m.secrets, m.held = d.secrets[i], d.held[i]
 		st.receive(m, "announce", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: st.id()}}})
 		st.journal(m, "setup.announcement", -1, -1)
 		st.send(m, "announcement", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
-			Study: st.id(), Signed: signed}}})
+			Study: st.id(), Signed: d.announcements[i]}}})
 	}
-	var err error
-	st.setup, err = secagg.Verify(st.config(), announcements)
-	st.must(err)
-	dealt := make([][][]byte, len(st.members))
-	for _, m := range st.members {
+	for i, m := range st.members {
 		st.receive(m, "deal", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{
-			Study: st.id(), Announcements: announcements}}})
-		boxes, err := st.setup.Deal(m.index, m.secrets)
-		st.must(err)
-		dealt[m.index] = boxes
+			Study: st.id(), Announcements: d.announcements}}})
 		st.journal(m, "setup.boxes", -1, -1)
-		st.send(m, "boxes", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: st.id(), Boxes: boxes}}})
+		st.send(m, "boxes", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: st.id(), Boxes: d.boxes[i]}}})
 	}
-	for _, m := range st.members {
-		var boxes [][]byte
-		for _, d := range dealt {
-			boxes = append(boxes, d[m.index])
-		}
-		m.held, err = st.setup.Receive(m.index, m.secrets, boxes)
-		st.must(err)
-		st.receive(m, "confirm", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{Study: st.id(), Boxes: boxes}}})
+	for i, m := range st.members {
+		st.receive(m, "confirm", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{
+			Study: st.id(), Boxes: d.inbox[i]}}})
 		st.journal(m, "slots", -1, -1)
 		st.journal(m, "setup.confirmation", -1, -1)
-		signature := st.setup.Confirm(m.identity, m.index)
-		confirmations = append(confirmations, signature)
 		st.send(m, "confirmation", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
-			Study: st.id(), Signature: signature}}})
+			Study: st.id(), Signature: d.confirmations[i]}}})
 	}
-	st.log(round.Entry{Kind: round.EntryPrepared, Announcements: announcements, Confirmations: confirmations})
+	st.log(round.Entry{Kind: round.EntryPrepared, Announcements: d.announcements, Confirmations: d.confirmations})
 	for _, m := range st.members {
 		st.receive(m, "confirmed", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{
-			Study: st.id(), Signatures: confirmations}}})
+			Study: st.id(), Signatures: d.confirmations}}})
 		st.journal(m, "setup.confirmed", -1, -1)
 	}
 }
