@@ -161,23 +161,15 @@ func (l *link) drain(id study.Digest) {
 
 // stay keeps a link open until ctx ends or the ledger fails: it tries the
 // coordinators' addresses in order, again and again, waiting longer after each round
-// of failures. One that does not lead may say who does, and is believed once: who
-// answers there must show the same CA's certificate for that host. A change of state
-// is logged once.
+// of failures. One that does not lead may say who does. A change of state is logged
+// once.
 func (a *Agent) stay(ctx context.Context) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second // and half of that as jitter
 	said := ""
-	var hints []string
-	for try := 0; ; {
-		hinted := len(hints) > 0
-		var address string
-		if hinted {
-			address, hints = hints[0], hints[1:]
-		} else {
-			address = a.config.Coordinator[try%len(a.config.Coordinator)]
-			try++
-		}
+	addresses := rota{configured: a.config.Coordinator}
+	for {
+		address := addresses.next()
 		settled, err := a.connect(ctx, address)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -187,13 +179,11 @@ func (a *Agent) stay(ctx context.Context) error {
 			said = ""
 		}
 		a.setLink(nil, address, err)
-		if follows, ok := errors.AsType[*notLeaderError](err); ok {
+		addresses.heard(err)
+		if _, ok := errors.AsType[*notLeaderError](err); ok {
 			wait.Reset() // an election takes about a second
-			if !hinted {
-				hints = follows.addresses // of a hinted one they could go round in circles
-			}
 		}
-		if len(hints) > 0 {
+		if addresses.atOnce() {
 			continue
 		}
 		if now := plain(err); now != said {

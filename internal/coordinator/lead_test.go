@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,8 +165,11 @@ func TestNodeTokenIsSpentOnce(t *testing.T) {
 		refused("a site's file", j.Token.Bytes(), "new-site")
 		m := NewMachine()
 		m.Apply([]byte(`{"invite":{"token":"t","node":"two","expires":"2100-01-01T00:00:00Z"}}`))
-		if _, ok := m.Apply([]byte(`{"join":{"token":"t","site":"","identity":"","now":"2000-01-01T00:00:00Z"}}`)).(error); !ok {
-			t.Error("a coordinator's file let a site in")
+		for _, name := range []string{"", "two"} {
+			err, ok := m.Apply(fmt.Appendf(nil, `{"join":{"token":"t","site":%q,"identity":%q,"now":"2000-01-01T00:00:00Z"}}`, name, strings.Repeat("0", 64))).(error)
+			if !ok || !strings.Contains(err.Error(), "is for a coordinator") {
+				t.Errorf("a coordinator's file for site %q: %v", name, err)
+			}
 		}
 	})
 }

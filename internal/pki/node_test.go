@@ -85,6 +85,15 @@ func TestPeersKnowEachOther(t *testing.T) {
 	if dialled, _ := shake(two.Client(talking), public); dialled == nil {
 		t.Error("the sites' port passed for a coordinator's")
 	}
+	odd := newAuthority(t, nodeHost) // whose sites reach it by the coordinators' name
+	public = odd.ServerTLS()
+	public.Time, public.NextProtos = at, []string{talking}
+	public.ClientAuth, public.VerifyConnection = tls.NoClientCert, nil // it takes anybody
+	if dialled, _ := shake(peerTLS(t, odd, "two").Client(talking), public); dialled == nil {
+		t.Error("the port of sites that reach it by that name passed for a coordinator's")
+	}
+	public = a.ServerTLS()
+	public.Time, public.NextProtos = at, []string{talking}
 	asNode := two.Client(talking)
 	asNode.ServerName = "localhost"
 	if _, accepted := shake(asNode, public); accepted == nil {
