@@ -56,7 +56,6 @@ type Federation struct {
 	logs     map[string]*tail
 	kills    int
 	leaders  int // of kills, those of a leader
-	restarts int
 }
 
 type site struct {

@@ -304,13 +304,15 @@ func (p *proc) kill() {
 	p.f.mu.Lock()
 	cmd, done := p.cmd, p.done
 	p.killing = true
-	p.f.killed = append(p.f.killed, failpoint.Event{Point: history.Killed, Owner: p.dir, Time: time.Now(), Query: -1, Slot: -1})
 	p.f.mu.Unlock()
 	if cmd == nil {
 		return
 	}
 	cmd.Process.Signal(syscall.SIGKILL)
 	<-done
+	p.f.mu.Lock()
+	p.f.killed = append(p.f.killed, failpoint.Event{Point: history.Killed, Owner: p.dir, Time: time.Now(), Query: -1, Slot: -1})
+	p.f.mu.Unlock()
 }
 
 func (f *fleet) stop() {

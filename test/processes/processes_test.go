@@ -83,8 +83,13 @@ func (f *fleet) check(lost []time.Time) {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		for lines := bufio.NewScanner(file); lines.Scan(); {
+		lines := bufio.NewScanner(file)
+		lines.Buffer(nil, 16<<20)
+		for lines.Scan() {
 			checker.Line(p.dir, lines.Bytes())
+		}
+		if err := lines.Err(); err != nil {
+			f.t.Error(err)
 		}
 		file.Close()
 	}
