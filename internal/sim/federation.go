@@ -49,13 +49,13 @@ type Federation struct {
 	checker *history.Checker
 	stored  atomic.Int64 // released entries
 
-	mu       sync.Mutex
-	owners   map[string]*process // by data folder
-	faults   []string            // violations that the run itself saw
-	trace    []string            // what was done to it
-	logs     map[string]*tail
-	kills    int
-	leaders  int // of kills, those of a leader
+	mu      sync.Mutex
+	owners  map[string]*process // by data folder
+	faults  []string            // violations that the run itself saw
+	trace   []string            // what was done to it
+	logs    map[string]*tail
+	kills   int
+	leaders int // of kills, those of a leader
 }
 
 type site struct {
