@@ -6,10 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"covey/internal/failpoint"
 )
@@ -80,5 +84,55 @@ func TestO5DiskFails(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// quiet is a Stream that nobody connects to.
+type quiet struct {
+	done chan struct{}
+	once sync.Once
+}
+
+func (q *quiet) Accept() (net.Conn, error) {
+	<-q.done
+	return nil, net.ErrClosed
+}
+
+func (q *quiet) Close() error {
+	q.once.Do(func() { close(q.done) })
+	return nil
+}
+
+func (q *quiet) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (q *quiet) Dial(string, time.Duration) (net.Conn, error) { return nil, net.ErrClosed }
+
+// TestFailedStartClosesTheStream: a node whose store fails while it starts leaves neither
+// an open Stream nor a goroutine, which would keep the bubble from ending. (Found by the
+// simulation: a coordinator killed at its first vote kept on listening.)
+func TestFailedStartClosesTheStream(t *testing.T) {
+	defer failpoint.Set(nil)
+	for n := range 4 {
+		synctest.Test(t, func(t *testing.T) {
+			seen := 0
+			failpoint.Set(func(e failpoint.Event) error {
+				if seen++; seen == n+1 {
+					return syscall.EIO
+				}
+				return nil
+			})
+			stream := &quiet{done: make(chan struct{})}
+			node, err := Open(t.TempDir(), &list{}, Options{Stream: stream, Address: "one:1"})
+			if err == nil {
+				node.Close()
+			} else if _, ok := errors.AsType[*StoreError](err); !ok {
+				t.Errorf("write %d: %v", n, err)
+			}
+			select {
+			case <-stream.done:
+			default:
+				t.Errorf("write %d: the stream is open", n)
+			}
+		})
 	}
 }
