@@ -80,6 +80,14 @@ func (c *Coordinator) Addresses(self string) []string {
 	return out
 }
 
+// Knows says whether a coordinator was given the keys and not removed since.
+func (c *Coordinator) Knows(id string) bool {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	_, ok := c.machine.nodes[id]
+	return ok
+}
+
 // PutNode records where agents reach a coordinator, if that is new.
 func (c *Coordinator) PutNode(n Node) error {
 	c.machine.mu.Lock()
@@ -91,7 +99,7 @@ func (c *Coordinator) PutNode(n Node) error {
 	return c.apply(entry{Node: &n})
 }
 
-// ForgetNode takes a coordinator that left out of the addresses.
+// ForgetNode takes a coordinator that was removed out of those that may enter.
 func (c *Coordinator) ForgetNode(id string) error {
 	return c.apply(entry{Forget: &forgetEntry{Node: id}})
 }

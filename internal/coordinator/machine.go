@@ -32,10 +32,10 @@ type Invite struct {
 	Expires time.Time `json:"expires"`
 }
 
-// Node is a coordinator as agents need it.
+// Node is a coordinator that may enter, and where agents reach it.
 type Node struct {
 	ID        string   `json:"id"`
-	Addresses []string `json:"addresses"` // of its sites' port, host:port
+	Addresses []string `json:"addresses,omitempty"` // of its sites' port, host:port; none before it entered
 }
 
 // Site is an organization that joined.
@@ -193,6 +193,7 @@ func (m *Machine) spend(e spendEntry) error {
 		return &JoinError{"", fmt.Sprintf("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))}
 	}
 	delete(m.invites, e.Token)
+	m.nodes[e.Node] = Node{ID: e.Node} // known from here on, until it is removed
 	return nil
 }
 

@@ -39,6 +39,10 @@ func (n *Node) admit(ctx context.Context, m member) error {
 	if _, _, err := net.SplitHostPort(m.Peer); err != nil {
 		return &coordinator.JoinError{Reason: "the coordinator's peer address is not host:port"}
 	}
+	// A coordinator that was removed still has the keys, and asks when it is started.
+	if m.ID != n.Config.Name && !n.Knows(m.ID) {
+		return &coordinator.JoinError{Reason: "this coordinator was removed, or joined with a file of another federation: `coordinator raft add` makes a new one"}
+	}
 	if err := n.PutNode(coordinator.Node{ID: m.ID, Addresses: m.Addresses}); err != nil {
 		return err
 	}

@@ -150,10 +150,11 @@ func (n *Node) remove(ctx context.Context, id string) error {
 	}
 	for _, p := range peers {
 		if p.ID == id {
-			if err := n.replica.Remove(ctx, id); err != nil {
+			// First out of those that may enter, or it could come in again between.
+			if err := n.ForgetNode(id); err != nil {
 				return err
 			}
-			return n.ForgetNode(id)
+			return n.replica.Remove(ctx, id)
 		}
 	}
 	return &replica.PeerError{ID: id}

@@ -1,0 +1,231 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"covey/internal/coordinator"
+	"covey/internal/pki"
+)
+
+// wires is a network in memory.
+type wires struct {
+	mu    sync.Mutex
+	lanes map[string]*lane
+}
+
+type lane struct {
+	w       *wires
+	address string
+	conns   chan net.Conn
+	done    chan struct{}
+}
+
+func (w *wires) listen(address string) (net.Listener, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := &lane{w, address, make(chan net.Conn, 100), make(chan struct{})}
+	w.lanes[address] = l
+	return l, nil
+}
+
+func (w *wires) dial(_ context.Context, address string) (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.lanes[address]
+	if l == nil {
+		return nil, errors.New("connection refused")
+	}
+	a, b := net.Pipe()
+	l.conns <- b
+	return a, nil
+}
+
+func (l *lane) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *lane) Close() error {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	if l.w.lanes[l.address] == l {
+		delete(l.w.lanes, l.address)
+		close(l.done)
+	}
+	return nil
+}
+
+func (l *lane) Addr() net.Addr { return &net.TCPAddr{} }
+
+func config(name string) Config {
+	host := "host-" + name
+	return Config{Listen: host + ":1", Addresses: []string{host + ":1"}, Name: name, PeerListen: host + ":2", PeerAddress: host + ":2"}
+}
+
+// start runs a node until stop is called.
+func start(t *testing.T, w *wires, dir string) (n *Node, stop func()) {
+	t.Helper()
+	n, err := Open(dir, Options{Election: 100 * time.Millisecond, Listen: w.listen, Dial: w.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx) }()
+	return n, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// until tries for a minute of the bubble's time.
+func until(t *testing.T, what string, try func() error) {
+	t.Helper()
+	var err error
+	for range 600 {
+		if err = try(); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("%s: %v", what, err)
+}
+
+// pair runs do with a coordinator and one that joined it, in a bubble.
+func pair(t *testing.T, do func(t *testing.T, one, two *Node)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute) // the ends of connections: TLS waits on a pipe
+		dir, w := t.TempDir(), &wires{lanes: map[string]*lane{}}
+		if err := Init(filepath.Join(dir, "one"), config("one"), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		one, stopOne := start(t, w, filepath.Join(dir, "one"))
+		defer stopOne()
+		file, err := one.AddNode("two", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := config("two")
+		c.Name = "" // the file's
+		if err := Join(t.Context(), filepath.Join(dir, "two"), file, c, w.dial, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		two, stopTwo := start(t, w, filepath.Join(dir, "two"))
+		defer stopTwo()
+		until(t, "two to enter", func() error {
+			peers, err := two.Peers()
+			if err == nil && (len(peers) != 2 || two.leaderPeer() == "") {
+				err = errors.New("not yet")
+			}
+			return err
+		})
+		do(t, one, two)
+	})
+}
+
+// TestRemovedStaysOut: a coordinator that was removed has a good certificate and asks to
+// come in when it is started; it may not.
+func TestRemovedStaysOut(t *testing.T) {
+	pair(t, func(t *testing.T, one, two *Node) {
+		if !one.Knows("two") {
+			t.Error("a coordinator that entered is not known")
+		}
+		ask := func() error {
+			// Over its own port, as it does itself.
+			return two.post(t.Context(), one.Config.PeerAddress, "/v1/raft/enter", two.self())
+		}
+		if err := ask(); err != nil {
+			t.Errorf("a member asks again: %v", err)
+		}
+		if err := one.remove(t.Context(), "two"); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask(); err == nil || !strings.Contains(err.Error(), "was removed") {
+			t.Errorf("a removed coordinator came in: %v", err)
+		}
+		if peers, err := one.Peers(); err != nil || len(peers) != 1 {
+			t.Errorf("%v, %v", peers, err)
+		}
+		if got := one.joinAddresses(); len(got) != 1 {
+			t.Errorf("join files name %v", got)
+		}
+	})
+}
+
+// TestFollowerForwardsOnce: a coordinator that does not lead answers another's request
+// with that, and does not pass it on.
+func TestFollowerForwardsOnce(t *testing.T) {
+	pair(t, func(t *testing.T, one, two *Node) {
+		err := one.post(t.Context(), two.Config.PeerAddress, "/v1/raft/add", AddRequest{Name: "three"})
+		if err == nil || !strings.Contains(err.Error(), coordinator.ErrNotLeader.Error()) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestJoinRefuses: what init --join is given wrongly, before anything is sent or made.
+func TestJoinRefuses(t *testing.T) {
+	a, err := pki.NewToken()
+	if err != nil {
+		t.Fatal(err)
+	}
+	print := strings.TrimSuffix(strings.Repeat("0000-", 16), "-")
+	file := func(j pki.Join) []byte {
+		j.Coordinator, j.Fingerprint, j.Token = []string{"127.0.0.1:1"}, print, a
+		text, err := j.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	soon := time.Now().Add(time.Hour)
+	good := config("two")
+	good.Name = ""
+	silent := func(context.Context, string) (net.Conn, error) {
+		t.Error("something was sent")
+		return nil, errors.New("no")
+	}
+	noPort := good
+	noPort.PeerListen, noPort.PeerAddress = "", ""
+	half := good
+	half.PeerAddress = ""
+	dir := filepath.Join(t.TempDir(), "made")
+	for name, c := range map[string]struct {
+		file   []byte
+		config Config
+	}{
+		"no file":       {nil, good},
+		"a site's file": {file(pki.Join{Site: "north", Expires: soon}), good},
+		"an old file":   {file(pki.Join{Node: "two", Expires: time.Now().Add(-time.Hour)}), good},
+		"no peer port":  {file(pki.Join{Node: "two", Expires: soon}), noPort},
+		"half a port":   {file(pki.Join{Node: "two", Expires: soon}), half},
+		"no address":    {file(pki.Join{Node: "two", Expires: soon}), Config{Listen: ":1", PeerListen: ":2", PeerAddress: "h:2"}},
+		"a bad address": {file(pki.Join{Node: "two", Expires: soon}), Config{Listen: ":1", Addresses: []string{"h"}, PeerListen: ":2", PeerAddress: "h:2"}},
+	} {
+		err := Join(t.Context(), dir, c.file, c.config, silent, time.Now())
+		_, config := errors.AsType[*ConfigError](err)
+		_, join := errors.AsType[*pki.JoinError](err)
+		_, expired := errors.AsType[*pki.ExpiredError](err)
+		if !config && !join && !expired {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := pki.Vacant(dir); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
