@@ -38,15 +38,15 @@ type Port struct {
 	dial     Dialer
 	branches map[string]*branch
 
-	mu      sync.Mutex
-	pending map[net.Conn]bool // in the handshake
-	closed  bool
-	work    sync.WaitGroup
+	mu     sync.Mutex
+	open   map[net.Conn]bool // accepted or dialled, in the handshake or past it
+	closed bool
+	work   sync.WaitGroup
 }
 
 // New serves on a listener, which Close closes. dial reaches other ports.
 func New(l net.Listener, tls *pki.PeerTLS, dial Dialer) *Port {
-	p := &Port{listener: l, tls: tls, dial: dial, branches: map[string]*branch{}, pending: map[net.Conn]bool{}}
+	p := &Port{listener: l, tls: tls, dial: dial, branches: map[string]*branch{}, open: map[net.Conn]bool{}}
 	for _, name := range []string{raftProtocol, operatorProtocol, joinProtocol} {
 		p.branches[name] = &branch{port: p, conns: make(chan net.Conn), done: make(chan struct{})}
 	}
@@ -65,20 +65,31 @@ func (p *Port) Joiners() net.Listener { return p.branches[joinProtocol] }
 
 // DialOperator reaches another coordinator's Operators.
 func (p *Port) DialOperator(ctx context.Context, address string) (net.Conn, error) {
-	return p.open(ctx, operatorProtocol, address)
+	return p.reach(ctx, operatorProtocol, address)
 }
 
 // DialJoin reaches a coordinator's Joiners from where there is no certificate yet;
 // its CA is known by fingerprint ([*pki.WrongCAError]).
 func DialJoin(ctx context.Context, dial Dialer, address, fingerprint string) (net.Conn, error) {
-	return secure(ctx, dial, address, pki.NodeJoinTLS(fingerprint, joinProtocol))
+	conn, err := secure(ctx, dial, address, pki.NodeJoinTLS(fingerprint, joinProtocol))
+	if err != nil {
+		return nil, err
+	}
+	return plain{conn, func() {}}, nil
 }
 
-func (p *Port) open(ctx context.Context, protocol, address string) (net.Conn, error) {
-	return secure(ctx, p.dial, address, p.tls.Client(protocol))
+func (p *Port) reach(ctx context.Context, protocol, address string) (net.Conn, error) {
+	conn, err := secure(ctx, p.dial, address, p.tls.Client(protocol))
+	if err != nil {
+		return nil, err
+	}
+	if !p.enter(conn.NetConn()) {
+		return nil, net.ErrClosed
+	}
+	return p.plain(conn), nil
 }
 
-func secure(ctx context.Context, dial Dialer, address string, config *tls.Config) (net.Conn, error) {
+func secure(ctx context.Context, dial Dialer, address string, config *tls.Config) (*tls.Conn, error) {
 	raw, err := dial(ctx, address)
 	if err != nil {
 		return nil, err
@@ -88,14 +99,15 @@ func secure(ctx context.Context, dial Dialer, address string, config *tls.Config
 		raw.Close()
 		return nil, err
 	}
-	return plain{conn}, nil
+	return conn, nil
 }
 
-// Close ends the port and its branches; connections already accepted stay.
+// Close ends the port, its branches and every connection of them: raft leaves those that
+// it keeps for later open.
 func (p *Port) Close() error {
 	p.mu.Lock()
 	p.closed = true
-	for c := range p.pending {
+	for c := range p.open {
 		c.Close()
 	}
 	p.mu.Unlock()
@@ -142,7 +154,7 @@ func (p *Port) enter(c net.Conn) bool {
 		c.Close()
 		return false
 	}
-	p.pending[c] = true
+	p.open[c] = true
 	return true
 }
 
@@ -152,24 +164,41 @@ func (p *Port) admit(raw net.Conn, config *tls.Config) {
 	raw.SetDeadline(time.Now().Add(handshakeTime))
 	err := conn.Handshake()
 	raw.SetDeadline(time.Time{})
-	p.mu.Lock()
-	delete(p.pending, raw)
-	p.mu.Unlock()
 	b := p.branches[conn.ConnectionState().NegotiatedProtocol]
 	if err != nil || b == nil {
-		raw.Close()
+		p.leave(raw)
 		return
 	}
 	select {
-	case b.conns <- plain{conn}:
+	case b.conns <- p.plain(conn):
 	case <-b.done:
-		raw.Close()
+		p.leave(raw)
 	}
 }
 
 // plain hides the TLS connection's type: net/http would look at its ALPN protocol, know
 // none of ours, and hang up.
-type plain struct{ net.Conn }
+type plain struct {
+	net.Conn
+	closed func()
+}
+
+// Close is net.Conn's; the port then forgets the connection.
+func (c plain) Close() error {
+	err := c.Conn.Close()
+	c.closed()
+	return err
+}
+
+func (p *Port) plain(c *tls.Conn) plain { return plain{c, func() { p.leave(c.NetConn()) }} }
+
+// leave closes a connection and forgets it.
+func (p *Port) leave(c net.Conn) {
+	c.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, c)
+}
 
 // branch is the listener of one protocol.
 type branch struct {
@@ -205,5 +234,5 @@ type Raft struct{ *branch }
 func (r *Raft) Dial(address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	return r.port.open(ctx, raftProtocol, address)
+	return r.port.reach(ctx, raftProtocol, address)
 }

@@ -138,11 +138,9 @@ func TestSilentCallersAreDropped(t *testing.T) {
 			silent = append(silent, c)
 		}
 		synctest.Wait()
-		two.mu.Lock()
-		if n := len(two.pending); n > maxHandshakes {
+		if n := two.connections(); n > maxHandshakes {
 			t.Errorf("%d handshakes at once", n)
 		}
-		two.mu.Unlock()
 		go func() {
 			c, err := two.Raft().Accept()
 			if err == nil {
@@ -159,11 +157,50 @@ func TestSilentCallersAreDropped(t *testing.T) {
 			t.Error(err)
 		}
 		c.Close()
+		if n := one.connections(); n != 0 {
+			t.Errorf("%d closed connections are remembered", n)
+		}
 		if took := time.Since(began); took > 2*handshakeTime {
 			t.Errorf("a good caller waited %v", took)
 		}
 		for _, c := range silent {
 			c.Close()
+		}
+	})
+}
+
+func (p *Port) connections() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.open)
+}
+
+// TestCloseEndsConnections: raft keeps some for later, at both ends.
+func TestCloseEndsConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, here, there := authority(t), newLane(), newLane()
+		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
+		accepted := make(chan net.Conn, 1)
+		go func() {
+			c, err := two.Raft().Accept()
+			if err == nil {
+				accepted <- c
+			}
+		}()
+		dialled, err := one.Raft().Dial("two", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 2)
+		for _, c := range []net.Conn{dialled, <-accepted} {
+			go func() { _, err := c.Read(make([]byte, 1)); ended <- err }()
+		}
+		one.Close()
+		two.Close()
+		for range 2 {
+			if <-ended == nil {
+				t.Error("a connection outlived its port")
+			}
 		}
 	})
 }
