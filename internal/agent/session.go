@@ -30,6 +30,7 @@ type session struct {
 	rows    *clip.Matrix
 	sha     [32]byte      // of the file that rows, or the last look at it, came from
 	setup   *secagg.Setup // confirmed by all; nil before
+	checked *secagg.Setup // of the announcements on record, while setup is under way; nil if not looked at yet
 	attempt uint32        // of setup
 	open    *openQuery    // nil until a query is answered
 }

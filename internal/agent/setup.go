@@ -162,6 +162,7 @@ func (s *session) deal(r askBoxes) answer {
 	if _, err := s.journal.PutSetup(r.Attempt, setupAnnouncements, set); err != nil {
 		return refuse(r, s.store(err))
 	}
+	s.checked = setup
 	sec, ok, err := s.secrets(r.Attempt)
 	if err != nil || !ok {
 		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
@@ -192,6 +193,9 @@ func (s *session) boxes(r askBoxes, dealt []byte) answer {
 
 // verified gives the setup of the announcements on record.
 func (s *session) verified(attempt uint32) (*secagg.Setup, bool, error) {
+	if s.checked != nil && s.checked.Config().Attempt == attempt {
+		return s.checked, true, nil
+	}
 	stored, ok, err := s.journal.Setup(attempt, setupAnnouncements)
 	if err != nil || !ok {
 		return nil, false, err
@@ -200,8 +204,28 @@ func (s *session) verified(attempt uint32) (*secagg.Setup, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	setup, err := secagg.Verify(s.config(attempt), set)
-	return setup, err == nil, err
+	if s.checked, err = secagg.Verify(s.config(attempt), set); err != nil {
+		s.checked = nil
+		return nil, false, err
+	}
+	return s.checked, true, nil
+}
+
+// restored gives the setup that everyone confirmed, from the ledger.
+func (s *session) restored(attempt uint32, confirmed []byte) (*secagg.Setup, error) {
+	stored, ok, err := s.journal.Setup(attempt, setupAnnouncements)
+	if err != nil || !ok {
+		return nil, errors.Join(err, errSecretsGone)
+	}
+	set, err := decodeList(stored)
+	if err != nil {
+		return nil, err
+	}
+	signatures, err := decodeList(confirmed)
+	if err != nil {
+		return nil, err
+	}
+	return secagg.Restore(s.config(attempt), set, signatures)
 }
 
 // confirm opens the boxes for this site, checks every share against its
@@ -303,7 +327,7 @@ func (s *session) confirmed(r tellConfirmed) answer {
 	if _, err := s.journal.PutSetup(r.Attempt, setupConfirmed, encodeList(r.Signatures)); err != nil {
 		return refuse(r, s.store(err))
 	}
-	s.setup, s.attempt = setup, r.Attempt
+	s.setup, s.attempt, s.checked = setup, r.Attempt, nil
 	return nil
 }
 
@@ -313,16 +337,16 @@ func (s *session) ready() (bool, error) {
 		return true, nil
 	}
 	for k := range uint32(maxAttempts) {
-		_, ok, err := s.journal.Setup(k, setupConfirmed)
+		signatures, ok, err := s.journal.Setup(k, setupConfirmed)
 		if err != nil {
 			return false, err
 		}
 		if !ok {
 			continue
 		}
-		setup, ok, err := s.verified(k)
-		if err != nil || !ok {
-			return false, errors.Join(err, errSecretsGone)
+		setup, err := s.restored(k, signatures)
+		if err != nil {
+			return false, err
 		}
 		s.setup, s.attempt = setup, k
 		return true, nil

@@ -64,12 +64,12 @@ func (s *session) turn() {
 	}
 }
 
-// restore verifies a committed setup again: after a restart, or on a new leader.
+// restore reads a committed setup again: after a restart, or on a new leader.
 func (s *session) restore() error {
 	if s.setup != nil || s.state.Announcements == nil {
 		return nil
 	}
-	setup, err := secagg.Verify(config(s.plan, s.state.Attempt), s.state.Announcements)
+	setup, err := secagg.Restore(config(s.plan, s.state.Attempt), s.state.Announcements, s.state.Confirmations)
 	s.setup = setup
 	return err
 }

@@ -70,6 +70,26 @@ func (s *Setup) Transcript() [32]byte { return s.transcript }
 // canonical points of the prime-order subgroup. A *SiteError names the first site
 // whose does not hold.
 func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
+	return newSetup(cfg, announcements, decodePoint)
+}
+
+// Restore is Verify for announcements that all N sites have confirmed: after a restart,
+// or on a new leader. It checks the confirmations, which bind every byte of the
+// announcements, and leaves out whether each point is of the subgroup, which takes most of
+// Verify's time: every honest site has checked that before it confirmed. Errors as
+// Verify's and CheckConfirmations'.
+func Restore(cfg Config, announcements, confirmations [][]byte) (*Setup, error) {
+	s, err := newSetup(cfg, announcements, decodeKnown)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.CheckConfirmations(confirmations); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func newSetup(cfg Config, announcements [][]byte, decode func([]byte) (*edwards25519.Point, error)) (*Setup, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -83,7 +103,7 @@ func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
 	for i, raw := range announcements {
 		work.Go(func() {
 			tokens <- struct{}{}
-			s.sites[i], errs[i] = cfg.parse(i, raw)
+			s.sites[i], errs[i] = cfg.parse(i, raw, decode)
 			<-tokens
 		})
 	}
@@ -103,7 +123,7 @@ func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
 	return s, nil
 }
 
-func (c Config) parse(site int, raw []byte) (announced, error) {
+func (c Config) parse(site int, raw []byte, decode func([]byte) (*edwards25519.Point, error)) (announced, error) {
 	header := c.header(site)
 	if len(raw) != c.announcementSize() || !bytes.Equal(raw[:len(header)], header) {
 		return announced{}, errors.New("announcement of another study, roster, attempt or version")
@@ -131,7 +151,7 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 		var both [2]commitment
 		for i := range both {
 			for range c.Quorum {
-				p, err := decodePoint(body[:32])
+				p, err := decode(body[:32])
 				if err != nil {
 					return announced{}, err
 				}
