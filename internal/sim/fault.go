@@ -75,7 +75,7 @@ func draw(rng *rand.Rand, o Options) Fault {
 		kind   Kind
 		weight int
 	}{
-		{KillLeader, 12}, {KillNode, 2}, {KillAgent, 3}, {TrapLeader, 10}, {TrapFollower, 2}, {TrapAgent, 5}, {IsolateLeader, 2},
+		{KillLeader, 16}, {KillNode, 2}, {KillAgent, 3}, {TrapLeader, 12}, {TrapFollower, 2}, {TrapAgent, 5}, {IsolateLeader, 2},
 		{Partition, 2}, {OneWay, 2}, {Freeze, 2}, {Stall, 1}, {Cut, 4}, {Slow, 1}, {Transfer, 1},
 	}
 	total := 0
