@@ -89,7 +89,7 @@ func (c *serveCmd) Run(s *streams) error {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: level}))
-	n, err := node.Open(c.Data, node.Options{Logger: log, Control: true})
+	n, err := node.Open(c.Data, node.Options{Logger: log, Control: true, HandOver: true})
 	if err != nil {
 		return err
 	}

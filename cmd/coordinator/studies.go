@@ -230,9 +230,11 @@ func (c *watchCmd) Run(s *streams) error {
 		return err
 	}
 	show := newProgress(s.stderr)
-	lost := time.Time{}
+	lost, said := time.Time{}, false
 	for {
+		before := lost
 		over, err := c.follow(s, client, show, &lost)
+		said = said && lost.Equal(before) // a view came: the next loss is said again
 		if over || s.ctx.Err() != nil {
 			return errors.Join(err, s.ctx.Err())
 		}
@@ -241,6 +243,10 @@ func (c *watchCmd) Run(s *streams) error {
 		if lost.IsZero() {
 			return err // never reached
 		}
+		if !said {
+			fmt.Fprintf(s.stderr, "the coordinator that led was lost; looking for the next one until %s\n", lost.Add(watchPatience).Format(time.TimeOnly))
+		}
+		said = true
 		if time.Since(lost) > watchPatience {
 			return fmt.Errorf("no coordinator leads since %v: %w", watchPatience, err)
 		}

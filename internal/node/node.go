@@ -32,6 +32,9 @@ type Options struct {
 	Dial   peer.Dialer
 	// Now is the wall clock; time.Now if nil.
 	Now func() time.Time
+	// HandOver gives the lead to another coordinator before Run ends, if this one
+	// leads then: a restart then costs no election.
+	HandOver bool
 	// Control serves the operator's socket while Run runs.
 	Control bool
 	// Election and PeerTimeout are internal/replica's.
@@ -210,6 +213,7 @@ func (n *Node) Run(ctx context.Context) error {
 		var failed error
 		select {
 		case <-ctx.Done():
+			n.handOver()
 		case err := <-n.replica.Failed():
 			failed = fmt.Errorf("the coordinator's log failed and the process ends: %w", err)
 		}
@@ -223,6 +227,22 @@ func (n *Node) Run(ctx context.Context) error {
 	})
 	err := g.Wait()
 	return errors.Join(err, n.close())
+}
+
+// handOverTime bounds the wait for another coordinator to take the lead.
+const handOverTime = 3 * time.Second
+
+func (n *Node) handOver() {
+	if !n.options.HandOver || n.port == nil || !n.replica.Leader() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), handOverTime)
+	defer cancel()
+	if err := n.replica.Transfer(ctx, ""); err != nil {
+		n.log.Info("no other coordinator took the lead", "error", err)
+		return
+	}
+	n.log.Info("the lead was given away", "to", n.replica.LeaderID())
 }
 
 // close releases what Open took.
