@@ -255,14 +255,14 @@ func (f *Federation) startNodes() error {
 var errNotYet = errors.New("sim: not yet")
 
 // retry tries for five minutes of the bubble's time.
-func retry[T any](try func() (T, error)) (out T, err error) {
-	for range 3000 {
-		if out, err = try(); err == nil {
-			return out, nil
+func retry[T any](try func() (T, error)) (T, error) { return retryFor(5*time.Minute, try) }
+
+func retryFor[T any](limit time.Duration, try func() (T, error)) (out T, err error) {
+	for end := time.Now().Add(limit); ; time.Sleep(100 * time.Millisecond) {
+		if out, err = try(); err == nil || time.Now().After(end) {
+			return out, err
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	return out, err
 }
 
 // leading gives the node that leads, waiting for one.
@@ -333,8 +333,8 @@ func (f *Federation) addresses() []string {
 }
 
 // Create proposes a study, through whoever leads.
-func (f *Federation) Create(spec study.Spec) (study.Digest, error) {
-	return retry(func() (study.Digest, error) {
+func (f *Federation) Create(spec study.Spec, limit time.Duration) (study.Digest, error) {
+	return retryFor(limit, func() (study.Digest, error) {
 		leader := f.leading()
 		// A reply that was lost: the study may be there.
 		if d, err := leader.Find(spec.Name); err == nil {

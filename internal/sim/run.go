@@ -86,7 +86,12 @@ func (r Run) Do() (*Outcome, error) {
 		if r.before != nil {
 			r.before(f, w, k)
 		}
-		d, err := f.Create(spec)
+		d, err := f.Create(spec, underFire)
+		if err != nil { // not every site was connected at once
+			w.calm.Store(true)
+			d, err = f.Create(spec, patience)
+			w.calm.Store(false)
+		}
 		if err != nil {
 			f.fault("create", "study %d could not be proposed: %v", k, err)
 			break
