@@ -186,24 +186,31 @@ func (n *Node) renewDaily(ctx context.Context) {
 	}
 }
 
+// requestTime bounds how long a caller may take to say what it wants; one that has shown no
+// certificate is then cut off.
+const requestTime = 10 * time.Second
+
 // Run serves until ctx ends or the store fails, and closes the node. A store's first
 // I/O error ends the process: a retry could report success for data that is lost.
 func (n *Node) Run(ctx context.Context) error {
 	grpc := n.Server()
 	g, ctx := errgroup.WithContext(ctx)
 	var servers []*http.Server
-	serve := func(h http.Handler, l net.Listener) {
-		s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	serve := func(h http.Handler, l net.Listener, read time.Duration) {
+		s := &http.Server{
+			Handler: h, ReadHeaderTimeout: requestTime, ReadTimeout: read, IdleTimeout: read,
+			BaseContext: func(net.Listener) context.Context { return ctx },
+		}
 		servers = append(servers, s)
 		g.Go(func() error { return ignoreClosed(s.Serve(l)) })
 	}
 	forward := n.forwarder()
 	if n.operator != nil {
-		serve(n.operatorHandler(forward), n.operator)
+		serve(n.operatorHandler(forward), n.operator, 0)
 	}
 	if n.port != nil {
-		serve(n.peerHandler(), n.port.Operators())
-		serve(n.joinerHandler(), n.port.Joiners())
+		serve(n.peerHandler(), n.port.Operators(), 0) // a watch is long
+		serve(n.joinerHandler(), n.port.Joiners(), requestTime)
 		g.Go(func() error { n.enter(ctx); return nil })
 	}
 	g.Go(func() error { return ignoreClosed(grpc.Serve(n.sites)) })

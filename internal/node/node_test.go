@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/peer"
 	"covey/internal/pki"
 )
 
@@ -174,6 +176,27 @@ func TestFollowerForwardsOnce(t *testing.T) {
 		err := one.post(t.Context(), two.Config.PeerAddress, "/v1/raft/add", AddRequest{Name: "three"})
 		if err == nil || !strings.Contains(err.Error(), coordinator.ErrNotLeader.Error()) {
 			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestSilentJoinersAreCutOff: PEER-5. Who has shown no certificate and says nothing.
+func TestSilentJoinersAreCutOff(t *testing.T) {
+	pair(t, func(t *testing.T, one, _ *Node) {
+		for what, said := range map[string]string{"nothing": "", "half a request": "POST /v1/raft/join HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"} {
+			conn, err := peer.DialJoin(t.Context(), one.options.Dial, one.Config.PeerAddress, one.authority.Fingerprint())
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			conn.Write([]byte(said))
+			if _, err := io.Copy(io.Discard, conn); err != nil && !errors.Is(err, io.EOF) {
+				t.Logf("%s: %v", what, err)
+			}
+			if took := time.Since(began); took > 2*requestTime {
+				t.Errorf("%s held a connection for %v", what, took)
+			}
+			conn.Close()
 		}
 	})
 }
