@@ -6,14 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"covey/internal/failpoint"
 )
@@ -87,26 +84,6 @@ func TestO5DiskFails(t *testing.T) {
 	}
 }
 
-// quiet is a Stream that nobody connects to.
-type quiet struct {
-	done chan struct{}
-	once sync.Once
-}
-
-func (q *quiet) Accept() (net.Conn, error) {
-	<-q.done
-	return nil, net.ErrClosed
-}
-
-func (q *quiet) Close() error {
-	q.once.Do(func() { close(q.done) })
-	return nil
-}
-
-func (q *quiet) Addr() net.Addr { return &net.TCPAddr{} }
-
-func (q *quiet) Dial(string, time.Duration) (net.Conn, error) { return nil, net.ErrClosed }
-
 // TestFailedStartClosesTheStream: a node whose store fails while it starts leaves neither
 // an open Stream nor a goroutine, which would keep the bubble from ending. (Found by the
 // simulation: a coordinator killed at its first vote kept on listening.)
@@ -121,7 +98,7 @@ func TestFailedStartClosesTheStream(t *testing.T) {
 				}
 				return nil
 			})
-			stream := &quiet{done: make(chan struct{})}
+			stream := &idle{done: make(chan struct{})}
 			node, err := Open(t.TempDir(), &list{}, Options{Stream: stream, Address: "one:1"})
 			if err == nil {
 				node.Close()

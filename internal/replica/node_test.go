@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -454,3 +455,34 @@ func TestLogLeaksNothing(t *testing.T) {
 		t.Errorf("logged above debug: %s", quiet.String())
 	}
 }
+
+// TestReplicationIsNotPipelined: raft v1.7.3 can wait for ever for a pipeline that
+// nobody reads, and its Shutdown with it.
+func TestReplicationIsNotPipelined(t *testing.T) {
+	stream := &idle{done: make(chan struct{})}
+	_, trans := transport(Options{Stream: stream, Address: "one:1"}, "one")
+	defer trans.(raft.WithClose).Close()
+	if _, err := trans.AppendEntriesPipeline("two", "two:1"); !errors.Is(err, raft.ErrPipelineReplicationNotSupported) {
+		t.Errorf("a pipeline was made: %v", err)
+	}
+}
+
+// idle is a Stream that nobody connects to.
+type idle struct {
+	done chan struct{}
+	once sync.Once
+}
+
+func (q *idle) Accept() (net.Conn, error) {
+	<-q.done
+	return nil, net.ErrClosed
+}
+
+func (q *idle) Close() error {
+	q.once.Do(func() { close(q.done) })
+	return nil
+}
+
+func (q *idle) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (q *idle) Dial(string, time.Duration) (net.Conn, error) { return nil, net.ErrClosed }

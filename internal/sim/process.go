@@ -151,7 +151,13 @@ func (p *process) gone() {
 	p.mu.Lock()
 	ended := p.ended
 	p.mu.Unlock()
-	if ended != nil {
+	if ended == nil {
+		return
+	}
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		p.f.fault("hang", "%s was stopped and does not end", p.name)
 		<-ended
 	}
 }
