@@ -315,6 +315,18 @@ func (p *proc) kill() {
 	p.f.mu.Unlock()
 }
 
+// pause stops the process where it stands, and lets it go on later.
+func (p *proc) pause(d time.Duration) {
+	p.f.mu.Lock()
+	cmd := p.cmd
+	p.f.mu.Unlock()
+	if cmd == nil || cmd.Process.Signal(syscall.SIGSTOP) != nil {
+		return
+	}
+	time.Sleep(d)
+	cmd.Process.Signal(syscall.SIGCONT) // of one that was killed meanwhile: nothing
+}
+
 func (f *fleet) stop() {
 	for _, p := range append(f.sites[:len(f.sites):len(f.sites)], f.nodes...) {
 		p.kill()

@@ -158,7 +158,7 @@ func released(e failpoint.Event) bool {
 }
 
 // TestKills: three coordinators and eight agents; processes are killed with SIGKILL at
-// random, the leader more often than not. No study is lost, and the history holds.
+// random, the leader more often than not, or stopped with SIGSTOP for a while. No study is lost, and the history holds.
 func TestKills(t *testing.T) {
 	f := newFleet(t, 3, 8, false)
 	rng := rand.New(rand.NewPCG(*seed, 0))
@@ -166,21 +166,32 @@ func TestKills(t *testing.T) {
 	work := f.studying(stop, 12)
 	var restarts sync.WaitGroup
 	var lost []time.Time
+	pauses := 0
 	for done := 0; done < *kills; {
 		time.Sleep(300*time.Millisecond + time.Duration(rng.ExpFloat64()*float64(time.Second)))
-		p := f.sites[rng.IntN(len(f.sites))]
+		p, leads := f.sites[rng.IntN(len(f.sites))], false
 		if rng.IntN(4) < 3 {
 			if p = f.leader(); p == nil {
 				continue
 			}
-			lost = append(lost, time.Now())
+			leads = true
 		} else if rng.IntN(3) == 0 {
 			p = f.nodes[rng.IntN(len(f.nodes))]
 		}
 		if !p.running() {
 			continue
 		}
+		if rng.IntN(4) == 0 { // a machine that hangs, and then goes on as if nothing had been
+			pauses++
+			at := time.Now()
+			restarts.Go(func() { p.pause(time.Second + time.Duration(rand.ExpFloat64()*float64(2*time.Second))) })
+			f.progress(at)
+			continue
+		}
 		at := time.Now()
+		if leads {
+			lost = append(lost, at)
+		}
 		p.kill()
 		done++
 		restarts.Go(func() {
@@ -197,6 +208,6 @@ func TestKills(t *testing.T) {
 	close(stop)
 	work.Wait()
 	f.stop()
-	t.Logf("%d kills, %d of them of the leader", *kills, len(lost))
+	t.Logf("%d kills, %d of them of the leader, and %d pauses", *kills, len(lost), pauses)
 	f.check(lost)
 }
