@@ -30,7 +30,7 @@ func TestRestatedFormulas(t *testing.T) {
 				t.Fatalf("grid of %v: %v and %v", r, study.Grid(r), clip.Grid(r))
 			}
 			for _, d := range []int{1, 2, 7, 64, 1000, 100_000} {
-				if a, b := study.PowerSensitivity(r, study.Grid(r), d), clip.Sensitivity(r, clip.Grid(r), d); a != b {
+				if a, b := study.PowerSensitivity(r, study.Grid(r), d), clip.Sensitivity(clip.Power, r, clip.Grid(r), d); a != b {
 					t.Fatalf("sensitivity of R = %v, d = %d: %v and %v", r, d, a, b)
 				}
 			}

@@ -260,7 +260,7 @@ func simulate(rows *clip.Matrix, spec study.Spec, seed uint64, lambda []float64,
 
 func answer(rows *clip.Matrix, a study.Ask) ([]int64, error) {
 	if a.Kind == study.KindHistogram {
-		return clip.Histogram(rows, a.X, 0)
+		return clip.Histogram(rows, clip.Query{Map: clip.Power, X: a.X}, 0)
 	}
-	return clip.PowerSum(rows, clip.Query{X: a.X, Radius: a.Radius, Grid: a.Grid}, 0)
+	return clip.Sum(rows, clip.Query{Map: clip.Power, X: a.X, Radius: a.Radius, Grid: a.Grid}, 0)
 }

@@ -93,9 +93,9 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	var sum []int64
 	switch ask.Kind {
 	case study.KindHistogram:
-		sum, err = clip.Histogram(s.rows, ask.X, s.dataset.Workers)
+		sum, err = clip.Histogram(s.rows, clip.Query{Map: clip.Power, X: ask.X}, s.dataset.Workers)
 	case study.KindPower:
-		sum, err = clip.PowerSum(s.rows, clip.Query{X: ask.X, Radius: ask.Radius, Grid: ask.Grid}, s.dataset.Workers)
+		sum, err = clip.Sum(s.rows, clip.Query{Map: clip.Power, X: ask.X, Radius: ask.Radius, Grid: ask.Grid}, s.dataset.Workers)
 	default:
 		err = errKind
 	}

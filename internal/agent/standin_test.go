@@ -382,9 +382,9 @@ func (c *standIn) plain(q askUpload, u []int) []int64 {
 		}
 		var sum []int64
 		if q.Ask.Kind == study.KindHistogram {
-			sum, err = clip.Histogram(m, q.Ask.X, 1)
+			sum, err = clip.Histogram(m, clip.Query{Map: clip.Power, X: q.Ask.X}, 1)
 		} else {
-			sum, err = clip.PowerSum(m, clip.Query{X: q.Ask.X, Radius: q.Ask.Radius, Grid: q.Ask.Grid}, 1)
+			sum, err = clip.Sum(m, clip.Query{Map: clip.Power, X: q.Ask.X, Radius: q.Ask.Radius, Grid: q.Ask.Grid}, 1)
 		}
 		if err != nil {
 			c.t.Fatal(err)

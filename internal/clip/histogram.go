@@ -49,13 +49,13 @@ func bin(p float64) int {
 // add up to n. Replacing one row changes them by at most [HistogramSensitivity] in L2, whatever the rounding of p_i. They are exact
 // counts of private rows: mask them or add noise before they leave the site.
 //
-// x is checked as in [Query.Validate]; workers as in [PowerSum].
-func Histogram(m *Matrix, x []float64, workers int) ([]int64, error) {
-	if err := validateDirection(x, m.d); err != nil {
+// The map and X are checked as in [Query.Validate]; Radius and Grid are ignored. workers as in [Sum].
+func Histogram(m *Matrix, q Query, workers int) ([]int64, error) {
+	if err := q.validateMap(m.d); err != nil {
 		return nil, err
 	}
 	counts := m.sum(HistogramBins, blockBytes, workers, func(acc []uint64, s, rows, norms []float64) {
-		dots(s, rows, x)
+		dots(s, rows, q.X)
 		for i, norm := range norms {
 			acc[bin(norm*math.Abs(s[i]))]++
 		}

@@ -10,7 +10,7 @@ import (
 
 func mustHistogram(tb testing.TB, m *Matrix, x []float64, workers int) []int64 {
 	tb.Helper()
-	h, err := Histogram(m, x, workers)
+	h, err := Histogram(m, Query{X: x}, workers)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -15,16 +15,16 @@ const (
 	blockBytes = 24 << 10
 )
 
-// PowerSum is Σ_i round(clip_R(y_i y_iᵀx)/g), d integers in grid units. Replacing one row of m changes it by at most
+// Sum is Σ_i round(clip_R(y_i y_iᵀx)/g), d integers in grid units. Replacing one row of m changes it by at most
 // [Sensitivity] in L2. It is an exact sum over private rows: mask it or add noise before it leaves the site.
 //
 // workers goroutines share the rows (workers ≤ 0: GOMAXPROCS). The integers are the same for every number of them.
 // It fails with [*QueryError] only, on values that are public: an invalid query, or so many rows that n(R/g+1) reaches 2^62.
-func PowerSum(m *Matrix, q Query, workers int) ([]int64, error) {
-	return powerSum(m, q, workers, blockBytes)
+func Sum(m *Matrix, q Query, workers int) ([]int64, error) {
+	return sum(m, q, workers, blockBytes)
 }
 
-func powerSum(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
+func sum(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 	if err := q.Validate(m.d); err != nil {
 		return nil, err
 	}

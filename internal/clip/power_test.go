@@ -23,7 +23,7 @@ func mustMatrix(tb testing.TB, d int, values []float64) *Matrix {
 
 func mustSum(tb testing.TB, m *Matrix, q Query, workers int) []int64 {
 	tb.Helper()
-	v, err := PowerSum(m, q, workers)
+	v, err := Sum(m, q, workers)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func nearestEven(c, y float64) int64 {
 	return z.Int64()
 }
 
-// reference is PowerSum row by row: c as documented (left-to-right products, margin, clamp), every c·y_ij rounded from its exact value.
+// reference is Sum row by row: c as documented (left-to-right products, margin, clamp), every c·y_ij rounded from its exact value.
 func reference(d int, values []float64, q Query) []int64 {
 	out := make([]int64, d)
 	for lo := 0; lo < len(values); lo += d {
@@ -170,7 +170,7 @@ func TestPowerSumDoesNotDependOnWorkersOrBlocks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := PowerSum(row, q, 1)
+			v, err := Sum(row, q, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +182,7 @@ func TestPowerSumDoesNotDependOnWorkersOrBlocks(t *testing.T) {
 		defer runtime.GOMAXPROCS(old)
 		block := rapid.IntRange(1, 8*d*n+8).Draw(t, "block")
 		for workers := range 9 {
-			got, err := powerSum(m, q, workers, block)
+			got, err := sum(m, q, workers, block)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,11 +309,11 @@ func TestPowerSumAllocatesPerWorkerOnly(t *testing.T) {
 	}
 }
 
-func ExamplePowerSum() {
+func ExampleSum() {
 	m, _ := NewMatrix(2, []float64{3, 4, 0, 0, 1, 0})
 	q := Query{X: []float64{1, 0}, Radius: 4, Grid: Grid(4)}
-	sum, _ := PowerSum(m, q, 0)
-	fmt.Println(sum, Sensitivity(q.Radius, q.Grid, m.D()) > 2*4/q.Grid)
+	sum, _ := Sum(m, q, 0)
+	fmt.Println(sum, Sensitivity(Power, q.Radius, q.Grid, m.D()) > 2*4/q.Grid)
 	// Row (3,4) has length 15 and is clipped to 4: (2.4, 3.2); row (1,0) stays. In grid steps of 2^-14:
 	fmt.Println(float64(sum[0])*q.Grid, float64(sum[1])*q.Grid)
 	// Output:

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Limits of a [Query]. They keep every intermediate of [PowerSum] normal and finite and below the 2^51 to which the rounding constant reaches.
+// Limits of a [Query]. They keep every intermediate of [Sum] normal and finite and below the 2^51 to which the rounding constant reaches.
 const (
 	MinRadius = 0x1p-200 // smallest radius
 	MaxRadius = 0x1p+200 // largest radius
@@ -16,8 +16,22 @@ const (
 // unitTolerance is how far a query's norm may be from 1. Sensitivity does not depend on it.
 const unitTolerance = 1e-9
 
+// Map is what a unit's rows become before they are clipped, rounded and added.
+type Map uint8
+
+// The maps.
+const (
+	Power    Map = iota // Σ y (yᵀX)
+	Mean                // Σ y
+	Moment              // Σ y yᵀ
+	Variance            // Σ (x_jᵀy)²
+	Total               // Σ ‖y‖²
+	Rows                // the number of rows
+)
+
 // Query is one power step: the direction x (unit norm), the clipping radius R in the units of y yᵀx, and the grid step g.
 type Query struct {
+	Map          Map
 	X            []float64
 	Radius, Grid float64
 }
@@ -31,7 +45,7 @@ func (e *QueryError) Error() string { return "clip: query " + e.Field + " " + e.
 // Grid a power of two with Radius/Grid in [2^16, 2^40]. It looks at public values only, so a refusal says nothing about rows.
 // Every error is a [*QueryError].
 func (q Query) Validate(d int) error {
-	if err := validateDirection(q.X, d); err != nil {
+	if err := q.validateMap(d); err != nil {
 		return err
 	}
 	if !(q.Radius >= MinRadius && q.Radius <= MaxRadius) {
@@ -44,6 +58,14 @@ func (q Query) Validate(d int) error {
 		return &QueryError{"grid", "is not between radius/2^40 and radius/2^16"}
 	}
 	return nil
+}
+
+// validateMap checks what does not depend on the radius.
+func (q Query) validateMap(d int) error {
+	if q.Map != Power {
+		return &QueryError{"map", "is not known"}
+	}
+	return validateDirection(q.X, d)
 }
 
 func validateDirection(x []float64, d int) error {
@@ -73,7 +95,7 @@ func Grid(radius float64) float64 {
 	return math.Ldexp(1, e-17)
 }
 
-// Sensitivity bounds, in grid units, the L2 change of [PowerSum] when one row is replaced: Δ = 2R/g + √d, rounded up. The slack of the design's
+// Sensitivity bounds, in grid units, the L2 change of [Sum] when one row is replaced: Δ = 2R/g + √d, rounded up. The slack of the design's
 // 2R(1+slack)/g + √d is 0 (package comment): the margin 2^-30 in b_i absorbs all floating-point error for d ≤ [MaxDim]. A unit
 // present at s sites multiplies Δ by s; that is the caller's.
 //
@@ -83,12 +105,12 @@ func Grid(radius float64) float64 {
 //
 // R/g and its double are exact because g is a power of two; the square root and the sum each round to nearest, so one step up covers them.
 // Arguments that a [Query] could not have give +Inf, for which no noise suffices.
-func Sensitivity(radius, grid float64, d int) float64 {
+func Sensitivity(m Map, radius, grid float64, values int) float64 {
 	f, _ := math.Frexp(grid)
 	r := radius / grid
-	if !(radius >= MinRadius && radius <= MaxRadius && f == 0.5 && r >= MinRatio && r <= MaxRatio && d >= 1 && d <= MaxDim) {
+	if !(m == Power && radius >= MinRadius && radius <= MaxRadius && f == 0.5 && r >= MinRatio && r <= MaxRatio && values >= 1 && values <= MaxDim) {
 		return math.Inf(1)
 	}
-	root := math.Nextafter(math.Sqrt(float64(d)), math.Inf(1))
+	root := math.Nextafter(math.Sqrt(float64(values)), math.Inf(1))
 	return math.Nextafter(2*r+root, math.Inf(1)) // 2*r is exact: fusing changes nothing
 }

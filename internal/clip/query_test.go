@@ -49,7 +49,7 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 		r := radii().Draw(t, "radius")
 		g := math.Ldexp(Grid(r), -rapid.IntRange(0, 23).Draw(t, "finer"))
 		d := rapid.IntRange(1, MaxDim).Draw(t, "d")
-		got := new(big.Float).SetPrec(300).SetFloat64(Sensitivity(r, g, d))
+		got := new(big.Float).SetPrec(300).SetFloat64(Sensitivity(Power, r, g, d))
 		want := new(big.Float).SetPrec(300).SetInt64(int64(d))
 		want.Sqrt(want)
 		ratio := new(big.Float).SetPrec(300).Quo(big.NewFloat(r), big.NewFloat(g))
@@ -69,7 +69,7 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 		{0, 1, 1}, {-1, 0x1p-16, 1}, {1, 0.75 * 0x1p-16, 1}, {1, 0x1p-15, 1}, {1, 0x1p-41, 1}, {math.NaN(), 1, 1},
 		{1, math.NaN(), 1}, {1, 0, 1}, {1, -0x1p-16, 1}, {1, 0x1p-16, 0}, {1, 0x1p-16, MaxDim + 1}, {0x1p201, 0x1p185, 1},
 	} {
-		if s := Sensitivity(c.r, c.g, c.d); !math.IsInf(s, 1) {
+		if s := Sensitivity(Power, c.r, c.g, c.d); !math.IsInf(s, 1) {
 			t.Errorf("Sensitivity(%v, %v, %d) = %v, want +Inf", c.r, c.g, c.d, s)
 		}
 	}
@@ -137,7 +137,7 @@ func TestQueryValidate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = PowerSum(m, q, 1)
+		_, err = Sum(m, q, 1)
 		if e, ok := errors.AsType[*QueryError](err); !ok || e.Field != c.field {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -145,7 +145,7 @@ func TestQueryValidate(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if c.field == "direction" {
-			if _, err = Histogram(m, q.X, 1); err == nil {
+			if _, err = Histogram(m, q, 1); err == nil {
 				t.Errorf("%s: histogram took it", name)
 			}
 		}
@@ -158,11 +158,11 @@ func TestPowerSumRefusesTotalsThatCouldWrap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = PowerSum(m, Query{X: []float64{1}, Radius: 1, Grid: 0x1p-40}, 2)
+	_, err = Sum(m, Query{X: []float64{1}, Radius: 1, Grid: 0x1p-40}, 2)
 	if e, ok := errors.AsType[*QueryError](err); !ok || e.Field != "grid" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := PowerSum(m, Query{X: []float64{1}, Radius: 1, Grid: 0x1p-39}, 2); err != nil {
+	if _, err := Sum(m, Query{X: []float64{1}, Radius: 1, Grid: 0x1p-39}, 2); err != nil {
 		t.Error(err)
 	}
 }

@@ -110,7 +110,7 @@ func TestReplacementNeverExceedsSensitivity(t *testing.T) {
 			radius = 1
 		}
 		q := Query{X: unit(rng, d), Radius: radius, Grid: math.Ldexp(Grid(radius), -[]int{0, 0, 0, 4, 23}[trial%5])}
-		delta := Sensitivity(q.Radius, q.Grid, d)
+		delta := Sensitivity(Power, q.Radius, q.Grid, d)
 		const n = 6
 		values := make([]float64, 0, n*d)
 		for range n {
@@ -152,7 +152,7 @@ func TestSensitivityIsTight(t *testing.T) {
 	a := mustSum(t, mustMatrix(t, 2, []float64{slope * 1e6, 1e6}), q, 1)
 	b := mustSum(t, mustMatrix(t, 2, []float64{slope * 1e6, -1e6}), q, 1)
 	diff := []int64{a[0] - b[0], a[1] - b[1]}
-	if l := length(diff); l < 0.99*2*q.Radius/q.Grid || exceeds(diff, Sensitivity(q.Radius, q.Grid, 2)) {
+	if l := length(diff); l < 0.99*2*q.Radius/q.Grid || exceeds(diff, Sensitivity(Power, q.Radius, q.Grid, 2)) {
 		t.Errorf("moved by %v, 2R/g = %v", l, 2*q.Radius/q.Grid)
 	}
 }
@@ -220,14 +220,14 @@ func FuzzPowerSum(f *testing.F) {
 		for j := range q.X {
 			q.X[j] = 1 / math.Sqrt(float64(d))
 		}
-		got, err := powerSum(m, q, int(workers%9), 1+int(block))
+		got, err := sum(m, q, int(workers%9), 1+int(block))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := make([]int64, d)
 		for i := range m.N() {
 			v := reference(d, values[i*d:(i+1)*d], q)
-			if exceeds(v, Sensitivity(q.Radius, q.Grid, d)/2) {
+			if exceeds(v, Sensitivity(Power, q.Radius, q.Grid, d)/2) {
 				t.Fatalf("row %d is too long", i)
 			}
 			for j := range v {

@@ -208,9 +208,9 @@ func (f *Federation) writeRows(path, name string) (*site, error) {
 // sum is the site's exact contribution to a query.
 func (s *site) sum(a study.Ask) ([]int64, error) {
 	if a.Kind == study.KindHistogram {
-		return clip.Histogram(s.rows, a.X, 1)
+		return clip.Histogram(s.rows, clip.Query{Map: clip.Power, X: a.X}, 1)
 	}
-	return clip.PowerSum(s.rows, clip.Query{X: a.X, Radius: a.Radius, Grid: a.Grid}, 1)
+	return clip.Sum(s.rows, clip.Query{Map: clip.Power, X: a.X, Radius: a.Radius, Grid: a.Grid}, 1)
 }
 
 func (f *Federation) startNodes() error {

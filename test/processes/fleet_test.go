@@ -97,9 +97,9 @@ func newFleet(t *testing.T, coordinators, sites int, namespaces bool) *fleet {
 		rows := f.writeRows(rng, p.dir+".csv")
 		f.truth.Sites[p.dir] = history.Site{Name: p.name, Sum: func(a study.Ask) ([]int64, error) {
 			if a.Kind == study.KindHistogram {
-				return clip.Histogram(rows, a.X, 1)
+				return clip.Histogram(rows, clip.Query{Map: clip.Power, X: a.X}, 1)
 			}
-			return clip.PowerSum(rows, clip.Query{X: a.X, Radius: a.Radius, Grid: a.Grid}, 1)
+			return clip.Sum(rows, clip.Query{Map: clip.Power, X: a.X, Radius: a.Radius, Grid: a.Grid}, 1)
 		}}
 	}
 	if namespaces {
