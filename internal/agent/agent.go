@@ -59,7 +59,7 @@ type Agent struct {
 	linkErr  error
 	stop     context.CancelCauseFunc // of Run; nil before
 	over     bool                    // the ledger failed, and the log says so
-	units    map[string]counted      // by path
+	units    map[source]counted
 	// strangers are the unknown studies that the log told about.
 	strangers map[study.Digest]bool
 }
@@ -69,7 +69,7 @@ type Agent struct {
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[study.Digest]*session{}, units: map[string]counted{}, strangers: map[study.Digest]bool{},
+		sessions: map[study.Digest]*session{}, units: map[source]counted{}, strangers: map[study.Digest]bool{},
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

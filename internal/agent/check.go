@@ -39,8 +39,8 @@ func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOp
 		add("population "+p.Name, fmt.Sprintf("ρ = %.6g in all", limit), err)
 	}
 	for _, d := range c.Datasets {
-		info, err := dataset.InspectCSV(c.path(d.Path))
-		add("data set "+d.Name, fmt.Sprintf("%d rows, %d columns, SHA-256 %x…, budget of %q", info.Units, len(info.Header), info.SHA256[:6], d.Population), err)
+		info, err := dataset.InspectCSV(c.path(d.Path), d.Unit)
+		add("data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), err)
 	}
 	site, err := pki.LoadSite(c.DataDir())
 	if err != nil {
@@ -85,11 +85,19 @@ func (c *Config) checkRows(spec study.Spec) (string, error) {
 	if !ok {
 		return "", c.error("dataset", "no data set %q, which the study asks for", spec.Dataset)
 	}
-	rows, err := dataset.ReadCSV(c.path(d.Path), columnsOf(spec), dataset.Missing(spec.Missing))
+	rows, err := dataset.ReadCSV(c.path(d.Path), columnsOf(spec), d.Unit, dataset.Missing(spec.Missing))
 	if err != nil {
 		return "", &DataError{d.Name, err}
 	}
-	return fmt.Sprintf("data set %s: %d rows of %d columns, %d of them dropped for missing values", d.Name, rows.Units, rows.D, rows.Dropped), nil
+	return fmt.Sprintf("data set %s: %s, %d columns, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), rows.D, rows.Dropped), nil
+}
+
+// sizeOf words a data set's size: its rows and, where they are not units, its units.
+func sizeOf(rows, units int, unit string) string {
+	if unit == "" {
+		return fmt.Sprintf("%d rows", rows)
+	}
+	return fmt.Sprintf("%d rows of %d units (%s)", rows, units, unit)
 }
 
 // FingerprintOf gives the form of a site's key that people compare.

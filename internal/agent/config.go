@@ -72,6 +72,11 @@ type Dataset struct {
 	Path string `toml:"path"`
 	// Population whose budget its studies are charged to.
 	Population string `toml:"population"`
+	// Unit names the column whose value says which rows are one unit of the
+	// population, such as "patient_id". Empty: every row is a unit. A study must
+	// name the same, and every study of these people should: a budget is spent a
+	// unit.
+	Unit string `toml:"unit,omitempty"`
 	// Workers is how many threads sum its rows; 0: one a processor.
 	Workers int `toml:"workers,omitempty"`
 }
@@ -192,6 +197,14 @@ func (c *Config) check() error {
 		}
 		if !populations[d.Population] {
 			return c.error(key+".population", "no [[population]] is named %q", d.Population)
+		}
+		if d.Unit != "" {
+			if err := checkText(d.Unit); err != nil {
+				return c.error(key+".unit", "%v", err)
+			}
+			if d.Unit != strings.Trim(d.Unit, " \t") {
+				return c.error(key+".unit", "has spaces around it")
+			}
 		}
 		if d.Workers < 0 || d.Workers > 1024 {
 			return c.error(key+".workers", "must be in 0..1024, got %d", d.Workers)

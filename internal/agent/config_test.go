@@ -48,6 +48,8 @@ func TestConfigIsStrict(t *testing.T) {
 		{"population twice", `name = "q"`, `name = "p"`, "population[1].name", "twice"},
 		{"no such population", `population = "p"`, `population = "r"`, "dataset[0].population", `"r"`},
 		{"no path", `path = "data/rows.csv"`, "", "dataset[0].path", "must be given"},
+		{"unprintable unit", `name = "rows"`, "name = \"rows\"\nunit = \"pa\\u0007tient\"", "dataset[0].unit", "unprintable"},
+		{"spaces around a unit", `name = "rows"`, "name = \"rows\"\nunit = \" patient\"", "dataset[0].unit", "spaces"},
 		{"unprintable name", `name = "rows"`, `name = "ro\u0007ws"`, "dataset[0].name", "unprintable"},
 		{"policy word", `"within-limits"`, `"always"`, "policy.approve", "must be"},
 		{"no limit", "max_epsilon = 1.0", "", "policy.max_epsilon", "must be positive"},

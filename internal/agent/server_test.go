@@ -244,7 +244,8 @@ func TestJoinWrongCA(t *testing.T) {
 	mustErr[*pki.ExpiredError](t, Join(ctx, text, t.TempDir(), time.Now().Add(2*time.Hour)))
 }
 
-// joined makes a site with one data set, ready to run.
+// joined makes a site with one file, offered as three rows and as two people, ready
+// to run.
 func (s *server) joined(t *testing.T) (*Config, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "alpha")
@@ -252,11 +253,12 @@ func (s *server) joined(t *testing.T) (*Config, string) {
 		t.Fatal(err)
 	}
 	text := fmt.Sprintf("site = \"alpha\"\ncoordinator = [%q]\n[[population]]\nname = \"p\"\ncap_rho = 1.0\n"+
-		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n[[dataset]]\nname = \"absent\"\npath = \"absent.csv\"\npopulation = \"p\"\n", s.address)
+		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n"+
+		"[[dataset]]\nname = \"people\"\npath = \"rows.csv\"\nunit = \"x\"\npopulation = \"p\"\n[[dataset]]\nname = \"absent\"\npath = \"absent.csv\"\npopulation = \"p\"\n", s.address)
 	if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n5,6\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n3,6\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	config, err := ReadConfig(dir)
@@ -284,8 +286,9 @@ func TestLink(t *testing.T) {
 	for range 2 {
 		l := <-s.links
 		h := l.receive(t).GetHello()
-		if h.GetSoftware() != Software || len(h.GetDatasets()) != 1 || h.GetDatasets()[0].GetName() != "rows" || h.GetDatasets()[0].GetUnits() != 3 {
-			t.Errorf("hello %v, want one data set of 3 units: the other cannot be read", h)
+		if h.GetSoftware() != Software || len(h.GetDatasets()) != 2 || h.GetDatasets()[0].GetName() != "rows" || h.GetDatasets()[0].GetUnits() != 3 ||
+			h.GetDatasets()[1].GetName() != "people" || h.GetDatasets()[1].GetUnits() != 2 {
+			t.Errorf("hello %v, want data sets of 3 and of 2 units: another cannot be read", h)
 		}
 		l.send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: wireID[:], Attempt: 5}}})
 		r := l.receive(t).GetRefusal()

@@ -72,6 +72,11 @@ func (a *Agent) newSession(body []byte) (*session, study.Code) {
 		a.log.Warn("a proposal is refused", "study", id, "error", "no [[dataset]] is named as it asks", "dataset", plan.Proposal.Spec.Dataset)
 		return nil, study.CodeData
 	}
+	if s.dataset.Unit != "" {
+		a.log.Warn("a proposal is refused", "study", id, "error", "its units are not those of the data set",
+			"dataset", s.dataset.Name, "dataset_unit", s.dataset.Unit, "study_unit", "")
+		return nil, study.CodeData
+	}
 	return s, ""
 }
 
@@ -89,7 +94,7 @@ func (s *session) load() error {
 		return nil
 	}
 	spec := s.plan.Proposal.Spec
-	read, err := dataset.ReadCSV(s.agent.config.path(s.dataset.Path), columnsOf(spec), dataset.Missing(spec.Missing))
+	read, err := dataset.ReadCSV(s.agent.config.path(s.dataset.Path), columnsOf(spec), s.dataset.Unit, dataset.Missing(spec.Missing))
 	if err != nil {
 		return err
 	}

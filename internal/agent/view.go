@@ -274,7 +274,7 @@ type counted struct {
 func (a *Agent) hello() hello {
 	h := hello{Software: Software}
 	for _, d := range a.config.Datasets {
-		units, err := a.count(a.config.path(d.Path))
+		units, err := a.count(a.config.path(d.Path), d.Unit)
 		if err != nil {
 			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
 			continue
@@ -284,25 +284,30 @@ func (a *Agent) hello() hello {
 	return h
 }
 
+// source is what units are counted of: a file, and the column that says which
+// rows are one unit.
+type source struct{ path, unit string }
+
 // count gives a file's units, and reads it only if it looks changed.
-func (a *Agent) count(path string) (int, error) {
+func (a *Agent) count(path, unit string) (int, error) {
+	of := source{path, unit}
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
 	}
 	a.mu.Lock()
-	old, ok := a.units[path]
+	old, ok := a.units[of]
 	a.mu.Unlock()
 	if ok && old.size == info.Size() && old.modified.Equal(info.ModTime()) {
 		return old.units, nil
 	}
-	found, err := dataset.InspectCSV(path)
+	found, err := dataset.InspectCSV(path, unit)
 	if err != nil {
 		return 0, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.units[path] = counted{info.Size(), info.ModTime(), found.Units}
+	a.units[of] = counted{info.Size(), info.ModTime(), found.Units}
 	return found.Units, nil
 }
 

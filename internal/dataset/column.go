@@ -35,7 +35,7 @@ const (
 const Limit = 0x1p480
 
 // check gives the first fault of what is asked for.
-func check(columns []Column, missing Missing) error {
+func check(columns []Column, unit string, missing Missing) error {
 	if missing != MissingError && missing != MissingDropRow {
 		return &Error{Reason: `missing must be "error" or "drop-row"`}
 	}
@@ -51,6 +51,8 @@ func check(columns []Column, missing Missing) error {
 			return &Error{Column: c.Name, Reason: "the name has spaces around it"}
 		case seen[c.Name]:
 			return &Error{Column: c.Name, Reason: "is asked for twice"}
+		case c.Name == unit:
+			return &Error{Column: c.Name, Reason: "is the unit column, which cannot be a column of numbers, too"}
 		case math.IsNaN(c.Offset) || math.IsInf(c.Offset, 0):
 			return &Error{Column: c.Name, Reason: "offset is not finite"}
 		case !(c.Scale > 0) || math.IsInf(c.Scale, 0):
@@ -58,16 +60,21 @@ func check(columns []Column, missing Missing) error {
 		}
 		seen[c.Name] = true
 	}
-	return nil
+	return checkUnit(unit)
 }
 
 // trim takes spaces and tabs off both ends; a line break inside quotes stays.
 func trim(s string) string { return strings.Trim(s, " \t") }
 
+// isMissing says whether a trimmed field is a missing value ([Missing]).
+func isMissing(field string) bool {
+	return field == "" || field == "NA" || strings.EqualFold(field, "nan")
+}
+
 // value reads one field. The reason is empty if the field is in order or missing.
 func (c Column) value(field string) (v float64, missing bool, reason string) {
 	field = trim(field)
-	if field == "" || field == "NA" || strings.EqualFold(field, "nan") {
+	if isMissing(field) {
 		return 0, true, ""
 	}
 	v, err := strconv.ParseFloat(field, 64)

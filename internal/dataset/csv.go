@@ -19,14 +19,17 @@ import (
 // ignored; anywhere else they are faults, since whether they are units cannot be
 // told (in a file of one column a missing value can be written "").
 //
+// unit names the column whose value says which unit a row belongs to ([Rows]);
+// empty: every row is a unit. It cannot be one of columns.
+//
 // Every error is an [*Error]. A fault is reported for the first line that has one.
-func ReadCSV(path string, columns []Column, missing Missing) (*Rows, error) {
-	return ReadCSVWith(path, columns, missing, ReadOptions{})
+func ReadCSV(path string, columns []Column, unit string, missing Missing) (*Rows, error) {
+	return ReadCSVWith(path, columns, unit, missing, ReadOptions{})
 }
 
 // ReadCSVWith is [ReadCSV] with options.
-func ReadCSVWith(path string, columns []Column, missing Missing, o ReadOptions) (*Rows, error) {
-	if err := check(columns, missing); err != nil {
+func ReadCSVWith(path string, columns []Column, unit string, missing Missing, o ReadOptions) (*Rows, error) {
+	if err := check(columns, unit, missing); err != nil {
 		return nil, err
 	}
 	src, err := open(path, o)
@@ -38,7 +41,13 @@ func ReadCSVWith(path string, columns []Column, missing Missing, o ReadOptions) 
 	if err != nil {
 		return nil, err
 	}
-	at, err := t.find(columns)
+	at := make([]int, len(columns))
+	for j, c := range columns {
+		if at[j], err = t.find(c.Name); err != nil {
+			return nil, err
+		}
+	}
+	u, err := t.units(unit)
 	if err != nil {
 		return nil, err
 	}
@@ -51,24 +60,36 @@ func ReadCSVWith(path string, columns []Column, missing Missing, o ReadOptions) 
 		if err != nil {
 			return nil, err
 		}
+		i, err := u.add(record, line)
+		if err != nil {
+			return nil, err
+		}
 		if err := b.add(line, func(j int) string { return record[at[j]] }); err != nil {
 			return nil, err
 		}
+		if u.byColumn() {
+			b.rows.Unit = append(b.rows.Unit, i)
+		}
 		b.expect(t.csv.InputOffset(), src.before.Size())
 	}
-	if b.rows.Units == 0 {
+	if b.rows.Rows == 0 {
 		return nil, &Error{File: path, Reason: "no rows follow the header"}
 	}
+	b.rows.Units = u.count
 	if b.rows.SHA256, err = src.finish(); err != nil {
 		return nil, err
 	}
 	return b.rows, nil
 }
 
-// InspectCSV counts the rows of a CSV file, reads its header and hashes it. It
-// makes every check of [ReadCSV] but those of columns and values, and counts the
-// same units. Every error is an [*Error].
-func InspectCSV(path string) (Info, error) {
+// InspectCSV counts the rows and units of a CSV file, reads its header and hashes
+// it. It makes every check of [ReadCSV] but those of columns and values other than
+// the unit column's, and counts the same units. unit is as there. Every error is an
+// [*Error].
+func InspectCSV(path, unit string) (Info, error) {
+	if err := checkUnit(unit); err != nil {
+		return Info{}, err
+	}
 	src, err := open(path, ReadOptions{})
 	if err != nil {
 		return Info{}, err
@@ -78,20 +99,28 @@ func InspectCSV(path string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
+	u, err := t.units(unit)
+	if err != nil {
+		return Info{}, err
+	}
 	info := Info{Header: t.header}
 	for {
-		_, _, err := t.next()
+		record, line, err := t.next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return Info{}, err
 		}
-		info.Units++
+		if _, err := u.add(record, line); err != nil {
+			return Info{}, err
+		}
+		info.Rows++
 	}
-	if info.Units == 0 {
+	if info.Rows == 0 {
 		return Info{}, &Error{File: path, Reason: "no rows follow the header"}
 	}
+	info.Units = u.count
 	if info.SHA256, err = src.finish(); err != nil {
 		return Info{}, err
 	}
@@ -137,18 +166,15 @@ func newCSV(src *source) (*table, error) {
 	return t, nil
 }
 
-// find gives the index in a record of each column.
-func (t *table) find(columns []Column) ([]int, error) {
-	at := make([]int, len(columns))
-	for j, c := range columns {
-		at[j] = slices.Index(t.header, c.Name)
-		if at[j] < 0 {
-			reason := fmt.Sprintf("none of the header's %d fields has this name", len(t.header))
-			if len(t.header) == 1 {
-				reason = "the header is one field of another name; fields are separated by commas"
-			}
-			return nil, &Error{File: t.path, Row: 1, Column: c.Name, Reason: reason}
+// find gives the index in a record of a column.
+func (t *table) find(name string) (int, error) {
+	at := slices.Index(t.header, name)
+	if at < 0 {
+		reason := fmt.Sprintf("none of the header's %d fields has this name", len(t.header))
+		if len(t.header) == 1 {
+			reason = "the header is one field of another name; fields are separated by commas"
 		}
+		return 0, &Error{File: t.path, Row: 1, Column: name, Reason: reason}
 	}
 	return at, nil
 }

@@ -51,7 +51,7 @@ func TestReadCSV(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, c.text)
-			r, err := ReadCSV(path, ab, MissingError)
+			r, err := ReadCSV(path, ab, "", MissingError)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestReadCSV(t *testing.T) {
 			if r.SHA256 != sha256.Sum256([]byte(c.text)) {
 				t.Fatal("the hash is not of the file's bytes")
 			}
-			i, err := InspectCSV(path)
+			i, err := InspectCSV(path, "")
 			if err != nil || i.Units != r.Units || i.SHA256 != r.SHA256 {
 				t.Fatalf("%+v, %v", i, err)
 			}
@@ -111,7 +111,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.text)
-			r, err := ReadCSV(path, ab, MissingError)
+			r, err := ReadCSV(path, ab, "", MissingError)
 			e, ok := errors.AsType[*Error](err)
 			if !ok || r != nil {
 				t.Fatalf("got %v, %v", r, err)
@@ -125,7 +125,7 @@ func TestBadInput(t *testing.T) {
 			if strings.Contains(e.Reason, "41") {
 				t.Fatal("the reason carries a value")
 			}
-			i, other := InspectCSV(path)
+			i, other := InspectCSV(path, "")
 			if c.inspect && (other == nil || other.Error() != err.Error()) {
 				t.Fatalf("InspectCSV: %+v, %v", i, other)
 			}
@@ -151,16 +151,16 @@ func TestBadColumns(t *testing.T) {
 		`column "d": scale is not finite and above 0`:                              {{"d", 0, math.Inf(1)}},
 		path + `: line 1, column "e": none of the header's 2 fields has this name`: {{"a", 0, 1}, {"e", 0, 1}},
 	} {
-		if _, err := ReadCSV(path, columns, MissingError); err == nil || err.Error() != want {
+		if _, err := ReadCSV(path, columns, "", MissingError); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if _, err := ReadCSV(path, []Column{{"a", 0, 1}}, "ignore"); err == nil || err.Error() != `missing must be "error" or "drop-row"` {
+	if _, err := ReadCSV(path, []Column{{"a", 0, 1}}, "", "ignore"); err == nil || err.Error() != `missing must be "error" or "drop-row"` {
 		t.Error(err)
 	}
 	// A scale and an offset can take a good value out of range.
 	for _, c := range []Column{{"a", 0, 0x1p-500}, {"a", -math.MaxFloat64, 0.5}} {
-		if _, err := ReadCSV(path, []Column{c}, MissingError); err == nil || !strings.HasSuffix(err.Error(), "2^480 or more after offset and scale") {
+		if _, err := ReadCSV(path, []Column{c}, "", MissingError); err == nil || !strings.HasSuffix(err.Error(), "2^480 or more after offset and scale") {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
@@ -168,12 +168,12 @@ func TestBadColumns(t *testing.T) {
 
 func TestUnreadable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.csv")
-	_, err := ReadCSV(path, ab, MissingError)
+	_, err := ReadCSV(path, ab, "", MissingError)
 	if !errors.Is(err, fs.ErrNotExist) || err.Error() != path+": cannot be read: no such file or directory" {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := InspectCSV(dir); err == nil || err.Error() != dir+": cannot be read: is a directory" {
+	if _, err := InspectCSV(dir, ""); err == nil || err.Error() != dir+": cannot be read: is a directory" {
 		t.Fatal(err)
 	}
 }
@@ -182,7 +182,7 @@ func TestUnreadable(t *testing.T) {
 // not excused by a missing value beside them.
 func TestDropRow(t *testing.T) {
 	path := write(t, "a,x,b\n12,,3\n,1,5\n14,1,NA\nnan,1,NaN\n16,NA,7\n")
-	r, err := ReadCSV(path, ab, MissingDropRow)
+	r, err := ReadCSV(path, ab, "", MissingDropRow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,18 +190,18 @@ func TestDropRow(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for _, line := range []string{"NA,inf", "inf,NA", ",x", "x,", "NA,1e155", "NA"} {
-		_, err := ReadCSV(write(t, "a,b\n1,2\n"+line+"\n"), ab, MissingDropRow)
+		_, err := ReadCSV(write(t, "a,b\n1,2\n"+line+"\n"), ab, "", MissingDropRow)
 		if e, ok := errors.AsType[*Error](err); !ok || e.Row != 3 {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
 	// In a file of one column only "" can say that a value is missing.
 	one := []Column{{"a", 0, 1}}
-	r, err = ReadCSV(write(t, "a\n1\n\"\"\n3\n"), one, MissingDropRow)
+	r, err = ReadCSV(write(t, "a\n1\n\"\"\n3\n"), one, "", MissingDropRow)
 	if err != nil || !slices.Equal(r.Values, []float64{1, 0, 3}) || r.Dropped != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := ReadCSV(write(t, "a\n1\n\n3\n"), one, MissingDropRow); err == nil {
+	if _, err := ReadCSV(write(t, "a\n1\n\n3\n"), one, "", MissingDropRow); err == nil {
 		t.Fatal("a blank line was taken for something")
 	}
 }
@@ -245,7 +245,7 @@ func TestRoundTrip(t *testing.T) {
 		for _, name := range order {
 			columns = append(columns, Column{name, offset, scale})
 		}
-		r, err := ReadCSV(path, columns, MissingDropRow)
+		r, err := ReadCSV(path, columns, "", MissingDropRow)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +271,7 @@ func TestRoundTrip(t *testing.T) {
 		if r.Dropped != dropped {
 			t.Fatalf("%d dropped, want %d", r.Dropped, dropped)
 		}
-		info, err := InspectCSV(path)
+		info, err := InspectCSV(path, "")
 		if err != nil || info.Units != units || info.SHA256 != r.SHA256 || !slices.Equal(info.Header[1:], names) {
 			t.Fatalf("%+v, %v", info, err)
 		}
@@ -286,7 +286,7 @@ func big() string {
 func TestProgress(t *testing.T) {
 	text := big()
 	last, calls := int64(0), 0
-	r, err := ReadCSVWith(write(t, text), ab, MissingError, ReadOptions{Progress: func(read, total int64) {
+	r, err := ReadCSVWith(write(t, text), ab, "", MissingError, ReadOptions{Progress: func(read, total int64) {
 		if read <= last || total != int64(len(text)) {
 			t.Errorf("read %d after %d, of %d", read, last, total)
 		}
@@ -318,7 +318,7 @@ func TestFileChanges(t *testing.T) {
 	} {
 		path := write(t, big())
 		done := false
-		_, err := ReadCSVWith(path, ab, MissingError, ReadOptions{Progress: func(int64, int64) {
+		_, err := ReadCSVWith(path, ab, "", MissingError, ReadOptions{Progress: func(int64, int64) {
 			if !done {
 				done = true
 				if err := change(path); err != nil {
@@ -336,37 +336,57 @@ func TestFileChanges(t *testing.T) {
 }
 
 // Whatever the bytes: no panic; either a typed error that names the file and a
-// line, or Units×D finite values below the limit, the same as InspectCSV counts.
+// line, or Rows×D finite values below the limit, of the same units as InspectCSV
+// counts.
 func FuzzReadCSV(f *testing.F) {
-	for _, s := range []string{"", "a,b\n1,2\n", "\xef\xbb\xbfa,b\r\n1,\"2\"\r\n\r\n", "b,a\nNA,inf\n", "a,b\n1\n", "a,\"b\nc\",b\n1,\"\n\n\",0x1p-3\n", "a,b\n\n1,2\n", "\"a\"b,\"\n", "a,b\n1e308,-1e308\n", "a,b\r1,2\r"} {
-		f.Add([]byte(s), true)
-		f.Add([]byte(s), false)
+	for _, s := range []string{"", "a,b\n1,2\n", "\xef\xbb\xbfa,b\r\n1,\"2\"\r\n\r\n", "b,a\nNA,inf\n", "a,b\n1\n", "a,\"b\nc\",b\n1,\"\n\n\",0x1p-3\n", "a,b\n\n1,2\n", "\"a\"b,\"\n", "a,b\n1e308,-1e308\n", "a,b\r1,2\r",
+		"u,a,b\np,1,2\nq,3,4\n p\t,5,NA\n", "a,b,u\n1,2,\n", "a,b,u\n1,2,\"x\ny\"\n1,x,NA\n"} {
+		for _, unit := range []string{"", "u"} {
+			f.Add([]byte(s), unit, true)
+			f.Add([]byte(s), unit, false)
+		}
 	}
-	f.Fuzz(func(t *testing.T, text []byte, drop bool) {
+	f.Fuzz(func(t *testing.T, text []byte, unit string, drop bool) {
 		missing := MissingError
 		if drop {
 			missing = MissingDropRow
 		}
 		path := write(t, string(text))
-		r, err := ReadCSV(path, ab, missing)
-		info, structure := InspectCSV(path)
+		r, err := ReadCSV(path, ab, unit, missing)
+		info, structure := InspectCSV(path, unit)
 		if err != nil {
 			e, ok := errors.AsType[*Error](err)
-			if !ok || e.File != path || e.Row < 0 || e.Reason == "" || r != nil {
+			if !ok || e.File != path && checkUnit(unit) == nil && unit != "a" && unit != "b" || e.Row < 0 || e.Reason == "" || r != nil {
 				t.Fatalf("%#v", err)
 			}
 			return
 		}
-		if structure != nil || info.Units != r.Units || info.SHA256 != r.SHA256 || r.SHA256 != sha256.Sum256(text) {
+		if structure != nil || info.Units != r.Units || info.Rows != r.Rows || info.SHA256 != r.SHA256 || r.SHA256 != sha256.Sum256(text) {
 			t.Fatalf("%+v, %v", info, structure)
 		}
-		if r.Units < 1 || r.D != 2 || len(r.Values) != r.Units*r.D || r.Dropped < 0 || r.Dropped > r.Units || !drop && r.Dropped > 0 {
-			t.Fatalf("%d units, %d columns, %d values, %d dropped", r.Units, r.D, len(r.Values), r.Dropped)
+		if r.Rows < 1 || r.D != 2 || len(r.Values) != r.Rows*r.D || r.Dropped < 0 || r.Dropped > r.Rows || !drop && r.Dropped > 0 {
+			t.Fatalf("%d rows, %d columns, %d values, %d dropped", r.Rows, r.D, len(r.Values), r.Dropped)
 		}
 		for i, v := range r.Values {
 			if !(math.Abs(v) < Limit) {
 				t.Fatalf("value %d is %v", i, v)
 			}
+		}
+		if unit == "" {
+			if r.Unit != nil || r.Units != r.Rows {
+				t.Fatalf("%d units of %d rows: %v", r.Units, r.Rows, r.Unit)
+			}
+			return
+		}
+		next := 0
+		for _, u := range r.Unit {
+			if u < 0 || u > next {
+				t.Fatalf("unit %d before unit %d", u, next)
+			}
+			next = max(next, u+1)
+		}
+		if len(r.Unit) != r.Rows || next != r.Units {
+			t.Fatalf("%d rows of %d units, %d say theirs", r.Rows, r.Units, len(r.Unit))
 		}
 	})
 }

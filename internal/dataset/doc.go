@@ -1,4 +1,4 @@
-// Package dataset reads a site's file into rows: units × columns of finite
+// Package dataset reads a site's file into rows × columns of finite
 // float64 values in row-major order, each (v - offset) / scale with the public
 // constants of the approved proposal (design section 5, "Data").
 //
@@ -9,6 +9,10 @@
 // would itself be a release, and a NaN would become a huge integer in a sum. The
 // SHA-256 is of the very bytes that were parsed, so what a study pins is what it
 // computes on, whatever happens to the file meanwhile.
+//
+// A row is one of the units that privacy is promised to, or a unit is all rows with
+// one value of a unit column ("patient_id"). What leaves the site of that column is
+// the number of its values, which is public as the number of units always is.
 //
 // Nothing is learned from the data: no column is centred, scaled, guessed or
 // reordered.
