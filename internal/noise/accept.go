@@ -151,7 +151,5 @@ func (g *Gaussian) acceptRatio(s *bitSource, y uint64) bool {
 	b := g.divisor()
 	x := new(big.Int).SetUint64(y)
 	x.Mul(x, new(big.Int).SetUint64(g.t)).Mul(x, g.den).Sub(x, g.num)
-	whole, rest := new(big.Int).QuoRem(x.Mul(x, x), b, new(big.Int))
-	return s.times(whole, func() bool { return s.bernoulliExpRatio(1, 1) }) &&
-		s.bernoulliExp(func(k uint64) bool { return s.bernoulliBig(rest, b) && s.bernoulli(1, k) })
+	return s.bernoulliExpBig(x.Mul(x, x), b)
 }

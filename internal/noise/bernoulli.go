@@ -131,6 +131,14 @@ func (s *bitSource) bernoulliExpRatio(a, b uint64) bool {
 	return s.bernoulliExp(func(k uint64) bool { return s.bernoulli(a, b) && s.bernoulli(1, k) })
 }
 
+// bernoulliExpBig is true with probability exactly exp(-a/b), a >= 0, b > 0: a factor 1/e for each
+// whole part, and one for the rest.
+func (s *bitSource) bernoulliExpBig(a, b *big.Int) bool {
+	whole, rest := new(big.Int).QuoRem(a, b, new(big.Int))
+	return s.times(whole, func() bool { return s.bernoulliExpRatio(1, 1) }) &&
+		s.bernoulliExp(func(k uint64) bool { return s.bernoulliBig(rest, b) && s.bernoulli(1, k) })
+}
+
 // bernoulliExpHalfSquare is true with probability exp(-(a/b)²/2), 0 <= a <= b.
 func (s *bitSource) bernoulliExpHalfSquare(a, b uint64) bool {
 	return s.bernoulliExp(func(k uint64) bool {

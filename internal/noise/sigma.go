@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"io"
 	"math"
 	"math/big"
 )
@@ -43,3 +44,14 @@ func (s Sigma) Squared() *big.Rat {
 
 // Gaussian prepares the sampler of N_Z(0, σ²).
 func (s Sigma) Gaussian() (*Gaussian, error) { return NewGaussian(s.Squared()) }
+
+// Draw fills into with independent draws of N_Z(0, σ²) from source. Its errors, and what they
+// leave behind, are those of NewGaussian and Gaussian.Fill: zeros.
+func (s Sigma) Draw(source io.Reader, into []int64) error {
+	g, err := s.Gaussian()
+	if err != nil {
+		clear(into)
+		return err
+	}
+	return g.Fill(source, into)
+}

@@ -1,6 +1,9 @@
 package noise
 
-import "math"
+import (
+	"math"
+	"math/big"
+)
 
 // RhoOf is the ρ of zCDP of a discrete Gaussian of parameter sigma on a query of
 // L2 sensitivity Δ > 0, both in the same units: Δ²/(2σ²) (CKS 2020, theorem 4; the
@@ -103,4 +106,39 @@ func Rho(eps, delta float64) (float64, error) {
 		}
 	}
 	return lo, nil
+}
+
+// selectStep is how many units of SelectEpsilon's grid make 1.
+const selectStep = 1 << 20
+
+// SelectEpsilon is the largest multiple ε0 of 2^-20 whose SelectRho is at most rho: exact,
+// and so rounded down. A *ParameterError is for a rho outside [2^-43, 1e6].
+func SelectEpsilon(rho float64) (*big.Rat, error) {
+	if !(rho >= 0x1p-43 && rho <= 1e6) {
+		return nil, parameter("rho", "must be in [2^-43, 1e6], got %v", rho)
+	}
+	// k²/(8·2^40) <= rho.
+	square := new(big.Rat).SetFloat64(rho)
+	square.Mul(square, big.NewRat(8*selectStep*selectStep, 1))
+	k := new(big.Int).Quo(square.Num(), square.Denom())
+	return new(big.Rat).SetFrac(k.Sqrt(k), big.NewInt(selectStep)), nil
+}
+
+// SelectRho is the ρ of zCDP of Select at ε0: ε0²/8, the least float64 not below it (Cesar and
+// Rogers 2021: of whatever has bounded range ε0). An ε0 that Select refuses costs +Inf.
+//
+// The privacy loss L lies in an interval of length ε0. ψ(λ) = ln E exp(λL), over what the
+// neighbour gives, is 0 at 0 and 1, and its second derivative is a variance on that interval, at
+// most ε0²/4: so ψ(α) <= α(α-1)·ε0²/8, and D_α = ψ(α)/(α-1).
+func SelectRho(e0 *big.Rat) float64 {
+	if e0 == nil || e0.Sign() <= 0 {
+		return math.Inf(1)
+	}
+	rho := new(big.Rat).Mul(e0, e0)
+	rho.Mul(rho, big.NewRat(1, 8))
+	f, _ := rho.Float64()
+	if !math.IsInf(f, 1) && new(big.Rat).SetFloat64(f).Cmp(rho) < 0 {
+		f = math.Nextafter(f, math.Inf(1))
+	}
+	return f
 }

@@ -86,3 +86,11 @@ func NoiseLanes(slot SlotSecret, ctx [32]byte, bits uint) []uint64 {
 	}
 	return out
 }
+
+// NoiseShareKey keys the generator of a site's own noise share, where the noise is
+// distributed: HKDF(slot secret, ctx) under its own label. The same slot and ctx give the same
+// share, so whatever is sent again is identical; another slot or ctx gives a fresh one. What opening a
+// sum reveals (b_i or m_i of the slot) says nothing about it, and erasing the slot erases it.
+func NoiseShareKey(slot SlotSecret, ctx [32]byte) [32]byte {
+	return [32]byte(derive(slot[:], ctx[:], "noise share", 32))
+}

@@ -1,0 +1,80 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+)
+
+// maxHonest bounds the number of shares that a sum's noise is made of.
+const maxHonest = 1 << 16
+
+// ShareSigma is the parameter σ_i of one site's noise share: the smallest of the sampler's
+// grid (see SigmaAtLeast) with σ_i² >= σ²/honest, so that the shares of any honest sites
+// carry σ² together. It is computed in integers. A *ParameterError is for σ outside (0, 2^52]
+// and honest outside [1, 2^16].
+func ShareSigma(total Sigma, honest int) (Sigma, error) {
+	if total == 0 || total > maxSigma*sigmaStep {
+		return 0, parameter("sigma", "must be in (0, 2^52], got %v", total.Float())
+	}
+	if honest < 1 || honest > maxHonest {
+		return 0, parameter("honest", "must be in [1, 2^16], got %d", honest)
+	}
+	// u is the least integer with u²·honest >= total²: one more than the root of the largest that is not.
+	u := new(big.Int).SetUint64(uint64(total))
+	u.Mul(u, u).Sub(u, big.NewInt(1)).Quo(u, big.NewInt(int64(honest))).Sqrt(u)
+	share := Sigma(u.Uint64()) + 1
+	if share > wholeSigma*sigmaStep {
+		share = (share + sigmaStep - 1) / sigmaStep * sigmaStep
+	}
+	return share, nil
+}
+
+// closeSigma is the σ_i from which closeness holds.
+const closeSigma = sigmaStep / 2
+
+// closeness is τ of Kairouz, Liu and Steinke 2021 (theorem 1), for σ_i >= 1/2, rounded up:
+//
+//	τ = 10·Σ_{k=1}^{m-1} exp(-2π²σ_i²·k/(k+1)).
+//
+// The sum of m discrete Gaussians is not one. Its law P is N_Z(0, mσ_i²) times e^h, where h
+// varies by at most τ over all integers: adding the (k+1)-th share multiplies by a theta
+// function of nome r = exp(-2π²σ_i²·k/(k+1)), whose logarithm varies by 4·Σ_j artanh(r^(2j-1)) <= 10r.
+func closeness(share Sigma, honest int) float64 {
+	tau, s := 0.0, share.Float()
+	for k := 1; k < honest; k++ {
+		x := 2 * math.Pi * math.Pi * s * s * (float64(k) / float64(k+1))
+		// x < 700 is off by a share of 2^-50, and so exp(-x) by less than one of 2^-40;
+		// what is smaller is charged as if it were 2^-1000.
+		tau += max(math.Exp(-x)*(1+0x1p-39), 0x1p-1000)
+	}
+	return 10 * tau * (1 + 0x1p-30) // the additions' own roundings
+}
+
+// DistributedRho is the ρ of zCDP of the sum of honest independent discrete Gaussians of
+// parameter share, on each of values coordinates of an integer query of L2 sensitivity Δ, in
+// grid units. Whatever is added to such a sum, the noise of further sites above all, is
+// postprocessing. It is the least of three bounds, with a = Δ²/(honest·σ_i²), d = values and τ
+// the closeness bound, 0 for one share (Kairouz, Liu, Steinke 2021, proposition 14: D_α is at
+// most αa/2 + τd, where α > 1, and at most α(√a + τ√d)²/2):
+//
+//	a/2 + τd,  (√a + τ√d)²/2,  Δ²/(2σ_i²).
+//
+// The third takes one share for all the noise; it alone holds for σ_i < 1/2. Rounded up,
+// and never below RhoOf of Δ and √honest·σ_i. Parameters outside their bounds (those of
+// ShareSigma, values >= 1, Δ positive and finite) cost +Inf: more than any budget.
+func DistributedRho(sensitivity float64, share Sigma, honest, values int) float64 {
+	if !(sensitivity > 0) || math.IsInf(sensitivity, 1) || share == 0 || share > maxSigma*sigmaStep ||
+		honest < 1 || honest > maxHonest || values < 1 {
+		return math.Inf(1)
+	}
+	one := RhoOf(sensitivity, share.Float()) * (1 + 4*0x1p-53) // the float64 of a share above 2^53 is the nearest
+	if honest == 1 || share < closeSigma {
+		return one
+	}
+	const up = 1 + 32*0x1p-53 // above all roundings of what it multiplies
+	m, d := float64(honest), float64(values)
+	half := max(one/m*up, 0x1p-1000)
+	tau := closeness(share, honest)
+	root := math.Sqrt(2*half)*up + tau*math.Sqrt(d)*up
+	return min((half+tau*d)*up, root*root/2*up, one)
+}
