@@ -9,13 +9,10 @@ import (
 // spanBlocks is how many neighbouring blocks a worker claims at once: long enough for the hardware to read ahead.
 const spanBlocks = 32
 
-// sum calls body once for each block of about blockBytes of rows and returns the lane-wise sum, modulo 2^64, of what the calls added to
-// acc (lanes long). body gets the block's rows and norms and a scratch s as long as norms; a worker's acc and scratch are its own, so
-// body needs no lock. Blocks are claimed as workers get to them: the sum is the same because integer addition commutes.
-func (m *Matrix) sum(lanes, blockBytes, workers int, body func(acc []uint64, s, rows, norms []float64)) []uint64 {
-	// A multiple of four rows where the block has room, and never fewer than four: the kernels take four at a time.
-	height := max(4, blockBytes/(8*m.d)&^3)
-	n := m.N()
+// share cuts 0…n-1 into blocks of height and returns the lane-wise sum, modulo 2^64, of what the calls of body added to acc (lanes long).
+// Each worker calls start once for a body of its own, with its own scratch, and has its own acc: body needs no lock. Blocks are claimed
+// as workers get to them: the sum is the same because integer addition commutes.
+func share(n, height, lanes, workers int, start func() (body func(acc []uint64, lo, hi int))) []uint64 {
 	height = max(1, min(height, n))
 	blocks := (n + height - 1) / height
 	if workers <= 0 {
@@ -24,24 +21,27 @@ func (m *Matrix) sum(lanes, blockBytes, workers int, body func(acc []uint64, s, 
 	workers = max(1, min(workers, blocks))
 	span := max(1, min(spanBlocks, blocks/(4*workers)))
 
-	total := make([]uint64, lanes)
+	var total []uint64
 	var mu sync.Mutex // guards total
 	var next atomic.Int64
 	work := func() {
 		acc := make([]uint64, lanes, lanes+8) // a cache line more than needed, so that no two workers share one
-		scratch := make([]float64, height)
+		body := start()
 		for {
 			first := (int(next.Add(1)) - 1) * span
 			if first >= blocks {
 				break
 			}
 			for lo := first * height; lo < min((first+span)*height, n); lo += height {
-				hi := min(lo+height, n)
-				body(acc, scratch[:hi-lo], m.values[lo*m.d:hi*m.d], m.norms[lo:hi])
+				body(acc, lo, min(lo+height, n))
 			}
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		if total == nil { // the first to finish gives its own away
+			total = acc
+			return
+		}
 		for j, v := range acc {
 			total[j] += v
 		}
@@ -54,3 +54,7 @@ func (m *Matrix) sum(lanes, blockBytes, workers int, body func(acc []uint64, s, 
 	wg.Wait()
 	return total
 }
+
+// height is how many rows make a block of about blockBytes: a multiple of four where the block has room, and never fewer than four, as the
+// kernels take four at a time.
+func (m *Matrix) height(blockBytes int) int { return max(4, blockBytes/(8*m.d)&^3) }

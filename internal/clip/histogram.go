@@ -44,25 +44,66 @@ func bin(p float64) int {
 	return 4*octave + 256 + over(quarter1) + over(quarter2) + over(quarter3)
 }
 
-// Histogram counts the rows by p_i = ‖y_i‖·|y_iᵀx|, the length of y_i y_iᵀx, into [HistogramBins] bins: bin j covers
-// [2^((j-256)/4), 2^((j-255)/4)), bin 0 also everything below (zero rows included), bin 511 also everything above. The counts
-// add up to n. Replacing one row changes them by at most [HistogramSensitivity] in L2, whatever the rounding of p_i. They are exact
-// counts of private rows: mask them or add noise before they leave the site.
+// Histogram counts the units by the size of their map before clipping, the one that [Sum] clips to R, into [HistogramBins] bins: bin j covers
+// [2^((j-256)/4), 2^((j-255)/4)), bin 0 also everything below (zero rows included), bin 511 also everything above and what overflows. The counts
+// add up to n. A unit's bin depends on that unit alone: replacing it changes the counts by at most [HistogramSensitivity] in L2, whatever the
+// rounding of its size. They are exact counts of private units: mask them or add noise before they leave the site.
 //
 // The map and X are checked as in [Query.Validate]; Radius and Grid are ignored. workers as in [Sum].
 func Histogram(m *Matrix, q Query, workers int) ([]int64, error) {
+	return histogram(m, q, workers, blockBytes)
+}
+
+func histogram(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 	if err := q.validateMap(m.d); err != nil {
 		return nil, err
 	}
-	counts := m.sum(HistogramBins, blockBytes, workers, func(acc []uint64, s, rows, norms []float64) {
-		dots(s, rows, q.X)
-		for i, norm := range norms {
-			acc[bin(norm*math.Abs(s[i]))]++
+	if q.Map == Moment { // its size is the trace
+		q.Map = Total
+	}
+	var counts []uint64
+	if height := m.height(blockBytes); m.starts == nil && q.Map == Power {
+		counts = share(m.N(), height, HistogramBins, workers, func() func([]uint64, int, int) { return m.powerSizes(q, height) })
+	} else {
+		counts = share(m.N(), 1, HistogramBins, workers, func() func([]uint64, int, int) {
+			f := newFold(m, q, blockBytes)
+			return func(acc []uint64, lo, hi int) {
+				for i := lo; i < hi; i++ {
+					f.unit(i)
+					acc[bin(size(f.v))]++
+				}
+			}
+		})
+	}
+	return signed(counts), nil
+}
+
+// powerSizes counts ‖y‖·‖s‖, s the k products with a row that is a unit.
+func (m *Matrix) powerSizes(q Query, height int) func(acc []uint64, lo, hi int) {
+	d, k := m.d, len(q.X)/m.d
+	s, w := make([]float64, k*height), make([]float64, k)
+	return func(acc []uint64, lo, hi int) {
+		h, rows := hi-lo, m.values[lo*d:hi*d]
+		for j := range k {
+			dots(s[j*h:(j+1)*h], rows, q.X[j*d:(j+1)*d])
 		}
-	})
-	out := make([]int64, HistogramBins)
+		for i, norm := range m.norms[lo:hi] {
+			length := math.Abs(s[i])
+			if k > 1 {
+				for j := range w {
+					w[j] = s[j*h+i]
+				}
+				length = size(w)
+			}
+			acc[bin(norm*length)]++
+		}
+	}
+}
+
+func signed(counts []uint64) []int64 {
+	out := make([]int64, len(counts))
 	for j, v := range counts {
 		out[j] = int64(v)
 	}
-	return out, nil
+	return out
 }

@@ -44,15 +44,16 @@ func (e *ShapeError) Error() string {
 	return fmt.Sprintf("clip: %d values are not whole rows of length %d", e.Values, e.D)
 }
 
-// Matrix holds n rows of d finite float64 values with the norm of each row. It does not change after [NewMatrix] and may be
+// Matrix holds n units of one or more rows of d finite float64 values, with the norm of each row. It does not change once made and may be
 // read by any number of goroutines.
 type Matrix struct {
 	d      int
-	values []float64 // n×d, row by row
+	values []float64 // rows×d, row by row, the rows of a unit together
 	norms  []float64 // computed ‖y_i‖; exactly 0 for zero and tiny rows
+	starts []int     // unit i has rows starts[i] to starts[i+1]-1; nil: each row is a unit
 }
 
-// NewMatrix makes a matrix of len(values)/d rows of length d and takes ownership of values, which the caller must not touch
+// NewMatrix makes a matrix of len(values)/d rows of length d, each a unit, and takes ownership of values, which the caller must not touch
 // again. No rows is a valid matrix.
 //
 // A value must be finite and its magnitude below 2^500/√d, so that a row's norm is below 2^501 after rounding too and no square, norm or dot product with
@@ -62,32 +63,55 @@ func NewMatrix(d int, values []float64) (*Matrix, error) {
 	if d < 1 || d > MaxDim || len(values)%d != 0 {
 		return nil, &ShapeError{Values: len(values), D: d}
 	}
-	limit := 0x1p500 / math.Sqrt(float64(d))
+	top := valueLimit(d)
+	for i, v := range values {
+		if !(math.Abs(v) < top) { // also true of NaN
+			err := ErrTooLarge
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				err = ErrNonFinite
+			}
+			return nil, &ValueError{Row: i / d, Column: i % d, Err: err}
+		}
+	}
+	return withNorms(d, values, nil), nil
+}
+
+// valueLimit is what every magnitude in a matrix is below.
+func valueLimit(d int) float64 { return 0x1p500 / math.Sqrt(float64(d)) }
+
+// withNorms is the matrix of values that are within bounds.
+func withNorms(d int, values []float64, starts []int) *Matrix {
 	norms := make([]float64, len(values)/d)
 	for i := range norms {
-		sum := 0.0
-		for j, v := range values[i*d : (i+1)*d] {
-			if !(math.Abs(v) < limit) { // also true of NaN
-				err := ErrTooLarge
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					err = ErrNonFinite
-				}
-				return nil, &ValueError{Row: i, Column: j, Err: err}
-			}
-			sum += float64(v * v)
-		}
-		if sum >= tinySquare {
+		row := values[i*d : (i+1)*d]
+		if sum := dot(row, row); sum >= tinySquare {
 			norms[i] = math.Sqrt(sum)
 		}
 	}
-	return &Matrix{d: d, values: values, norms: norms}, nil
+	return &Matrix{d: d, values: values, norms: norms, starts: starts}
 }
 
-// N is the number of rows.
-func (m *Matrix) N() int { return len(m.norms) }
+// N is the number of units.
+func (m *Matrix) N() int {
+	if m.starts == nil {
+		return len(m.norms)
+	}
+	return len(m.starts) - 1
+}
+
+// Rows is the number of rows, at least N.
+func (m *Matrix) Rows() int { return len(m.norms) }
 
 // D is the length of a row.
 func (m *Matrix) D() int { return m.d }
+
+// unit gives the rows of unit i: first to end-1.
+func (m *Matrix) unit(i int) (first, end int) {
+	if m.starts == nil {
+		return i, i + 1
+	}
+	return m.starts[i], m.starts[i+1]
+}
 
 // String gives the shape, never the values: a matrix is a site's private data.
 func (m *Matrix) String() string { return fmt.Sprintf("clip.Matrix(%d×%d) [redacted]", m.N(), m.d) }

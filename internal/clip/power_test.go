@@ -320,3 +320,25 @@ func ExampleSum() {
 	// [55706 52429] true
 	// 3.4000244140625 3.20001220703125
 }
+
+// orthogonal is k orthonormal directions, drawn at random.
+func orthogonal(rng *rand.Rand, d, k int) []float64 {
+	x := make([]float64, 0, d*k)
+	for range k {
+		v := unit(rng, d)
+		for range 3 {
+			for to := 0; to < len(x); to += d {
+				s := dot(v, x[to:to+d])
+				for j := range v {
+					v[j] -= s * x[to+j]
+				}
+			}
+			s := math.Sqrt(dot(v, v))
+			for j := range v {
+				v[j] /= s
+			}
+		}
+		x = append(x, v...)
+	}
+	return x
+}

@@ -11,25 +11,30 @@ const (
 	MaxRadius = 0x1p+200 // largest radius
 	MinRatio  = 0x1p+16  // smallest R/g: the √d of the rounding stays under 0.1% of Δ to d = 10^4
 	MaxRatio  = 0x1p+40  // largest R/g
+	MaxValues = 1 << 24  // most values of a map: a moment of d ≤ 5792
 )
 
-// unitTolerance is how far a query's norm may be from 1. Sensitivity does not depend on it.
-const unitTolerance = 1e-9
+// Tolerances of a set of directions. Sensitivity depends on neither.
+const (
+	unitTolerance  = 1e-9 // how far the norm of a query's direction may be from 1
+	crossTolerance = 1e-6 // how far the product of two directions may be from 0
+)
 
-// Map is what a unit's rows become before they are clipped, rounded and added.
+// Map says what a unit's rows become before they are clipped, rounded and added.
 type Map uint8
 
-// The maps.
+// The maps. Each is the sum over the unit's rows y, in R^d, of a vector, and has a size that is clipped to R. X holds the k directions x_l.
 const (
-	Power    Map = iota // Σ y (yᵀX)
-	Mean                // Σ y
-	Moment              // Σ y yᵀ
-	Variance            // Σ (x_jᵀy)²
-	Total               // Σ ‖y‖²
-	Rows                // the number of rows
+	Power    Map = iota // y (yᵀX): k vectors y (yᵀx_l), one after another, k·d values; size: L2 norm (of the d×k matrix: Frobenius)
+	Mean                // y: d values; size: L2 norm
+	Moment              // y yᵀ: its upper triangle row by row, entries off the diagonal times √2, d(d+1)/2 values; size: trace Σ‖y‖², never below the L2 norm
+	Variance            // (x_lᵀy)²: k values; size: L2 norm
+	Total               // ‖y‖²: one value, its own size
+	Rows                // 1: one value, its own size
 )
 
-// Query is one power step: the direction x (unit norm), the clipping radius R in the units of y yᵀx, and the grid step g.
+// Query is one private sum: the map, the directions X (k of length d, one after another, orthonormal; nil unless the map is Power or Variance),
+// the clipping radius R in the units of the map's size, and the grid step g.
 type Query struct {
 	Map          Map
 	X            []float64
@@ -41,9 +46,24 @@ type QueryError struct{ Field, Bound string }
 
 func (e *QueryError) Error() string { return "clip: query " + e.Field + " " + e.Bound }
 
-// Validate checks the query for rows of length d: X of length d, finite, of norm 1 within 1e-9; Radius in [2^-200, 2^200];
-// Grid a power of two with Radius/Grid in [2^16, 2^40]. It looks at public values only, so a refusal says nothing about rows.
-// Every error is a [*QueryError].
+// Values is how many values the map of a query has, for rows of length d.
+func (q Query) Values(d int) int {
+	switch q.Map {
+	case Power:
+		return len(q.X)
+	case Mean:
+		return d
+	case Moment:
+		return d * (d + 1) / 2
+	case Variance:
+		return len(q.X) / d
+	}
+	return 1
+}
+
+// Validate checks the query for rows of length d: a known map of at most [MaxValues] values; X of 1 to d directions of length d, finite, each of norm 1
+// within 1e-9, each two orthogonal within 1e-6, or no X where the map has none; Radius in [2^-200, 2^200]; Grid a power of two with
+// Radius/Grid in [2^16, 2^40]. It looks at public values only, so a refusal says nothing about rows. Every error is a [*QueryError].
 func (q Query) Validate(d int) error {
 	if err := q.validateMap(d); err != nil {
 		return err
@@ -62,25 +82,48 @@ func (q Query) Validate(d int) error {
 
 // validateMap checks what does not depend on the radius.
 func (q Query) validateMap(d int) error {
-	if q.Map != Power {
+	if q.Map > Rows {
 		return &QueryError{"map", "is not known"}
 	}
-	return validateDirection(q.X, d)
+	if q.Values(d) > MaxValues {
+		return &QueryError{"map", "has more than 2^24 values"}
+	}
+	if q.Map == Power || q.Map == Variance {
+		if len(q.X) == 0 {
+			return &QueryError{"direction", fmt.Sprintf("has length 0, rows have %d", d)}
+		}
+		return orthonormal(q.X, d, unitTolerance)
+	}
+	if len(q.X) != 0 {
+		return &QueryError{"direction", "has no place in this map"}
+	}
+	return nil
 }
 
-func validateDirection(x []float64, d int) error {
-	if len(x) != d {
+// orthonormal checks that x is a number of directions of length d, at most d of them, finite, of norm 1 within tolerance and orthogonal
+// within crossTolerance.
+func orthonormal(x []float64, d int, tolerance float64) error {
+	if len(x)%d != 0 {
 		return &QueryError{"direction", fmt.Sprintf("has length %d, rows have %d", len(x), d)}
 	}
-	sum := 0.0
+	if len(x)/d > d {
+		return &QueryError{"direction", fmt.Sprintf("is one of %d in a space of %d dimensions", len(x)/d, d)}
+	}
 	for j, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return &QueryError{"direction", fmt.Sprintf("is not finite at index %d", j)}
 		}
-		sum += float64(v * v)
 	}
-	if !(math.Abs(math.Sqrt(sum)-1) <= unitTolerance) {
-		return &QueryError{"direction", "is not of norm 1 within 1e-9"}
+	for lo := 0; lo < len(x); lo += d {
+		a := x[lo : lo+d]
+		if !(math.Abs(math.Sqrt(dot(a, a))-1) <= tolerance) {
+			return &QueryError{"direction", fmt.Sprintf("is not of norm 1 within %g", tolerance)}
+		}
+		for to := 0; to < lo; to += d {
+			if !(math.Abs(dot(a, x[to:to+d])) <= crossTolerance) {
+				return &QueryError{"direction", fmt.Sprintf("is not orthogonal to another within %g", crossTolerance)}
+			}
+		}
 	}
 	return nil
 }
@@ -95,22 +138,41 @@ func Grid(radius float64) float64 {
 	return math.Ldexp(1, e-17)
 }
 
-// Sensitivity bounds, in grid units, the L2 change of [Sum] when one row is replaced: Δ = 2R/g + √d, rounded up. The slack of the design's
-// 2R(1+slack)/g + √d is 0 (package comment): the margin 2^-30 in b_i absorbs all floating-point error for d ≤ [MaxDim]. A unit
-// present at s sites multiplies Δ by s; that is the caller's.
+// Sensitivity bounds, in grid units, the L2 change of [Sum] when one unit is replaced, rounded up, for a map of so many values (L):
 //
-// The formula to restate elsewhere, bit for bit, where up(z) is math.Nextafter(z, +Inf):
+//	Power, Mean       2R/g + √L
+//	Moment, Variance  √2·R/g + √L
+//	Total, Rows       R/g + 1
 //
-//	up(2*(R/g) + up(sqrt(float64(d))))
+// The package comment derives them; floating-point error adds nothing, the margin 2^-30 absorbs it. A unit present at s sites multiplies Δ by
+// s; that is the caller's.
 //
-// R/g and its double are exact because g is a power of two; the square root and the sum each round to nearest, so one step up covers them.
-// Arguments that a [Query] could not have give +Inf, for which no noise suffices.
+// The formulas to restate elsewhere, bit for bit, where up(z) is math.Nextafter(z, +Inf):
+//
+//	up(2*(R/g) + up(sqrt(L)))
+//	up(up(math.Sqrt2*(R/g)) + up(sqrt(L)))
+//	up(R/g + 1)
+//
+// R/g and its double are exact because g is a power of two, and the float64 of √2 is above √2; every other operation rounds to nearest, so one step up
+// covers each. Arguments that a [Query] could not have give +Inf, for which no noise suffices.
 func Sensitivity(m Map, radius, grid float64, values int) float64 {
 	f, _ := math.Frexp(grid)
 	r := radius / grid
-	if !(m == Power && radius >= MinRadius && radius <= MaxRadius && f == 0.5 && r >= MinRatio && r <= MaxRatio && values >= 1 && values <= MaxDim) {
+	if !(radius >= MinRadius && radius <= MaxRadius && f == 0.5 && r >= MinRatio && r <= MaxRatio && values >= 1 && values <= MaxValues) {
 		return math.Inf(1)
 	}
-	root := math.Nextafter(math.Sqrt(float64(values)), math.Inf(1))
-	return math.Nextafter(2*r+root, math.Inf(1)) // 2*r is exact: fusing changes nothing
+	root := up(math.Sqrt(float64(values)))
+	switch m {
+	case Power, Mean:
+		return up(2*r + root) // 2*r is exact: fusing changes nothing
+	case Moment, Variance:
+		return up(up(float64(math.Sqrt2*r)) + root)
+	case Total, Rows:
+		if values == 1 {
+			return up(r + 1)
+		}
+	}
+	return math.Inf(1)
 }
+
+func up(z float64) float64 { return math.Nextafter(z, math.Inf(1)) }

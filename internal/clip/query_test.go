@@ -67,7 +67,7 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 		d    int
 	}{
 		{0, 1, 1}, {-1, 0x1p-16, 1}, {1, 0.75 * 0x1p-16, 1}, {1, 0x1p-15, 1}, {1, 0x1p-41, 1}, {math.NaN(), 1, 1},
-		{1, math.NaN(), 1}, {1, 0, 1}, {1, -0x1p-16, 1}, {1, 0x1p-16, 0}, {1, 0x1p-16, MaxDim + 1}, {0x1p201, 0x1p185, 1},
+		{1, math.NaN(), 1}, {1, 0, 1}, {1, -0x1p-16, 1}, {1, 0x1p-16, 0}, {1, 0x1p-16, MaxValues + 1}, {0x1p201, 0x1p185, 1},
 	} {
 		if s := Sensitivity(Power, c.r, c.g, c.d); !math.IsInf(s, 1) {
 			t.Errorf("Sensitivity(%v, %v, %d) = %v, want +Inf", c.r, c.g, c.d, s)

@@ -1,0 +1,89 @@
+package clip
+
+import (
+	"fmt"
+	"math"
+)
+
+// maxCenter bounds a center's values: far below the limit of a matrix, at least 2^490, and far above any data that a study can make sense of.
+const maxCenter = 0x1p300
+
+// derived is the matrix of values, each brought to the nearest that a matrix may hold. The bounds that were checked at ingest hold again,
+// whatever the rows: refusing one here would tell of data.
+func derived(d int, values []float64, starts []int) *Matrix {
+	top := math.Nextafter(valueLimit(d), 0)
+	for i, v := range values {
+		values[i] = min(max(v, -top), top)
+	}
+	return withNorms(d, values, starts)
+}
+
+// Less is the matrix of rows less a center, the same for all: finite, |center_j| ≤ 2^300. The units stay. A [*QueryError] otherwise.
+// A row of the result depends on the row and the center alone.
+func (m *Matrix) Less(center []float64) (*Matrix, error) {
+	if len(center) != m.d {
+		return nil, &QueryError{"center", fmt.Sprintf("has length %d, rows have %d", len(center), m.d)}
+	}
+	for j, c := range center {
+		if !(math.Abs(c) <= maxCenter) {
+			return nil, &QueryError{"center", fmt.Sprintf("is not finite or above 2^300 at index %d", j)}
+		}
+	}
+	values := make([]float64, len(m.values))
+	for lo := 0; lo < len(values); lo += m.d {
+		out, row := values[lo:lo+m.d], m.values[lo:lo+m.d]
+		for j, c := range center {
+			out[j] = row[j] - c
+		}
+	}
+	return derived(m.d, values, m.starts), nil
+}
+
+// Off is the matrix of rows y - V(Vᵀy), V the orthonormal directions found, one after another: finite, norms and products as they should be within 1e-6.
+// The units stay. None found is the matrix itself. A [*QueryError] otherwise. A row of the result depends on the row and V alone.
+func (m *Matrix) Off(found []float64) (*Matrix, error) {
+	if len(found) == 0 {
+		return m, nil
+	}
+	if err := orthonormal(found, m.d, crossTolerance); err != nil {
+		return nil, err
+	}
+	d := m.d
+	values := make([]float64, len(m.values))
+	s := make([]float64, len(found)/d)
+	for lo := 0; lo < len(values); lo += d {
+		out, row := values[lo:lo+d], m.values[lo:lo+d]
+		for l := range s {
+			s[l] = -dot(row, found[l*d:(l+1)*d])
+		}
+		copy(out, row)
+		blend(out, found, s)
+	}
+	return derived(d, values, m.starts), nil
+}
+
+// Pairs is the matrix of rows (y_a - y_b)/√2, one a unit, for a = order[2i] and b = order[2i+1]; the last of an odd number is left out. order MUST not depend on
+// values. A unit is in one pair at most, so replacing it replaces one unit of the result. A [*QueryError] reports an order that is not of distinct
+// units, and a matrix whose units have several rows.
+func (m *Matrix) Pairs(order []int) (*Matrix, error) {
+	if m.starts != nil {
+		return nil, &QueryError{"order", "pairs rows, but the matrix has a unit column"}
+	}
+	seen := make([]bool, m.N())
+	for i, u := range order {
+		if u < 0 || u >= len(seen) || seen[u] {
+			return nil, &QueryError{"order", fmt.Sprintf("is not of distinct units at index %d", i)}
+		}
+		seen[u] = true
+	}
+	d := m.d
+	values := make([]float64, len(order)/2*d)
+	for i := range len(order) / 2 {
+		a, b := m.values[order[2*i]*d:][:d], m.values[order[2*i+1]*d:][:d]
+		out := values[i*d : (i+1)*d]
+		for j := range out {
+			out[j] = (a[j] - b[j]) * (math.Sqrt2 / 2)
+		}
+	}
+	return derived(d, values, nil), nil
+}

@@ -1,0 +1,63 @@
+package clip
+
+// fold turns one unit after another into one float64 vector, the sum of its rows' maps: a worker's own. What it computes depends on the unit's rows,
+// in their order, and on the query alone: rows go four at a time from the unit's first, whatever the height of a block.
+type fold struct {
+	m      *Matrix
+	q      Query
+	v      []float64 // the unit's vector; a moment without the √2
+	s      []float64 // scratch: one number for each row of a block
+	height int       // a multiple of four
+}
+
+func newFold(m *Matrix, q Query, blockBytes int) *fold {
+	height := m.height(blockBytes)
+	return &fold{m, q, make([]float64, q.Values(m.d)), make([]float64, height), height}
+}
+
+// unit sets v to the vector of unit i.
+func (f *fold) unit(i int) {
+	first, end := f.m.unit(i)
+	d := f.m.d
+	clear(f.v)
+	for lo := first; lo < end; lo += f.height {
+		hi := min(lo+f.height, end)
+		s, rows := f.s[:hi-lo], f.m.values[lo*d:hi*d]
+		switch f.q.Map {
+		case Power:
+			for at := 0; at < len(f.v); at += d {
+				dots(s, rows, f.q.X[at:at+d])
+				blend(f.v[at:at+d], rows, s)
+			}
+		case Mean:
+			for i := range s {
+				s[i] = 1
+			}
+			blend(f.v, rows, s)
+		case Moment:
+			blendMoment(f.v, rows, d)
+		case Variance:
+			for j := range f.v {
+				dots(s, rows, f.q.X[j*d:(j+1)*d])
+				for _, t := range s {
+					f.v[j] += float64(t * t)
+				}
+			}
+		case Total:
+			for _, norm := range f.m.norms[lo:hi] {
+				f.v[0] += float64(norm * norm)
+			}
+		case Rows:
+			f.v[0] += float64(hi - lo)
+		}
+	}
+}
+
+// add adds the vector of the last unit to acc, clipped and rounded once.
+func (f *fold) add(acc []uint64, l limit) {
+	if f.q.Map == Moment {
+		addMoment(acc, f.v, f.m.d, l)
+		return
+	}
+	addClipped(acc, f.v, l)
+}

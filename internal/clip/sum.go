@@ -1,0 +1,146 @@
+package clip
+
+import "math"
+
+const (
+	// round is 1.5·2^52. For |p| ≤ 2^51 the float64 nearest to p+round is in [2^52, 2^53], where consecutive floats are
+	// consecutive integers and have consecutive bit patterns: rounding to it (half to even) rounds p to an integer, and the
+	// integer is the difference of the bit patterns.
+	round     = 3 << 51
+	roundBits = 1075<<52 | 1<<51
+
+	// margin takes up every rounding between a unit's true size and its bound (package comment).
+	margin = 1 - 0x1p-30
+
+	// blockBytes of rows stay in a 32 KB first-level cache between the two uses of a row.
+	blockBytes = 24 << 10
+
+	// momentBlocks times blockBytes of rows stay in a second-level cache while each is used d times.
+	momentBlocks = 10
+
+	// negligible is the largest magnitude below which a vector is a zero vector: over any grid and times any row it rounds to zero.
+	negligible = 0x1p-1000
+)
+
+// Sum is Σ_units round(clip_R(map(unit))/g), integers in grid units, as many as [Query.Values] says. Replacing one unit of m changes it by at most
+// [Sensitivity] in L2. It is an exact sum over private rows: mask it or add noise before it leaves the site.
+//
+// workers goroutines share the units (workers ≤ 0: GOMAXPROCS), with an accumulator of 8 bytes a value each. The integers are the same for every number of them.
+// It fails with [*QueryError] only, on values that are public: an invalid query, or so many units that n(R/g+1) reaches 2^62.
+func Sum(m *Matrix, q Query, workers int) ([]int64, error) {
+	return sum(m, q, workers, blockBytes)
+}
+
+func sum(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
+	if err := q.Validate(m.d); err != nil {
+		return nil, err
+	}
+	ratio := q.Radius / q.Grid // exact: the grid is a power of two
+	if float64(m.N())*(ratio+1) >= 0x1p62 {
+		return nil, &QueryError{"grid", "is too fine: the sum over all units could reach 2^62"}
+	}
+	l := limit{scale: 1 / q.Grid, bound: ratio * margin} // scale is exact
+	lanes := q.Values(m.d)
+	var total []uint64
+	// Which path a unit takes depends on public things alone: the map, and whether the matrix was made with a unit column. It MUST NOT depend on
+	// how many rows the units have, or one unit of two rows would change how all the others round.
+	fused := m.starts == nil
+	switch {
+	case fused && q.Map == Power && lanes == m.d:
+		total = share(m.N(), m.height(blockBytes), lanes, workers, func() func([]uint64, int, int) { return m.powerRows(q, l, m.height(blockBytes)) })
+	case fused && q.Map == Power:
+		total = share(m.N(), m.height(blockBytes), lanes, workers, func() func([]uint64, int, int) { return m.blockRows(q, l, m.height(blockBytes)) })
+	case fused && q.Map == Mean:
+		total = share(m.N(), m.height(blockBytes), lanes, workers, func() func([]uint64, int, int) { return m.meanRows(l, m.height(blockBytes)) })
+	case fused && q.Map == Moment:
+		height := m.height(momentBlocks * blockBytes)
+		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.momentRows(l, height) })
+	default:
+		fused = false
+		total = share(m.N(), 1, lanes, workers, func() func([]uint64, int, int) {
+			f := newFold(m, q, blockBytes)
+			return func(acc []uint64, lo, hi int) {
+				for i := lo; i < hi; i++ {
+					f.unit(i)
+					f.add(acc, l)
+				}
+			}
+		})
+	}
+	constant := uint64(0)
+	if fused { // each of the n rows left the constant's bits in every lane
+		constant = uint64(m.N()) * roundBits
+	}
+	// The arithmetic is modulo 2^64, the true sum is below 2^62.
+	out := make([]int64, lanes)
+	for j, v := range total {
+		out[j] = int64(v - constant)
+	}
+	return out, nil
+}
+
+// limit is the clip in grid units: a map is scaled by scale = 1/g and its size kept within bound = (R/g)(1-2^-30).
+type limit struct{ scale, bound float64 }
+
+// clamp is c limited to [-b, b], b ≥ 0. Magnitudes order as their bits do, and every NaN is above them all, so even a NaN (there
+// is none: a partial sum of s is below d·2^500) would end within the bound. No branch: which rows are clipped is random.
+func clamp(c, b float64) float64 {
+	const sign = 1 << 63
+	bits := math.Float64bits(c)
+	return math.Float64frombits(min(bits&^sign, math.Float64bits(b)) | bits&sign)
+}
+
+// measure gives the length of v as length·2^e, where 2^e is the power of two at or below v's largest magnitude, so that no square overflows and length ≥ 1.
+// It is computed from v·2^-e, which is exact but for values that far below the largest that they underflow. Squares are added in runs of
+// 1024 and the runs' sums then: a term goes through at most 2^10+2^14 additions for 2^24 values. ok is false if v is not finite, or negligible.
+func measure(v []float64) (length float64, e int, ok bool) {
+	peak := 0.0
+	for _, x := range v {
+		peak = max(peak, math.Abs(x)) // a NaN stays
+	}
+	if !(peak >= negligible && peak <= math.MaxFloat64) {
+		return 0, 0, false
+	}
+	e = int(math.Float64bits(peak)>>52) - 1023 // normal
+	down := math.Ldexp(1, -e)
+	total := 0.0
+	for len(v) > 0 {
+		n := min(len(v), 1<<10)
+		run := 0.0
+		for _, x := range v[:n] {
+			w := x * down
+			run += float64(w * w)
+		}
+		total += run
+		v = v[n:]
+	}
+	return math.Sqrt(total), e, true
+}
+
+// size is the length of v for a histogram: infinite if it is not finite.
+func size(v []float64) float64 {
+	length, e, ok := measure(v)
+	if !ok {
+		for _, x := range v {
+			if !(math.Abs(x) <= math.MaxFloat64) {
+				return math.Inf(1)
+			}
+		}
+		return 0
+	}
+	return math.Ldexp(length, e)
+}
+
+// addClipped adds round(v·min(scale, bound/‖v‖)) to acc. A vector that is not finite adds nothing, like one that is negligible.
+func addClipped(acc []uint64, v []float64, l limit) {
+	length, e, ok := measure(v)
+	if !ok {
+		return
+	}
+	down := math.Ldexp(1, -e)
+	// 2^e·scale is a power of two, or infinite: then the other is the smaller.
+	c := min(math.Ldexp(l.scale, e), l.bound/length)
+	for j, x := range v {
+		acc[j] += math.Float64bits(math.FMA(c, x*down, round)) - roundBits
+	}
+}
