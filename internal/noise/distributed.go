@@ -43,11 +43,11 @@ func closeness(share Sigma, honest int) float64 {
 	tau, s := 0.0, share.Float()
 	for k := 1; k < honest; k++ {
 		x := 2 * math.Pi * math.Pi * s * s * (float64(k) / float64(k+1))
-		// x < 700 is off by a share of 2^-50, and so exp(-x) by less than one of 2^-40;
-		// what is smaller is charged as if it were 2^-1000.
-		tau += max(math.Exp(-x)*(1+0x1p-39), 0x1p-1000)
+		tau += max(math.Exp(-x), 0x1p-1000) // an underflow is not free
 	}
-	return 10 * tau * (1 + 0x1p-30) // the additions' own roundings
+	// x < 700 is off by less than 2^-50 of it, and so exp(-x) by less than 2^-40 of it; 2^16
+	// additions lose less than 2^-36.
+	return 10 * tau * (1 + 0x1p-30)
 }
 
 // DistributedRho is the ρ of zCDP of the sum of honest independent discrete Gaussians of
@@ -59,22 +59,21 @@ func closeness(share Sigma, honest int) float64 {
 //
 //	a/2 + τd,  (√a + τ√d)²/2,  Δ²/(2σ_i²).
 //
-// The third takes one share for all the noise; it alone holds for σ_i < 1/2. Rounded up,
-// and never below RhoOf of Δ and √honest·σ_i. Parameters outside their bounds (those of
+// The third takes one share for all the noise; it alone holds for σ_i < 1/2. Rounded up, so
+// never below a/2, what one discrete Gaussian of that σ² costs. Parameters outside their bounds (those of
 // ShareSigma, values >= 1, Δ positive and finite) cost +Inf: more than any budget.
 func DistributedRho(sensitivity float64, share Sigma, honest, values int) float64 {
 	if !(sensitivity > 0) || math.IsInf(sensitivity, 1) || share == 0 || share > maxSigma*sigmaStep ||
 		honest < 1 || honest > maxHonest || values < 1 {
 		return math.Inf(1)
 	}
-	one := RhoOf(sensitivity, share.Float()) * (1 + 4*0x1p-53) // the float64 of a share above 2^53 is the nearest
+	one := RhoOf(sensitivity, share.Float()) // rounds up by enough for a share above 2^53, whose float64 is the nearest
 	if honest == 1 || share < closeSigma {
 		return one
 	}
-	const up = 1 + 32*0x1p-53 // above all roundings of what it multiplies
 	m, d := float64(honest), float64(values)
-	half := max(one/m*up, 0x1p-1000)
-	tau := closeness(share, honest)
-	root := math.Sqrt(2*half)*up + tau*math.Sqrt(d)*up
+	half, tau := one/m, closeness(share, honest)
+	root := math.Sqrt(2*half) + tau*math.Sqrt(d)
+	const up = 1 + 32*0x1p-53 // above all roundings of these lines
 	return min((half+tau*d)*up, root*root/2*up, one)
 }

@@ -52,13 +52,13 @@ func Select(scores []int64, e0 *big.Rat, source io.Reader) (int, error) {
 // other sites send. It is the count itself where that is in [0, limit] and limit <= 2^(bits-2). Without bits, or of more than
 // 64, it is 0 and that of 64.
 func OnCircle(v uint64, bits uint, limit int64) int64 {
-	if bits == 0 || limit <= 0 {
+	if limit <= 0 {
 		return 0
 	}
 	shift := 64 - min(bits, 64)
 	v = v << shift >> shift
-	half := uint64(1) << (63 - shift)
-	if v >= half { // l < 0
+	half := uint64(1) << (63 - shift) // 0 without bits, where v is 0 too
+	if v >= half {                    // l < 0
 		return 0
 	}
 	return int64(min(v, half-v, uint64(limit)))

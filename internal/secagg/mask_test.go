@@ -1,6 +1,7 @@
 package secagg
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"testing"
@@ -113,6 +114,40 @@ func TestNoiseLanes(t *testing.T) {
 			if v > ringMask(width) {
 				t.Errorf("b = %d: a lane outside the ring", width)
 			}
+		}
+	}
+}
+
+// TestNoiseShareKey: equal for one slot and ctx, so that a resend is identical; unrelated for
+// another slot, ctx or site, and to whatever else derives from the slot's secret under that ctx.
+func TestNoiseShareKey(t *testing.T) {
+	g := newGroup(t, 3, 2)
+	secret, ctx := g.secrets[0].Slots[0], [32]byte{1}
+	key := NoiseShareKey(secret, ctx)
+	if key != NoiseShareKey(secret, ctx) {
+		t.Fatal("the key is not a function of slot and ctx")
+	}
+	for name, other := range map[string][32]byte{
+		"slot": NoiseShareKey(g.secrets[0].Slots[1], ctx), "ctx": NoiseShareKey(secret, [32]byte{31: 1}), "site": NoiseShareKey(g.secrets[1].Slots[0], ctx),
+	} {
+		if key == other {
+			t.Errorf("the key repeats over a %s", name)
+		}
+	}
+	for _, width := range Widths {
+		lanes := Pack(NoiseLanes(secret, ctx, width), width)
+		if bytes.Equal(lanes[:32], key[:]) {
+			t.Errorf("b = %d: the key is the noise lanes", width)
+		}
+	}
+	m, b := secret.polynomials(0, 0, g.cfg.Quorum)
+	q := Query{Context: ctx, Bits: 64, Lanes: 1}
+	for name, known := range map[string][]byte{
+		"slot secret": secret[:], "m": m[0].Bytes(), "b": b[0].Bytes(),
+		"self mask": g.setup.selfKey(b[0], 0, q), "pair mask": g.setup.pairKey(m[0], 0, 1, q),
+	} {
+		if bytes.Equal(known, key[:]) {
+			t.Errorf("the key is the %s", name)
 		}
 	}
 }
