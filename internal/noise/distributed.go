@@ -36,9 +36,9 @@ const closeSigma = sigmaStep / 2
 //
 //	τ = 10·Σ_{k=1}^{m-1} exp(-2π²σ_i²·k/(k+1)).
 //
-// The sum of m discrete Gaussians is not one. Its law P is N_Z(0, mσ_i²) times e^h, where h
-// varies by at most τ over all integers: adding the (k+1)-th share multiplies by a theta
-// function of nome r = exp(-2π²σ_i²·k/(k+1)), whose logarithm varies by 4·Σ_j artanh(r^(2j-1)) <= 10r.
+// The sum of m discrete Gaussians is not one. Its law is N_Z(0, mσ_i²) times e^h, |h| <= τ/2
+// on all integers: adding the (k+1)-th share multiplies by a theta function of nome
+// r = exp(-2π²σ_i²·k/(k+1)), whose logarithm varies by 4·Σ_j artanh(r^(2j-1)) <= 5r.
 func closeness(share Sigma, honest int) float64 {
 	tau, s := 0.0, share.Float()
 	for k := 1; k < honest; k++ {
