@@ -55,6 +55,7 @@ func share(n, height, lanes, workers int, start func() (body func(acc []uint64, 
 	return total
 }
 
-// height is how many rows make a block of about blockBytes: a multiple of four where the block has room, and never fewer than four, as the
-// kernels take four at a time.
-func (m *Matrix) height(blockBytes int) int { return max(4, blockBytes/(8*m.d)&^3) }
+// height is how many rows make a block of about blockBytes: a multiple of four, as the kernels take four at a time, and no more than needed for all.
+func (m *Matrix) height(blockBytes int) int {
+	return max(4, min(blockBytes/(8*m.d)&^3, (m.Rows()+3)&^3))
+}

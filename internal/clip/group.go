@@ -62,12 +62,17 @@ func topEigenvalue(rows []float64, d, size int) (f float64, e int) {
 	} else {
 		gram.SymOuterK(1, y.T())
 	}
+	// One is added to every eigenvalue. The largest is at least 1, so it loses nothing; and no block of the tridiagonal form is tiny
+	// then (by interlacing, all its eigenvalues are 1 or more): gonum's Dsterf panics where it rescales one.
+	for i := range gram.SymmetricDim() {
+		gram.SetSym(i, i, gram.At(i, i)+1)
+	}
 	var eigen mat.EigenSym
 	if eigen.Factorize(&gram, false) {
 		values := eigen.Values(nil)
-		f = values[len(values)-1]
+		f = values[len(values)-1] - 1
 	} else { // the iteration has no proof that it ends; the trace is within a factor of the rank
-		f = mat.Trace(&gram)
+		f = mat.Trace(&gram) - float64(gram.SymmetricDim())
 	}
 	return f / float64(size), 2 * e
 }

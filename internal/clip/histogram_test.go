@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-func mustHistogram(tb testing.TB, m *Matrix, x []float64, workers int) []int64 {
+func mustHistogram(tb testing.TB, m *Matrix, q Query, workers int) []int64 {
 	tb.Helper()
-	h, err := Histogram(m, Query{X: x}, workers)
+	h, err := Histogram(m, q, workers)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -72,11 +72,11 @@ func TestHistogramCounts(t *testing.T) {
 	want := make([]int64, HistogramBins)
 	want[256], want[271], want[0], want[511] = 2, 1, 4, 1
 	for workers := range 4 {
-		if got := mustHistogram(t, m, []float64{1, 0}, workers); !slices.Equal(got, want) {
+		if got := mustHistogram(t, m, Query{X: []float64{1, 0}}, workers); !slices.Equal(got, want) {
 			t.Errorf("workers=%d: got %v", workers, got)
 		}
 	}
-	if got := mustHistogram(t, mustMatrix(t, 2, nil), []float64{1, 0}, 0); !slices.Equal(got, make([]int64, HistogramBins)) {
+	if got := mustHistogram(t, mustMatrix(t, 2, nil), Query{X: []float64{1, 0}}, 0); !slices.Equal(got, make([]int64, HistogramBins)) {
 		t.Error("no rows: counts are not zero")
 	}
 }
@@ -87,7 +87,7 @@ func TestHistogramDoesNotDependOnWorkers(t *testing.T) {
 		const n = 20_001
 		m := mustMatrix(t, d, gaussian(rng, n*d))
 		x := unit(rng, d)
-		want := mustHistogram(t, m, x, 1)
+		want := mustHistogram(t, m, Query{X: x}, 1)
 		total := int64(0)
 		for _, c := range want {
 			total += c
@@ -96,7 +96,7 @@ func TestHistogramDoesNotDependOnWorkers(t *testing.T) {
 			t.Errorf("d=%d: counts add up to %d", d, total)
 		}
 		for workers := 2; workers <= 8; workers++ {
-			if !slices.Equal(mustHistogram(t, m, x, workers), want) {
+			if !slices.Equal(mustHistogram(t, m, Query{X: x}, workers), want) {
 				t.Errorf("d=%d workers=%d differs", d, workers)
 			}
 		}
@@ -117,10 +117,10 @@ func TestHistogramReplacement(t *testing.T) {
 		for range 5 {
 			values = append(values, hostileRow(rng, d, q)...)
 		}
-		before := mustHistogram(t, mustMatrix(t, d, values), q.X, 1)
+		before := mustHistogram(t, mustMatrix(t, d, values), q, 1)
 		for range 20 {
 			copy(values[rng.IntN(5)*d:], hostileRow(rng, d, q))
-			after := mustHistogram(t, mustMatrix(t, d, values), q.X, 1)
+			after := mustHistogram(t, mustMatrix(t, d, values), q, 1)
 			diff := make([]int64, HistogramBins)
 			sum := int64(0)
 			for j := range diff {

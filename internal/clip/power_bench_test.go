@@ -54,7 +54,7 @@ func BenchmarkHistogram(b *testing.B) {
 		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
 			b.SetBytes(int64(8 * n * d))
 			for b.Loop() {
-				mustHistogram(b, m, x, 1)
+				mustHistogram(b, m, Query{X: x}, 1)
 			}
 		})
 	}
