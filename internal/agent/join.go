@@ -185,12 +185,13 @@ coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $
 # budget = { epsilon = 3.0, delta = 1e-6 }   # or: cap_rho = 0.13
 
 # A data set is one CSV file with a header line. The coordinator sees its name and
-# its number of rows, never its path or columns.
+# its number of rows (of units, where unit is given), never its path or columns.
 #
 # [[dataset]]
 # name = "icu"
 # path = "icu.csv"
 # population = "icu-patients"
+# unit = "patient_id"    # the column that says whose a row is; without it every row is a unit
 # workers = 0            # threads that sum rows; 0: one a processor
 
 # Which studies this site enters without asking you. Every other one waits for
