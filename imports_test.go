@@ -28,15 +28,17 @@ var arrows = map[string][]string{
 	"internal/peer":        {"internal/pki"},
 	"internal/study":       {"internal/noise"},
 	"internal/round":       {"internal/study"},
-	"internal/agent":       {"internal/study", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
+	"internal/report":      {"internal/study"},
+	"internal/local":       {"internal/study", "internal/clip"},
+	"internal/agent":       {"internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator": {"internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/node":        {"internal/coordinator", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"internal/history":     {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
-	"internal/sim":         {"internal/agent", "internal/clip", "internal/failpoint", "internal/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
+	"internal/sim":         {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "internal/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	"cmd/agent":            {"internal/agent", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator":     {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent"},
-	"experiments/utility": {"internal/study", "internal/clip", "internal/noise"},
+	"cmd/coordinator":     {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report"},
+	"experiments/utility": {"internal/study", "internal/local", "internal/clip", "internal/noise"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import internal/agent.

@@ -30,8 +30,16 @@ func TestRestatedFormulas(t *testing.T) {
 				t.Fatalf("grid of %v: %v and %v", r, study.Grid(r), clip.Grid(r))
 			}
 			for _, d := range []int{1, 2, 7, 64, 1000, 100_000} {
-				if a, b := study.PowerSensitivity(r, study.Grid(r), d), clip.Sensitivity(clip.Power, r, clip.Grid(r), d); a != b {
-					t.Fatalf("sensitivity of R = %v, d = %d: %v and %v", r, d, a, b)
+				for kind, m := range map[study.Kind]clip.Map{
+					study.KindPower: clip.Power, study.KindMean: clip.Mean, study.KindMoment: clip.Moment,
+					study.KindVariance: clip.Variance, study.KindTotal: clip.Total, study.KindRows: clip.Rows,
+				} {
+					if d > 1 && (m == clip.Total || m == clip.Rows) {
+						continue // of one number
+					}
+					if a, b := study.SumSensitivity(kind, r, study.Grid(r), d), clip.Sensitivity(m, r, clip.Grid(r), d); a != b {
+						t.Fatalf("sensitivity of %s with R = %v, %d values: %v and %v", kind, r, d, a, b)
+					}
 				}
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -22,14 +24,24 @@ import (
 )
 
 type demoCmd struct {
-	Epsilon  float64 `default:"1" help:"The ε of the study."`
-	Delta    float64 `default:"1e-6" help:"The δ of the study."`
-	Profile  string  `default:"practical" help:"practical, or paper: Algorithm 1 to the letter."`
-	Rounds   int     `help:"T; 12, or 10 with --profile paper."`
-	Output   string  `help:"auto, pooled, last or random; the profile's own if not given."`
-	KillSite int     `help:"Stop the agent of this site, 1 to 5."`
-	AtRound  int     `help:"The round at whose start it stops."`
-	ReturnAt int     `help:"The round at whose start it comes back."`
+	Epsilon float64 `default:"1" help:"The ε of the study."`
+	Delta   float64 `default:"1e-6" help:"The δ of the study."`
+	Profile string  `default:"practical" help:"practical, or paper: Algorithm 1 to the letter."`
+	Rounds  int     `help:"T; 12, or 10 with --profile paper."`
+	Output  string  `help:"auto, pooled, last or random; the profile's own if not given."`
+
+	Components int    `default:"1" help:"k, how many principal components."`
+	Method     string `default:"power" enum:"power,covariance,auto" help:"power, covariance or auto."`
+	Subspace   string `default:"block" enum:"block,deflation" help:"How power iteration finds several components: block or deflation."`
+	Center     string `default:"public" enum:"public,private,pairs" help:"public, private (the columns' public offsets are then not used) or pairs."`
+	Noise      string `default:"central" enum:"central,distributed" help:"central, or distributed: the coordinator sees no exact sum either."`
+	Unit       string `help:"The unit of privacy: a row, or parcel (three rows of a site)."`
+	Lambda     string `help:"With --profile paper: the public Λ, 7 if not given, or private."`
+	Variance   string `default:"private" enum:"private,none" help:"Buy explained variance, or none."`
+
+	KillSite int `help:"Stop the agent of this site, 1 to 5."`
+	AtRound  int `help:"The round at whose start it stops."`
+	ReturnAt int `help:"The round at whose start it comes back."`
 
 	Coordinators      int `default:"1" help:"How many coordinators share the lead, 1 to 7."`
 	KillLeaderAtRound int `help:"Stop the coordinator that leads at the start of this round, for good."`
@@ -66,7 +78,15 @@ type demoReport struct {
 	LeadersKilled        int                `json:"leaders_killed"`
 	ResumeSeconds        float64            `json:"resume_seconds"` // from the kill to the next released query
 
-	best []float64 // the pooled non-private component
+	Components        [][]float64 `json:"components_"`
+	ExplainedVariance []float64   `json:"explained_variance_"`
+	Method            string      `json:"method"`
+	MethodWhy         string      `json:"method_why"`
+	Center            string      `json:"center"`
+	Noise             string      `json:"noise"`
+
+	result *study.Result
+	best   [][]float64 // the pooled non-private components
 }
 
 func (c *demoCmd) Run(s *streams) error {
@@ -165,7 +185,8 @@ func (c *demoCmd) check() error {
 func (c *demoCmd) spec() study.Spec {
 	s := study.Spec{
 		Name: "diamonds", Dataset: "diamonds", Epsilon: c.Epsilon, Delta: c.Delta, Profile: c.Profile, Rounds: c.Rounds, Output: c.Output,
-		Columns:   diamondColumns,
+		Components: c.Components, Method: c.Method, Subspace: c.Subspace, Center: c.Center, Noise: c.Noise, Unit: c.Unit,
+		Columns:   c.columns(),
 		Deadlines: study.Deadlines{Round: study.Duration(30 * time.Second), Tick: study.Duration(20 * time.Millisecond)},
 	}
 	for _, cut := range diamondCuts {
@@ -173,13 +194,32 @@ func (c *demoCmd) spec() study.Spec {
 	}
 	if c.Profile == study.ProfilePaper {
 		// The trace of columns of unit variance: λ1 <= Λ without looking.
-		s.Lambda = float64(len(diamondColumns))
+		s.Lambda = study.Scalar(strconv.Itoa(len(diamondColumns)))
+		if c.Lambda != "" {
+			s.Lambda = study.Scalar(c.Lambda)
+		}
+		if c.Components > 1 || c.Method != study.MethodPower || c.Center == study.CenterPrivate || c.Noise != study.NoiseCentral {
+			s.Accountant = study.AccountantZCDP // the paper's τ pays for its own steps alone
+		}
+	} else {
+		s.ExplainedVariance = c.Variance
 	}
 	if c.KillSite != 0 {
 		s.OnDropout = study.DropoutContinue
 		s.Deadlines.Round = study.Duration(2 * time.Second)
 	}
 	return s
+}
+
+// columns are the demo's, without what a private mean is to find.
+func (c *demoCmd) columns() []study.Column {
+	columns := slices.Clone(diamondColumns)
+	if c.Center == study.CenterPrivate {
+		for i := range columns {
+			columns[i].Offset = 0
+		}
+	}
+	return columns
 }
 
 // study runs the whole federation in dir, and the study of spec in it.
@@ -190,7 +230,7 @@ func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, e
 	}
 	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: level}))
 	fmt.Fprintf(s.stderr, "preparing %s and five sites with the diamonds of one cut each\n", plural(c.Coordinators, "coordinator"))
-	data, err := splitDiamonds(dir)
+	data, err := splitDiamonds(dir, spec.Columns, spec.Center != study.CenterPublic)
 	if err != nil {
 		return nil, err
 	}
@@ -264,6 +304,7 @@ func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float6
 		Rounds: r.Rounds, Sites: len(r.Sites), FewestSurvivors: len(r.Sites), N: r.N, D: r.D, Output: r.Output,
 		Columns: r.Columns, Component: r.Components[0], Digest: r.Digest, NoiseToSignal: r.NoiseToSignal,
 		BytesPerSitePerRound: plan.BytesPerRound(), Seconds: seconds,
+		Components: r.Components, ExplainedVariance: r.ExplainedVariance, Method: r.Method, MethodWhy: r.MethodWhy, Center: r.Center, Noise: r.Noise, result: r,
 	}
 	for _, release := range r.Releases {
 		out.FewestSurvivors = min(out.FewestSurvivors, len(release.Survivors))
@@ -274,10 +315,10 @@ func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float6
 			return nil, err
 		}
 	}
-	if out.Captured, err = data.captured(out.Component); err != nil {
+	if out.Captured, err = data.captured(out.Components); err != nil {
 		return nil, err
 	}
-	_, out.best, err = data.best()
+	_, out.best, err = data.best(r.K)
 	return out, err
 }
 
@@ -286,22 +327,49 @@ func (r *demoReport) print(out io.Writer) error {
 		fmt.Fprintf(out, "The coordinator that led was stopped; another released the next query %.1f s later.\n\n", r.ResumeSeconds)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "column\tcomponent\tpooled, not private\t")
-	for i, name := range r.Columns {
-		fmt.Fprintf(w, "%s\t%.4f\t%.4f\t\n", name, r.Component[i], r.best[i])
+	head, heading := "column\t", "component\tpooled, not private\t"
+	for i := range r.Components {
+		if len(r.Components) > 1 {
+			heading = fmt.Sprintf("component %d\tpooled\t", i+1)
+		}
+		head += heading
+	}
+	fmt.Fprintln(w, head)
+	for j, name := range r.Columns {
+		fmt.Fprintf(w, "%s\t", name)
+		for i, x := range r.Components {
+			fmt.Fprintf(w, "%.4f\t%.4f\t", x[j], r.best[i][j])
+		}
+		fmt.Fprintln(w)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, `
 captured      %.4f of the best possible variance (%s output, %s profile)
-privacy       ε = %g, δ = %g spent, for replacing any one of %d diamonds (ρ = %.5f)
+method        %s: %s
+%sprivacy       ε = %g, δ = %g spent, for replacing any one of %d units (ρ = %.5f)
+noise         %s
 rounds        %d, at least %d of %d sites in each sum, last noise-to-signal %.3f
 wire          %.0f bytes a round from each site, masked
 time          %.1f s
 digest        %s
-`, r.Captured, r.Output, r.Profile, r.Epsilon, r.Delta, r.N, r.Rho, r.Rounds, r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.BytesPerSitePerRound, r.Seconds, r.Digest)
+`, r.Captured, r.Output, r.Profile, r.Method, r.MethodWhy, varianceText(r.result), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.Rounds, r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.BytesPerSitePerRound, r.Seconds, r.Digest)
 	return err
+}
+
+var noiseText = map[string]string{
+	study.NoiseCentral:     "central: the coordinator that leads sees exact sums over all sites, nobody else does",
+	study.NoiseDistributed: "distributed: every site adds its share, nobody sees an exact sum",
+}
+
+// varianceText is explained variance for people, empty where it was not bought.
+func varianceText(r *study.Result) string {
+	text := ""
+	for i, v := range r.ExplainedVariance {
+		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %.1f%% of the total\n", i+1, v, r.VarianceInterval[i][0], r.VarianceInterval[i][1], 100*r.VarianceRatio[i])
+	}
+	return text
 }
 
 // freeAddress gives a loopback address that nothing listens on just now.

@@ -31,18 +31,24 @@ var diamondColumns = []study.Column{
 	{Name: "price", Offset: 4000, Scale: 4000}, {Name: "x", Offset: 5.7, Scale: 1.1}, {Name: "y", Offset: 5.7, Scale: 1.1}, {Name: "z", Offset: 3.5, Scale: 0.7},
 }
 
+// parcelColumn numbers each site's rows by threes: there is no other column whose values
+// could be units.
+const parcelColumn = "parcel"
+
 // siteName turns a cut into a site's name: "Very Good" is very-good.
 func siteName(cut string) string { return strings.ReplaceAll(strings.ToLower(cut), " ", "-") }
 
 // diamonds is the demo's data in the clear, which only a demo has: it measures
 // what the study lost against pooling.
 type diamonds struct {
-	second *mat.SymDense // pooled second moment of the scaled columns, d×d
+	second *mat.SymDense // pooled second moment of the scaled columns, less the mean's where the study centres; d×d
 	units  map[string]int
 }
 
 // splitDiamonds writes each site's rows to dir/SITE.csv, 0600.
-func splitDiamonds(dir string) (*diamonds, error) {
+// Each three rows of a site are one parcel, a unit that --unit can name. centered is
+// whether the study takes a mean off.
+func splitDiamonds(dir string, columns []study.Column, centered bool) (*diamonds, error) {
 	z, err := gzip.NewReader(bytes.NewReader(diamondsCSV))
 	if err != nil {
 		return nil, err
@@ -56,7 +62,7 @@ func splitDiamonds(dir string) (*diamonds, error) {
 	for i, name := range header {
 		column[name] = i
 	}
-	d := len(diamondColumns)
+	d := len(columns)
 	data := &diamonds{second: mat.NewSymDense(d, nil), units: map[string]int{}}
 	writers := map[string]*csv.Writer{}
 	var files []io.Closer
@@ -67,17 +73,17 @@ func splitDiamonds(dir string) (*diamonds, error) {
 		}
 		files = append(files, f)
 		writers[cut] = csv.NewWriter(f)
-		writers[cut].Write(header)
+		writers[cut].Write(append(header, parcelColumn))
 	}
-	y := mat.NewVecDense(d, nil)
+	y, mean := mat.NewVecDense(d, nil), mat.NewVecDense(d, nil)
 	for _, row := range rows[1:] {
 		cut := row[column["cut"]]
 		if writers[cut] == nil {
 			return nil, fmt.Errorf("diamonds: unknown cut %q", cut)
 		}
-		writers[cut].Write(row)
+		writers[cut].Write(append(row, strconv.Itoa(data.units[siteName(cut)]/3)))
 		data.units[siteName(cut)]++
-		for j, c := range diamondColumns {
+		for j, c := range columns {
 			v, err := strconv.ParseFloat(row[column[c.Name]], 64)
 			if err != nil {
 				return nil, fmt.Errorf("diamonds: column %s: not a number", c.Name)
@@ -85,6 +91,10 @@ func splitDiamonds(dir string) (*diamonds, error) {
 			y.SetVec(j, (v-c.Offset)/c.Scale)
 		}
 		data.second.SymRankOne(data.second, 1/float64(len(rows)-1), y)
+		mean.AddScaledVec(mean, 1/float64(len(rows)-1), y)
+	}
+	if centered {
+		data.second.SymRankOne(data.second, -1, mean)
 	}
 	for _, cut := range diamondCuts {
 		writers[cut].Flush()
@@ -100,9 +110,9 @@ func splitDiamonds(dir string) (*diamonds, error) {
 	return data, nil
 }
 
-// best gives the pooled non-private answer: the top eigenvalue and its direction,
-// the largest loading positive.
-func (d *diamonds) best() (float64, []float64, error) {
+// best gives the pooled non-private answer: the k largest eigenvalues' sum and their
+// directions, each with its largest loading positive.
+func (d *diamonds) best(k int) (float64, [][]float64, error) {
 	var e mat.EigenSym
 	if !e.Factorize(d.second, true) {
 		return 0, nil, fmt.Errorf("diamonds: the eigenvalues do not converge")
@@ -110,29 +120,37 @@ func (d *diamonds) best() (float64, []float64, error) {
 	values := e.Values(nil)
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
-	v := mat.Col(nil, len(values)-1, &vectors)
-	top := 0
-	for i := range v {
-		if abs(v[i]) > abs(v[top]) {
-			top = i
-		}
-	}
-	if v[top] < 0 {
+	sum, out := 0.0, make([][]float64, k)
+	for i := range k {
+		v := mat.Col(nil, len(values)-1-i, &vectors)
+		top := 0
 		for i := range v {
-			v[i] = -v[i]
+			if abs(v[i]) > abs(v[top]) {
+				top = i
+			}
 		}
+		if v[top] < 0 {
+			for i := range v {
+				v[i] = -v[i]
+			}
+		}
+		sum, out[i] = sum+values[len(values)-1-i], v
 	}
-	return values[len(values)-1], v, nil
+	return sum, out, nil
 }
 
-// captured is xᵀMx over the best possible.
-func (d *diamonds) captured(x []float64) (float64, error) {
-	best, _, err := d.best()
+// captured is tr(XᵀMX) over the best possible of as many orthonormal vectors.
+func (d *diamonds) captured(x [][]float64) (float64, error) {
+	best, _, err := d.best(len(x))
 	if err != nil {
 		return 0, err
 	}
-	v := mat.NewVecDense(len(x), x)
-	return mat.Inner(v, d.second, v) / best, nil
+	sum := 0.0
+	for _, x := range x {
+		v := mat.NewVecDense(len(x), x)
+		sum += mat.Inner(v, d.second, v)
+	}
+	return sum / best, nil
 }
 
 func abs(v float64) float64 { return max(v, -v) }

@@ -110,7 +110,7 @@ func (f *federation) join(site string) error {
 		Site: site, Coordinator: f.addresses,
 		// Room for a hundred demos with --keep.
 		Populations: []agent.Population{{Name: site + "-diamonds", Budget: &agent.Budget{Epsilon: 100 * f.demo.Epsilon, Delta: f.demo.Delta}}},
-		Datasets:    []agent.Dataset{{Name: "diamonds", Path: filepath.Join("..", site+".csv"), Population: site + "-diamonds"}},
+		Datasets:    []agent.Dataset{{Name: "diamonds", Path: filepath.Join("..", site+".csv"), Population: site + "-diamonds", Unit: f.demo.Unit}},
 		// The site's own policy approves the demo's studies and nothing larger.
 		Policy: agent.Policy{
 			Approve: agent.ApproveWithinLimits, MaxEpsilon: f.demo.Epsilon, MaxDelta: f.demo.Delta,

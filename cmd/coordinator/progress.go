@@ -12,6 +12,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/round"
+	"covey/internal/study"
 )
 
 // progress shows a study's views: a bar on a terminal, a line for each change
@@ -67,7 +68,7 @@ func describe(v coordinator.View) string {
 	case round.StatusSetup:
 		return fmt.Sprintf("setup, %s", sites)
 	case round.StatusRunning:
-		text := fmt.Sprintf("round %d/%d, %s", v.Round+1, v.Rounds, sites)
+		text := fmt.Sprintf("%s, %s", step(v), sites)
 		if v.NoiseToSignal != nil {
 			text += fmt.Sprintf(", noise-to-signal %.3f", *v.NoiseToSignal)
 		}
@@ -82,6 +83,31 @@ func describe(v coordinator.View) string {
 	default:
 		return fmt.Sprintf("%s after %d rounds, %d queries", v.Status, v.Round, v.Query)
 	}
+}
+
+// step says what the open query is for.
+func step(v coordinator.View) string {
+	kind := v.Kind
+	if kind == study.KindHistogram {
+		kind = v.Of
+	}
+	switch kind {
+	case study.KindMean:
+		return fmt.Sprintf("mean, step %d/2", v.Round+1)
+	case study.KindMoment:
+		return "covariance"
+	case study.KindVariance, study.KindTotal:
+		return "explained variance"
+	case study.KindRows:
+		return "rows per unit"
+	case study.KindLambda, study.KindSelect:
+		return "scale"
+	}
+	text := fmt.Sprintf("round %d/%d", v.Round+1, v.Rounds)
+	if v.Runs > 1 {
+		text = fmt.Sprintf("component %d/%d, %s", v.Run+1, v.Runs, text)
+	}
+	return text
 }
 
 // missingSites are the awaited sites without a link.

@@ -20,6 +20,7 @@ import (
 	"text/tabwriter"
 
 	"covey/internal/clip"
+	"covey/internal/local"
 	"covey/internal/noise"
 	"covey/internal/study"
 )
@@ -173,34 +174,34 @@ func (r row) measure(seed uint64, given, private *outcome) error {
 	if err != nil {
 		return err
 	}
-	spec := study.Spec{Name: r.spectrum, Dataset: "gaussian", Epsilon: r.epsilon, Delta: 1e-6, Rounds: r.rounds}
+	spec := study.Spec{Name: r.spectrum, Dataset: "gaussian", Epsilon: r.epsilon, Delta: 1e-6, Rounds: r.rounds, ExplainedVariance: study.VarianceNone}
 	for j := range r.d {
 		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprint("y", j), Scale: 1})
 	}
 	if r.paper {
-		spec.Profile, spec.Lambda = study.ProfilePaper, 1
-		return simulate(rows, spec, seed, lambda, given)
+		spec.Profile, spec.Lambda = study.ProfilePaper, "1"
+		return simulate(local.New(rows), spec, seed, lambda, given)
 	}
 	trace := 0.0
 	for _, l := range lambda {
 		trace += l
 	}
-	if err := simulate(rows, spec, seed, lambda, private); err != nil {
+	if err := simulate(local.New(rows), spec, seed, lambda, private); err != nil {
 		return err
 	}
-	spec.Radius = study.Radius(strconv.FormatFloat(2*math.Sqrt(trace)*math.Sqrt(lambda[0]), 'g', -1, 64))
-	return simulate(rows, spec, seed, lambda, given)
+	spec.Radius = study.Scalar(strconv.FormatFloat(2*math.Sqrt(trace)*math.Sqrt(lambda[0]), 'g', -1, 64))
+	return simulate(local.New(rows), spec, seed, lambda, given)
 }
 
 // simulate runs a study's queries over all rows at once: the sum that five sites'
 // masked sums open to.
-func simulate(rows *clip.Matrix, spec study.Spec, seed uint64, lambda []float64, out *outcome) error {
+func simulate(rows *local.Rows, spec study.Spec, seed uint64, lambda []float64, out *outcome) error {
 	var roster []study.Member
 	for i := range 5 {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		units := rows.N() / 5
+		units := rows.Units() / 5
 		if i == 0 {
-			units += rows.N() % 5
+			units += rows.Units() % 5
 		}
 		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key), Units: units})
 	}
@@ -215,14 +216,14 @@ func simulate(rows *clip.Matrix, spec study.Spec, seed uint64, lambda []float64,
 		return err
 	}
 	source := noise.NewKeyed([32]byte(plan.Digest))
-	x, radius := plan.Start(), plan.Radius
+	course := plan.Start()
 	var releases []study.Release
 	for i, q := range plan.Queries {
-		ask, err := plan.NewAsk(i, i, 0, x, radius)
+		ask, err := plan.NewAsk(course, i, 0)
 		if err != nil {
 			return err
 		}
-		sum, err := answer(rows, ask)
+		sum, err := rows.Answer(plan, 0, ask, 0)
 		if err != nil {
 			return err
 		}
@@ -237,9 +238,14 @@ func simulate(rows *clip.Matrix, spec study.Spec, seed uint64, lambda []float64,
 		for j := range sum {
 			sum[j] += draws[j]
 		}
-		r := plan.NewRelease(ask, []int{0, 1, 2, 3, 4}, sum)
+		r, err := plan.NewRelease(ask, []int{0, 1, 2, 3, 4}, sum)
+		if err != nil {
+			return err
+		}
+		if course, err = plan.Next(course, r, releases); err != nil {
+			return err
+		}
 		releases = append(releases, r)
-		x, radius = plan.Next(r, radius)
 	}
 	result, err := study.NewResult(plan, releases)
 	if err != nil {
@@ -252,15 +258,8 @@ func simulate(rows *clip.Matrix, spec study.Spec, seed uint64, lambda []float64,
 		}
 		return v / lambda[0]
 	}
-	out.last += captured(result.Outputs[study.OutputLast])
-	out.pooled += captured(result.Outputs[study.OutputPooled])
+	out.last += captured(result.Outputs[study.OutputLast][0])
+	out.pooled += captured(result.Outputs[study.OutputPooled][0])
 	out.auto += captured(result.Components[0]) // a practical study's output is auto
 	return nil
-}
-
-func answer(rows *clip.Matrix, a study.Ask) ([]int64, error) {
-	if a.Kind == study.KindHistogram {
-		return clip.Histogram(rows, clip.Query{Map: clip.Power, X: a.X}, 0)
-	}
-	return clip.Sum(rows, clip.Query{Map: clip.Power, X: a.X, Radius: a.Radius, Grid: a.Grid}, 0)
 }

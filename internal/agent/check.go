@@ -85,6 +85,9 @@ func (c *Config) checkRows(spec study.Spec) (string, error) {
 	if !ok {
 		return "", c.error("dataset", "no data set %q, which the study asks for", spec.Dataset)
 	}
+	if spec.Unit != d.Unit {
+		return "", &DataError{d.Name, fmt.Errorf("its unit is %q, the study's %q", d.Unit, spec.Unit)}
+	}
 	rows, err := dataset.ReadCSV(c.path(d.Path), columnsOf(spec), d.Unit, dataset.Missing(spec.Missing))
 	if err != nil {
 		return "", &DataError{d.Name, err}

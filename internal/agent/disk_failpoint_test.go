@@ -177,9 +177,10 @@ func (d *diskFault) study(t *testing.T) {
 	defer failpoint.Set(nil)
 	d.s.between = d.between
 	c.ready()
-	x, radius := c.plan.Start(), 0.0
+	course := c.plan.Start()
+	var earlier []study.Release
 	for i := range c.plan.Queries {
-		ask, err := c.plan.NewAsk(i, i, 0, x, radius)
+		ask, err := c.plan.NewAsk(course, i, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +190,14 @@ func (d *diskFault) study(t *testing.T) {
 			t.Fatalf("query %d: opened %v, plain %v", i, sum, plain)
 		}
 		c.tell(c.release(q, c.everyone(), sum))
-		x, radius = c.plan.Next(c.plan.NewRelease(ask, c.everyone(), sum), radius)
+		release, err := c.plan.NewRelease(ask, c.everyone(), sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if course, err = c.plan.Next(course, release, earlier); err != nil {
+			t.Fatal(err)
+		}
+		earlier = append(earlier, release)
 	}
 	c.tell(tellEnded{c.plan.Digest, study.CodeCompleted})
 	e, _ := d.s.agent.standing(c.plan.Digest)
@@ -267,7 +275,7 @@ func TestDecisionsFail(t *testing.T) {
 		// A study that is left because the ledger is too old is left at the next try.
 		c := newStandIn(t, 3, autoPolicy, nil)
 		c.ready()
-		s, q := c.sites[0], c.query(0, 0, c.plan.Start())
+		s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
 		backup := s.backup()
 		final := c.release(q, c.everyone(), c.open(q, c.everyone()))
 		s.restore(backup)

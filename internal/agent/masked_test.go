@@ -50,7 +50,7 @@ func TestWhatLeavesIsMasked(t *testing.T) {
 		s.Radius = "100"
 	})
 	c.ready()
-	s, x := c.sites[0], c.plan.Start()
+	s, x := c.sites[0], c.plan.Start().X
 	first := want[upload](s, c.query(0, 0, x))
 	retry := c.query(0, 1, x)
 	second := want[upload](s, retry)

@@ -7,6 +7,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/ledger"
+	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -31,7 +32,7 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 	if ask.Attempt != s.attempt {
 		return refuse(r, study.CodePlanMismatch)
 	}
-	if ask.Query != s.next() {
+	if !s.follows(ask.Query) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	open := &openQuery{ask, secagg.Query{
@@ -71,34 +72,28 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 
 var errData = errors.New("agent: the rows are not those that were approved")
 
-// next is the only query that this site answers: the one after its latest
+// follows says whether this site answers the query: the one after its latest
 // final result. The coordinator sends that result first, so a site that was away
 // catches up, and no query can be asked about before the one before it was
 // released.
-func (s *session) next() int {
-	if last, ok := s.journal.LatestFinal(); ok {
-		return last + 1
+func (s *session) follows(query int) bool {
+	last, ok := s.journal.LatestFinal()
+	if !ok {
+		last = -1
 	}
-	return 0
+	return s.plan.Follows(last, query)
 }
 
-// masked computes the exact sum over this site's rows and hides it: values, then
-// the lanes that key the noise, under the slot's masks, in the ring's width.
+// masked computes the exact sum over this site's rows and hides it: values, with this
+// site's share of the noise or followed by the lanes that key it, under the slot's masks, in
+// the ring's width.
 func (s *session) masked(open *openQuery) ([]byte, error) {
 	ask, q := open.ask, open.query
 	own, _, err := s.slot(ask.Slot)
 	if err != nil {
 		return nil, err
 	}
-	var sum []int64
-	switch ask.Kind {
-	case study.KindHistogram:
-		sum, err = clip.Histogram(s.rows, clip.Query{Map: clip.Power, X: ask.X}, s.dataset.Workers)
-	case study.KindPower:
-		sum, err = clip.Sum(s.rows, clip.Query{Map: clip.Power, X: ask.X, Radius: ask.Radius, Grid: ask.Grid}, s.dataset.Workers)
-	default:
-		err = errKind
-	}
+	sum, err := s.rows.Answer(s.plan, s.self, ask, s.dataset.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +101,15 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	for _, x := range sum {
 		v = append(v, uint64(x)) // Mask reduces mod 2^b
 	}
-	if v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...); len(v) != q.Lanes {
+	if s.plan.Honest > 0 {
+		err = s.addShare(v, own, q, ask)
+	} else {
+		v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(v) != q.Lanes {
 		return nil, errLanes
 	}
 	if err := s.setup.Mask(s.self, own, q, v); err != nil {
@@ -115,10 +118,30 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	return secagg.Pack(v, q.Bits), nil
 }
 
-var (
-	errKind  = errors.New("agent: a planned query is of no known kind")
-	errLanes = errors.New("agent: a sum has another length than planned")
-)
+var errLanes = errors.New("agent: a sum has another length than planned")
+
+// addShare adds this site's share of distributed noise. It is a function of the slot's
+// secret and ctx: an upload that is computed again after a crash is the same, and another
+// slot's has noise of its own.
+func (s *session) addShare(v []uint64, own secagg.SlotSecret, q secagg.Query, ask study.Ask) error {
+	share, err := s.plan.Share(ask.Sigma)
+	if err != nil {
+		return err
+	}
+	sampler, err := share.Gaussian()
+	if err != nil {
+		return err
+	}
+	draws := make([]int64, len(v))
+	key := secagg.NoiseShareKey(own, q.Context)
+	if err := sampler.Fill(noise.NewKeyed(key), draws); err != nil {
+		return err
+	}
+	for i, x := range draws {
+		v[i] += uint64(x) // in Z_2^b, as the sum itself
+	}
+	return nil
+}
 
 // sign answers with a signature on a survivor set of the open slot: at most one
 // set a slot, and only the study's first where on_dropout = "wait".

@@ -21,7 +21,7 @@ func newFive(t *testing.T, onDropout string) (*standIn, askUpload) {
 		t.Fatalf("thresholds of five sites: %+v", c.plan.Thresholds)
 	}
 	c.ready()
-	return c, c.query(0, 0, c.plan.Start())
+	return c, c.query(0, 0, c.plan.Start().X)
 }
 
 // TestDropout opens a sum without the site that did not upload, and with the help
@@ -73,7 +73,7 @@ func TestWaitKeepsTheFirstSurvivors(t *testing.T) {
 	u, other := []int{0, 1, 2, 3}, []int{0, 1, 2, 4}
 	sum := c.open(q, u)
 	c.tell(c.release(q, u, sum))
-	next := c.query(1, 1, c.plan.Start())
+	next := c.query(1, 1, c.plan.Start().X)
 	s := c.sites[0]
 	want[upload](s, next)
 	refused(s, askSignature{c.plan.Digest, 1, 1, other}, study.CodeSurvivorsChanged)
@@ -82,7 +82,7 @@ func TestWaitKeepsTheFirstSurvivors(t *testing.T) {
 
 	free, q := newFive(t, study.DropoutContinue)
 	free.tell(free.release(q, u, free.open(q, u)))
-	next = free.query(1, 1, free.plan.Start())
+	next = free.query(1, 1, free.plan.Start().X)
 	want[upload](free.sites[0], next)
 	want[signature](free.sites[0], askSignature{free.plan.Digest, 1, 1, other})
 }
@@ -140,7 +140,7 @@ func TestOneOpeningAQuery(t *testing.T) {
 		want[upload](s, q)
 	}
 	certificate := c.certify(q, u)
-	retry := c.query(0, 1, c.plan.Start())
+	retry := c.query(0, 1, c.plan.Start().X)
 
 	// Site 0 sends its shares in slot 0: it takes part in no other slot.
 	s := c.sites[0]
@@ -163,7 +163,7 @@ func TestOneOpeningAQuery(t *testing.T) {
 func TestFinalMustBeSigned(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
-	q, u := c.query(0, 0, c.plan.Start()), c.everyone()
+	q, u := c.query(0, 0, c.plan.Start().X), c.everyone()
 	sum := c.open(q, u)
 	good := c.release(q, u, sum)
 	s := c.sites[0]
@@ -176,7 +176,10 @@ func TestFinalMustBeSigned(t *testing.T) {
 		return tellFinal{c.plan.Digest, 0, 0, final{encoded, ed25519.Sign(c.key, study.SigningInput(encoded))}}
 	}
 	altered := func(change func(*study.Release)) tellFinal {
-		r := c.plan.NewRelease(q.Ask, u, slices.Clone(sum))
+		r, err := c.plan.NewRelease(q.Ask, u, slices.Clone(sum))
+		if err != nil {
+			t.Fatal(err)
+		}
 		change(&r)
 		return sign(r)
 	}
@@ -225,7 +228,7 @@ func TestFinalMustBeSigned(t *testing.T) {
 func TestCompletedIsNotBelievedEarly(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
-	q, u := c.query(0, 0, c.plan.Start()), c.everyone()
+	q, u := c.query(0, 0, c.plan.Start().X), c.everyone()
 	s := c.sites[0]
 	want[upload](s, q)
 	s.ask(tellEnded{c.plan.Digest, study.CodeCompleted})
@@ -274,7 +277,7 @@ func TestSetupComesFirst(t *testing.T) {
 	c.approve()
 	s, id = c.sites[0], c.plan.Digest
 	c.prepare(0)
-	q := c.query(0, 0, c.plan.Start())
+	q := c.query(0, 0, c.plan.Start().X)
 	refused(s, q, study.CodeOutOfOrder)
 	forged := slices.Clone(c.signed)
 	forged[1] = c.signed[2]
@@ -337,7 +340,7 @@ func TestSecondAttempt(t *testing.T) {
 		}
 		s.restart()
 	}
-	ask, err := c.plan.NewAsk(0, 0, 1, c.plan.Start(), c.plan.Radius)
+	ask, err := c.plan.NewAsk(c.plan.Start(), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

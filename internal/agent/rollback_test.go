@@ -74,7 +74,7 @@ func (c *standIn) hasLeft(s *testSite, evidence string) {
 			}
 		}
 		refused(s, askAnnouncement{c.plan.Digest, 1}, study.CodeRolledBack)
-		refused(s, c.query(1, 3, c.plan.Start()), study.CodeRolledBack)
+		refused(s, c.query(1, 3, c.plan.Start().X), study.CodeRolledBack)
 		if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected {
 			c.t.Errorf("offered again: %+v", d)
 		}
@@ -210,7 +210,7 @@ func TestRolledBackUpload(t *testing.T) {
 		backup, last := "", tellFinal{}
 		for i := range queries {
 			backup = s.backup()
-			q := c.query(i, i, c.plan.Start())
+			q := c.query(i, i, c.plan.Start().X)
 			last = c.release(q, u, c.open(q, u))
 			for _, site := range c.sites[1:] {
 				site.ask(last)
@@ -240,7 +240,7 @@ func TestLateResultsAreNoEvidence(t *testing.T) {
 	for _, site := range c.sites[1:] {
 		site.ask(first)
 	}
-	next := c.query(1, 1, c.plan.Start())
+	next := c.query(1, 1, c.plan.Start().X)
 	var up []*testSite
 	for _, site := range c.sites[1:] {
 		want[upload](site, next)
@@ -288,7 +288,7 @@ func TestRestoredAlone(t *testing.T) {
 	step(boxes{Study: id})
 	step(confirmation{Study: id})
 	c.confirm()
-	q := c.query(0, 0, c.plan.Start())
+	q := c.query(0, 0, c.plan.Start().X)
 	step(want[upload](s, q))
 	want[upload](s, q) // after the restart
 	step(want[signature](s, askSignature{id, 0, 0, c.everyone()}))
@@ -332,7 +332,7 @@ func TestStrangeStudy(t *testing.T) {
 				if got := s.ask(tellConfirmed{id, 0, make([][]byte, 3)}); got != nil {
 					t.Errorf("answers %+v", got)
 				}
-				refused(s, c.query(0, 0, c.plan.Start()), code)
+				refused(s, c.query(0, 0, c.plan.Start().X), code)
 				refused(s, askAnnouncement{id, 0}, code)
 			}
 			if log := s.log.String(); strings.Count(log, "recover --from") != 1 || !strings.Contains(log, "restored backup") {

@@ -10,6 +10,7 @@ import (
 	"covey/internal/clip"
 	"covey/internal/dataset"
 	"covey/internal/ledger"
+	"covey/internal/local"
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -27,7 +28,7 @@ type session struct {
 
 	// mu is held while one request, or one decision of the operator, is worked on.
 	mu      sync.Mutex
-	rows    *clip.Matrix
+	rows    *local.Rows
 	sha     [32]byte      // of the file that rows, or the last look at it, came from
 	setup   *secagg.Setup // confirmed by all; nil before
 	checked *secagg.Setup // of the announcements on record, while setup is under way; nil if not looked at yet
@@ -72,9 +73,9 @@ func (a *Agent) newSession(body []byte) (*session, study.Code) {
 		a.log.Warn("a proposal is refused", "study", id, "error", "no [[dataset]] is named as it asks", "dataset", plan.Proposal.Spec.Dataset)
 		return nil, study.CodeData
 	}
-	if s.dataset.Unit != "" {
+	if unit := plan.Proposal.Spec.Unit; unit != s.dataset.Unit {
 		a.log.Warn("a proposal is refused", "study", id, "error", "its units are not those of the data set",
-			"dataset", s.dataset.Name, "dataset_unit", s.dataset.Unit, "study_unit", "")
+			"dataset", s.dataset.Name, "dataset_unit", s.dataset.Unit, "study_unit", unit)
 		return nil, study.CodeData
 	}
 	return s, ""
@@ -101,11 +102,16 @@ func (s *session) load() error {
 	if want := s.plan.Proposal.Roster[s.self].Units; read.Units != want {
 		return &unitsError{read.Units, want}
 	}
-	rows, err := clip.NewMatrix(read.D, read.Values)
+	var rows *clip.Matrix
+	if spec.Unit == "" {
+		rows, err = clip.NewMatrix(read.D, read.Values)
+	} else {
+		rows, err = clip.NewUnits(read.D, read.Values, read.Unit)
+	}
 	if err != nil {
 		return err
 	}
-	s.rows, s.sha = rows, read.SHA256
+	s.rows, s.sha = local.New(rows), read.SHA256
 	return nil
 }
 
@@ -209,7 +215,7 @@ func (s *session) config(attempt uint32) secagg.Config {
 func (s *session) ended(code study.Code) {
 	log := s.agent.log.With("study", s.plan.Digest, "code", code)
 	last, ok := s.journal.LatestFinal()
-	if code == study.CodeCompleted && !(ok && last == len(s.plan.Queries)-1) {
+	if code == study.CodeCompleted && !(ok && s.plan.Ends(last)) {
 		log.Warn("the coordinator says completed before the last result; nothing is erased")
 		return
 	}

@@ -18,9 +18,10 @@ import (
 func TestStudy(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Radius = study.RadiusPrivate })
 	c.ready()
-	x, radius := c.plan.Start(), 0.0
+	course := c.plan.Start()
+	var earlier []study.Release
 	for i, planned := range c.plan.Queries {
-		ask, err := c.plan.NewAsk(i, i, 0, x, radius)
+		ask, err := c.plan.NewAsk(course, i, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,9 +30,15 @@ func TestStudy(t *testing.T) {
 		if plain := c.plain(q, c.everyone()); !slices.Equal(sum, plain) {
 			t.Fatalf("query %d (%s): opened %v, plain %v", i, planned.Kind, sum, plain)
 		}
-		release := c.plan.NewRelease(ask, c.everyone(), sum)
+		release, err := c.plan.NewRelease(ask, c.everyone(), sum)
+		if err != nil {
+			t.Fatal(err)
+		}
 		c.tell(c.release(q, c.everyone(), sum))
-		x, radius = c.plan.Next(release, radius)
+		if course, err = c.plan.Next(course, release, earlier); err != nil {
+			t.Fatal(err)
+		}
+		earlier = append(earlier, release)
 		for _, s := range c.sites {
 			if _, err := s.session(c).journal.Slot(i); err != ledger.ErrErased {
 				t.Errorf("%s still holds slot %d after its final result: %v", s.name, i, err)
@@ -62,7 +69,7 @@ func TestApprovalComesFirst(t *testing.T) {
 	s, id := c.sites[0], c.plan.Digest
 	every := []request{
 		askAnnouncement{id, 0}, askBoxes{id, 0, make([][]byte, 3)}, askConfirmation{id, 0, make([][]byte, 3)},
-		c.query(0, 0, c.plan.Start()), askSignature{id, 0, 0, []int{0, 1, 2}}, askShares{id, 0, 0, []int{0, 1, 2}, make([][]byte, 3)},
+		c.query(0, 0, c.plan.Start().X), askSignature{id, 0, 0, []int{0, 1, 2}}, askShares{id, 0, 0, []int{0, 1, 2}, make([][]byte, 3)},
 	}
 	for _, r := range every {
 		refused(s, r, study.CodeUnknownStudy)
@@ -107,7 +114,7 @@ func TestApprovalComesFirst(t *testing.T) {
 func TestLeaving(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
-	s, q := c.sites[0], c.query(0, 0, c.plan.Start())
+	s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
 	want[upload](s, q)
 	if err := s.agent.Reject(c.plan.Digest); err != nil {
 		t.Fatal(err)
@@ -252,7 +259,7 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 		{"sigma zero", study.CodePlanMismatch, func(a *study.Ask) { a.Sigma = 0 }},
 		{"sigma too large", study.CodePlanMismatch, func(a *study.Ask) { a.Sigma *= 2 }},
 	} {
-		q := c.query(0, 0, c.plan.Start())
+		q := c.query(0, 0, c.plan.Start().X)
 		q.Ask.X = slices.Clone(q.Ask.X)
 		bad.change(&q.Ask)
 		t.Run(bad.name, func(t *testing.T) { refused(s, q, bad.code) })
@@ -260,7 +267,7 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != 0 {
 		t.Errorf("refused queries were charged ρ = %v", e.SpentRho)
 	}
-	want[upload](s, c.query(0, 0, c.plan.Start()))
+	want[upload](s, c.query(0, 0, c.plan.Start().X))
 	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("an upload was charged ρ = %v, want %v", e.SpentRho, c.plan.Queries[0].Rho)
 	}
@@ -271,7 +278,7 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 func TestOneVectorASlot(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
-	s, x := c.sites[0], c.plan.Start()
+	s, x := c.sites[0], c.plan.Start().X
 	first := want[upload](s, c.query(0, 0, x))
 	same(t, "asked again", first.Masked, want[upload](s, c.query(0, 0, x)).Masked)
 	other := make([]float64, testColumns)
@@ -299,7 +306,7 @@ func TestReplayAfterRestart(t *testing.T) {
 	same(t, "confirmation", c.signed[0], want[confirmation](s, askConfirmation{id, 0, c.boxesFor(0)}).Signature)
 	c.confirm()
 	s.restart()
-	q, u := c.query(0, 0, c.plan.Start()), c.everyone()
+	q, u := c.query(0, 0, c.plan.Start().X), c.everyone()
 	first := want[upload](s, q)
 	s.restart()
 	same(t, "upload", first.Masked, want[upload](s, q).Masked)
@@ -322,7 +329,7 @@ func TestReplayAfterRestart(t *testing.T) {
 func TestChangedData(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
-	s, q := c.sites[0], c.query(0, 0, c.plan.Start())
+	s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
 	path := filepath.Join(s.dir, "rows.csv")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -347,5 +354,5 @@ func TestChangedData(t *testing.T) {
 	s.write("rows.csv", "c0,c1,c2\n1,2,3\n")
 	same(t, "upload", first.Masked, want[upload](s, q).Masked)
 	// A new one of the same, charged query is not made of other rows.
-	refused(s, c.query(0, 1, c.plan.Start()), study.CodeDataChanged)
+	refused(s, c.query(0, 1, c.plan.Start().X), study.CodeDataChanged)
 }

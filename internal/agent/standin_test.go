@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/clip"
+	"covey/internal/local"
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -71,7 +72,7 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 	}
 	c.key = authority.SigningKey()
 	spec := study.Spec{
-		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4,
+		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
 		Columns: make([]study.Column, testColumns),
 	}
 	for i := range spec.Columns {
@@ -303,7 +304,9 @@ func (c *standIn) ready() {
 
 func (c *standIn) query(query, slot int, x []float64) askUpload {
 	c.t.Helper()
-	ask, err := c.plan.NewAsk(query, slot, 0, x, c.plan.Radius)
+	course := c.plan.Start()
+	course.Query, course.X = query, x
+	ask, err := c.plan.NewAsk(course, slot, 0)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -380,12 +383,7 @@ func (c *standIn) plain(q askUpload, u []int) []int64 {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		var sum []int64
-		if q.Ask.Kind == study.KindHistogram {
-			sum, err = clip.Histogram(m, clip.Query{Map: clip.Power, X: q.Ask.X}, 1)
-		} else {
-			sum, err = clip.Sum(m, clip.Query{Map: clip.Power, X: q.Ask.X, Radius: q.Ask.Radius, Grid: q.Ask.Grid}, 1)
-		}
+		sum, err := local.New(m).Answer(c.plan, i, q.Ask, 1)
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -399,7 +397,11 @@ func (c *standIn) plain(q askUpload, u []int) []int64 {
 // release signs a result of a query; the noise is the caller's.
 func (c *standIn) release(q askUpload, u []int, noised []int64) tellFinal {
 	c.t.Helper()
-	encoded, err := c.plan.NewRelease(q.Ask, u, noised).Encode()
+	r, err := c.plan.NewRelease(q.Ask, u, noised)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	encoded, err := r.Encode()
 	if err != nil {
 		c.t.Fatal(err)
 	}

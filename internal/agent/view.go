@@ -169,13 +169,17 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 // privacyWords says what the parameters mean.
 func privacyWords(p *study.Plan) []string {
 	s, t := p.Proposal.Spec, p.Thresholds
+	unit := "one row"
+	if s.Unit != "" {
+		unit = fmt.Sprintf("all rows of one value of %q at one site (a value at two sites is two units)", s.Unit)
+	}
 	words := []string{
 		fmt.Sprintf("Everything that this study releases is together (ε = %g, δ = %g)-differentially private under replacement of one unit: "+
-			"whoever sees it all can hardly tell whether one row was yours or any other. The number of rows is public.", s.Epsilon, s.Delta),
+			"whoever sees it all can hardly tell whether one unit was yours or any other. A unit is %s; their number is public.", s.Epsilon, s.Delta, unit),
 		fmt.Sprintf("It charges ρ = %.6g (zCDP) to the population's budget, over %d queries in %d rounds.", p.Rho, len(p.Queries), p.Rounds),
 		fmt.Sprintf("A sum is opened only over at least %d of the %d sites, and with %d sites' signatures and shares; %s.",
 			t.MinSurvivors, t.Sites, t.Quorum, t.Collusion()),
-		"Noise is central: the coordinator's leader sees exact sums over all sites that take part, and is trusted with them; sites and analysts see noised ones.",
+		noiseWords(p),
 	}
 	if s.OnDropout == study.DropoutWait {
 		words = append(words, `on_dropout = "wait": every sum is over the same sites; this agent signs no other set.`)
@@ -186,6 +190,14 @@ func privacyWords(p *study.Plan) []string {
 		words = append(words, "A row with a missing value counts as a row of zeros.")
 	}
 	return words
+}
+
+func noiseWords(p *study.Plan) string {
+	if p.Honest == 0 {
+		return "Noise is central: the coordinator's leader sees exact sums over all sites that take part, and is trusted with them; sites and analysts see noised ones."
+	}
+	return fmt.Sprintf("Noise is distributed: this agent adds its share before masking, so that nobody sees an exact sum, the coordinator included; "+
+		"the shares of %d honest sites in a sum carry all the noise that the privacy needs.", p.Honest)
 }
 
 // LedgerReply is the ledger as shown.

@@ -54,7 +54,8 @@ func decode(raw []byte) (request, error) {
 		q := b.Query
 		out = askUpload{digest, study.Ask{
 			Attempt: q.GetAttempt(), Query: r.int(q.GetQuery()), Slot: r.int(q.GetSlot()), Kind: kindOf(q.GetKind()),
-			Round: r.int(q.GetRound()), X: q.GetX(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
+			Round: r.int(q.GetRound()), X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(),
+			Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
 		}}
 	case *covey.CoordinatorMessage_Release:
 		out = askSignature{digest, r.int(b.Release.GetQuery()), r.int(b.Release.GetSlot()), r.ints(b.Release.GetSurvivors())}

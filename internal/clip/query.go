@@ -141,7 +141,7 @@ func Grid(radius float64) float64 {
 // Sensitivity bounds, in grid units, the L2 change of [Sum] when one unit is replaced, rounded up, for a map of so many values (L):
 //
 //	Power, Mean       2R/g + √L
-//	Moment, Variance  √2·R/g + √L
+//	Moment, Variance  √2·R/g + √L, and R/g + 1 where L is 1
 //	Total, Rows       R/g + 1
 //
 // The package comment derives them; floating-point error adds nothing, the margin 2^-30 absorbs it. A unit present at s sites multiplies Δ by
@@ -166,11 +166,12 @@ func Sensitivity(m Map, radius, grid float64, values int) float64 {
 	case Power, Mean:
 		return up(2*r + root) // 2*r is exact: fusing changes nothing
 	case Moment, Variance:
-		return up(up(float64(math.Sqrt2*r)) + root)
-	case Total, Rows:
-		if values == 1 {
-			return up(r + 1)
+		if values > 1 {
+			return up(up(float64(math.Sqrt2*r)) + root)
 		}
+	}
+	if values == 1 { // one number in [0, R]: 0 and R are farthest apart
+		return up(r + 1)
 	}
 	return math.Inf(1)
 }

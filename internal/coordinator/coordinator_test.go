@@ -150,7 +150,7 @@ func TestReleaseWithoutNoiseIsRefused(t *testing.T) {
 	if _, ok := errors.AsType[*noise.ReleaseError](check(sum, noised, 40, sigma)); !ok {
 		t.Fatal("a release without noise passed the study's own check")
 	}
-	good, err := privatize(sum, 40, sigma, noise.NewKeyed([32]byte{1}))
+	good, err := addNoise(sum, 40, sigma, noise.NewKeyed([32]byte{1}))
 	if err != nil || slices.Equal(good, noised) {
 		t.Fatalf("%v, %v", good, err)
 	}
@@ -166,7 +166,7 @@ func TestNoiseIsAddedInTheRing(t *testing.T) {
 	const bits = 40
 	edge := uint64(1)<<(bits-1) - 1 // the largest signed number
 	at := func(v uint64) []int64 {
-		out, err := privatize([]uint64{v, v, v, v, v, v}, bits, sigma, noise.NewKeyed([32]byte{3}))
+		out, err := addNoise([]uint64{v, v, v, v, v, v}, bits, sigma, noise.NewKeyed([32]byte{3}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/secagg"
@@ -113,7 +115,7 @@ func newFederation(t *testing.T, sites int, change func(*study.Spec)) *federatio
 		f.connect(i)
 	}
 	spec := study.Spec{
-		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue,
+		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue, ExplainedVariance: study.VarianceNone,
 		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 		Deadlines: study.Deadlines{Round: study.Duration(2 * time.Second), Tick: study.Duration(100 * time.Millisecond)},
 	}
@@ -245,9 +247,9 @@ func (f *federation) state() *round.State {
 
 // sum is a site's vector: small numbers that differ by site and query.
 func (s *fakeSite) sum(a study.Ask) []int64 {
-	n := 4
-	if a.Kind == study.KindHistogram {
-		n = study.HistogramBins
+	n := map[study.Kind]int{study.KindHistogram: study.HistogramBins, study.KindVariance: 1, study.KindTotal: 1}[a.Kind]
+	if n == 0 {
+		n = 4
 	}
 	v := make([]int64, n)
 	for i := range v {
@@ -327,12 +329,10 @@ func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{
 			Study: q.GetStudy(), Query: q.GetQuery(), Slot: q.GetSlot(), Code: covey.Code_CODE_FINAL, Final: final}}}}
 	}
-	kinds := map[covey.Kind]study.Kind{covey.Kind_KIND_POWER: study.KindPower, covey.Kind_KIND_HISTOGRAM: study.KindHistogram}
 	plan := f.plan.Queries[q.GetQuery()]
-	ask, err := f.plan.NewAsk(int(q.GetQuery()), int(q.GetSlot()), q.GetAttempt(), q.GetX(), q.GetRadius())
-	if err != nil || kinds[q.GetKind()] != plan.Kind {
-		f.t.Fatalf("%s: query %d: %v", s.name, q.GetQuery(), err)
-	}
+	ask := study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), Round: int(q.GetRound()),
+		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
+		Kind: study.Kind(strings.ToLower(strings.TrimPrefix(q.GetKind().String(), "KIND_")))}
 	if err := f.plan.Check(ask); err != nil {
 		f.t.Fatalf("%s: %v", s.name, err)
 	}

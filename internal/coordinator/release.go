@@ -19,6 +19,7 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 	uploads, opening := s.take(e.Survivors)
 	q, _, err := s.secaggQuery()
 	state, term := s.state, c.term
+	before := *state // for Next, outside the lock
 	c.background(func() {
 		var released study.Release
 		if err == nil {
@@ -27,6 +28,10 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 		var signed round.Released
 		if err == nil {
 			signed, err = sign(c.authority.SigningKey(), released)
+		}
+		var next study.Course
+		if err == nil {
+			next, err = before.Next(released)
 		}
 		if err != nil {
 			c.log.Error("a sum was not released", "study", digest, "query", e.Ask.Query, "slot", e.Ask.Slot, "error", err)
@@ -40,7 +45,7 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 			c.machine.mu.Lock()
 			defer c.machine.mu.Unlock()
 			if c.leading && c.term == term && state.Query == e.Ask.Query && state.Slot == e.Ask.Slot {
-				c.propose(state.NewReleased(released, signed))
+				c.propose(state.NewReleased(released, signed, next))
 			}
 		})
 	})
@@ -62,18 +67,48 @@ func release(p *study.Plan, e round.Open, q secagg.Query, uploads map[int][]byte
 		return study.Release{}, err
 	}
 	values := p.Queries[e.Ask.Query].Values
+	if p.Honest > 0 { // the sites' shares of noise are in the sum
+		noised := make([]int64, values)
+		for i, v := range sum {
+			noised[i] = lift(v, q.Bits)
+		}
+		return p.NewRelease(e.Ask, e.Survivors, noised)
+	}
 	key := noise.Key(sum[values:], q.Bits, q.Context, secagg.Survivors(e.Survivors).Hash())
-	noised, err := privatize(sum[:values], q.Bits, e.Ask.Sigma, noise.NewKeyed(key))
+	noised, err := privatize(p, e.Ask, sum[:values], q.Bits, noise.NewKeyed(key))
 	if err != nil {
 		return study.Release{}, err
 	}
-	return p.NewRelease(e.Ask, e.Survivors, noised), nil
+	return p.NewRelease(e.Ask, e.Survivors, noised)
 }
 
-// privatize adds discrete Gaussian noise in Z_2^b and only then lifts to signed
+// privatize makes an opened sum private, by noise or by a private choice.
+func privatize(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reader) ([]int64, error) {
+	if p.Chooses(a.Query) {
+		return choose(p, a, sum, bits, source)
+	}
+	return addNoise(sum, bits, a.Sigma, source)
+}
+
+// choose picks one of the candidates whose counts were opened, by the exponential
+// mechanism: its index is all that is released.
+func choose(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reader) ([]int64, error) {
+	scores := make([]int64, len(sum))
+	for i, v := range sum {
+		scores[i] = noise.OnCircle(v, bits, int64(p.Groups))
+	}
+	epsilon, err := noise.SelectEpsilon(p.Queries[a.Query].Rho)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := noise.Select(scores, epsilon, source)
+	return []int64{int64(chosen)}, err
+}
+
+// addNoise adds discrete Gaussian noise in Z_2^b and only then lifts to signed
 // numbers, so that a corrupt site that pushes the sum to the ring's edge makes it
 // wrong, not less private. What it gives has passed the study's own check.
-func privatize(sum []uint64, bits uint, sigma noise.Sigma, source io.Reader) ([]int64, error) {
+func addNoise(sum []uint64, bits uint, sigma noise.Sigma, source io.Reader) ([]int64, error) {
 	sampler, err := noise.NewGaussian(sigma.Squared())
 	if err != nil {
 		return nil, err

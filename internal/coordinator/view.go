@@ -20,10 +20,15 @@ type View struct {
 	Queries int        `json:"queries"`
 	Kind    study.Kind `json:"kind,omitempty"` // of the open query
 	Round   int        `json:"round"`
-	Rounds  int        `json:"rounds"`
-	Slot    int        `json:"slot"`
-	Slots   int        `json:"slots"`
-	Phase   string     `json:"phase,omitempty"` // upload, sign or open
+	// Of is the kind whose norms an open histogram counts; Run and Runs are deflation's
+	// components: the one that is looked for, and all.
+	Of     study.Kind `json:"of,omitempty"`
+	Run    int        `json:"run,omitempty"`
+	Runs   int        `json:"runs,omitempty"`
+	Rounds int        `json:"rounds"`
+	Slot   int        `json:"slot"`
+	Slots  int        `json:"slots"`
+	Phase  string     `json:"phase,omitempty"` // upload, sign or open
 	// Deadline of the open phase; past it, the study waits or goes on without.
 	Deadline time.Time  `json:"deadline,omitzero"`
 	Waiting  []string   `json:"waiting_for,omitempty"`
@@ -74,13 +79,14 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	v := View{
 		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code,
 		Query: state.Query, Queries: len(p.Queries), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
-		Epsilon: spec.Epsilon, Delta: spec.Delta, Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radius, Faults: s.faults,
+		Epsilon: spec.Epsilon, Delta: spec.Delta, Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
 	}
 	if state.Status == round.StatusEnded && state.Culprit >= 0 {
 		v.Culprit = p.Proposal.Roster[state.Culprit].Name
 	}
 	if state.Status == round.StatusRunning {
 		q := p.Queries[state.Query]
+		v.Of, v.Run, v.Runs = q.Of, q.Run, p.Runs()
 		v.Kind, v.Round, v.Deadline = q.Kind, q.Round, s.deadline
 		switch {
 		case state.Survivors == nil:
@@ -114,7 +120,7 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 			v.Survivors = len(r.Survivors)
 		}
 		if r.Kind == study.KindPower {
-			nts := r.NoiseToSignal()
+			nts := p.NoiseToSignal(r)
 			v.NoiseToSignal = &nts
 			break
 		}

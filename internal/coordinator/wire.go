@@ -252,7 +252,8 @@ func encode(digest study.Digest, m round.Message) ([]byte, error) {
 		a := m.Ask
 		out.Body = &covey.CoordinatorMessage_Query{Query: &covey.Query{
 			Study: id, Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), Kind: kind(a.Kind),
-			Round: uint32(a.Round), X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
+			Round: uint32(a.Round), X: a.X, Center: a.Center, Found: a.Found,
+			Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
 		}}
 	case round.AskSignature:
 		out.Body = &covey.CoordinatorMessage_Release{Release: &covey.Release{

@@ -81,7 +81,7 @@ type Site struct {
 	Name string // as in rosters
 	// Sum is the site's exact contribution to a query before masking, computed
 	// from its rows; nil or an error fails right-sum.
-	Sum func(study.Ask) ([]int64, error)
+	Sum func(p *study.Plan, site int, a study.Ask) ([]int64, error)
 }
 
 // Violation is a rule that does not hold.

@@ -114,7 +114,7 @@ func flip(b []byte) { b[len(b)-1] ^= 1 }
 // fresh gives the entry of a release whose noise was drawn again.
 func (st *story) fresh(q int) round.Entry {
 	st.vary.noise = func([32]byte) (key [32]byte) { rand.Read(key[:]); return key }
-	return st.release(st.asks[q], survivorsOf[q], st.plan.Radius)
+	return st.release(st.asks[q], survivorsOf[q])
 }
 
 // raw stores a command with these bytes on the first coordinator alone.
@@ -125,7 +125,7 @@ func (st *story) raw(data string) {
 
 // lateSlot adds an opening of a query in a slot, whole but for shares.
 func (st *story) lateSlot(q, slot int, u secagg.Survivors) study.Ask {
-	a, err := st.plan.NewAsk(q, slot, 0, st.asks[0].X, st.plan.Radius)
+	a, err := st.plan.NewAsk(st.courseAt(q, st.asks[0].X), slot, 0)
 	st.must(err)
 	st.log(round.Entry{Kind: round.EntrySurvivors, Query: q, Slot: slot, Survivors: u})
 	st.log(round.Entry{Kind: round.EntryOpening, Query: q, Slot: slot, Certificate: st.certificate(a, u)})
@@ -243,7 +243,7 @@ func histories() []broken {
 		{rule: SameBytes, name: "confirmation", tell: resend("send/confirmation/-1/-1/s1", func(m *covey.SiteMessage) { flip(m.GetConfirmation().Signature) })},
 
 		{rule: OneQueryPerSlot, name: "an upload in the slot of another query", tell: func(st *story) {
-			a, err := st.plan.NewAsk(1, 0, 0, st.asks[1].X, st.plan.Radius)
+			a, err := st.plan.NewAsk(st.courseAt(1, st.asks[1].X), 0, 0)
 			st.must(err)
 			st.journal(st.members[0], "upload", 1, 0)
 			st.upload(st.members[0], a, st.masked(st.members[0], a))
@@ -294,8 +294,10 @@ func histories() []broken {
 
 		{rule: NextStep, name: "x does not follow", vary: variation{entry: func(e *round.Entry) {
 			if e.Kind == round.EntryReleased {
-				e.X = slices.Clone(e.X)
-				e.X[0] = -e.X[0]
+				c := *e.Course
+				c.X = slices.Clone(c.X)
+				c.X[0] = -c.X[0]
+				e.Course = &c
 			}
 		}}},
 		{rule: NextStep, name: "sites are asked about another x", vary: variation{ask: func(a *study.Ask) {

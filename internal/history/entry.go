@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 
@@ -46,9 +47,11 @@ type run struct {
 	sets, openings int
 
 	// What was released, committed or not.
-	releases map[int][32]byte    // by query: the first signed bytes met
-	noised   map[noised][32]byte // values
-	steps    map[int]step        // by query: what it must ask about
+	releases map[int][32]byte      // by query: the first signed bytes met
+	noised   map[noised][32]byte   // values
+	steps    map[int]study.Course  // by query: where the study stood before it
+	finals   map[int]study.Release // by query: of the first signed bytes met
+	last     map[int]bool          // queries after whose release nothing is left to ask
 
 	// What the sites were asked and answered, until the query's release is committed.
 	setups  map[uint32]*setup
@@ -72,12 +75,6 @@ type noised struct {
 	survivors string
 }
 
-// step is what a query must ask about.
-type step struct {
-	x      []float64
-	radius float64
-}
-
 // siteAt is a site and a slot or query.
 type siteAt struct{ site, at int }
 
@@ -92,7 +89,14 @@ type said struct {
 // kinds are the secrets of one dealer of which a site sent its shares in a slot.
 type kinds struct{ self, pair bool }
 
-func (s *run) completed() bool { return len(s.committed) == len(s.plan.Queries) }
+func (s *run) completed() bool {
+	for q := range s.last {
+		if s.committed[q] != nil {
+			return true
+		}
+	}
+	return false
+}
 
 func (s *run) over() bool { return s.ended || s.completed() }
 
@@ -178,7 +182,7 @@ func (c *Checker) newRun(body []byte) (*run, error) {
 	s := &run{
 		plan: plan, index: map[string]int{}, sites: make([]*Site, len(plan.Proposal.Roster)),
 		survivors: map[place][][]int{}, certificates: map[place][][][]byte{}, committed: map[int][][32]byte{},
-		releases: map[int][32]byte{}, noised: map[noised][32]byte{}, steps: map[int]step{0: {plan.Start(), plan.Radius}},
+		releases: map[int][32]byte{}, noised: map[noised][32]byte{}, steps: map[int]study.Course{0: plan.Start()}, finals: map[int]study.Release{}, last: map[int]bool{},
 		setups: map[uint32]*setup{}, asks: map[place]study.Ask{}, uploads: map[place]map[int][]byte{},
 		shares: map[place]map[int][]byte{}, sums: map[int]*sums{}, sent: map[said][32]byte{}, slotOf: map[int]map[int]int{},
 		signed: map[siteAt][32]byte{}, opened: map[siteAt][32]byte{}, kinds: map[siteAt][]kinds{},
@@ -307,19 +311,45 @@ func (c *Checker) oneRelease(s *run, query int, where string, encoded, signature
 func (c *Checker) nextStep(s *run, e *round.Entry, r study.Release) {
 	now, ok := s.steps[r.Query]
 	if !ok {
-		c.fail(NextStep, s, r.Query, r.Slot, "released before query %d", r.Query-1)
+		c.fail(NextStep, s, r.Query, r.Slot, "released before the query that it follows")
 		return
 	}
-	if !near(r.X, now.x) || r.Kind == study.KindPower && !near([]float64{r.Radius}, []float64{now.radius}) {
+	if want, err := s.plan.NewAsk(now, r.Slot, 0); err != nil || !sameQuestion(r.Ask(0), want) {
 		c.fail(NextStep, s, r.Query, r.Slot, "the release is about another x or radius than the one before it gave")
 	}
-	x, radius := s.plan.Next(r, now.radius)
-	if !near(e.X, x) || !near([]float64{e.Radius}, []float64{radius}) {
-		c.fail(NextStep, s, r.Query, r.Slot, "the entry's x or radius does not follow from its release")
+	if _, ok := s.finals[r.Query]; !ok {
+		s.finals[r.Query] = r
 	}
-	if _, ok := s.steps[r.Query+1]; !ok {
-		s.steps[r.Query+1] = step{x, radius}
+	var earlier []study.Release
+	for _, q := range slices.Sorted(maps.Keys(s.finals)) {
+		if q < r.Query {
+			earlier = append(earlier, s.finals[q])
+		}
 	}
+	next, err := s.plan.Next(now, r, earlier)
+	if err != nil {
+		c.fail(NextStep, s, r.Query, r.Slot, "nothing follows from the release: %v", err)
+		return
+	}
+	if e.Course == nil || e.Course.Query != next.Query || e.Course.End != next.End || e.Course.Method != next.Method ||
+		!near(e.Course.X, next.X) || !near(e.Course.Center, next.Center) || !near(e.Course.Found, next.Found) || !sameRadii(e.Course.Radii, next.Radii) {
+		c.fail(NextStep, s, r.Query, r.Slot, "the entry's course does not follow from its release")
+	}
+	if next.Query == len(s.plan.Queries) {
+		s.last[r.Query] = true
+	}
+	if _, ok := s.steps[next.Query]; !ok {
+		s.steps[next.Query] = next
+	}
+}
+
+// sameQuestion says whether two asks of one query are about the same vectors and radius.
+func sameQuestion(a, b study.Ask) bool {
+	return near(a.X, b.X) && near(a.Center, b.Center) && near(a.Found, b.Found) && near([]float64{a.Radius}, []float64{b.Radius})
+}
+
+func sameRadii(a, b map[study.Kind]float64) bool {
+	return maps.EqualFunc(a, b, func(x, y float64) bool { return near([]float64{x}, []float64{y}) })
 }
 
 // near allows for the last bits of another processor's division.

@@ -101,8 +101,8 @@ func (l *leaks) follow(what string, v []int64, ring uint) {
 			order = append(order, i)
 		}
 	}
-	if len(order) == 0 {
-		return // counts: nothing to tell them by
+	if len(order) == 0 || len(v) == 1 {
+		return // counts, or one number alone: nothing to tell them by
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(magnitude(v[b]), magnitude(v[a])) })
 	order = order[:min(len(order), bigValues)]

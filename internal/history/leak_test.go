@@ -125,7 +125,7 @@ func TestLine(t *testing.T) {
 		fmt.Sprintf("msg=fractions a=0.%d b=0.%d", total[0], -total[1]),
 		fmt.Sprintf("msg=others a=%d b=%d", total[0]+1, total[1]+1),
 		fmt.Sprintf("id=x%dy %dz", total[0], -total[1]),
-		"noised " + fmt.Sprint(st.released[0].X),
+		"noised " + fmt.Sprint(st.released[0].Course.X),
 	} {
 		if v := c.Line("/c1", []byte(good)); len(v) > 0 {
 			t.Errorf("%q: %v", good, v)

@@ -274,17 +274,33 @@ func (c *Checker) asked(s *run, m message) bool {
 		return true
 	}
 	s.asks[at] = a
-	if now, ok := s.steps[a.Query]; ok && (!near(a.X, now.x) || a.Kind == study.KindPower && !near([]float64{a.Radius}, []float64{now.radius})) {
-		c.fail(NextStep, s, m.query, m.slot, "x or radius does not follow from the release before")
+	if now, ok := s.steps[a.Query]; ok {
+		if want, err := s.plan.NewAsk(now, a.Slot, a.Attempt); err != nil || !sameQuestion(a, want) {
+			c.fail(NextStep, s, m.query, m.slot, "x or radius does not follow from the release before")
+		}
 	}
-	if a.Query > 0 && s.committed[a.Query-1] == nil {
-		c.fail(ChargeBeforeRelease, s, m.query, m.slot, "asked before the release of query %d is durable on a quorum", a.Query-1)
+	if !s.due(a.Query) {
+		c.fail(ChargeBeforeRelease, s, m.query, m.slot, "asked before the release that it follows is durable on a quorum")
 	}
 	return true
 }
 
+// due says whether the query is the first, or follows one whose release is committed.
+func (s *run) due(query int) bool {
+	if s.plan.Follows(-1, query) {
+		return true
+	}
+	for q := range s.committed {
+		if s.plan.Follows(q, query) {
+			return true
+		}
+	}
+	return false
+}
+
 func sameAsk(a, b study.Ask) bool {
 	return a.Attempt == b.Attempt && a.Kind == b.Kind && a.Round == b.Round && slices.Equal(a.X, b.X) &&
+		slices.Equal(a.Center, b.Center) && slices.Equal(a.Found, b.Found) &&
 		a.Radius == b.Radius && a.Grid == b.Grid && a.Sigma == b.Sigma
 }
 

@@ -78,7 +78,7 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		fail("%v", err)
 		return
 	}
-	if ask.Kind != r.Kind || ask.Round != r.Round || !slices.Equal(ask.X, r.X) || ask.Radius != r.Radius || ask.Grid != r.Grid || ask.Sigma != r.Sigma {
+	if !sameAsk(ask, r.Ask(ask.Attempt)) {
 		fail("the release is about something else than the sites were asked")
 		return
 	}
@@ -116,6 +116,10 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		fail("the truth gives no sum of the survivors")
 		return
 	}
+	if s.plan.Honest > 0 {
+		c.rightShares(s, r, sum, total, q.Bits)
+		return
+	}
 	mask := ^uint64(0) >> (64 - q.Bits)
 	wrong := 0
 	for k, v := range total {
@@ -125,6 +129,10 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 	}
 	if wrong > 0 {
 		fail("%d of %d opened values are not the survivors' true sum", wrong, values)
+		return
+	}
+	if s.plan.Chooses(r.Query) {
+		c.report.Checked++ // the choice follows from the sum as noise does; its law is package noise's
 		return
 	}
 	draws := make([]int64, values)
@@ -149,6 +157,28 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 	c.report.Checked++
 }
 
+// rightShares checks an opened sum that holds all survivors' shares of noise: it is what
+// was released, and differs from the true sum by what the shares' law could have drawn.
+func (c *Checker) rightShares(s *run, r study.Release, sum []uint64, total []int64, bits uint) {
+	opened := make([]int64, len(sum))
+	for k, v := range sum {
+		opened[k] = int64(v<<(64-bits)) >> (64 - bits)
+	}
+	if !slices.Equal(opened, r.Noised) {
+		c.fail(RightSum, s, r.Query, r.Slot, "the released values are not the opened sum")
+		return
+	}
+	sigma, err := noise.SigmaAtLeast(r.Spread())
+	if err == nil {
+		err = noise.CheckReleased(r.Noised, total, sigma)
+	}
+	if err != nil {
+		c.fail(RightSum, s, r.Query, r.Slot, "%v", err)
+		return
+	}
+	c.report.Checked++
+}
+
 // sums are the sites' exact contributions to a query, by roster index; nil for one
 // that is not to be had.
 type sums struct {
@@ -159,7 +189,7 @@ type sums struct {
 
 // contributions gives them, computed once a query, and follows them from then on.
 func (c *Checker) contributions(s *run, ask study.Ask) *sums {
-	if old := s.sums[ask.Query]; old != nil && slices.Equal(old.ask.X, ask.X) && old.ask.Radius == ask.Radius && old.ask.Grid == ask.Grid {
+	if old := s.sums[ask.Query]; old != nil && slices.Equal(old.ask.X, ask.X) && slices.Equal(old.ask.Center, ask.Center) && slices.Equal(old.ask.Found, ask.Found) && old.ask.Radius == ask.Radius && old.ask.Grid == ask.Grid {
 		return old // of another slot: the rows do not know
 	}
 	out := &sums{ask: ask, vector: make([][]int64, len(s.sites))}
@@ -167,7 +197,7 @@ func (c *Checker) contributions(s *run, ask study.Ask) *sums {
 		if site == nil || site.Sum == nil {
 			continue
 		}
-		v, err := site.Sum(ask)
+		v, err := site.Sum(s.plan, i, ask)
 		if err != nil {
 			out.err = err
 			continue

@@ -74,7 +74,7 @@ func strangeHistories() []broken {
 			r, err := study.ParseRelease(st.released[0].Released.Encoded)
 			st.must(err)
 			r.Query, r.Slot, r.Round, r.Rho = 1, 1, 1, st.plan.Queries[1].Rho
-			st.log(st.entryOf(r, st.plan.Radius))
+			st.log(st.entryOf(r))
 		}, also: []Rule{RightSum}},
 		{rule: HonestEnd, name: "sites are told no code", vary: variation{queries: 1}, tell: func(st *story) {
 			st.log(round.Entry{Kind: round.EntryDecided, Site: 1, Verdict: round.VerdictRejected, Code: study.CodeRejected})

@@ -100,10 +100,10 @@ func newStory(t testing.TB, vary variation) *story {
 		m := &member{name: fmt.Sprintf("site-%d", i), dir: fmt.Sprintf("/s%d", i), index: i, identity: ed25519.NewKeyFromSeed(seed[:])}
 		st.members = append(st.members, m)
 		roster = append(roster, study.Member{Name: m.name, Identity: study.Key(m.identity.Public().(ed25519.PublicKey)), Units: 1000 + i})
-		st.truth.Sites[m.dir] = Site{Name: m.name, Sum: func(a study.Ask) ([]int64, error) { return vectorOf(i, a), nil }}
+		st.truth.Sites[m.dir] = Site{Name: m.name, Sum: func(_ *study.Plan, _ int, a study.Ask) ([]int64, error) { return vectorOf(i, a), nil }}
 	}
 	spec := study.Spec{
-		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", SpareSlots: 1, OnDropout: study.DropoutContinue,
+		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
 		Columns: []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 	}
 	body, err := study.Propose(spec, roster, st.key.Public().(ed25519.PublicKey), [32]byte{1})
@@ -119,12 +119,12 @@ func newStory(t testing.TB, vary variation) *story {
 		st.log(round.Entry{Kind: round.EntryDecided, Site: m.index, Verdict: round.VerdictApproved})
 	}
 	st.prepare()
-	radius, x := st.plan.Radius, st.plan.Start()
+	course := st.plan.Start()
 	for q := range st.plan.Queries {
 		if vary.queries > 0 && q == vary.queries {
 			return st
 		}
-		x, radius = st.query(q, x, radius)
+		course = st.query(course)
 	}
 	for _, m := range st.members {
 		st.receive(m, "ended", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Ended{Ended: &covey.Ended{
@@ -357,8 +357,9 @@ func uints(v []int) []uint32 {
 
 // query is one query in the slot of its number. In the second the last site neither
 // survives nor helps.
-func (st *story) query(q int, x []float64, radius float64) ([]float64, float64) {
-	a, err := st.plan.NewAsk(q, q, 0, x, radius)
+func (st *story) query(course study.Course) study.Course {
+	q := course.Query
+	a, err := st.plan.NewAsk(course, q, 0)
 	st.must(err)
 	if st.vary.ask != nil {
 		st.vary.ask(&a)
@@ -390,14 +391,14 @@ func (st *story) query(q int, x []float64, radius float64) ([]float64, float64) 
 		st.journal(m, "shares", q, a.Slot)
 		st.sendShares(m, a, u)
 	}
-	e := st.release(a, u, radius)
+	e := st.release(a, u)
 	st.released = append(st.released, e)
 	st.log(e)
 	for _, m := range st.members {
 		st.finalTo(m, e)
 		st.journal(m, "final", q, a.Slot)
 	}
-	return e.X, e.Radius
+	return *e.Course
 }
 
 func (st *story) finalTo(m *member, e round.Entry) {
@@ -406,7 +407,7 @@ func (st *story) finalTo(m *member, e round.Entry) {
 }
 
 // release is the entry of a query's answer.
-func (st *story) release(a study.Ask, u secagg.Survivors, radius float64) round.Entry {
+func (st *story) release(a study.Ask, u secagg.Survivors) round.Entry {
 	q := st.secagg(a)
 	sum := make([]uint64, q.Lanes)
 	for _, i := range u {
@@ -427,15 +428,25 @@ func (st *story) release(a study.Ask, u secagg.Survivors, radius float64) round.
 	for k := range draws {
 		draws[k] = int64((sum[k]+uint64(draws[k]))<<(64-q.Bits)) >> (64 - q.Bits)
 	}
-	return st.entryOf(st.plan.NewRelease(a, u, draws), radius)
+	r, err := st.plan.NewRelease(a, u, draws)
+	st.must(err)
+	return st.entryOf(r)
 }
 
-func (st *story) entryOf(r study.Release, radius float64) round.Entry {
+func (st *story) entryOf(r study.Release) round.Entry {
 	encoded, err := r.Encode()
 	st.must(err)
-	x, next := st.plan.Next(r, radius)
-	return round.Entry{Study: st.plan.Digest, Kind: round.EntryReleased, Query: r.Query, Slot: r.Slot, X: x, Radius: next, Rho: r.Rho,
+	next, err := st.plan.Next(st.courseAt(r.Query, r.X), r, nil)
+	st.must(err)
+	return round.Entry{Study: st.plan.Digest, Kind: round.EntryReleased, Query: r.Query, Slot: r.Slot, Course: &next, Rho: r.Rho,
 		Released: &round.Released{Encoded: encoded, Signature: ed25519.Sign(st.key, study.SigningInput(encoded))}}
+}
+
+// courseAt is the course in which a power query asks about x.
+func (st *story) courseAt(query int, x []float64) study.Course {
+	c := st.plan.Start()
+	c.Query, c.X = query, x
+	return c
 }
 
 // at gives the place of the only event with a label.

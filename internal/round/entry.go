@@ -42,9 +42,8 @@ type Entry struct {
 	Released      *Released    `json:"released,omitempty"`
 	// What the release leads to, computed once by the leader: replicas on
 	// different processors need not agree on the last bit of a division.
-	X      []float64 `json:"x,omitempty"`
-	Radius float64   `json:"radius,omitempty"`
-	Rho    float64   `json:"rho,omitempty"`
+	Course *study.Course `json:"course,omitempty"`
+	Rho    float64       `json:"rho,omitempty"`
 }
 
 // StaleError is an entry that came too late: another one had already decided
@@ -90,7 +89,7 @@ func (s *State) apply(e Entry) error {
 			return stale
 		}
 		s.Status, s.Announcements, s.Confirmations = StatusRunning, e.Announcements, e.Confirmations
-		s.X, s.Radius = s.plan.Start(), s.plan.Radius
+		s.Course = s.plan.Start()
 		s.live.resetSlot(s.plan.Thresholds.Sites)
 	case EntryEnded:
 		s.Status, s.Code, s.Culprit = StatusEnded, e.Code, e.Culprit-1
@@ -142,16 +141,18 @@ func (s *State) applySlot(e Entry, stale error) error {
 		s.Slot++
 		s.closeSlot()
 	case EntryReleased:
-		if e.Released == nil {
+		if e.Released == nil || e.Course == nil || !s.plan.Follows(s.Query, e.Course.Query) && e.Course.Query != len(s.plan.Queries) {
 			return stale
 		}
 		s.Releases = append(s.Releases, *e.Released)
 		s.Rho += e.Rho
-		s.X, s.Radius = e.X, e.Radius
-		s.Query++
+		s.Course = *e.Course
 		s.Slot++
 		s.closeSlot()
-		if s.Query == len(s.plan.Queries) {
+		switch {
+		case s.End != "":
+			s.Status, s.Code = StatusEnded, s.End
+		case s.Query == len(s.plan.Queries):
 			s.Status, s.Code = StatusCompleted, study.CodeCompleted
 		}
 	default:
@@ -162,7 +163,7 @@ func (s *State) applySlot(e Entry, stale error) error {
 
 // spare says whether a slot can be given up and every query left still has one.
 func (s *State) spare() bool {
-	return s.Slot+1+len(s.plan.Queries)-s.Query <= s.plan.Slots
+	return s.Slot+1+s.plan.Left(s.Query) <= s.plan.Slots
 }
 
 func (s *State) closeSlot() {

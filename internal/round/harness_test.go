@@ -29,7 +29,7 @@ type harness struct {
 func proposal(t testing.TB, sites int, change func(*study.Spec)) []byte {
 	t.Helper()
 	spec := study.Spec{
-		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue,
+		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue, ExplainedVariance: study.VarianceNone,
 		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 		Deadlines: study.Deadlines{Round: study.Duration(time.Second), Tick: study.Duration(time.Millisecond)},
 	}
@@ -148,12 +148,19 @@ func (h *harness) open(e Open) {
 	for i := range noised {
 		noised[i] = int64(1000 * (i + 1))
 	}
-	r := h.state.plan.NewRelease(e.Ask, e.Survivors, noised)
+	r, err := h.state.plan.NewRelease(e.Ask, e.Survivors, noised)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	raw, err := r.Encode()
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.commit(h.state.NewReleased(r, Released{Encoded: raw, Signature: []byte("signature")}))
+	next, err := h.state.Next(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.commit(h.state.NewReleased(r, Released{Encoded: raw, Signature: []byte("signature")}, next))
 }
 
 // answer checks what may be asked of a site and when, and answers as a site does.

@@ -57,10 +57,10 @@ func (s *State) promptSetup(i int, ask func(string, Message)) {
 // promptFinal tells the last released value. A site that missed earlier ones
 // needs none of them: a later query erases what they would have.
 func (s *State) promptFinal(ask func(string, Message)) {
-	if s.Query == 0 {
+	if len(s.Releases) == 0 {
 		return
 	}
-	last := s.Releases[s.Query-1]
+	last := s.Releases[len(s.Releases)-1]
 	r, err := study.ParseRelease(last.Encoded)
 	if err != nil {
 		return // we encoded it; a log that holds anything else has failed its checksum

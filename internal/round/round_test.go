@@ -153,7 +153,9 @@ func TestFirstCommittedReleaseWins(t *testing.T) {
 	for h.state.Query == 0 && h.one() {
 	}
 	again := *h.last(EntryReleased, 0, 0)
-	again.X = []float64{0, 0, 1}
+	course := *again.Course
+	course.X = []float64{0, 0, 1}
+	again.Course = &course
 	x := slices.Clone(h.state.X)
 	if _, err := h.state.Step(Committed{again}); !stale(err) {
 		t.Fatalf("a second release of query 0: %v", err)

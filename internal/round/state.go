@@ -47,13 +47,11 @@ type Durable struct {
 	Announcements [][]byte `json:"announcements,omitempty"`
 	Confirmations [][]byte `json:"confirmations,omitempty"`
 
-	Query       int       `json:"query"` // the open one
-	Slot        int       `json:"slot"`  // its key material
-	X           []float64 `json:"x,omitempty"`
-	Radius      float64   `json:"radius"`
-	Survivors   []int     `json:"survivors,omitempty"`   // committed U of the open slot
-	Certificate [][]byte  `json:"certificate,omitempty"` // committed before any share is asked for
-	First       []int     `json:"first,omitempty"`       // the study's first U
+	study.Course          // where it stands; Query is the open one
+	Slot         int      `json:"slot"`                  // the open query's key material
+	Survivors    []int    `json:"survivors,omitempty"`   // committed U of the open slot
+	Certificate  [][]byte `json:"certificate,omitempty"` // committed before any share is asked for
+	First        []int    `json:"first,omitempty"`       // the study's first U
 
 	Releases []Released `json:"releases,omitempty"`
 	Rho      float64    `json:"rho"` // charged so far
@@ -126,7 +124,7 @@ func (l *live) resetSlot(sites int) {
 // Ask is the open query. It is an error only if the noise cannot be sampled,
 // which the plan has excluded.
 func (s *State) Ask() (study.Ask, error) {
-	return s.plan.NewAsk(s.Query, s.Slot, s.Attempt, s.X, s.Radius)
+	return s.plan.NewAsk(s.Course, s.Slot, s.Attempt)
 }
 
 // Terminal says that nothing more will happen.

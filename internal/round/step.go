@@ -109,7 +109,11 @@ func (s *State) special(e Event) []Effect {
 		}
 	case Adopt:
 		if s.open(e.Release.Query, s.Slot) {
-			return s.propose(s.release(e.Release, e.Released))
+			course, err := s.Next(e.Release)
+			if err != nil {
+				return s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})
+			}
+			return s.propose(release(e.Release, e.Released, course))
 		}
 	case Refused:
 		return s.refused(e)
@@ -267,14 +271,27 @@ func (s *State) deadlines() []Effect {
 }
 
 // NewReleased makes the entry that commits a release of the open slot: the
-// noised values, their charge, and the iterate and radius that follow.
-func (s *State) NewReleased(r study.Release, signed Released) Entry {
-	return s.entry(s.release(r, signed))
+// noised values, their charge, and the course that Next gives.
+func (s *State) NewReleased(r study.Release, signed Released, next study.Course) Entry {
+	return s.entry(release(r, signed, next))
 }
 
-func (s *State) release(r study.Release, signed Released) Entry {
-	x, radius := s.plan.Next(r, s.Radius)
-	return Entry{Kind: EntryReleased, Released: &signed, X: x, Radius: radius, Rho: r.Rho}
+func release(r study.Release, signed Released, next study.Course) Entry {
+	return Entry{Kind: EntryReleased, Released: &signed, Course: &next, Rho: r.Rho}
+}
+
+// Next gives the course after a release of the open query. It reads the committed
+// releases and the course, which never change in place: a copy of the state may be asked
+// outside the lock that guards it.
+func (s *State) Next(r study.Release) (study.Course, error) {
+	earlier := make([]study.Release, len(s.Releases))
+	for i, e := range s.Releases {
+		var err error
+		if earlier[i], err = study.ParseRelease(e.Encoded); err != nil {
+			return study.Course{}, err
+		}
+	}
+	return s.plan.Next(s.Course, r, earlier)
 }
 
 // entry completes an entry about the open slot.

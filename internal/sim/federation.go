@@ -25,6 +25,7 @@ import (
 	"covey/internal/clip"
 	"covey/internal/failpoint"
 	"covey/internal/history"
+	"covey/internal/local"
 	"covey/internal/node"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -60,7 +61,7 @@ type Federation struct {
 
 type site struct {
 	name string
-	rows *clip.Matrix
+	rows *local.Rows
 }
 
 const (
@@ -202,15 +203,12 @@ func (f *Federation) writeRows(path, name string) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &site{name, rows}, os.WriteFile(path, []byte(text.String()), 0o600)
+	return &site{name, local.New(rows)}, os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
 // sum is the site's exact contribution to a query.
-func (s *site) sum(a study.Ask) ([]int64, error) {
-	if a.Kind == study.KindHistogram {
-		return clip.Histogram(s.rows, clip.Query{Map: clip.Power, X: a.X}, 1)
-	}
-	return clip.Sum(s.rows, clip.Query{Map: clip.Power, X: a.X, Radius: a.Radius, Grid: a.Grid}, 1)
+func (s *site) sum(p *study.Plan, self int, a study.Ask) ([]int64, error) {
+	return s.rows.Answer(p, self, a, 1)
 }
 
 func (f *Federation) startNodes() error {

@@ -144,7 +144,7 @@ func (f *Federation) describe(d study.Digest) string {
 func randomSpec(rng *rand.Rand, k int, o Options) study.Spec {
 	s := study.Spec{
 		Name: fmt.Sprintf("study-%d", k), Dataset: dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
-		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 3,
+		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 3, ExplainedVariance: study.VarianceNone,
 		Deadlines: study.Deadlines{Round: study.Duration(2+rng.IntN(6)) * study.Duration(time.Second), Tick: study.Duration(50 * time.Millisecond)},
 	}
 	if rng.IntN(3) == 0 {
@@ -152,6 +152,23 @@ func randomSpec(rng *rand.Rand, k int, o Options) study.Spec {
 	}
 	if rng.IntN(4) == 0 {
 		s.Radius = study.RadiusPrivate
+	}
+	switch rng.IntN(12) { // what asks more, more seldom
+	case 0, 1:
+		s.Components = 2
+	case 2:
+		s.Components, s.Subspace = 2, study.SubspaceDeflation
+	case 3:
+		s.Center = study.CenterPrivate
+	case 4:
+		s.Method, s.Radius = study.MethodAuto, study.RadiusPrivate
+	case 5:
+		s.Method = study.MethodCovariance
+	case 6:
+		s.ExplainedVariance = study.VariancePrivate
+	}
+	if o.Sites > 2 && rng.IntN(4) == 0 {
+		s.Noise = study.NoiseDistributed
 	}
 	for _, name := range strings.Split("a b c d", " ") {
 		s.Columns = append(s.Columns, study.Column{Name: name, Scale: scale})

@@ -9,33 +9,61 @@ import (
 // Ask is one query as sent to the sites: a planned query with the values that
 // only the study's course gives.
 type Ask struct {
-	Attempt uint32      `json:"attempt"` // of the setup
-	Query   int         `json:"query"`   // index into Plan.Queries
-	Slot    int         `json:"slot"`    // one-time key material it uses up
-	Kind    Kind        `json:"kind"`
-	Round   int         `json:"round"`
-	X       []float64   `json:"x"`      // x_t, a unit vector of d
-	Radius  float64     `json:"radius"` // R of a power query, 0 of a histogram
-	Grid    float64     `json:"grid"`   // g of a power query, 1 of a histogram
-	Sigma   noise.Sigma `json:"sigma"`  // in grid units
+	Attempt uint32 `json:"attempt"` // of the setup
+	Query   int    `json:"query"`   // index into Plan.Queries
+	Slot    int    `json:"slot"`    // one-time key material it uses up
+	Kind    Kind   `json:"kind"`
+	Round   int    `json:"round"`
+	// X are orthonormal vectors of d, one after another: the block of a power step or
+	// of a variance, empty for other kinds.
+	X []float64 `json:"x"`
+	// Center is taken off every row, and then its part in the span of Found; both
+	// empty where there is none. Found is laid out like X.
+	Center []float64   `json:"center,omitempty"`
+	Found  []float64   `json:"found,omitempty"`
+	Radius float64     `json:"radius"` // R of a sum, 0 of counts
+	Grid   float64     `json:"grid"`   // g
+	Sigma  noise.Sigma `json:"sigma"`  // in grid units; 0 of a choice by the exponential mechanism
 }
 
-// NewAsk fills a planned query in.
-func (p *Plan) NewAsk(query, slot int, attempt uint32, x []float64, radius float64) (Ask, error) {
-	q := p.Queries[query]
-	a := Ask{Attempt: attempt, Query: query, Slot: slot, Kind: q.Kind, Round: q.Round, X: x, Grid: 1}
-	if q.Kind == KindPower {
-		a.Radius, a.Grid = radius, Grid(radius)
+// maxCenter bounds a released centre, so that no row less it can overflow.
+const maxCenter = 0x1p300
+
+// NewAsk fills the course's next query in.
+func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
+	if c.Query < 0 || c.Query >= len(p.Queries) {
+		return Ask{}, mismatch(c.Query, "query", "outside 0..%d", len(p.Queries)-1)
 	}
+	q := p.Queries[c.Query]
+	a := Ask{Attempt: attempt, Query: c.Query, Slot: slot, Kind: q.Kind, Round: q.Round, Center: c.Center, Found: c.Found}
+	if q.columns(p) > 0 {
+		a.X = c.X
+	}
+	if !q.Kind.counts() {
+		a.Radius = c.Radii[q.Kind]
+	}
+	a.Grid = p.grid(q, a.Radius)
 	var err error
-	a.Sigma, err = p.Sigma(q, radius)
+	a.Sigma, err = p.Sigma(q, a.Radius)
 	return a, err
+}
+
+// columns is how many vectors an ask of the query holds in X.
+func (q Query) columns(p *Plan) int {
+	switch {
+	case q.Kind == KindPower || q.Of == KindPower:
+		return p.block()
+	case q.Kind == KindVariance || q.Of == KindVariance:
+		return p.K()
+	default:
+		return 0
+	}
 }
 
 // Context is ctx of design section 7: it binds masks, signatures and noise to
 // everything that the sites were asked. transcript is the setup's.
 func (p *Plan) Context(transcript [32]byte, a Ask) [32]byte {
-	e := newEncoder("covey query v1")
+	e := newEncoder("covey query v2")
 	e.fixed(p.Digest)
 	e.fixed(transcript)
 	e.u64(uint64(a.Attempt))
@@ -44,6 +72,8 @@ func (p *Plan) Context(transcript [32]byte, a Ask) [32]byte {
 	e.bytes([]byte(a.Kind))
 	e.u64(uint64(a.Round))
 	e.floats(a.X)
+	e.floats(a.Center)
+	e.floats(a.Found)
 	e.f64(a.Radius)
 	e.f64(a.Grid)
 	e.u64(uint64(a.Sigma))
@@ -52,10 +82,10 @@ func (p *Plan) Context(transcript [32]byte, a Ask) [32]byte {
 	return e.sum()
 }
 
-// Check is an agent's: the ask MUST be the plan's query of that index, with x
-// finite and of unit norm, a radius that the plan allows, the grid of that
-// radius and noise no smaller than the plan's for the Δ recomputed from R, g
-// and d. Whether index and slot are in order is the journal's to say.
+// Check is an agent's: the ask MUST be the plan's query of that index, with
+// vectors that are finite and orthonormal, a radius that the plan allows, the grid of
+// that radius and noise no smaller than the plan's for the Δ recomputed from R, g and
+// the number of values. Whether index and slot are in order is the journal's to say.
 func (p *Plan) Check(a Ask) error {
 	if a.Query < 0 || a.Query >= len(p.Queries) {
 		return mismatch(a.Query, "query", "outside 0..%d", len(p.Queries)-1)
@@ -67,17 +97,14 @@ func (p *Plan) Check(a Ask) error {
 	if a.Kind != q.Kind || a.Round != q.Round {
 		return mismatch(a.Query, "kind", "the plan has %s of round %d", q.Kind, q.Round)
 	}
-	if len(a.X) != p.D {
-		return mismatch(a.Query, "x", "has %d coordinates, the plan %d", len(a.X), p.D)
+	if err := p.checkVectors(q, a); err != nil {
+		return err
 	}
-	if n := norm(a.X); !(math.Abs(n-1) <= 1e-9) {
-		return mismatch(a.Query, "x", "is not of unit norm within 1e-9")
-	}
-	if a.Kind == KindHistogram {
-		if a.Radius != 0 || a.Grid != 1 {
-			return mismatch(a.Query, "radius", "a histogram has radius 0 and grid 1")
+	if q.Kind.counts() {
+		if a.Radius != 0 || a.Grid != p.countGrid() {
+			return mismatch(a.Query, "radius", "counts have radius 0 and grid %g", p.countGrid())
 		}
-	} else if err := p.checkRadius(a); err != nil {
+	} else if err := p.checkRadius(q, a); err != nil {
 		return err
 	}
 	want, err := p.Sigma(q, a.Radius)
@@ -86,22 +113,88 @@ func (p *Plan) Check(a Ask) error {
 	}
 	// Both sides compute σ by the same formula; another processor may round the
 	// last bit of its float part differently, no more.
-	if w, got := want.Float(), a.Sigma.Float(); got < w*(1-1e-9) || got > w*(1+1e-9)+1 {
+	if w, got := want.Float(), a.Sigma.Float(); !(got >= w*(1-1e-9)) || got > w*(1+1e-9)+1 {
 		return mismatch(a.Query, "sigma", "%.6g grid steps, the plan needs %.6g", got, w)
 	}
 	return nil
 }
 
-func (p *Plan) checkRadius(a Ask) error {
-	if p.Radius > 0 {
-		if !(math.Abs(a.Radius-p.Radius) <= 1e-9*p.Radius) {
-			return mismatch(a.Query, "radius", "is not the plan's %.6g", p.Radius)
+func (p *Plan) checkVectors(q Query, a Ask) error {
+	if want := p.D * q.columns(p); len(a.X) != want {
+		return mismatch(a.Query, "x", "has %d coordinates, the plan %d", len(a.X), want)
+	}
+	if why := orthonormal(a.X, p.D); why != "" {
+		return mismatch(a.Query, "x", "%s", why)
+	}
+	centered := p.Proposal.Spec.Center == CenterPrivate && (q.Kind != KindMean && q.Of != KindMean || q.Round > 0) &&
+		q.Kind != KindRows && q.Of != KindRows
+	switch {
+	case centered && len(a.Center) != p.D:
+		return mismatch(a.Query, "center", "has %d coordinates, the plan %d", len(a.Center), p.D)
+	case !centered && len(a.Center) != 0:
+		return mismatch(a.Query, "center", "is not of this query")
+	}
+	for _, v := range a.Center {
+		if !(math.Abs(v) <= maxCenter) {
+			return mismatch(a.Query, "center", "is not finite or beyond 2^300")
 		}
-	} else if !(a.Radius >= BinEdge(0) && a.Radius <= BinEdge(HistogramBins-1)) {
+	}
+	found := 0
+	if q.Kind == KindPower || q.Of == KindPower {
+		found = q.Run
+	}
+	if len(a.Found) != found*p.D {
+		return mismatch(a.Query, "found", "has %d coordinates, the plan %d", len(a.Found), found*p.D)
+	}
+	if why := orthonormal(a.Found, p.D); why != "" {
+		return mismatch(a.Query, "found", "%s", why)
+	}
+	return nil
+}
+
+// orthonormal says what is wrong with the vectors of d in v, empty if nothing.
+// Privacy does not need it: it keeps every intermediate at the sites finite.
+func orthonormal(v []float64, d int) string {
+	for i := 0; i < len(v); i += d {
+		if !(math.Abs(norm(v[i:i+d])-1) <= 1e-9) {
+			return "is not of unit norm within 1e-9"
+		}
+		for j := 0; j < i; j += d {
+			if !(math.Abs(dot(v[i:i+d], v[j:j+d])) <= 1e-9) {
+				return "is not orthogonal within 1e-9"
+			}
+		}
+	}
+	return ""
+}
+
+func (p *Plan) checkRadius(q Query, a Ask) error {
+	if r, public := p.publicRadius(q.Kind); public {
+		if !(math.Abs(a.Radius-r) <= 1e-9*r) {
+			return mismatch(a.Query, "radius", "is not the plan's %.6g", r)
+		}
+	} else if q.Kind == KindPower && p.Proposal.Spec.Radius == RadiusPaper {
+		if !(a.Radius >= minRadius && a.Radius <= maxRadius) { // of a private Λ
+			return mismatch(a.Query, "radius", "is outside 2^-200..2^200")
+		}
+	} else if !(a.Radius >= BinEdge(0) && a.Radius <= 2*BinEdge(HistogramBins-1)) {
 		return mismatch(a.Query, "radius", "is no edge of the histogram")
 	}
 	if a.Grid != Grid(a.Radius) {
 		return mismatch(a.Query, "grid", "is not the radius's %g", Grid(a.Radius))
 	}
 	return nil
+}
+
+// publicRadius is the radius of a kind of sum, where the proposal fixes it.
+func (p *Plan) publicRadius(k Kind) (float64, bool) {
+	switch k {
+	case KindPower:
+		return p.Radius, p.Radius > 0
+	case KindMoment:
+		b, public := p.Proposal.Spec.NormBound.Public()
+		return b * b, public
+	default:
+		return 0, false
+	}
 }

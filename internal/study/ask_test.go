@@ -12,7 +12,7 @@ import (
 func testAsk(t *testing.T) (*Plan, Ask) {
 	t.Helper()
 	p := mustPlan(t, strings.Replace(minimal, "delta", "radius = 3.0\ndelta", 1), 1000, 1000, 1000)
-	a, err := p.NewAsk(2, 5, 0, p.Start(), p.Radius)
+	a, err := askOf(p, 2, 5, p.Radius)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,6 +20,13 @@ func testAsk(t *testing.T) (*Plan, Ask) {
 		t.Fatal(err)
 	}
 	return p, a
+}
+
+// askOf is a planned power query about x_0 with a radius.
+func askOf(p *Plan, query, slot int, radius float64) (Ask, error) {
+	c := p.Start()
+	c.Query, c.Radii[KindPower] = query, radius
+	return p.NewAsk(c, slot, 0)
 }
 
 // TestCheckRefuses: each bound that an agent rests on, one change at a time.
@@ -50,11 +57,11 @@ func TestCheckRefuses(t *testing.T) {
 
 func TestPrivateRadiusMustBeAnEdgeInRange(t *testing.T) {
 	p := mustPlan(t, minimal, 1000, 1000, 1000)
-	a, err := p.NewAsk(1, 1, 0, p.Start(), BinEdge(300))
+	a, err := askOf(p, 1, 1, BinEdge(300))
 	if err != nil || p.Check(a) != nil {
 		t.Fatal(err, p.Check(a))
 	}
-	a, err = p.NewAsk(1, 1, 0, p.Start(), 0x1p100)
+	a, err = askOf(p, 1, 1, 0x1p100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +93,10 @@ func TestContextBinds(t *testing.T) {
 
 func TestCheckRelease(t *testing.T) {
 	p, a := testAsk(t)
-	good := p.NewRelease(a, []int{0, 1, 2}, []int64{5, 6})
+	good, err := p.NewRelease(a, []int{0, 1, 2}, []int64{5, 6})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := p.CheckRelease(good, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -128,43 +138,56 @@ func TestBinEdges(t *testing.T) {
 	}
 }
 
-func TestRadiusFrom(t *testing.T) {
-	sigma := noise.Sigma(10 << 10)
+func TestQuantileEdge(t *testing.T) {
+	const spread = 10
 	counts := make([]int64, HistogramBins)
 	counts[260], counts[264], counts[268] = 500, 390, 110
 	counts[400] = 39 // noise: below 4σ
-	if got := RadiusFrom(counts, sigma, 0); got != BinEdge(268) {
+	if got := quantileEdge(counts, spread, 0.9); got != BinEdge(268) {
 		t.Fatalf("R = %v, want the edge of the 0.9 quantile %v", got, BinEdge(268))
 	}
 	counts[268] = 90
-	if got := RadiusFrom(counts, sigma, 0); got != BinEdge(264) {
+	if got := quantileEdge(counts, spread, 0.9); got != BinEdge(264) {
 		t.Fatalf("R = %v, want %v", got, BinEdge(264))
 	}
-	if RadiusFrom(make([]int64, HistogramBins), sigma, 3) != 3 || RadiusFrom(make([]int64, HistogramBins), sigma, 0) != 1 {
-		t.Fatal("an empty histogram must keep the radius, or begin at 1")
+	if quantileEdge(counts, spread, 1) != BinEdge(268) {
+		t.Fatal("the last bin that stands out")
+	}
+	p := mustPlan(t, minimal, 1000, 1000, 1000)
+	for _, c := range []struct{ before, want float64 }{{3, 3}, {0, 1}} {
+		course := Course{Radii: map[Kind]float64{KindPower: c.before}}
+		p.readRadius(&course, p.Queries[0], Release{Noised: make([]int64, HistogramBins), Sigma: 10 << 10})
+		if course.Radii[KindPower] != c.want {
+			t.Fatal("an empty histogram must keep the radius, or begin at 1")
+		}
 	}
 }
 
 func TestOutputs(t *testing.T) {
 	p := mustPlan(t, strings.Replace(minimal, "delta", "radius = 3.0\nrounds = 4\ndelta", 1), 1000, 1000, 1000)
 	var releases []Release
-	x := p.Start()
+	c := p.Start()
 	for i := range p.Queries {
-		a, err := p.NewAsk(i, i, 0, x, p.Radius)
+		a, err := p.NewAsk(c, i, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// A signal along (3, 4)/5, far above the noise.
-		r := p.NewRelease(a, []int{0, 1, 2}, []int64{3 << 40, 4 << 40})
+		r, err := p.NewRelease(a, []int{0, 1, 2}, []int64{3 << 40, 4 << 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.Next(c, r, releases); err != nil {
+			t.Fatal(err)
+		}
 		releases = append(releases, r)
-		x, _ = p.Next(r, p.Radius)
 	}
 	res, err := NewResult(p, releases)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{OutputLast, OutputPooled} {
-		if v := res.Outputs[name]; math.Abs(v[0]-0.6) > 1e-12 || math.Abs(v[1]-0.8) > 1e-12 {
+		if v := res.Outputs[name][0]; math.Abs(v[0]-0.6) > 1e-12 || math.Abs(v[1]-0.8) > 1e-12 {
 			t.Errorf("%s = %v", name, v)
 		}
 	}

@@ -25,6 +25,7 @@ const (
 	CodeCompleted        Code = "completed"         // the study ended with its result
 	CodeAborted          Code = "aborted"           // the coordinator's operator ended it
 	CodeRejected         Code = "rejected"          // a site's operator or policy said no
+	CodeNoScale          Code = "no_scale"          // no Λ stands out of the noise
 	CodeRetriesSpent     Code = "retries_spent"     // no spare slot is left
 	CodeInternal         Code = "internal"          // a check of our own failed
 	CodeLeft             Code = "left"              // the site lost what it held and leaves the study

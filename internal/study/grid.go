@@ -14,10 +14,24 @@ func Grid(radius float64) float64 {
 	return math.Ldexp(1, e-1-16)
 }
 
-// PowerSensitivity is Δ of a power query in grid units: 2R/g + √d, rounded up
-// (docs/privacy.md). It restates clip.Sensitivity to the bit.
-func PowerSensitivity(radius, grid float64, d int) float64 {
-	return up(2*(radius/grid) + up(math.Sqrt(float64(d))))
+// SumSensitivity is Δ of a sum in grid units, rounded up (docs/privacy.md): 2R/g + √L
+// for vectors of L numbers that point anywhere, √2·R/g + √L for those whose inner
+// products are never negative, R/g + 1 for one number in [0, R]. It restates
+// clip.Sensitivity to the bit.
+func SumSensitivity(k Kind, radius, grid float64, values int) float64 {
+	ratio := radius / grid // exact: the grid is a power of two
+	root := up(math.Sqrt(float64(values)))
+	switch k {
+	case KindMoment, KindVariance:
+		if values > 1 {
+			return up(up(float64(math.Sqrt2*ratio)) + root)
+		}
+		return up(ratio + 1)
+	case KindTotal, KindRows:
+		return up(ratio + 1)
+	default:
+		return up(2*ratio + root)
+	}
 }
 
 func up(z float64) float64 { return math.Nextafter(z, math.Inf(1)) }
@@ -39,25 +53,46 @@ const (
 	threeQuarterRoot = 1.68179283050742908606225095246642979008
 )
 
-// Sensitivity is Δ of a query in its own units, given the radius in force.
-func (p *Plan) Sensitivity(q Query, radius float64) float64 {
-	if q.Kind == KindHistogram {
-		return HistogramSensitivity
+// countGrid is the grid of counts. Central noise needs none; the sum of distributed
+// shares is as close to its law as that of vectors when counts are scaled up (design
+// section 6).
+func (p *Plan) countGrid() float64 {
+	if p.Honest > 0 {
+		return 0x1p-8
 	}
-	return PowerSensitivity(radius, Grid(radius), p.D)
+	return 1
+}
+
+// grid is the grid of a query's answer, given the radius of its sum.
+func (p *Plan) grid(q Query, radius float64) float64 {
+	if q.Kind.counts() {
+		return p.countGrid()
+	}
+	return Grid(radius)
+}
+
+// Sensitivity is Δ of a query in its own units, given the radius of its sum.
+func (p *Plan) Sensitivity(q Query, radius float64) float64 {
+	if q.Kind.counts() {
+		return HistogramSensitivity / p.countGrid()
+	}
+	return SumSensitivity(q.Kind, radius, Grid(radius), q.Values)
 }
 
 // Sigma is the noise of a query in its own units, rounded up to the sampler's
-// grid, given the radius in force.
+// grid, given the radius of its sum. A choice by the exponential mechanism has none.
 func (p *Plan) Sigma(q Query, radius float64) (noise.Sigma, error) {
+	if q.Kind == KindSelect && p.Honest == 0 {
+		return 0, nil
+	}
 	return noise.SigmaAtLeast(q.Multiplier * p.Sensitivity(q, radius))
 }
 
-// RadiusFrom reads the private radius off a noised histogram: bins below 4σ
-// are zeroed, and R is the upper edge of the bin of the 0.9 quantile of what is left
-// (design section 2). If noise left nothing, R is previous, or 1 at the first.
-func RadiusFrom(noised []int64, sigma noise.Sigma, previous float64) float64 {
-	floor := 4 * sigma.Float()
+// quantileEdge reads a radius off a noised histogram whose noise has standard deviation
+// spread: bins below 4 spread are zeroed, and the upper edge of the bin of the
+// quantile of what is left is given (design section 2); 0 if noise left nothing.
+func quantileEdge(noised []int64, spread, quantile float64) float64 {
+	floor := 4 * spread
 	total := 0.0
 	for _, c := range noised {
 		if float64(c) >= floor {
@@ -65,17 +100,14 @@ func RadiusFrom(noised []int64, sigma noise.Sigma, previous float64) float64 {
 		}
 	}
 	if total == 0 {
-		if previous > 0 {
-			return previous
-		}
-		return 1
+		return 0
 	}
 	seen := 0.0
 	for j, c := range noised {
 		if float64(c) >= floor {
 			seen += float64(c)
 		}
-		if seen >= 0.9*total {
+		if seen >= quantile*total {
 			return BinEdge(j)
 		}
 	}

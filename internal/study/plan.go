@@ -2,7 +2,6 @@ package study
 
 import (
 	"math"
-	"slices"
 
 	"covey/internal/noise"
 )
@@ -12,39 +11,6 @@ const (
 	minRadius = 0x1p-200
 	maxRadius = 0x1p200
 )
-
-// HistogramBins is the number of bins of a private-radius query; bin j covers
-// [2^((j-256)/4), 2^((j-255)/4)), the ends are open (design section 2).
-const HistogramBins = 512
-
-// radiusRounds are the rounds before which a private radius is refreshed
-// (design section 2).
-var radiusRounds = []int{0, 1, 2, 4, 7}
-
-// ringBits are the wire widths that the plan chooses from (design section 5).
-var ringBits = []uint{32, 40, 48, 56, 64}
-
-// Kind is what a query asks for.
-type Kind string
-
-// The kinds of query.
-const (
-	KindPower     Kind = "power"
-	KindHistogram Kind = "histogram"
-)
-
-// Query is one planned private sum.
-type Query struct {
-	Index int     `json:"index"`
-	Kind  Kind    `json:"kind"`
-	Round int     `json:"round"` // t; a histogram of round t comes just before its power step
-	Rho   float64 `json:"rho"`   // zCDP charge
-	// Multiplier is σ/Δ: the noise for sensitivity one.
-	Multiplier float64 `json:"multiplier"`
-	Values     int     `json:"values"` // numbers in the answer: d, or the bins
-	Lanes      int     `json:"lanes"`  // with the noise lanes of design section 6
-	Bytes      int     `json:"bytes"`  // of one masked upload
-}
 
 // Plan is what a proposal means: everything that both sides derive from it.
 type Plan struct {
@@ -58,11 +24,18 @@ type Plan struct {
 	Radius float64 `json:"radius"`
 	// Paper holds the paper's u, τ and δ̄ where its radius or accountant is used.
 	Paper *noise.Paper `json:"paper,omitempty"`
-	// Rho is the whole study's zCDP charge: what a site's ledger reserves.
+	// Rho is the whole study's zCDP charge: what a site's ledger reserves. Of two
+	// branches, one is charged.
 	Rho     float64 `json:"rho"`
 	Queries []Query `json:"queries"`
 	// Slots is the one-time key material prepared: one a query, and the spares.
 	Slots int `json:"slots"`
+	// Groups of GroupSize units are what a private Λ is read from; 0 where none is.
+	GroupSize int `json:"group_size,omitempty"`
+	Groups    int `json:"groups,omitempty"`
+	// Honest is how many sites' shares of distributed noise carry σ²: U_min - max(η, 1).
+	// 0 where noise is central.
+	Honest int `json:"honest,omitempty"`
 	// Bits is the ring's width b.
 	Bits       uint       `json:"bits"`
 	Prediction Prediction `json:"prediction"`
@@ -79,8 +52,18 @@ func NewPlan(body []byte) (*Plan, error) {
 	if plan.Thresholds, err = NewThresholds(len(p.Roster), s.MinSurvivors); err != nil {
 		return nil, err
 	}
-	for _, m := range p.Roster {
-		plan.N += m.Units
+	for i := range p.Roster {
+		plan.N += plan.units(i)
+	}
+	if plan.N == 0 {
+		return nil, fieldError("center", `"pairs" needs two units at some site`)
+	}
+	if s.Noise == NoiseDistributed {
+		plan.Honest = plan.Thresholds.MinSurvivors - max(plan.Thresholds.Corrupt, 1)
+		if plan.Honest < 1 {
+			return nil, fieldError("noise", `"distributed" needs 3 sites: of %d, at least %d in a sum and %d of those curious, none is left to carry the noise`,
+				len(p.Roster), plan.Thresholds.MinSurvivors, max(plan.Thresholds.Corrupt, 1))
+		}
 	}
 	if plan.N > MaxUnits {
 		return nil, fieldError("roster", "at most 2^40 units in all, got %d", plan.N)
@@ -98,10 +81,22 @@ func NewPlan(body []byte) (*Plan, error) {
 	return plan, nil
 }
 
+// units is how many units, or pairs of them, a site contributes.
+func (p *Plan) units(site int) int {
+	n := p.Proposal.Roster[site].Units
+	if p.Proposal.Spec.Center == CenterPairs {
+		return n / 2
+	}
+	return n
+}
+
 // setRounds fixes T, the public radius and the paper's numbers.
 func (p *Plan) setRounds() error {
 	s := p.Proposal.Spec
 	p.Rounds = s.Rounds
+	if s.Method == MethodCovariance {
+		p.Rounds = 1
+	}
 	if p.Rounds == 0 {
 		t := math.Ceil(s.C * math.Log(math.E*float64(p.D)) / s.Alpha)
 		if t > MaxRounds {
@@ -109,10 +104,11 @@ func (p *Plan) setRounds() error {
 		}
 		p.Rounds = max(1, int(t))
 	}
-	if s.Radius == RadiusPaper || s.Accountant == AccountantPaper {
-		// Only τ depends on Λ through R, and a public radius replaces R.
-		lambda := s.Lambda
-		if lambda == 0 {
+	if s.Method != MethodCovariance && (s.Radius == RadiusPaper || s.Accountant == AccountantPaper) {
+		// Only τ depends on Λ through R, and a public radius replaces R. A private Λ
+		// scales both when it is known.
+		lambda, public := s.Lambda.Public()
+		if !public {
 			lambda = 1
 		}
 		paper, err := noise.NewPaper(noise.PaperInput{
@@ -123,10 +119,13 @@ func (p *Plan) setRounds() error {
 		}
 		p.Paper = &paper
 	}
+	if s.Method == MethodCovariance {
+		return nil
+	}
 	if r, public := s.Radius.Public(); public {
 		p.Radius = r
-	} else if s.Radius == RadiusPaper {
-		p.Radius = p.Paper.Radius
+	} else if s.Radius == RadiusPaper && s.Lambda != LambdaPrivate {
+		p.Radius = p.paperRadius(1)
 		if !(p.Radius >= minRadius && p.Radius <= maxRadius) {
 			return fieldError("lambda", "gives a radius outside 2^-200..2^200")
 		}
@@ -134,120 +133,33 @@ func (p *Plan) setRounds() error {
 	return nil
 }
 
-// setQueries lists the queries and splits the budget over them.
-func (p *Plan) setQueries() error {
-	s := p.Proposal.Spec
-	histograms := 0
-	for t := range p.Rounds {
-		if p.Radius == 0 && slices.Contains(radiusRounds, t) {
-			p.Queries = append(p.Queries, Query{Kind: KindHistogram, Round: t, Values: HistogramBins})
-			histograms++
-		}
-		p.Queries = append(p.Queries, Query{Kind: KindPower, Round: t, Values: p.D})
+// paperRadius is Algorithm 1's R at scale times the plan's Λ. For a block of k it is
+// √k times that: each of k directions keeps to R with the paper's probability.
+func (p *Plan) paperRadius(scale float64) float64 {
+	r := p.Paper.Radius * scale
+	if p.Proposal.Spec.Subspace == SubspaceBlock {
+		r *= math.Sqrt(float64(p.K()))
 	}
-	spare := s.SpareSlots
-	if spare == 0 {
-		spare = max(4, len(p.Queries)/4)
-	}
-	p.Slots = len(p.Queries) + spare
-	if p.Slots > MaxSlots {
-		return fieldError("spare_slots", "%d queries and %d spare slots are more than %d", len(p.Queries), spare, MaxSlots)
-	}
-
-	multiplier, err := p.multiplier(len(p.Queries))
-	if err != nil {
-		return err
-	}
-	// multiplier is that of a query with the whole budget; one with share w of it
-	// gets multiplier/√w. The shares add up to 1.
-	steps := 1.0
-	if histograms > 0 {
-		steps -= s.RadiusShare
-	}
-	for i := range p.Queries {
-		q := &p.Queries[i]
-		var share float64
-		switch {
-		case q.Kind == KindHistogram:
-			share = s.RadiusShare / float64(histograms)
-		case s.Schedule == ScheduleRising:
-			share = steps * float64(q.Round+1) / float64(p.Rounds*(p.Rounds+1)/2)
-		default:
-			share = steps / float64(p.Rounds)
-		}
-		q.Index = i
-		q.Multiplier = multiplier / math.Sqrt(share)
-		// The charge of σ = multiplier·Δ does not depend on Δ. Rounding σ up to
-		// its grid (noise.Sigma) only lowers the true charge.
-		q.Rho = noise.RhoOf(1, q.Multiplier)
-		p.Rho += q.Rho
-	}
-	return nil
+	return r
 }
 
-// multiplier gives σ/Δ of one query that takes the whole budget.
-func (p *Plan) multiplier(queries int) (float64, error) {
-	s := p.Proposal.Spec
-	if s.Accountant == AccountantPaper {
-		// τ = 4R√(T ln(1/δ̄))/(nε) on the mean of T queries of sensitivity 2R/n
-		// is σ = 2Δ√(T ln(1/δ̄))/ε on their sums; one query with the whole
-		// budget has that without √T.
-		return 2 * math.Sqrt(math.Log(1/p.Paper.DeltaBar)) / s.Epsilon, nil
+// K is the number of components.
+func (p *Plan) K() int { return p.Proposal.Spec.Components }
+
+// block is how many components one power run works on.
+func (p *Plan) block() int {
+	if p.Proposal.Spec.Subspace == SubspaceDeflation {
+		return 1
 	}
-	// The check of what is released may refuse a good release with probability
-	// FalseReject: that event's share of δ is set aside.
-	delta := s.Delta - float64(queries)*(1+math.Exp(s.Epsilon))*noise.FalseReject
-	rho, err := noise.Rho(s.Epsilon, delta)
-	if err != nil {
-		return 0, err
-	}
-	// The sum of the charges, each rounded upward, must stay within rho.
-	rho *= 1 - 1e-12
-	return noise.SigmaFor(rho, 1), nil
+	return p.K()
 }
 
-// setRing chooses the narrowest ring that holds n·(R/g + √d/2) plus 40σ.
-func (p *Plan) setRing() error {
-	ratio := 0x1p17 // of a radius that is not known yet; Grid keeps R/g below it
-	if p.Radius > 0 {
-		ratio = p.Radius / Grid(p.Radius)
-	}
-	need := 0.0
-	for _, q := range p.Queries {
-		per, sensitivity := 1.0, math.Sqrt2
-		if q.Kind == KindPower {
-			per = ratio + math.Sqrt(float64(p.D))
-			sensitivity = 2*ratio + math.Sqrt(float64(p.D))
-		}
-		need = max(need, float64(p.N)*per+40*q.Multiplier*sensitivity)
-	}
-	for _, bits := range ringBits {
-		if need < math.Ldexp(1, int(bits)-1) {
-			p.Bits = bits
-			break
-		}
-	}
-	if p.Bits == 0 {
-		return fieldError("roster", "a ring of 64 bits cannot hold the sum: n(R/g+√d)+40σ is 2^%.1f, the bound 2^63", math.Log2(need))
-	}
-	for i := range p.Queries {
-		q := &p.Queries[i]
-		q.Lanes = q.Values + NoiseLanes(p.Bits)
-		q.Bytes = q.Lanes * int(p.Bits) / 8
-	}
-	return nil
-}
+// Runs is how many power runs find the components: k with deflation, else one.
+func (p *Plan) Runs() int { return p.runs() }
+
+// runs is how many power runs there are.
+func (p *Plan) runs() int { return p.K() / p.block() }
 
 // NoiseLanes is how many lanes of a ring of the given width hold the 256 bits
 // that key the one noise of a sum (design section 6).
 func NoiseLanes(bits uint) int { return (256 + int(bits) - 1) / int(bits) }
-
-// BytesPerRound is the mean size of a site's uploads over the power rounds,
-// histograms included.
-func (p *Plan) BytesPerRound() float64 {
-	total := 0
-	for _, q := range p.Queries {
-		total += q.Bytes
-	}
-	return float64(total) / float64(p.Rounds)
-}

@@ -18,12 +18,16 @@ type Release struct {
 	Round     int         `json:"round"`
 	Survivors []int       `json:"survivors"` // roster indices, ascending
 	Units     int         `json:"units"`     // of the survivors
-	X         []float64   `json:"x"`         // x_t asked about
+	X         []float64   `json:"x"`         // asked about, as are the next four
+	Center    []float64   `json:"center,omitempty"`
+	Found     []float64   `json:"found,omitempty"`
 	Radius    float64     `json:"radius"`
 	Grid      float64     `json:"grid"`
 	Sigma     noise.Sigma `json:"sigma"`
-	Rho       float64     `json:"rho"`    // charge
-	Noised    []int64     `json:"noised"` // sum + noise
+	// Share is each survivor's own σ where noise is distributed, 0 where it is central.
+	Share  noise.Sigma `json:"share,omitempty"`
+	Rho    float64     `json:"rho"`    // charge
+	Noised []int64     `json:"noised"` // sum + noise; the chosen candidate alone where one is chosen
 }
 
 // releaseLabel separates the coordinator's signatures from every other.
@@ -45,51 +49,82 @@ func ParseRelease(encoded []byte) (Release, error) {
 }
 
 // NewRelease makes the release of an ask over survivors.
-func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) Release {
-	units := 0
-	for _, i := range survivors {
-		units += p.Proposal.Roster[i].Units
-	}
-	return Release{
+func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, error) {
+	r := Release{
 		Study: p.Digest, Query: a.Query, Slot: a.Slot, Kind: a.Kind, Round: a.Round,
-		Survivors: survivors, Units: units, X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: a.Sigma,
+		Survivors: survivors, X: a.X, Center: a.Center, Found: a.Found, Radius: a.Radius, Grid: a.Grid, Sigma: a.Sigma,
 		Rho: p.Queries[a.Query].Rho, Noised: noised,
 	}
+	for _, i := range survivors {
+		r.Units += p.units(i)
+	}
+	var err error
+	if p.Honest > 0 {
+		r.Share, err = p.Share(a.Sigma)
+	}
+	return r, err
 }
 
-// Z is z_t, the noised mean of a power release: d numbers in the squared units of
-// the scaled columns.
+// Ask is what the release answers.
+func (r Release) Ask(attempt uint32) Ask {
+	return Ask{Attempt: attempt, Query: r.Query, Slot: r.Slot, Kind: r.Kind, Round: r.Round,
+		X: r.X, Center: r.Center, Found: r.Found, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma}
+}
+
+// Z is the noised mean over units: for a power step z_t, in the squared units of the
+// scaled columns, laid out like X.
 func (r Release) Z() []float64 {
 	z := make([]float64, len(r.Noised))
 	for i, v := range r.Noised {
-		z[i] = float64(v) * r.Grid / float64(r.Units)
+		z[i] = float64(v) * r.Grid / float64(max(1, r.Units))
 	}
 	return z
 }
 
-// Tau is the noise's standard deviation on each coordinate of Z.
-func (r Release) Tau() float64 { return r.Sigma.Float() * r.Grid / float64(r.Units) }
-
-// NoiseToSignal is τ√d/‖z‖ of a power release: what auto and the pages judge
-// by. A z of zero gives the largest float, which JSON can hold.
-func (r Release) NoiseToSignal() float64 {
-	n := norm(r.Z())
-	if n == 0 {
-		return math.MaxFloat64
+// Spread is the noise's standard deviation on each number of Noised. With distributed
+// noise all survivors' shares are in it, where fewer would do.
+func (r Release) Spread() float64 {
+	if r.Share > 0 {
+		return r.Share.Float() * math.Sqrt(float64(len(r.Survivors)))
 	}
-	return r.Tau() * math.Sqrt(float64(len(r.Noised))) / n
+	return r.Sigma.Float()
 }
 
-// Next gives the iterate and the radius in force after r: x_{t+1} = z/‖z‖
-// after a power step, a new R after a histogram. A z of exactly zero keeps x.
-func (p *Plan) Next(r Release, radius float64) (x []float64, nextRadius float64) {
-	if r.Kind == KindHistogram {
-		return r.X, RadiusFrom(r.Noised, r.Sigma, radius)
+// Tau is the noise's standard deviation on each coordinate of Z.
+func (r Release) Tau() float64 { return r.Spread() * r.Grid / float64(max(1, r.Units)) }
+
+// columns are the vectors of d of a power step's Z, less their part in what deflation
+// has found: only noise is there.
+func (r Release) columns(d int) [][]float64 {
+	columns, found := split(r.Z(), d), split(r.Found, d)
+	for _, v := range columns {
+		for range 2 {
+			for _, b := range found {
+				c := dot(v, b)
+				for i := range v {
+					v[i] -= float64(c * b[i])
+				}
+			}
+		}
 	}
-	if unit, ok := normalize(r.Z()); ok {
-		return unit, radius
+	return columns
+}
+
+// NoiseToSignal is τ√d over the smallest singular value of a power step's Z, for one
+// component τ√d/‖z‖: what auto and the pages judge by. A Z of less than full rank gives
+// the largest float, which JSON can hold.
+func (p *Plan) NoiseToSignal(r Release) float64 { return noiseToSignal(r, p.D) }
+
+func noiseToSignal(r Release, d int) float64 {
+	k := len(r.X) / d
+	if k == 0 {
+		return math.MaxFloat64 // no power step
 	}
-	return r.X, radius
+	_, s, err := leading(r.columns(d), k)
+	if err != nil || !(s[k-1] > 0) {
+		return math.MaxFloat64
+	}
+	return min(math.MaxFloat64, r.Tau()*math.Sqrt(float64(d))/s[k-1])
 }
 
 // CheckRelease says whether r is the plan's query of its index over a lawful
@@ -98,12 +133,24 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 	if r.Study != p.Digest {
 		return mismatch(r.Query, "study", "is another study's")
 	}
-	if err := p.Check(Ask{Attempt: attempt, Query: r.Query, Slot: r.Slot, Kind: r.Kind, Round: r.Round,
-		X: r.X, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma}); err != nil {
+	if err := p.Check(r.Ask(attempt)); err != nil {
 		return err
 	}
-	if len(r.Noised) != p.Queries[r.Query].Values {
-		return mismatch(r.Query, "noised", "has %d values, the plan %d", len(r.Noised), p.Queries[r.Query].Values)
+	if want := p.released(p.Queries[r.Query]); len(r.Noised) != want {
+		return mismatch(r.Query, "noised", "has %d values, the plan %d", len(r.Noised), want)
+	}
+	if q := p.Queries[r.Query]; p.chooses(q) && (r.Noised[0] < 0 || r.Noised[0] >= int64(q.Values)) {
+		return mismatch(r.Query, "noised", "chooses none of %d candidates", q.Values)
+	}
+	var share noise.Sigma
+	if p.Honest > 0 {
+		var err error
+		if share, err = p.Share(r.Sigma); err != nil {
+			return err
+		}
+	}
+	if r.Share != share {
+		return mismatch(r.Query, "share", "is not the plan's")
 	}
 	if len(r.Survivors) < p.Thresholds.MinSurvivors {
 		return mismatch(r.Query, "survivors", "%d sites, at least %d", len(r.Survivors), p.Thresholds.MinSurvivors)
@@ -114,10 +161,26 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 			return mismatch(r.Query, "survivors", "are not ascending roster indices")
 		}
 		last = i
-		units += p.Proposal.Roster[i].Units
+		units += p.units(i)
 	}
 	if units != r.Units {
 		return mismatch(r.Query, "units", "are not the survivors'")
 	}
 	return nil
+}
+
+// chooses says that a query's answer is one candidate, chosen from exact counts by the
+// exponential mechanism. With distributed noise nobody has those: noised counts are
+// released, and the largest is taken.
+func (p *Plan) chooses(q Query) bool { return q.Kind == KindSelect && p.Honest == 0 }
+
+// Chooses is chooses of the query with that index.
+func (p *Plan) Chooses(query int) bool { return p.chooses(p.Queries[query]) }
+
+// released is how many numbers a query's release has.
+func (p *Plan) released(q Query) int {
+	if p.chooses(q) {
+		return 1
+	}
+	return q.Values
 }

@@ -1,15 +1,10 @@
 package study
 
 import (
+	"cmp"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
-
-// autoNoise is the noise-to-signal of z_T below which x_T is as good as the
-// pooled direction or better (design section 2).
-const autoNoise = 0.12
 
 // Result is what a study found: every released value and, from them, each
 // output. The names are scikit-learn's where it has them. All of it is
@@ -25,23 +20,41 @@ type Result struct {
 	Rho     float64 `json:"rho"` // charged, all queries
 	Profile string  `json:"profile"`
 
-	Columns  []string  `json:"feature_names_in_"`
-	Offset   []float64 `json:"mean_"` // public constants, not learned
-	Scale    []float64 `json:"scale_"`
-	Sites    []string  `json:"sites"`
-	N        int       `json:"n_samples_"`
-	D        int       `json:"n_features_in_"`
-	Rounds   int       `json:"rounds"`
-	Radius   float64   `json:"radius"` // the last in force
-	Output   string    `json:"output"` // of component: random, last or pooled
-	OutputAs string    `json:"output_asked"`
-	// Components is 1×d, in scaled columns, its largest loading positive.
+	Columns []string  `json:"feature_names_in_"`
+	Offset  []float64 `json:"offset_"` // public constants, not learned
+	Scale   []float64 `json:"scale_"`
+	Mean    []float64 `json:"mean_"` // released, in scaled columns; zeros where nothing was
+	Sites   []string  `json:"sites"`
+	N       int       `json:"n_samples_"` // units, or pairs of them
+	D       int       `json:"n_features_in_"`
+	K       int       `json:"n_components_"`
+	Unit    string    `json:"unit,omitempty"`
+	// PerUnit is the released mean of rows per unit, where a unit is not a row.
+	PerUnit   float64 `json:"rows_per_unit,omitempty"`
+	Center    string  `json:"center"`
+	Noise     string  `json:"noise"`
+	Method    string  `json:"method"` // that was used
+	MethodWhy string  `json:"method_why"`
+	Subspace  string  `json:"subspace"`
+	Rounds    int     `json:"rounds"`
+	Lambda    float64 `json:"lambda,omitempty"` // private
+	Radius    float64 `json:"radius"`           // the last in force: of power steps, or B² of the covariance
+	Output    string  `json:"output"`           // of components: random, last or pooled; covariance where that is the method
+	OutputAs  string  `json:"output_asked"`
+	// Components is k×d, in scaled columns, by falling explained variance where that was
+	// bought; each has its largest loading positive.
 	Components [][]float64 `json:"components_"`
-	// Outputs holds all three, so that another choice costs nothing.
-	Outputs           map[string][]float64 `json:"outputs"`
-	ExplainedVariance []float64            `json:"explained_variance_"` // null: not bought
-	NoiseToSignal     float64              `json:"noise_to_signal"`     // of z_T
-	Releases          []Release            `json:"releases"`            // as Signed, to be read
+	// Outputs holds all, so that another choice costs nothing; not reordered.
+	Outputs map[string][][]float64 `json:"outputs"`
+	// ExplainedVariance and what belongs to it is null where it was not bought.
+	ExplainedVariance []float64    `json:"explained_variance_"`
+	VarianceInterval  [][2]float64 `json:"explained_variance_interval_"`
+	VarianceRatio     []float64    `json:"explained_variance_ratio_"`
+	TotalVariance     float64      `json:"total_variance_,omitempty"`
+	TotalInterval     *[2]float64  `json:"total_variance_interval_,omitempty"`
+	VarianceNote      string       `json:"variance_note,omitempty"`
+	NoiseToSignal     float64      `json:"noise_to_signal"` // of z_T, or of the covariance
+	Releases          []Release    `json:"releases"`        // as Signed, to be read
 
 	Proposal  Blob            `json:"proposal"`  // its exact bytes
 	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
@@ -54,10 +67,8 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 	s := p.Proposal.Spec
 	r := &Result{
 		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Profile: s.Profile,
-		N: p.N, D: p.D, Rounds: p.Rounds, OutputAs: s.Output, Releases: releases,
-	}
-	if len(releases) != len(p.Queries) {
-		return nil, fieldError("releases", "%d of %d queries are released", len(releases), len(p.Queries))
+		N: p.N, D: p.D, K: p.K(), Unit: s.Unit, Center: s.Center, Noise: s.Noise, Subspace: s.Subspace, Rounds: p.Rounds,
+		OutputAs: s.Output, Releases: releases, Mean: make([]float64, p.D),
 	}
 	for _, c := range s.Columns {
 		r.Columns = append(r.Columns, c.Name)
@@ -67,82 +78,155 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 	for _, m := range p.Proposal.Roster {
 		r.Sites = append(r.Sites, m.Name)
 	}
-	var steps []Release
-	for _, rel := range releases {
+	c := p.Start()
+	for i, rel := range releases {
+		if rel.Query != c.Query {
+			return nil, fieldError("releases", "query %d is released where %d is due", rel.Query, c.Query)
+		}
 		r.Rho += rel.Rho
-		if rel.Kind == KindPower {
-			steps = append(steps, rel)
+		if rel.Kind == KindPower || rel.Kind == KindMoment {
 			r.Radius = rel.Radius
 		}
-	}
-	last, _ := p.Next(steps[len(steps)-1], r.Radius)
-	r.NoiseToSignal = steps[len(steps)-1].NoiseToSignal()
-	pooled, err := Pooled(steps)
-	if err != nil {
-		return nil, err
-	}
-	r.Outputs = map[string][]float64{
-		OutputRandom: orient(steps[p.RandomRound()].X), // x_J is what round J was asked about
-		OutputLast:   orient(last),
-		OutputPooled: orient(pooled),
-	}
-	r.Output = s.Output
-	if s.Output == OutputAuto {
-		r.Output = OutputPooled
-		if r.NoiseToSignal < autoNoise {
-			r.Output = OutputLast
+		var err error
+		if c, err = p.Next(c, rel, releases[:i]); err != nil {
+			return nil, err
 		}
 	}
-	r.Components = [][]float64{r.Outputs[r.Output]}
+	if c.Query != len(p.Queries) {
+		return nil, fieldError("releases", "the releases end before query %d", c.Query)
+	}
+	r.Method, r.Lambda, r.PerUnit = c.Method, c.Lambda, c.PerUnit
+	r.MethodWhy = "as asked"
+	if s.Method == MethodAuto {
+		_, r.MethodWhy = p.decide(p.radiiAtDecision(releases))
+	}
+	if c.Center != nil {
+		r.Mean = c.Center
+	}
+	if err := r.findComponents(p, releases); err != nil {
+		return nil, err
+	}
+	r.explain(p, c, releases)
 	return r, nil
 }
 
-// Pooled is the leading direction of Σ_{t≥T/2} z_t z_tᵀ/τ_t² over power releases in
-// order (design section 2, with each round weighted by its own noise):
-// post-processing, so free.
-func Pooled(steps []Release) ([]float64, error) {
-	half := steps[len(steps)/2:]
-	d, last := len(half[0].Noised), half[len(half)-1].Tau()
-	// The leading left singular vector of the d×m matrix of the z_t, by the
-	// m×m Gram matrix: m is rounds, d may be large.
-	z := mat.NewDense(len(half), d, nil)
-	for i, s := range half {
-		row := s.Z()
-		for j := range row {
-			row[j] *= last / s.Tau() // relative to the last, to stay in range
+// radiiAtDecision are the radii that auto compared.
+func (p *Plan) radiiAtDecision(releases []Release) map[Kind]float64 {
+	c := p.Start()
+	for i, r := range releases {
+		c, _ = p.Next(c, r, releases[:i]) // it gave no error the first time
+		if c.Method != "" {
+			break
 		}
-		z.SetRow(i, row)
 	}
-	var gram mat.SymDense
-	gram.SymOuterK(1, z)
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&gram, true) {
-		return nil, fieldError("releases", "the pooled direction's eigenvalues do not converge")
-	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	var v mat.VecDense
-	v.MulVec(z.T(), vectors.ColView(len(half)-1)) // eigenvalues ascend
-	unit, ok := normalize(v.RawVector().Data)
-	if !ok {
-		return steps[len(steps)-1].X, nil
-	}
-	return unit, nil
+	return c.Radii
 }
 
-// orient gives x with its largest loading positive.
-func orient(x []float64) []float64 {
-	x = slices.Clone(x)
-	at := 0
-	for i, v := range x {
-		if math.Abs(v) > math.Abs(x[at]) {
-			at = i
+// findComponents makes the outputs of every run and the components in force.
+func (r *Result) findComponents(p *Plan, releases []Release) error {
+	r.Outputs = map[string][][]float64{}
+	steps := map[int][]Release{}
+	for _, rel := range releases {
+		switch rel.Kind {
+		case KindPower:
+			run := p.Queries[rel.Query].Run
+			steps[run] = append(steps[run], rel)
+		case KindMoment:
+			vectors, values, err := principal(rel, p.D, p.K())
+			if err != nil {
+				return err
+			}
+			r.Output, r.NoiseToSignal = OutputCovariance, math.MaxFloat64
+			r.Components = orientAll(vectors)
+			r.Outputs[r.Output] = orientAll(vectors)
+			// A noised symmetric matrix moves v by a vector of about this length.
+			if low := values[p.K()-1]; low > 0 {
+				r.NoiseToSignal = min(math.MaxFloat64, rel.Tau()*math.Sqrt(float64(p.D+1)/2)/low)
+			}
 		}
 	}
-	if x[at] < 0 {
-		for i := range x {
-			x[i] = -x[i]
+	for run := range len(steps) {
+		out, err := p.outputs(steps[run])
+		if err != nil {
+			return err
+		}
+		for name, vectors := range out.vectors {
+			r.Outputs[name] = append(r.Outputs[name], vectors...)
+		}
+		r.Output = out.chosen
+		for _, v := range out.vectors[out.chosen] {
+			r.Components = append(r.Components, slices.Clone(v))
+		}
+		r.NoiseToSignal = max(r.NoiseToSignal, out.noise) // of deflation's runs, the worst
+	}
+	return nil
+}
+
+// normal95 is the half-width of a normal law's central 95% in standard deviations.
+const normal95 = 1.959963984540054
+
+// explain fills explained variance in, where it was bought, and puts the components
+// in its order.
+func (r *Result) explain(p *Plan, c Course, releases []Release) {
+	rows := max(1, c.PerUnit)
+	var order []int
+	for _, rel := range releases {
+		z, half := rel.Z(), normal95*rel.Tau()/rows
+		switch rel.Kind {
+		case KindVariance:
+			order = make([]int, len(z))
+			for i := range order {
+				order[i] = i
+				z[i] /= rows
+			}
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(z[b], z[a]) })
+			components := r.Components
+			r.Components = nil
+			for _, i := range order {
+				v := max(0, z[i])
+				r.Components = append(r.Components, components[i])
+				r.ExplainedVariance = append(r.ExplainedVariance, v)
+				r.VarianceInterval = append(r.VarianceInterval, [2]float64{max(0, z[i]-half), max(0, z[i]+half)})
+			}
+		case KindTotal:
+			z[0] /= rows
+			r.TotalVariance = max(0, z[0])
+			r.TotalInterval = &[2]float64{max(0, z[0]-half), max(0, z[0]+half)}
+			for _, v := range r.ExplainedVariance {
+				ratio := 0.0
+				if r.TotalVariance > 0 {
+					ratio = min(1, v/r.TotalVariance)
+				}
+				r.VarianceRatio = append(r.VarianceRatio, ratio)
+			}
+			r.VarianceNote = varianceNote
 		}
 	}
-	return x
+}
+
+// varianceNote says what the intervals cover.
+const varianceNote = "each interval covers, with probability 0.95, what the noise added to the variance of these very rows along the component, after clipping; " +
+	"it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it"
+
+// Step is one power step as a page or a plot shows it.
+type Step struct {
+	Round, Run    int
+	NoiseToSignal float64
+	X             [][]float64 // asked about: vectors of d
+}
+
+// Steps are the power steps of the result, in order.
+func (r *Result) Steps() []Step {
+	var out []Step
+	run := 0
+	for _, rel := range r.Releases {
+		if rel.Kind != KindPower {
+			continue
+		}
+		if rel.Round == 0 && len(out) > 0 {
+			run++
+		}
+		out = append(out, Step{Round: rel.Round, Run: run, NoiseToSignal: noiseToSignal(rel, r.D), X: split(rel.X, r.D)})
+	}
+	return out
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 )
 
 // public gives a generator of public randomness: keyed by the digest, so that
@@ -18,22 +20,35 @@ func (p *Plan) public(label string) *rand.Rand {
 	return rand.New(rand.NewChaCha8([32]byte(key)))
 }
 
-// Start is x_0, uniform on the unit sphere of R^d (Algorithm 1, line 3).
-func (p *Plan) Start() []float64 {
-	r := p.public("x0")
-	x := make([]float64, p.D)
-	for {
+// startBlock is X_0 of a run: vectors uniform on the unit sphere of R^d (Algorithm 1,
+// line 3), made orthogonal to each other and to what was found before.
+func (p *Plan) startBlock(run int, found []float64) []float64 {
+	label := "x0"
+	if run > 0 {
+		label = "x0 of run " + strconv.Itoa(run)
+	}
+	r := p.public(label)
+	basis := split(found, p.D)
+	for len(basis) < len(found)/p.D+p.block() {
+		x := make([]float64, p.D)
 		for i := range x {
 			x[i] = r.NormFloat64()
 		}
-		if unit, ok := normalize(x); ok {
-			return unit
+		if unit, ok := against(x, basis); ok {
+			basis = append(basis, unit)
 		}
 	}
+	return flat(basis[len(found)/p.D:])
 }
 
-// RandomRound is J, uniform on 0..T-1 (Algorithm 1, line 9).
-func (p *Plan) RandomRound() int { return p.public("J").IntN(p.Rounds) }
+// RandomRound is J of a run, uniform on 0..T-1 (Algorithm 1, line 9).
+func (p *Plan) RandomRound(run int) int {
+	label := "J"
+	if run > 0 {
+		label = "J of run " + strconv.Itoa(run)
+	}
+	return p.public(label).IntN(p.Rounds)
+}
 
 // normalize gives v/‖v‖ in a new slice, or false for a zero or non-finite v.
 func normalize(v []float64) ([]float64, bool) {
@@ -46,6 +61,67 @@ func normalize(v []float64) ([]float64, bool) {
 		unit[i] = v[i] / n
 	}
 	return unit, true
+}
+
+// against gives v less its part in the span of an orthonormal basis, at unit length, or
+// false where nothing of it is left. Twice is enough (Kahan; Parlett 1998, section 6.9).
+func against(v []float64, basis [][]float64) ([]float64, bool) {
+	unit, ok := normalize(v) // a nil v has no direction
+	for range 2 {
+		if !ok {
+			return nil, false
+		}
+		for _, b := range basis {
+			c := dot(unit, b)
+			for i := range unit {
+				unit[i] -= float64(c * b[i])
+			}
+		}
+		if norm(unit) < 1e-8 {
+			return nil, false
+		}
+		unit, ok = normalize(unit)
+	}
+	return unit, ok
+}
+
+// orthonormalize is the Q of a QR decomposition of the columns, with a positive
+// diagonal. A column that depends on those before it is replaced by its fallback, or by
+// the first unit vector that is independent.
+func orthonormalize(columns, fallback [][]float64) [][]float64 {
+	var out [][]float64
+	for i, v := range columns {
+		unit, ok := against(v, out)
+		if !ok {
+			unit, ok = against(fallback[i], out)
+		}
+		for j := 0; !ok; j++ { // at most len(out)+1 turns: as many unit vectors span more
+			e := make([]float64, len(fallback[i]))
+			e[j] = 1
+			unit, ok = against(e, out)
+		}
+		out = append(out, unit)
+	}
+	return out
+}
+
+// split cuts vectors of d, one after another, apart; flat puts them together.
+func split(v []float64, d int) [][]float64 {
+	var out [][]float64
+	for ; len(v) > 0; v = v[d:] {
+		out = append(out, v[:d:d])
+	}
+	return out
+}
+
+func flat(vectors [][]float64) []float64 { return slices.Concat(vectors...) }
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += float64(a[i] * b[i])
+	}
+	return sum
 }
 
 // norm is the Euclidean norm, safe from overflow.

@@ -18,6 +18,7 @@ name = "weights"
 dataset = "rows"
 epsilon = 1.0
 delta = 1e-6
+explained_variance = "none"
 [[columns]]
 name = "a"
 offset = 1.5
@@ -187,7 +188,7 @@ func TestBadInput(t *testing.T) {
 		{"column twice", minimal + "[[columns]]\nname = \"a\"\n", "\"a\" appears twice"},
 		{"zero scale", minimal + "[[columns]]\nname = \"c\"\nscale = -1.0\n", "columns[2].scale: must be"},
 		{"type", with("rounds = \"many\""), "toml: line"},
-		{"distributed", with("noise = \"distributed\""), "noise: must be one of"},
+		{"bad noise", with("noise = \"local\""), "noise: must be one of"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -274,12 +275,12 @@ func TestProposalIsItsBytes(t *testing.T) {
 
 func TestStartIsAUnitVectorOfTheDigest(t *testing.T) {
 	p := mustPlan(t, minimal, 10, 20, 30)
-	a, b := p.Start(), p.Start()
+	a, b := p.Start().X, p.Start().X
 	if math.Abs(norm(a)-1) > 1e-12 || a[0] != b[0] {
 		t.Fatalf("x_0 = %v, then %v", a, b)
 	}
 	q := mustPlan(t, minimal, 10, 20, 31)
-	if q.Start()[0] == a[0] {
+	if q.Start().X[0] == a[0] {
 		t.Fatal("two studies have the same x_0")
 	}
 }

@@ -128,15 +128,15 @@ func verifies(p *Plan, input, signature []byte) bool {
 
 // checkReleases checks every signed release in its place and gives what it says.
 func (r *Result) checkReleases(p *Plan) ([]Release, error) {
-	if len(r.Signed) != len(p.Queries) {
-		return nil, unverified(-1, "signed", "has %d releases, the plan %d queries", len(r.Signed), len(p.Queries))
-	}
-	if len(r.Releases) != len(p.Queries) {
-		return nil, unverified(-1, "releases", "has %d releases, the plan %d queries", len(r.Releases), len(p.Queries))
-	}
 	var releases []Release
-	x, radius, slot := p.Start(), p.Radius, -1
+	c, slot := p.Start(), -1
 	for i, signed := range r.Signed {
+		if c.Query == len(p.Queries) || c.End != "" {
+			return nil, unverified(-1, "signed", "has %d releases, the study ended with %d", len(r.Signed), i)
+		}
+		if i >= len(r.Releases) {
+			return nil, unverified(-1, "releases", "has %d releases, signed %d", len(r.Releases), len(r.Signed))
+		}
 		if !verifies(p, SigningInput(signed.Encoded), signed.Signature) {
 			return nil, unverified(i, "signed", "the signature is not the coordinator key's over this release")
 		}
@@ -147,8 +147,8 @@ func (r *Result) checkReleases(p *Plan) ([]Release, error) {
 		if shown, err := r.Releases[i].Encode(); err != nil || !bytes.Equal(shown, signed.Encoded) {
 			return nil, unverified(i, "releases", "is not what is signed")
 		}
-		if release.Query != i {
-			return nil, unverified(i, "query", "%d stands in its place", release.Query)
+		if release.Query != c.Query {
+			return nil, unverified(i, "query", "%d stands in the place of %d", release.Query, c.Query)
 		}
 		if release.Slot <= slot {
 			return nil, unverified(i, "slot", "%d does not come after slot %d of the query before", release.Slot, slot)
@@ -164,19 +164,36 @@ func (r *Result) checkReleases(p *Plan) ([]Release, error) {
 		if p.Proposal.Spec.OnDropout == DropoutWait && i > 0 && !slices.Equal(release.Survivors, releases[0].Survivors) {
 			return nil, unverified(i, "survivors", `are not the study's first, and on_dropout is "wait"`)
 		}
-		if !nearVector(release.X, x) {
-			return nil, unverified(i, "x", "does not follow from the release before")
+		want, err := p.NewAsk(c, release.Slot, 0)
+		if err != nil {
+			return nil, unverified(i, "query", "%v", err)
 		}
-		if release.Kind == KindPower && !near(release.Radius, radius) {
+		for _, f := range []struct {
+			name      string
+			got, want []float64
+		}{{"x", release.X, want.X}, {"center", release.Center, want.Center}, {"found", release.Found, want.Found}} {
+			if !nearVector(f.got, f.want) {
+				return nil, unverified(i, f.name, "does not follow from the release before")
+			}
+		}
+		if !near(release.Radius, want.Radius) {
 			return nil, unverified(i, "radius", "does not follow from the release before")
 		}
 		// Each within the tolerance of the plan's: so is their sum.
-		if want := p.Queries[i].Rho; !near(release.Rho, want) {
+		if want := p.Queries[release.Query].Rho; !near(release.Rho, want) {
 			return nil, unverified(i, "rho", "%.9g is charged, the plan charges %.9g", release.Rho, want)
 		}
-		x, radius = p.Next(release, radius)
+		if c, err = p.Next(c, release, releases); err != nil {
+			return nil, unverified(i, "noised", "%v", err)
+		}
 		slot = release.Slot
 		releases = append(releases, release)
+	}
+	if c.Query != len(p.Queries) {
+		return nil, unverified(-1, "signed", "has %d releases, and query %d is not among them", len(r.Signed), c.Query)
+	}
+	if len(r.Releases) != len(r.Signed) {
+		return nil, unverified(-1, "releases", "has %d releases, signed %d", len(r.Releases), len(r.Signed))
 	}
 	return releases, nil
 }
@@ -201,28 +218,69 @@ func (r *Result) checkOutputs(p *Plan, releases []Release) error {
 	if err != nil {
 		return unverified(-1, "releases", "%s", strings.TrimPrefix(err.Error(), "study: "))
 	}
-	for name, x := range want.Outputs {
-		if !nearVector(r.Outputs[name], x) {
-			return unverified(-1, "outputs", "%s does not follow from the releases", name)
-		}
-		want.Outputs[name] = r.Outputs[name]
-	}
 	if near(r.NoiseToSignal, want.NoiseToSignal) {
 		want.NoiseToSignal = r.NoiseToSignal
 	}
-	want.Components = [][]float64{want.Outputs[want.Output]}
 	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature
 	for field := range reflect.TypeFor[Result]().Fields() {
 		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)
-		if !reflect.DeepEqual(mine.Interface(), theirs.Interface()) {
-			return unverified(-1, field.Tag.Get("json"), "does not follow from the proposal and the releases")
+		same := reflect.DeepEqual(mine.Interface(), theirs.Interface())
+		if name := strings.TrimSuffix(field.Tag.Get("json"), ",omitempty"); slices.Contains(computed, name) {
+			same = alike(mine, theirs)
+		}
+		if !same {
+			return unverified(-1, strings.TrimSuffix(field.Tag.Get("json"), ",omitempty"), "does not follow from the proposal and the releases")
 		}
 	}
 	return nil
 }
 
+// computed are the keys whose numbers come out of more than copying and adding.
+var computed = []string{
+	"mean_", "rows_per_unit", "components_", "outputs", "explained_variance_", "explained_variance_interval_",
+	"explained_variance_ratio_", "total_variance_", "total_variance_interval_",
+}
+
+// alike is equality, but of floats: those may differ as verifyTolerance says.
+func alike(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Float64:
+		return nearVector([]float64{a.Float()}, []float64{b.Float()})
+	case reflect.Slice, reflect.Array:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for i := range a.Len() {
+			if !alike(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() && b.IsNil()
+		}
+		return alike(a.Elem(), b.Elem())
+	case reflect.Map:
+		if a.Len() != b.Len() {
+			return false
+		}
+		for _, key := range a.MapKeys() {
+			if v := b.MapIndex(key); !v.IsValid() || !alike(a.MapIndex(key), v) {
+				return false
+			}
+		}
+		return true
+	default:
+		return reflect.DeepEqual(a.Interface(), b.Interface())
+	}
+}
+
 func near(a, b float64) bool { return math.Abs(a-b) <= verifyTolerance*math.Abs(b) }
 
+// nearVector is absolute for what is at most 1, such as coordinates of unit vectors.
 func nearVector(a, b []float64) bool {
-	return slices.EqualFunc(a, b, func(a, b float64) bool { return math.Abs(a-b) <= verifyTolerance })
+	return slices.EqualFunc(a, b, func(a, b float64) bool {
+		return a == b || math.Abs(a-b) <= verifyTolerance*max(1, math.Abs(b))
+	})
 }

@@ -46,9 +46,10 @@ func course(t testing.TB, text string, change func(p *Plan, r *Release)) (*Plan,
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	var signed []SignedRelease
-	x, radius := p.Start(), p.Radius
+	c := p.Start()
+	var releases []Release
 	for i, q := range p.Queries {
-		a, err := p.NewAsk(i, i+min(i/2, 3), 0, x, radius) // some slots were given up
+		a, err := p.NewAsk(c, i+min(i/2, 3), 0) // some slots were given up
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,12 +66,18 @@ func course(t testing.TB, text string, change func(p *Plan, r *Release)) (*Plan,
 		if p.Proposal.Spec.OnDropout == DropoutContinue && i == 2 {
 			survivors = []int{0, 1, 2, 4}
 		}
-		r := p.NewRelease(a, survivors, noised)
+		r, err := p.NewRelease(a, survivors, noised)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.Next(c, r, releases); err != nil {
+			t.Fatal(err)
+		}
+		releases = append(releases, r)
 		if change != nil {
 			change(p, &r)
 		}
 		signed = append(signed, signRelease(t, r))
-		x, radius = p.Next(r, radius)
 	}
 	return p, body, signed
 }
@@ -174,7 +181,7 @@ func TestVerifyGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Chain.String() != "749f49e007837d6baab28f874935c0d422d078d8455382a996a12179c480c4e1" {
+	if v.Chain.String() != "3f3c7c84d4f67700ce6a2f89eab05937c6529ab7d76c03136efcd25f51a513ed" {
 		t.Errorf("chain %v", v.Chain)
 	}
 }
@@ -197,7 +204,6 @@ func TestVerifyRefusesReleases(t *testing.T) {
 		query            int
 		change           func(p *Plan, r *Release)
 	}{
-		{"another place", private, "query", 3, func(_ *Plan, r *Release) { r.Query = 5 }},
 		{"a slot twice", private, "slot", 3, func(_ *Plan, r *Release) { r.Slot = 3 }},
 		{"an earlier slot", private, "slot", 3, func(_ *Plan, r *Release) { r.Slot = 0 }},
 		{"another study", private, "study", 3, func(_ *Plan, r *Release) { r.Study[0]++ }},
@@ -209,7 +215,7 @@ func TestVerifyRefusesReleases(t *testing.T) {
 		{"a chosen x of a histogram", private, "x", 4, func(_ *Plan, r *Release) { r.X = []float64{r.X[1], -r.X[0]} }},
 		{"a chosen start", private, "x", 0, func(_ *Plan, r *Release) { r.X = []float64{0, 1} }},
 		{"a chosen radius", private, "radius", 3, func(p *Plan, r *Release) {
-			a, err := p.NewAsk(3, r.Slot, 0, r.X, 2*r.Radius)
+			a, err := askOf(p, 3, r.Slot, 2*r.Radius)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,6 +254,11 @@ func TestVerifyRefusesSigned(t *testing.T) {
 			r.Signed, r.Releases = slices.Clone(r.Signed), slices.Clone(r.Releases)
 			r.Signed[1], r.Signed[2] = r.Signed[2], r.Signed[1]
 			r.Releases[1], r.Releases[2] = r.Releases[2], r.Releases[1]
+		}},
+		{"another place", "query", 1, func(r *Result) {
+			r.Signed, r.Releases = slices.Clone(r.Signed), slices.Clone(r.Releases)
+			r.Releases[1].Query = 2
+			r.Signed[1] = signRelease(t, r.Releases[1])
 		}},
 		{"a signature", "signed", 1, func(r *Result) {
 			r.Signed = slices.Clone(r.Signed)
@@ -291,7 +302,7 @@ func TestVerifyRefusesResults(t *testing.T) {
 		"rho":                {"rho", func(r *Result) { r.Rho *= 1 - 1e-9 }},
 		"profile":            {"profile", func(r *Result) { r.Profile = ProfilePaper }},
 		"columns":            {"feature_names_in_", func(r *Result) { slices.Reverse(r.Columns) }},
-		"offset":             {"mean_", func(r *Result) { r.Offset[0] = 0 }},
+		"offset":             {"offset_", func(r *Result) { r.Offset[0] = 0 }},
 		"scale":              {"scale_", func(r *Result) { r.Scale[0] = 1 }},
 		"sites":              {"sites", func(r *Result) { r.Sites = r.Sites[1:] }},
 		"n":                  {"n_samples_", func(r *Result) { r.N++ }},
@@ -302,11 +313,18 @@ func TestVerifyRefusesResults(t *testing.T) {
 		"asked":              {"output_asked", func(r *Result) { r.OutputAs = OutputLast }},
 		"component":          {"components_", func(r *Result) { r.Components = [][]float64{{0, 1}} }},
 		"components":         {"components_", func(r *Result) { r.Components = append(r.Components, []float64{0, 1}) }},
-		"random":             {"outputs", func(r *Result) { r.Outputs[OutputRandom][0] += 1e-8 }},
-		"last":               {"outputs", func(r *Result) { r.Outputs[OutputLast][1] += 1e-8 }},
-		"pooled":             {"outputs", func(r *Result) { r.Outputs[OutputPooled][1] -= 1e-8 }},
-		"short":              {"outputs", func(r *Result) { r.Outputs[OutputPooled] = r.Outputs[OutputPooled][:1] }},
-		"one output more":    {"outputs", func(r *Result) { r.Outputs["best"] = []float64{0, 1} }},
+		"mean":               {"mean_", func(r *Result) { r.Mean[1] = 1e-8 }},
+		"center":             {"center", func(r *Result) { r.Center = CenterPrivate }},
+		"noise":              {"noise", func(r *Result) { r.Noise = NoiseDistributed }},
+		"method":             {"method", func(r *Result) { r.Method = MethodCovariance }},
+		"why":                {"method_why", func(r *Result) { r.MethodWhy = "it is better" }},
+		"k":                  {"n_components_", func(r *Result) { r.K++ }},
+		"total":              {"total_variance_", func(r *Result) { r.TotalVariance = 1 }},
+		"random":             {"outputs", func(r *Result) { r.Outputs[OutputRandom][0][0] += 1e-8 }},
+		"last":               {"outputs", func(r *Result) { r.Outputs[OutputLast][0][1] += 1e-8 }},
+		"pooled":             {"outputs", func(r *Result) { r.Outputs[OutputPooled][0][1] -= 1e-8 }},
+		"short":              {"outputs", func(r *Result) { r.Outputs[OutputPooled][0] = r.Outputs[OutputPooled][0][:1] }},
+		"one output more":    {"outputs", func(r *Result) { r.Outputs["best"] = [][]float64{{0, 1}} }},
 		"one output fewer":   {"outputs", func(r *Result) { delete(r.Outputs, OutputRandom) }},
 		"explained variance": {"explained_variance_", func(r *Result) { r.ExplainedVariance = []float64{2} }},
 		"noise to signal":    {"noise_to_signal", func(r *Result) { r.NoiseToSignal *= 1 + 1e-8 }},
@@ -326,9 +344,9 @@ func TestVerifySignature(t *testing.T) {
 	_, body, signed := course(t, public, nil)
 	for name, change := range map[string]func(r *Result){
 		"a bit of an output": func(r *Result) {
-			x := r.Outputs[OutputLast]
+			x := r.Outputs[OutputLast][0]
 			x[0] = math.Nextafter(x[0], 2)
-			r.Components[0] = r.Outputs[r.Output]
+			r.Components[0] = r.Outputs[r.Output][0]
 		},
 		"a bit of the noise": func(r *Result) { r.NoiseToSignal = math.Nextafter(r.NoiseToSignal, 1) },
 		"a bit of it":        func(r *Result) { r.Signature[5] ^= 1 },
@@ -364,7 +382,7 @@ func TestVerifyOtherProcessor(t *testing.T) {
 	r := signResult(t, body, signed)
 	r.NoiseToSignal *= 1 + 1e-14
 	for _, x := range r.Outputs {
-		x[1] -= 1e-14
+		x[0][1] -= 1e-14
 	}
 	reseal(t, r)
 	if _, err := Verify(file(t, r)); err != nil {

@@ -27,6 +27,7 @@ import (
 	"covey/internal/clip"
 	"covey/internal/failpoint"
 	"covey/internal/history"
+	"covey/internal/local"
 	"covey/internal/study"
 )
 
@@ -95,11 +96,8 @@ func newFleet(t *testing.T, coordinators, sites int, namespaces bool) *fleet {
 		p.args = []string{filepath.Join(f.bin, "agent"), "-C", p.dir, "run"}
 		f.sites = append(f.sites, p)
 		rows := f.writeRows(rng, p.dir+".csv")
-		f.truth.Sites[p.dir] = history.Site{Name: p.name, Sum: func(a study.Ask) ([]int64, error) {
-			if a.Kind == study.KindHistogram {
-				return clip.Histogram(rows, clip.Query{Map: clip.Power, X: a.X}, 1)
-			}
-			return clip.Sum(rows, clip.Query{Map: clip.Power, X: a.X, Radius: a.Radius, Grid: a.Grid}, 1)
+		f.truth.Sites[p.dir] = history.Site{Name: p.name, Sum: func(p *study.Plan, self int, a study.Ask) ([]int64, error) {
+			return rows.Answer(p, self, a, 1)
 		}}
 	}
 	if namespaces {
@@ -125,7 +123,7 @@ func (p *proc) port(i, base int) string {
 	return fmt.Sprintf("%s:%d", p.host, base+10*i+os.Getpid()%1000*30%20000)
 }
 
-func (f *fleet) writeRows(rng *rand.Rand, path string) *clip.Matrix {
+func (f *fleet) writeRows(rng *rand.Rand, path string) *local.Rows {
 	f.t.Helper()
 	lines := [][]string{{"a", "b", "c", "d"}}
 	var values []float64
@@ -153,7 +151,7 @@ func (f *fleet) writeRows(rng *rand.Rand, path string) *clip.Matrix {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return rows
+	return local.New(rows)
 }
 
 // form makes every folder with the commands, as their operators would, and starts all.

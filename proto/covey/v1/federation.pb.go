@@ -83,6 +83,13 @@ const (
 	Kind_KIND_UNSPECIFIED Kind = 0
 	Kind_KIND_POWER       Kind = 1
 	Kind_KIND_HISTOGRAM   Kind = 2
+	Kind_KIND_MEAN        Kind = 3
+	Kind_KIND_MOMENT      Kind = 4
+	Kind_KIND_VARIANCE    Kind = 5
+	Kind_KIND_TOTAL       Kind = 6
+	Kind_KIND_ROWS        Kind = 7
+	Kind_KIND_LAMBDA      Kind = 8
+	Kind_KIND_SELECT      Kind = 9
 )
 
 // Enum value maps for Kind.
@@ -91,11 +98,25 @@ var (
 		0: "KIND_UNSPECIFIED",
 		1: "KIND_POWER",
 		2: "KIND_HISTOGRAM",
+		3: "KIND_MEAN",
+		4: "KIND_MOMENT",
+		5: "KIND_VARIANCE",
+		6: "KIND_TOTAL",
+		7: "KIND_ROWS",
+		8: "KIND_LAMBDA",
+		9: "KIND_SELECT",
 	}
 	Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
 		"KIND_POWER":       1,
 		"KIND_HISTOGRAM":   2,
+		"KIND_MEAN":        3,
+		"KIND_MOMENT":      4,
+		"KIND_VARIANCE":    5,
+		"KIND_TOTAL":       6,
+		"KIND_ROWS":        7,
+		"KIND_LAMBDA":      8,
+		"KIND_SELECT":      9,
 	}
 )
 
@@ -154,6 +175,7 @@ const (
 	Code_CODE_INTERNAL          Code = 21
 	Code_CODE_LEFT              Code = 22
 	Code_CODE_ROLLED_BACK       Code = 23
+	Code_CODE_NO_SCALE          Code = 24
 )
 
 // Enum value maps for Code.
@@ -183,6 +205,7 @@ var (
 		21: "CODE_INTERNAL",
 		22: "CODE_LEFT",
 		23: "CODE_ROLLED_BACK",
+		24: "CODE_NO_SCALE",
 	}
 	Code_value = map[string]int32{
 		"CODE_UNSPECIFIED":       0,
@@ -209,6 +232,7 @@ var (
 		"CODE_INTERNAL":          21,
 		"CODE_LEFT":              22,
 		"CODE_ROLLED_BACK":       23,
+		"CODE_NO_SCALE":          24,
 	}
 )
 
@@ -1687,6 +1711,8 @@ type Query struct {
 	Radius        float64                `protobuf:"fixed64,8,opt,name=radius,proto3" json:"radius,omitempty"`
 	Grid          float64                `protobuf:"fixed64,9,opt,name=grid,proto3" json:"grid,omitempty"`
 	Sigma         uint64                 `protobuf:"varint,10,opt,name=sigma,proto3" json:"sigma,omitempty"` // units of 2^-10 grid steps
+	Center        []float64              `protobuf:"fixed64,11,rep,packed,name=center,proto3" json:"center,omitempty"`
+	Found         []float64              `protobuf:"fixed64,12,rep,packed,name=found,proto3" json:"found,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1789,6 +1815,20 @@ func (x *Query) GetSigma() uint64 {
 		return x.Sigma
 	}
 	return 0
+}
+
+func (x *Query) GetCenter() []float64 {
+	if x != nil {
+		return x.Center
+	}
+	return nil
+}
+
+func (x *Query) GetFound() []float64 {
+	if x != nil {
+		return x.Found
+	}
+	return nil
 }
 
 type Upload struct {
@@ -2480,7 +2520,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x1e\n" +
 	"\n" +
 	"signatures\x18\x03 \x03(\fR\n" +
-	"signatures\"\xeb\x01\n" +
+	"signatures\"\x99\x02\n" +
 	"\x05Query\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
@@ -2492,7 +2532,9 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x06radius\x18\b \x01(\x01R\x06radius\x12\x12\n" +
 	"\x04grid\x18\t \x01(\x01R\x04grid\x12\x14\n" +
 	"\x05sigma\x18\n" +
-	" \x01(\x04R\x05sigma\"`\n" +
+	" \x01(\x04R\x05sigma\x12\x16\n" +
+	"\x06center\x18\v \x03(\x01R\x06center\x12\x14\n" +
+	"\x05found\x18\f \x03(\x01R\x05found\"`\n" +
 	"\x06Upload\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
@@ -2544,12 +2586,20 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*@\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\xb4\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x0e\n" +
 	"\n" +
 	"KIND_POWER\x10\x01\x12\x12\n" +
-	"\x0eKIND_HISTOGRAM\x10\x02*\x85\x04\n" +
+	"\x0eKIND_HISTOGRAM\x10\x02\x12\r\n" +
+	"\tKIND_MEAN\x10\x03\x12\x0f\n" +
+	"\vKIND_MOMENT\x10\x04\x12\x11\n" +
+	"\rKIND_VARIANCE\x10\x05\x12\x0e\n" +
+	"\n" +
+	"KIND_TOTAL\x10\x06\x12\r\n" +
+	"\tKIND_ROWS\x10\a\x12\x0f\n" +
+	"\vKIND_LAMBDA\x10\b\x12\x0f\n" +
+	"\vKIND_SELECT\x10\t*\x98\x04\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -2577,7 +2627,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x12CODE_RETRIES_SPENT\x10\x14\x12\x11\n" +
 	"\rCODE_INTERNAL\x10\x15\x12\r\n" +
 	"\tCODE_LEFT\x10\x16\x12\x14\n" +
-	"\x10CODE_ROLLED_BACK\x10\x172C\n" +
+	"\x10CODE_ROLLED_BACK\x10\x17\x12\x11\n" +
+	"\rCODE_NO_SCALE\x10\x182C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
 	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\x81\x01\n" +

@@ -1,0 +1,142 @@
+// Package local gives a site's exact answer to a query: it turns a planned query into
+// sums over rows (package clip), so that an agent, an experiment and a test of the whole
+// compute the same integers. It does no I/O. What it gives is NOT private: the agent adds
+// its share of noise where the proposal says so, and masks it.
+package local
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"covey/internal/clip"
+	"covey/internal/study"
+)
+
+// Rows are one site's units. They may be asked by several goroutines.
+type Rows struct {
+	raw *clip.Matrix
+
+	mu    sync.Mutex // guards what follows: the rows as the last query wanted them
+	base  *clip.Matrix
+	pairs [32]byte // study whose public permutation base is paired by
+	moved moved
+}
+
+// moved are rows less a centre and off what was found.
+type moved struct {
+	center, found []float64
+	rows          *clip.Matrix
+}
+
+// New takes rows that the caller no longer uses.
+func New(m *clip.Matrix) *Rows { return &Rows{raw: m} }
+
+// Units is the number of units, before any are paired.
+func (r *Rows) Units() int { return r.raw.N() }
+
+// String gives the shape, never the values.
+func (r *Rows) String() string { return r.raw.String() }
+
+// GoString is String, for %#v.
+func (r *Rows) GoString() string { return r.String() }
+
+var kinds = map[study.Kind]clip.Map{
+	study.KindPower: clip.Power, study.KindMean: clip.Mean, study.KindMoment: clip.Moment,
+	study.KindVariance: clip.Variance, study.KindTotal: clip.Total, study.KindRows: clip.Rows,
+}
+
+// ErrKind is a planned query of no known kind.
+var ErrKind = errors.New("local: a planned query is of no known kind")
+
+// Answer is this site's exact sum for an ask that Plan.Check found in order: the query's
+// Values integers, in units of the ask's grid. site is its roster index.
+func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int64, error) {
+	q := p.Queries[a.Query]
+	rows, err := r.as(p, site, a)
+	if err != nil {
+		return nil, err
+	}
+	var counts []int64
+	switch a.Kind {
+	case study.KindHistogram:
+		m, ok := kinds[q.Of]
+		if !ok {
+			return nil, ErrKind
+		}
+		counts, err = clip.Histogram(rows, clip.Query{Map: m, X: a.X}, workers)
+	case study.KindLambda, study.KindSelect:
+		counts, err = clip.Groups(rows, p.GroupSize, workers)
+		if err == nil {
+			counts = within(counts, p, a.Kind)
+		}
+	default:
+		m, ok := kinds[a.Kind]
+		if !ok {
+			return nil, ErrKind
+		}
+		return clip.Sum(rows, clip.Query{Map: m, X: a.X, Radius: a.Radius, Grid: a.Grid}, workers)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range counts {
+		counts[i] = int64(float64(counts[i]) / a.Grid) // exact: the grid is a power of two, 1 at most
+	}
+	return counts, nil
+}
+
+// within keeps the plan's octaves; what lies beyond is counted at the ends, so that
+// a unit still changes two counts by one.
+func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
+	lo, hi := p.GroupBins(k)
+	out := slices.Clone(counts[lo : hi+1])
+	for _, c := range counts[:lo] {
+		out[0] += c
+	}
+	for _, c := range counts[hi+1:] {
+		out[len(out)-1] += c
+	}
+	return out
+}
+
+// as gives the rows as the ask wants them: paired, less the centre, off what was found.
+// The last are kept, since a study asks about them again and again; at most two copies
+// of the rows are in memory beside the raw ones.
+func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	base := r.raw
+	if p.Proposal.Spec.Center == study.CenterPairs {
+		if r.base == nil || r.pairs != p.Digest {
+			paired, err := r.raw.Pairs(p.PairOrder(site))
+			if err != nil {
+				return nil, fmt.Errorf("local: pairs: %w", err)
+			}
+			r.base, r.pairs, r.moved = paired, p.Digest, moved{}
+		}
+		base = r.base
+	}
+	if len(a.Center) == 0 && len(a.Found) == 0 {
+		return base, nil
+	}
+	if m := &r.moved; m.rows != nil && slices.Equal(m.center, a.Center) && slices.Equal(m.found, a.Found) {
+		return m.rows, nil
+	}
+	r.moved = moved{} // the old copy goes before the new one comes
+	rows := base
+	var err error
+	if len(a.Center) > 0 {
+		if rows, err = rows.Less(a.Center); err != nil {
+			return nil, fmt.Errorf("local: center: %w", err)
+		}
+	}
+	if len(a.Found) > 0 {
+		if rows, err = rows.Off(a.Found); err != nil {
+			return nil, fmt.Errorf("local: found: %w", err)
+		}
+	}
+	r.moved = moved{slices.Clone(a.Center), slices.Clone(a.Found), rows}
+	return rows, nil
+}

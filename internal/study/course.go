@@ -1,0 +1,198 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Course is where a study stands: the next query, and everything that its releases so
+// far decide about it. A Course is never changed: Next gives a new one, so that its
+// slices may be shared.
+type Course struct {
+	Query int `json:"query"` // len(Plan.Queries) when nothing is left to ask
+	// X is the block in force, as in Ask: x_t, and after the last step the components.
+	X      []float64 `json:"x,omitempty"`
+	Center []float64 `json:"center,omitempty"` // released so far
+	Found  []float64 `json:"found,omitempty"`  // by deflation, so far
+	// Radii are in force, by the kind of sum. A kind that is not there has none yet.
+	Radii map[Kind]float64 `json:"radii,omitempty"`
+	// Lambda is the private Λ, 0 before it is chosen.
+	Lambda float64 `json:"lambda,omitempty"`
+	// Method is decided: MethodPower or MethodCovariance. Empty before auto decides.
+	Method string `json:"method,omitempty"`
+	// PerUnit is the released mean of rows per unit, 0 where a unit is a row.
+	PerUnit float64 `json:"per_unit,omitempty"`
+	// End is set where a released value says that the study cannot go on.
+	End Code `json:"end,omitempty"`
+}
+
+// defaultRadius is in force where noise left nothing of a histogram.
+const defaultRadius = 1
+
+// Start is the course before the first query.
+func (p *Plan) Start() Course {
+	c := Course{X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.Proposal.Spec.Method}
+	if c.Method == MethodAuto {
+		c.Method = ""
+	}
+	for _, q := range p.Queries {
+		if r, public := p.publicRadius(q.Kind); public {
+			c.Radii[q.Kind] = r
+		}
+	}
+	return c
+}
+
+// Next gives the course after the release of its query. earlier are all releases
+// before it, in order.
+func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
+	if r.Query != c.Query || c.Query >= len(p.Queries) || len(r.Noised) != p.released(p.Queries[c.Query]) {
+		return Course{}, mismatch(r.Query, "query", "is not the one that is due, %d, or has %d values", c.Query, len(r.Noised))
+	}
+	q := p.Queries[r.Query]
+	radii := make(map[Kind]float64) // also where a snapshot left an empty one out
+	maps.Copy(radii, c.Radii)
+	c.Radii = radii
+	var err error
+	switch q.Kind {
+	case KindHistogram:
+		p.readRadius(&c, q, r)
+	case KindRows:
+		c.PerUnit = max(1, r.Z()[0]) // a unit has a row
+	case KindMean:
+		p.moveCenter(&c, r)
+	case KindLambda, KindSelect:
+		p.readLambda(&c, q, r)
+	case KindPower:
+		err = p.step(&c, q, r, earlier)
+	case KindMoment:
+		var v [][]float64
+		if v, _, err = principal(r, p.D, p.K()); err == nil {
+			c.X = flat(v)
+		}
+	}
+	if err != nil {
+		return Course{}, err
+	}
+	if c.Method == "" && q.Of == KindPower {
+		c.Method, _ = p.decide(c.Radii)
+	}
+	c.Query = p.after(r.Query, c.Method)
+	return c, nil
+}
+
+// readRadius reads radii off a histogram. A clip at the 0.9 quantile costs a direction
+// little; a variance is biased by whatever is clipped, so its bound lies beyond the last bin
+// that stands out of the noise.
+func (p *Plan) readRadius(c *Course, q Query, r Release) {
+	set := func(k Kind, edge float64) {
+		switch {
+		case edge > 0:
+			c.Radii[k] = edge
+		case c.Radii[k] == 0:
+			c.Radii[k] = defaultRadius
+		}
+	}
+	quantile := quantileEdge(r.Noised, r.Spread(), 0.9)
+	last := 2 * quantileEdge(r.Noised, r.Spread(), 1)
+	switch q.Of {
+	case KindTotal: // also bounds the trace, by which the covariance is clipped
+		if _, public := p.publicRadius(KindMoment); !public {
+			set(KindMoment, quantile)
+		}
+		set(KindTotal, last)
+	case KindVariance, KindRows:
+		set(q.Of, last)
+	default:
+		set(q.Of, quantile)
+	}
+}
+
+// moveCenter adds the mean of rows less the centre so far.
+func (p *Plan) moveCenter(c *Course, r Release) {
+	z := r.Z()
+	for j := range z {
+		z[j] /= max(1, c.PerUnit)
+		if c.Center != nil {
+			z[j] += c.Center[j]
+		}
+		z[j] = max(-maxCenter, min(maxCenter, z[j]))
+	}
+	c.Center = z
+}
+
+// step is x_{t+1} from z_t, and what follows when a run of them is over.
+func (p *Plan) step(c *Course, q Query, r Release, earlier []Release) error {
+	c.X = flat(orthonormalize(r.columns(p.D), split(r.X, p.D)))
+	if q.Round < p.Rounds-1 {
+		return nil
+	}
+	var steps []Release // of this run
+	for _, e := range earlier {
+		if e.Kind == KindPower && p.Queries[e.Query].Run == q.Run {
+			steps = append(steps, e)
+		}
+	}
+	out, err := p.outputs(append(steps, r))
+	if err != nil {
+		return err
+	}
+	c.Found = append(append([]float64(nil), c.Found...), flat(out.vectors[out.chosen])...)
+	if q.Run < p.runs()-1 {
+		c.X = p.startBlock(q.Run+1, c.Found)
+		if p.Proposal.Spec.Radius == RadiusPrivate {
+			delete(c.Radii, KindPower) // another component's is read from its own histogram
+		}
+		return nil
+	}
+	c.X, c.Found = c.Found, nil
+	return nil
+}
+
+// decide is method = "auto" (design section 2): power iteration if R√T < B², where R is
+// the radius of its first step and B² that of the covariance, both private, and T the
+// steps that share the budget. The sentence says it for people.
+func (p *Plan) decide(radii map[Kind]float64) (method, why string) {
+	steps := float64(p.Rounds * p.runs())
+	power, covariance := radii[KindPower]*math.Sqrt(steps), radii[KindMoment]
+	if power < covariance {
+		return MethodPower, whyMethod(power, covariance, "<", "power iteration adds less noise")
+	}
+	return MethodCovariance, whyMethod(power, covariance, ">=", "one noisy covariance adds less noise")
+}
+
+func whyMethod(power, covariance float64, than, so string) string {
+	return fmt.Sprintf("R√T = %.4g %s B² = %.4g: %s", power, than, covariance, so)
+}
+
+// principal gives the k leading eigenvectors of a noised second-moment matrix, and its
+// eigenvalues, descending. An eigenvector of a noised matrix is post-processing.
+func principal(r Release, d, k int) ([][]float64, []float64, error) {
+	packed := r.Z()
+	m := mat.NewSymDense(d, nil)
+	for i, at := 0, 0; i < d; i++ {
+		for j := i; j < d; j++ {
+			v := packed[at]
+			if j > i {
+				v /= math.Sqrt2 // off-diagonal numbers travel times √2: their L2 norm is the matrix's
+			}
+			m.SetSym(i, j, v)
+			at++
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(m, true) {
+		return nil, nil, fieldError("releases", "the covariance's eigenvalues do not converge")
+	}
+	values := eigen.Values(nil) // ascending
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	out, top := make([][]float64, k), make([]float64, k)
+	for i := range out {
+		out[i], top[i] = mat.Col(nil, d-1-i, &vectors), values[d-1-i]
+	}
+	return orthonormalize(out, out), top, nil
+}

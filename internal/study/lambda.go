@@ -1,0 +1,110 @@
+package study
+
+import (
+	"math"
+	"slices"
+
+	"covey/internal/noise"
+)
+
+// falseScale bounds the probability with which noise alone makes a bin of Λ's
+// histogram stand out.
+const falseScale = 0.01
+
+// setGroups sizes the groups that a private Λ is read from (the paper, section 1: groups
+// of Õ(d) points populate a histogram over powers of two of their top eigenvalues). The
+// largest of 4d, 2d and d points leaves enough groups, or the study is refused: the
+// larger a group, the less its eigenvalue overestimates λ1. multiplier is the query's.
+func (p *Plan) setGroups(k Kind, multiplier float64) error {
+	needed := math.Ceil(2 * groupThreshold(multiplier*math.Sqrt2, HistogramBins))
+	if k == KindSelect && p.Honest == 0 {
+		e, err := noise.SelectEpsilon(noise.RhoOf(1, multiplier))
+		if err != nil {
+			return err
+		}
+		lo, hi := p.lambdaBins()
+		// The best score is within (2/ε0)·ln(candidates/β) of the largest but with
+		// probability β (McSherry, Talwar 2007).
+		f, _ := e.Float64()
+		needed = math.Ceil(4 / f * math.Log(float64(hi-lo+1)/falseScale))
+	}
+	for _, size := range []int{4 * p.D, 2 * p.D, p.D} {
+		p.Groups, p.GroupSize = 0, size
+		for i := range p.Proposal.Roster {
+			p.Groups += p.units(i) / size
+		}
+		if float64(p.Groups) >= needed {
+			return nil
+		}
+	}
+	return fieldError("lambda", `"private" needs %.0f groups of at least d = %d units each, %.0f units in all, and has %d of %d: give a public lambda, a larger lambda_share, or radius = "private"`,
+		needed, p.D, needed*float64(p.D), p.Groups, p.N)
+}
+
+// groupThreshold is the noised count that a bin must reach to be chosen: none of bins
+// empty ones does but with probability falseScale (stability, Karwa and Vadhan 2018; here
+// every bin is on the wire, so the threshold is for utility alone).
+func groupThreshold(sigma float64, bins int) float64 {
+	return sigma * math.Sqrt(2*math.Log(float64(bins)/falseScale))
+}
+
+// lambdaBins are the first and last octave that a group's eigenvalue may be in: those of
+// lambda_range, or all.
+func (p *Plan) lambdaBins() (lo, hi int) {
+	r := p.Proposal.Spec.LambdaRange
+	if r == nil {
+		return 0, HistogramBins - 1
+	}
+	return octave(r[0]), octave(r[1])
+}
+
+// octave is the bin [2^(j-256), 2^(j-255)) of v.
+func octave(v float64) int {
+	_, e := math.Frexp(v) // v = f·2^e, f in [1/2, 1)
+	return max(0, min(HistogramBins-1, e-1+256))
+}
+
+// readLambda takes the upper edge of the chosen octave for Λ, and the paper's radius.
+func (p *Plan) readLambda(c *Course, q Query, r Release) {
+	lo, _ := p.lambdaBins()
+	best := int(r.Noised[0])
+	if !p.chooses(q) {
+		best = 0
+		for j, v := range r.Noised {
+			if v > r.Noised[best] {
+				best = j
+			}
+		}
+		if q.Kind == KindLambda && float64(r.Noised[best]) < groupThreshold(r.Spread(), len(r.Noised)) {
+			c.End = CodeNoScale
+			return
+		}
+	}
+	c.Lambda = math.Ldexp(1, lo+best-255)
+	radius := p.paperRadius(c.Lambda)
+	if !(radius >= minRadius && radius <= maxRadius) {
+		c.End = CodeNoScale
+		return
+	}
+	c.Radii[KindPower] = radius
+}
+
+// GroupBins are the octaves that an answer to a query about groups has; all for kinds
+// other than select.
+func (p *Plan) GroupBins(k Kind) (lo, hi int) {
+	if k == KindSelect {
+		return p.lambdaBins()
+	}
+	return 0, HistogramBins - 1
+}
+
+// PairOrder is the public permutation of a site's units by which center = "pairs" pairs
+// them: neither site nor coordinator chooses it, and it looks at no value.
+func (p *Plan) PairOrder(site int) []int {
+	return p.public("pairs of " + p.Proposal.Roster[site].Name).Perm(p.Proposal.Roster[site].Units)
+}
+
+// Site is the roster index of the site of that name, -1 for none.
+func (p *Plan) Site(name string) int {
+	return slices.IndexFunc(p.Proposal.Roster, func(m Member) bool { return m.Name == name })
+}

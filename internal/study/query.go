@@ -1,0 +1,401 @@
+package study
+
+import (
+	"math"
+	"slices"
+
+	"covey/internal/noise"
+)
+
+// HistogramBins is the number of bins of a histogram; bin j of one that a radius is
+// read from covers [2^((j-256)/4), 2^((j-255)/4)), bin j of one of Λ [2^(j-256),
+// 2^(j-255)), and the ends are open (design section 2).
+const HistogramBins = 512
+
+// radiusRounds are the rounds before which a private radius is refreshed
+// (design section 2).
+var radiusRounds = []int{0, 1, 2, 4, 7}
+
+// ringBits are the wire widths that the plan chooses from (design section 5).
+var ringBits = []uint{32, 40, 48, 56, 64}
+
+// Kind is what a query asks for: the map that turns a unit's rows into a vector,
+// whose clipped sum over all units is wanted (docs/privacy.md).
+type Kind string
+
+// The kinds of query.
+const (
+	KindPower     Kind = "power"     // Σ y yᵀX, d·k numbers
+	KindHistogram Kind = "histogram" // of the norms of another kind's vectors
+	KindMean      Kind = "mean"      // Σ y, d numbers
+	KindMoment    Kind = "moment"    // Σ y yᵀ, packed, d(d+1)/2 numbers
+	KindVariance  Kind = "variance"  // Σ (x_jᵀy)², k numbers
+	KindTotal     Kind = "total"     // Σ ‖y‖²
+	KindRows      Kind = "rows"      // rows of a unit
+	KindLambda    Kind = "lambda"    // groups by their top eigenvalue's octave
+	KindSelect    Kind = "select"    // the same within lambda_range, one chosen
+)
+
+// Parts of the budget that no key of study.toml sets.
+const (
+	rowsShare     = 0.015 // rows per unit: a third finds the bound
+	histogramPart = 0.2   // of what a mean or a variance costs, to find its bound
+	totalPart     = 0.25  // of what explained variance costs, for the total
+)
+
+// Query is one planned private sum.
+type Query struct {
+	Index int  `json:"index"`
+	Kind  Kind `json:"kind"`
+	// Of is whose norms a histogram counts.
+	Of    Kind `json:"of,omitempty"`
+	Round int  `json:"round"` // t; a histogram of round t comes just before its power step
+	// Run counts power runs: the component that deflation is looking for.
+	Run int `json:"run,omitempty"`
+	// Branch is MethodPower or MethodCovariance where method = "auto" asks one of the
+	// two, empty where it is asked in any case.
+	Branch string  `json:"branch,omitempty"`
+	Rho    float64 `json:"rho"` // zCDP charge
+	// Multiplier is σ/Δ: the noise for sensitivity one.
+	Multiplier float64 `json:"multiplier"`
+	Values     int     `json:"values"` // numbers in the sum
+	Lanes      int     `json:"lanes"`  // with the noise lanes of design section 6
+	Bytes      int     `json:"bytes"`  // of one masked upload
+
+	share float64 // of the budget
+}
+
+// counts says that the sum is of counts, with a grid that the plan gives.
+func (k Kind) counts() bool { return k == KindHistogram || k == KindLambda || k == KindSelect }
+
+// setQueries lists the queries and splits the budget over them.
+func (p *Plan) setQueries() error {
+	s := p.Proposal.Spec
+	if n := p.D * p.block(); n > MaxValues && s.Method != MethodCovariance {
+		return fieldError("components", "a power step has at most %d numbers, %d columns and %d components have %d", MaxValues, p.D, p.block(), n)
+	}
+	if p.D > MaxCovariance && s.Method != MethodPower {
+		return fieldError("method", "the covariance of more than %d columns is not asked for, there are %d", MaxCovariance, p.D)
+	}
+	multiplier, err := p.multiplier()
+	if err != nil {
+		return err
+	}
+	left := 1.0
+	buy := func(q Query, share float64) {
+		q.share = share
+		left -= share
+		p.Queries = append(p.Queries, q)
+	}
+	if s.Unit != "" && (s.Center == CenterPrivate || s.ExplainedVariance == VariancePrivate) {
+		buy(Query{Kind: KindHistogram, Of: KindRows}, rowsShare/3)
+		buy(Query{Kind: KindRows}, rowsShare*2/3)
+	}
+	if s.Center == CenterPrivate {
+		for step := range 2 { // coarse, then fine
+			buy(Query{Kind: KindHistogram, Of: KindMean, Round: step}, s.CenterShare/2*histogramPart)
+			buy(Query{Kind: KindMean, Round: step}, s.CenterShare/2*(1-histogramPart))
+		}
+	}
+	if s.Lambda == LambdaPrivate {
+		q := Query{Kind: KindLambda}
+		if s.LambdaRange != nil {
+			q.Kind = KindSelect
+		}
+		if err := p.setGroups(q.Kind, multiplier/math.Sqrt(s.LambdaShare)); err != nil {
+			return err
+		}
+		buy(q, s.LambdaShare)
+	}
+	if s.Method != MethodPower && s.NormBound == BoundPrivate {
+		buy(Query{Kind: KindHistogram, Of: KindTotal}, s.BoundShare)
+	}
+	variance := p.varianceQueries()
+	for _, q := range variance {
+		left -= q.share
+	}
+	p.addMethods(left)
+	p.Queries = append(p.Queries, variance...)
+	for i := range p.Queries {
+		p.Queries[i].Index = i
+		p.Queries[i].Values = p.values(p.Queries[i])
+		if err := p.charge(&p.Queries[i], multiplier); err != nil {
+			return err
+		}
+	}
+	return p.setSlots()
+}
+
+// addMethods adds the queries that find the components, with left of the budget.
+func (p *Plan) addMethods(left float64) {
+	s := p.Proposal.Spec
+	auto := s.Method == MethodAuto
+	var histograms int
+	for t := range p.Rounds {
+		if slices.Contains(radiusRounds, t) {
+			histograms += p.runs()
+		}
+	}
+	first := 0.0 // the histogram that auto asks for before it decides
+	if s.Method != MethodCovariance {
+		steps, radius := left, 0.0
+		if s.Radius == RadiusPrivate {
+			steps, radius = left-s.RadiusShare, s.RadiusShare/float64(histograms)
+		}
+		for run := range p.runs() {
+			for t := range p.Rounds {
+				branch := ""
+				if auto {
+					branch = MethodPower
+				}
+				if radius > 0 && slices.Contains(radiusRounds, t) {
+					q := Query{Kind: KindHistogram, Of: KindPower, Round: t, Run: run, Branch: branch, share: radius}
+					if auto && t == 0 && run == 0 {
+						q.Branch, first = "", radius
+					}
+					p.Queries = append(p.Queries, q)
+				}
+				share := steps / float64(p.runs())
+				if s.Schedule == ScheduleRising {
+					share *= float64(t+1) / float64(p.Rounds*(p.Rounds+1)/2)
+				} else {
+					share /= float64(p.Rounds)
+				}
+				p.Queries = append(p.Queries, Query{Kind: KindPower, Round: t, Run: run, Branch: branch, share: share})
+			}
+		}
+	}
+	if s.Method != MethodPower {
+		q := Query{Kind: KindMoment, share: left - first}
+		if auto {
+			q.Branch = MethodCovariance
+		}
+		p.Queries = append(p.Queries, q)
+	}
+}
+
+// varianceQueries are those of explained variance, which come last.
+func (p *Plan) varianceQueries() []Query {
+	s := p.Proposal.Spec
+	if s.ExplainedVariance != VariancePrivate {
+		return nil
+	}
+	total, mine := s.VarianceShare*totalPart, s.VarianceShare*(1-totalPart)
+	out := []Query{
+		{Kind: KindHistogram, Of: KindVariance, share: mine * histogramPart},
+		{Kind: KindVariance, share: mine * (1 - histogramPart)},
+	}
+	if s.Method == MethodPower || s.NormBound != BoundPrivate { // else its histogram is there
+		out = append(out, Query{Kind: KindHistogram, Of: KindTotal, share: total * histogramPart})
+		total *= 1 - histogramPart
+	}
+	return append(out, Query{Kind: KindTotal, share: total})
+}
+
+// values is how many numbers a query's sum has.
+func (p *Plan) values(q Query) int {
+	switch q.Kind {
+	case KindPower:
+		return p.D * p.block()
+	case KindMean:
+		return p.D
+	case KindMoment:
+		return p.D * (p.D + 1) / 2
+	case KindVariance:
+		return p.K()
+	case KindTotal, KindRows:
+		return 1
+	case KindSelect:
+		lo, hi := p.lambdaBins()
+		return hi - lo + 1
+	default:
+		return HistogramBins
+	}
+}
+
+// charge sets a query's noise and its ρ. The charge of σ = multiplier·Δ does not
+// depend on Δ; rounding σ up to its grid (noise.Sigma) only lowers the true one.
+func (p *Plan) charge(q *Query, multiplier float64) error {
+	q.Multiplier = multiplier / math.Sqrt(q.share)
+	q.Rho = noise.RhoOf(1, q.Multiplier)
+	switch {
+	case p.Honest > 0:
+		// The sum of shares is only close to the law; how close depends on σ in grid
+		// steps, of which this is the least that any radius gives.
+		least, err := p.Sigma(*q, 1)
+		if err != nil {
+			return err
+		}
+		share, err := p.Share(least)
+		if err != nil {
+			return err
+		}
+		q.Rho = max(q.Rho, noise.DistributedRho(p.Sensitivity(*q, 1), share, p.Honest, q.Values))
+	case q.Kind == KindSelect:
+		e, err := noise.SelectEpsilon(q.Rho)
+		if err != nil {
+			return err
+		}
+		q.Rho = noise.SelectRho(e)
+	}
+	return nil
+}
+
+// Share is the σ_i of each site's part of distributed noise (design section 6).
+func (p *Plan) Share(total noise.Sigma) (noise.Sigma, error) {
+	return noise.ShareSigma(total, p.Honest)
+}
+
+// setSlots adds the charges up and counts slots: of two branches, the longer.
+func (p *Plan) setSlots() error {
+	count, rho := map[string]int{}, map[string]float64{}
+	for _, q := range p.Queries {
+		count[q.Branch]++
+		rho[q.Branch] += q.Rho
+	}
+	queries := count[""] + max(count[MethodPower], count[MethodCovariance])
+	p.Rho = rho[""] + max(rho[MethodPower], rho[MethodCovariance])
+	spare := p.Proposal.Spec.SpareSlots
+	if spare == 0 {
+		spare = max(4, queries/4)
+	}
+	p.Slots = queries + spare
+	if p.Slots > MaxSlots {
+		return fieldError("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, MaxSlots)
+	}
+	// What the closeness of distributed noise adds must not push the sum over.
+	if s := p.Proposal.Spec; s.Accountant == AccountantZCDP {
+		if most, err := noise.Rho(s.Epsilon, s.Delta); err != nil || p.Rho > most {
+			return fieldError("noise", "the charges add up to ρ = %.9g, epsilon and delta allow %.9g", p.Rho, most)
+		}
+	}
+	return nil
+}
+
+// multiplier gives σ/Δ of one query that takes the whole budget.
+func (p *Plan) multiplier() (float64, error) {
+	s := p.Proposal.Spec
+	if s.Accountant == AccountantPaper {
+		// τ = 4R√(T ln(1/δ̄))/(nε) on the mean of T queries of sensitivity 2R/n
+		// is σ = 2Δ√(T ln(1/δ̄))/ε on their sums; one query with the whole
+		// budget has that without √T.
+		return 2 * math.Sqrt(math.Log(1/p.Paper.DeltaBar)) / s.Epsilon, nil
+	}
+	// The check of what is released may refuse a good release with probability
+	// FalseReject: that event's share of δ is set aside, for at least as many queries
+	// as there are (docs/privacy.md).
+	delta := s.Delta - float64(2*p.Rounds*p.runs()+16)*(1+math.Exp(s.Epsilon))*noise.FalseReject
+	rho, err := noise.Rho(s.Epsilon, delta)
+	if err != nil {
+		return 0, err
+	}
+	// The sum of the charges, each rounded upward, must stay within rho.
+	rho *= 1 - 1e-12
+	return noise.SigmaFor(rho, 1), nil
+}
+
+// setRing chooses the narrowest ring that holds n units' vectors plus 40σ.
+func (p *Plan) setRing() error {
+	need := 0.0
+	for _, q := range p.Queries {
+		// A radius that is not known yet: Grid keeps R/g below 2^17.
+		per, sensitivity := 0x1p17+math.Sqrt(float64(q.Values)), 2*0x1p17+math.Sqrt(float64(q.Values))
+		if q.Kind == KindPower && p.Radius > 0 {
+			ratio := p.Radius / Grid(p.Radius)
+			per, sensitivity = ratio+math.Sqrt(float64(q.Values)), 2*ratio+math.Sqrt(float64(q.Values))
+		}
+		if q.Kind.counts() {
+			per, sensitivity = 1/p.countGrid(), math.Sqrt2/p.countGrid()
+		}
+		sigma := q.Multiplier * sensitivity
+		if p.Honest > 0 { // all sites' shares, where Honest of them would do
+			sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
+		}
+		need = max(need, float64(p.N)*per+40*sigma)
+	}
+	for _, bits := range ringBits {
+		if need < math.Ldexp(1, int(bits)-1) {
+			p.Bits = bits
+			break
+		}
+	}
+	if p.Bits == 0 {
+		return fieldError("roster", "a ring of 64 bits cannot hold the sum: n(R/g+√d)+40σ is 2^%.1f, the bound 2^63", math.Log2(need))
+	}
+	for i := range p.Queries {
+		q := &p.Queries[i]
+		q.Lanes = q.Values
+		if p.Honest == 0 {
+			q.Lanes += NoiseLanes(p.Bits)
+		}
+		q.Bytes = q.Lanes * int(p.Bits) / 8
+	}
+	return nil
+}
+
+// Follows says whether query next may be the one after the last that was released
+// (-1: none): the one behind it, or one behind a whole branch that is not taken. Once a
+// branch is taken the other is closed.
+func (p *Plan) Follows(last, next int) bool {
+	if last < -1 || last >= next || next >= len(p.Queries) {
+		return false
+	}
+	from, to := "", p.Queries[next].Branch
+	if last >= 0 {
+		from = p.Queries[last].Branch
+	}
+	if from != "" && to != "" && from != to {
+		return false
+	}
+	between := p.Queries[last+1 : next]
+	if len(between) == 0 {
+		return true
+	}
+	skipped := between[0].Branch
+	return skipped != "" && skipped != from && skipped != to &&
+		!slices.ContainsFunc(between, func(q Query) bool { return q.Branch != skipped })
+}
+
+// after gives the index of the next query once method is decided.
+func (p *Plan) after(query int, method string) int {
+	for query++; query < len(p.Queries); query++ {
+		if b := p.Queries[query].Branch; b == "" || b == method {
+			break
+		}
+	}
+	return query
+}
+
+// Ends says whether nothing is left to ask after the query.
+func (p *Plan) Ends(query int) bool {
+	own := p.Queries[query].Branch
+	for _, q := range p.Queries[query+1:] {
+		if q.Branch == "" || own == "" || q.Branch == own {
+			return false
+		}
+	}
+	return true
+}
+
+// Left is how many queries are still to be released from query on, that one included,
+// at most.
+func (p *Plan) Left(query int) int {
+	count := map[string]int{}
+	for _, q := range p.Queries[min(query, len(p.Queries)):] {
+		count[q.Branch]++
+	}
+	if query < len(p.Queries) && p.Queries[query].Branch != "" { // its branch is taken
+		return count[""] + count[p.Queries[query].Branch]
+	}
+	return count[""] + max(count[MethodPower], count[MethodCovariance])
+}
+
+// BytesPerRound is the mean size of a site's uploads over the power rounds,
+// the other queries included.
+func (p *Plan) BytesPerRound() float64 {
+	total := 0
+	for _, q := range p.Queries {
+		total += q.Bytes
+	}
+	return float64(total) / float64(p.Rounds*p.runs())
+}

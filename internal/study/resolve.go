@@ -1,0 +1,325 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// resolve fills the profile's defaults in and checks every bound that needs
+// no roster. It is idempotent, so that a proposal resolves to itself.
+func (s *Spec) resolve() error {
+	def(&s.Profile, ProfilePractical)
+	if !slices.Contains([]string{ProfilePractical, ProfilePaper}, s.Profile) {
+		return fieldError("profile", "must be %q or %q, got %q", ProfilePractical, ProfilePaper, s.Profile)
+	}
+	paper := s.Profile == ProfilePaper
+	def(&s.Method, MethodPower)
+	if paper {
+		def(&s.Radius, RadiusPaper)
+		if s.Lambda == LambdaPrivate { // the paper's τ leaves nothing to pay for Λ
+			def(&s.Accountant, AccountantZCDP)
+		}
+		def(&s.Accountant, AccountantPaper)
+		def(&s.ExplainedVariance, VarianceNone)
+		def(&s.Schedule, ScheduleEven)
+		def(&s.Output, OutputRandom)
+	} else {
+		def(&s.Radius, RadiusPrivate)
+		def(&s.Accountant, AccountantZCDP)
+		if s.Accountant == AccountantPaper {
+			def(&s.Schedule, ScheduleEven)
+			def(&s.ExplainedVariance, VarianceNone)
+		}
+		def(&s.Schedule, ScheduleRising)
+		def(&s.Output, OutputAuto)
+		if s.Rounds == 0 && s.Alpha == 0 {
+			s.Rounds = 12
+		}
+	}
+	def(&s.ExplainedVariance, VariancePrivate)
+	def(&s.Components, 1)
+	def(&s.Subspace, SubspaceBlock)
+	def(&s.Center, CenterPublic)
+	def(&s.Noise, NoiseCentral)
+	if s.Noise == NoiseDistributed { // no exact sum is ever open: survivors may change
+		def(&s.OnDropout, DropoutContinue)
+	}
+	def(&s.OnDropout, DropoutWait)
+	def(&s.Missing, MissingError)
+	def(&s.C, 1)
+	def(&s.RadiusShare, 0.1)
+	if s.Center == CenterPrivate {
+		def(&s.CenterShare, 0.1)
+	}
+	if s.ExplainedVariance == VariancePrivate {
+		def(&s.VarianceShare, 0.05)
+	}
+	if s.Lambda == LambdaPrivate {
+		def(&s.LambdaShare, 0.05)
+	}
+	if s.Method != MethodPower {
+		def(&s.NormBound, BoundPrivate)
+		if s.NormBound == BoundPrivate {
+			def(&s.BoundShare, 0.02)
+		}
+	}
+	def(&s.Deadlines.Round, Duration(time.Minute))
+	def(&s.Deadlines.Tick, Duration(100*time.Millisecond))
+	return s.check()
+}
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (s *Spec) check() error {
+	if err := validText("name", s.Name); err != nil {
+		return err
+	}
+	if err := validText("dataset", s.Dataset); err != nil {
+		return err
+	}
+	if !(s.Epsilon > 0) || s.Epsilon > 100 {
+		return fieldError("epsilon", "must be in (0, 100], got %v", s.Epsilon)
+	}
+	if !(s.Delta > 0 && s.Delta < 1) || s.Delta < 1e-15 {
+		return fieldError("delta", "must be in [1e-15, 1), got %v", s.Delta)
+	}
+	if s.Alpha != 0 && !(s.Alpha > 0 && s.Alpha < 1) {
+		return fieldError("alpha", "must be in (0, 1), got %v", s.Alpha)
+	}
+	if s.Rounds < 0 || s.Rounds > MaxRounds {
+		return fieldError("rounds", "must be in 1..%d, got %d", MaxRounds, s.Rounds)
+	}
+	if s.Rounds == 0 && s.Alpha == 0 {
+		return fieldError("rounds", "must be at least 1, or give alpha")
+	}
+	if !(s.C > 0) || s.C > 1e6 {
+		return fieldError("c", "must be in (0, 1e6], got %v", s.C)
+	}
+	if s.Components < 1 || s.Components > MaxComponents {
+		return fieldError("components", "must be in 1..%d, got %d", MaxComponents, s.Components)
+	}
+	for _, e := range []struct {
+		field, got string
+		allowed    []string
+	}{
+		{"accountant", s.Accountant, []string{AccountantZCDP, AccountantPaper}},
+		{"schedule", s.Schedule, []string{ScheduleRising, ScheduleEven}},
+		{"output", s.Output, []string{OutputAuto, OutputPooled, OutputLast, OutputRandom}},
+		{"noise", s.Noise, []string{NoiseCentral, NoiseDistributed}},
+		{"method", s.Method, []string{MethodPower, MethodCovariance, MethodAuto}},
+		{"subspace", s.Subspace, []string{SubspaceBlock, SubspaceDeflation}},
+		{"center", s.Center, []string{CenterPublic, CenterPrivate, CenterPairs}},
+		{"explained_variance", s.ExplainedVariance, []string{VariancePrivate, VarianceNone}},
+		{"on_dropout", s.OnDropout, []string{DropoutWait, DropoutContinue}},
+		{"missing", s.Missing, []string{MissingError, MissingDropRow}},
+	} {
+		if !slices.Contains(e.allowed, e.got) {
+			return fieldError(e.field, "must be one of %q, got %q", e.allowed, e.got)
+		}
+	}
+	if s.SpareSlots < 0 || s.SpareSlots > MaxSlots {
+		return fieldError("spare_slots", "must be in 0..%d, got %d", MaxSlots, s.SpareSlots)
+	}
+	if err := s.checkRadius(); err != nil {
+		return err
+	}
+	if err := s.checkModel(); err != nil {
+		return err
+	}
+	if s.Deadlines.Round < Duration(100*time.Millisecond) || s.Deadlines.Round > Duration(30*24*time.Hour) {
+		return fieldError("deadlines.round", "must be in 100ms..720h, got %v", time.Duration(s.Deadlines.Round))
+	}
+	if s.Deadlines.Tick < Duration(time.Millisecond) || s.Deadlines.Tick > s.Deadlines.Round {
+		return fieldError("deadlines.tick", "must be in 1ms..deadlines.round, got %v", time.Duration(s.Deadlines.Tick))
+	}
+	return s.checkColumns()
+}
+
+func (s *Spec) checkRadius() error {
+	switch r, public := s.Radius.Public(); {
+	case public:
+		if !(r >= minRadius && r <= maxRadius) {
+			return fieldError("radius", "must be in 2^-200..2^200, got %v", r)
+		}
+	case s.Radius != RadiusPrivate && s.Radius != RadiusPaper:
+		return fieldError("radius", `must be "private", "paper" or a number, got %q`, string(s.Radius))
+	}
+	if s.Radius == RadiusPaper && s.Lambda == "" {
+		return fieldError("lambda", `must be positive: radius = "paper" needs a public lambda, or "private"`)
+	}
+	if s.Accountant == AccountantPaper {
+		return s.checkPaper()
+	}
+	return nil
+}
+
+// checkPaper refuses what Algorithm 1's own τ has no charge for.
+func (s *Spec) checkPaper() error {
+	const why = `accountant = "paper" has a charge for power steps of one component alone; use "zcdp"`
+	switch {
+	case s.Schedule != ScheduleEven:
+		return fieldError("schedule", `accountant = "paper" has one τ for all rounds: "even"`)
+	case s.Radius == RadiusPrivate:
+		return fieldError("accountant", `"paper" has no charge for a private radius; give a radius or use "zcdp"`)
+	case s.Epsilon > 1:
+		return fieldError("epsilon", `accountant = "paper" is proved for epsilon <= 1, got %v`, s.Epsilon)
+	case s.Method != MethodPower:
+		return fieldError("method", why)
+	case s.Components != 1:
+		return fieldError("components", why)
+	case s.Center == CenterPrivate:
+		return fieldError("center", why)
+	case s.ExplainedVariance != VarianceNone:
+		return fieldError("explained_variance", why)
+	case s.Lambda == LambdaPrivate:
+		return fieldError("lambda", why)
+	case s.Noise != NoiseCentral:
+		return fieldError("noise", why)
+	}
+	return nil
+}
+
+// checkShares keeps the parts of the budget positive and their sum below one.
+func (s *Spec) checkShares() error {
+	left := 1.0
+	for _, f := range []struct {
+		field string
+		share float64
+		on    bool
+	}{
+		{"radius_share", s.RadiusShare, s.Radius == RadiusPrivate && s.Method != MethodCovariance},
+		{"center_share", s.CenterShare, s.Center == CenterPrivate},
+		{"variance_share", s.VarianceShare, s.ExplainedVariance == VariancePrivate},
+		{"lambda_share", s.LambdaShare, s.Lambda == LambdaPrivate},
+		{"bound_share", s.BoundShare, s.Method != MethodPower && s.NormBound == BoundPrivate},
+	} {
+		if (f.on || f.field == "radius_share") && !(f.share > 0 && f.share < 1) {
+			return fieldError(f.field, "must be in (0, 1), got %v", f.share)
+		}
+		if !f.on && f.field != "radius_share" && f.share != 0 {
+			return fieldError(f.field, "is of no use: nothing is bought with it")
+		}
+		if f.on {
+			left -= f.share
+		}
+	}
+	if left < 0.1 {
+		return fieldError("epsilon", "at least 0.1 of the budget must be left beside all shares, there is %.3g", left)
+	}
+	return nil
+}
+
+// checkModel checks the choices of what is computed.
+func (s *Spec) checkModel() error {
+	if l, public := s.Lambda.Public(); public {
+		if !(l > 0 && l <= 1e150) {
+			return fieldError("lambda", "must be positive and at most 1e150, got %v", l)
+		}
+	} else if s.Lambda != "" && s.Lambda != LambdaPrivate {
+		return fieldError("lambda", `must be "private" or a number, got %q`, string(s.Lambda))
+	}
+	if b, public := s.NormBound.Public(); public {
+		if !(b >= 0x1p-100 && b <= 0x1p100) {
+			return fieldError("norm_bound", "must be in 2^-100..2^100, got %v", b)
+		}
+	} else if s.NormBound != "" && s.NormBound != BoundPrivate {
+		return fieldError("norm_bound", `must be "private" or a number, got %q`, string(s.NormBound))
+	}
+	if s.NormBound != "" && s.Method == MethodPower {
+		return fieldError("norm_bound", `is of no use with method = "power"`)
+	}
+	if s.Lambda == LambdaPrivate && (s.Radius != RadiusPaper || s.Method == MethodCovariance) {
+		return fieldError("lambda", `"private" is bought for radius = "paper" alone; radius = "private" needs none`)
+	}
+	if s.LambdaRange != nil {
+		if s.Lambda != LambdaPrivate {
+			return fieldError("lambda_range", `needs lambda = "private"`)
+		}
+		if len(s.LambdaRange) != 2 || !(s.LambdaRange[0] >= 0x1p-200) || !(s.LambdaRange[1] <= 0x1p200) || !(s.LambdaRange[0] < s.LambdaRange[1]) {
+			return fieldError("lambda_range", "must be two numbers in 2^-200..2^200, the smaller first")
+		}
+	}
+	if s.Center == CenterPairs && s.Unit != "" {
+		return fieldError("center", `"pairs" needs one row per unit: the difference of two units of several rows is no row of either`)
+	}
+	if s.Method == MethodCovariance && s.Subspace != SubspaceBlock {
+		return fieldError("subspace", `is of method = "power"; the covariance has all components at once`)
+	}
+	if s.Method == MethodAuto && (s.Radius != RadiusPrivate || s.NormBound != BoundPrivate) {
+		return fieldError("method", `"auto" compares a private radius with a private norm bound`)
+	}
+	if s.Unit != "" {
+		if err := validText("unit", s.Unit); err != nil {
+			return err
+		}
+		for _, c := range s.Columns {
+			if c.Name == s.Unit {
+				return fieldError("unit", "%q is also a data column", s.Unit)
+			}
+		}
+	}
+	return s.checkShares()
+}
+
+func (s *Spec) checkColumns() error {
+	if len(s.Columns) == 0 {
+		return fieldError("columns", "at least one column is needed")
+	}
+	if len(s.Columns) > MaxColumns {
+		return fieldError("columns", "at most %d, got %d", MaxColumns, len(s.Columns))
+	}
+	if s.Components > len(s.Columns) {
+		return fieldError("components", "%d of %d columns", s.Components, len(s.Columns))
+	}
+	seen := make(map[string]bool, len(s.Columns))
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		field := fmt.Sprintf("columns[%d]", i)
+		if err := validText(field+".name", c.Name); err != nil {
+			return err
+		}
+		if seen[c.Name] {
+			return fieldError(field+".name", "%q appears twice", c.Name)
+		}
+		seen[c.Name] = true
+		def(&c.Scale, 1)
+		if math.IsNaN(c.Offset) || math.Abs(c.Offset) > 1e100 {
+			return fieldError(field+".offset", "must be finite and at most 1e100, got %v", c.Offset)
+		}
+		if !(c.Scale >= 1e-100 && c.Scale <= 1e100) {
+			return fieldError(field+".scale", "must be in 1e-100..1e100, got %v", c.Scale)
+		}
+	}
+	seenSite := make(map[string]bool, len(s.Sites))
+	for _, name := range s.Sites {
+		if seenSite[name] {
+			return fieldError("sites", "%q appears twice", name)
+		}
+		seenSite[name] = true
+	}
+	return nil
+}
+
+// validText keeps names printable on one line of a terminal.
+func validText(field, v string) error {
+	if v == "" {
+		return fieldError(field, "must be given")
+	}
+	if len(v) > 200 {
+		return fieldError(field, "at most 200 bytes, got %d", len(v))
+	}
+	for _, r := range v {
+		if !strconv.IsPrint(r) {
+			return fieldError(field, "holds an unprintable character")
+		}
+	}
+	return nil
+}
