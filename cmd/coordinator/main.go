@@ -38,6 +38,7 @@ type cli struct {
 	Raft    raftCmd    `cmd:"" help:"List, add and remove coordinators; give the lead away; snapshot."`
 	Account accountCmd `cmd:"" help:"Convert between noise and privacy."`
 	Verify  verifyCmd  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
+	Export  exportCmd  `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
 }
 
 // streams are a command's outputs and its end.

@@ -1,0 +1,46 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+
+	"covey/internal/study"
+)
+
+// csvFields are the table's first fields; the data's columns follow.
+var csvFields = []string{"component", "explained_variance", "explained_variance_low", "explained_variance_high", "explained_variance_ratio"}
+
+// WriteCSV writes a table of RFC 4180 with a header, and one line for each component:
+// its number from 1, its explained variance with the ends of the 95% interval and its
+// part of the total (empty where they were not bought), then its loadings on the
+// scaled columns. Numbers are the shortest that read back to the same float64.
+func WriteCSV(w io.Writer, r *study.Result) error {
+	if err := check(r); err != nil {
+		return err
+	}
+	c := csv.NewWriter(w)
+	if err := c.Write(slices.Concat(csvFields, r.Columns)); err != nil {
+		return err
+	}
+	for i, loadings := range r.Components {
+		row := []string{strconv.Itoa(i + 1), "", "", "", ""}
+		if len(r.ExplainedVariance) > 0 {
+			row[1], row[2], row[3] = number(r.ExplainedVariance[i]), number(r.VarianceInterval[i][0]), number(r.VarianceInterval[i][1])
+		}
+		if len(r.VarianceRatio) > 0 {
+			row[4] = number(r.VarianceRatio[i])
+		}
+		for _, v := range loadings {
+			row = append(row, number(v))
+		}
+		if err := c.Write(row); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"covey/internal/study"
+)
+
+const (
+	allColumns = 40 // up to so many are all drawn, in the result's order
+	topColumns = 20 // else so many, by falling magnitude
+	barHeight  = 9  // points
+	barPitch   = 15
+)
+
+// loadings draws each component as bars, one a column, with the columns' names.
+func loadings(r *study.Result) ([]Plot, error) {
+	var out []Plot
+	for i, v := range r.Components {
+		shown := make([]int, r.D)
+		for j := range shown {
+			shown[j] = j
+		}
+		title := fmt.Sprintf("component %d", i+1)
+		if r.D > allColumns {
+			slices.SortStableFunc(shown, func(a, b int) int { return cmp.Compare(math.Abs(v[b]), math.Abs(v[a])) })
+			shown = shown[:topColumns]
+			title += fmt.Sprintf(", the %d largest loadings of %d", topColumns, r.D)
+		}
+		slices.Reverse(shown) // the axis goes up, a list goes down
+		p := newPlot(r, title, "loading", "")
+		names := make([]string, len(shown))
+		plus, minus := make(plotter.Values, len(shown)), make(plotter.Values, len(shown))
+		top := 0.0
+		for at, j := range shown {
+			names[at] = short(r.Columns[j], 32)
+			plus[at], minus[at] = max(0, v[j]), min(0, v[j])
+			top = max(top, math.Abs(v[j]))
+		}
+		if top == 0 {
+			top = 1
+		}
+		g := plotter.NewGrid()
+		g.Horizontal.Color = nil
+		g.Vertical = draw.LineStyle{Color: pale, Width: 0.5}
+		p.Add(g)
+		for side, values := range []plotter.Values{plus, minus} {
+			bars, err := plotter.NewBarChart(values, barHeight)
+			if err != nil {
+				return nil, fault("components_", "%v", err)
+			}
+			bars.Horizontal, bars.Color, bars.LineStyle.Width = true, palette[side], 0
+			p.Add(bars)
+		}
+		zero, err := plotter.NewLine(plotter.XYs{{X: 0, Y: -0.5}, {X: 0, Y: float64(len(shown)) - 0.5}})
+		if err != nil {
+			return nil, err
+		}
+		zero.LineStyle = draw.LineStyle{Color: ink, Width: 0.5}
+		p.Add(zero)
+		p.NominalY(names...)
+		p.X.Min, p.X.Max = -1.05*top, 1.05*top
+		p.X.Tick.Marker = even{}
+		p.Y.Min, p.Y.Max = -0.5, float64(len(shown))-0.5
+		out = append(out, Plot{fmt.Sprintf("loadings-%d", i+1), p, plotWidth, vg.Length(115 + barPitch*len(shown))})
+	}
+	return out, nil
+}

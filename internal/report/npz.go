@@ -1,0 +1,138 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/sbinet/npyio/npz"
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/study"
+)
+
+// array is one member of the archive. value is a float64 or an int64 (a NumPy array
+// of no dimension), a []float64, a []string (of NumPy's fixed-width unicode) or a
+// *mat.Dense.
+type array struct {
+	name  string
+	value any
+}
+
+// WriteNPZ writes the result as a NumPy archive, which numpy.load opens with
+// allow_pickle=False. An array has the name of its field in the result file, which is
+// scikit-learn's where it has one; docs/results.md lists them. What was not bought, or
+// is empty, is not there. A text is an array of one.
+func WriteNPZ(w io.Writer, r *study.Result) error {
+	if err := check(r); err != nil {
+		return err
+	}
+	z := npz.NewWriter(w)
+	for _, a := range arrays(r) {
+		if err := z.Write(a.name+".npy", a.value); err != nil {
+			return fmt.Errorf("report: %s: %w", a.name, err)
+		}
+	}
+	return z.Close()
+}
+
+func arrays(r *study.Result) []array {
+	out := []array{
+		{"components_", dense(r.Components)},
+		{"mean_", r.Mean},
+		{"offset_", r.Offset},
+		{"scale_", r.Scale},
+		{"feature_names_in_", r.Columns},
+		{"n_components_", int64(r.K)},
+		{"n_features_in_", int64(r.D)},
+		{"n_samples_", int64(r.N)},
+	}
+	bought := len(r.ExplainedVariance) > 0
+	if bought {
+		out = append(out,
+			array{"explained_variance_", r.ExplainedVariance},
+			array{"explained_variance_interval_", pairs(r.VarianceInterval)},
+			array{"singular_values_", singularValues(r)},
+		)
+	}
+	if len(r.VarianceRatio) > 0 {
+		out = append(out, array{"explained_variance_ratio_", r.VarianceRatio})
+	}
+	if r.TotalInterval != nil {
+		out = append(out,
+			array{"total_variance_", r.TotalVariance},
+			array{"total_variance_interval_", r.TotalInterval[:]},
+		)
+		if bought {
+			out = append(out, array{"noise_variance_", noiseVariance(r)})
+		}
+	}
+	out = append(out,
+		array{"epsilon", r.Epsilon},
+		array{"delta", r.Delta},
+		array{"rho", r.Rho},
+		array{"radius", r.Radius},
+		array{"noise_to_signal", r.NoiseToSignal},
+		array{"rounds", int64(r.Rounds)},
+	)
+	if r.Lambda > 0 {
+		out = append(out, array{"lambda", r.Lambda})
+	}
+	if r.PerUnit > 0 {
+		out = append(out, array{"rows_per_unit", r.PerUnit})
+	}
+	for _, text := range [][2]string{
+		{"name", r.Name}, {"digest", r.Digest.String()}, {"profile", r.Profile}, {"method", r.Method}, {"method_why", r.MethodWhy},
+		{"subspace", r.Subspace}, {"center", r.Center}, {"unit", r.Unit}, {"noise", r.Noise}, {"output", r.Output}, {"variance_note", r.VarianceNote},
+	} {
+		if text[1] != "" {
+			out = append(out, array{text[0], []string{text[1]}})
+		}
+	}
+	if len(r.Sites) > 0 {
+		out = append(out, array{"sites", r.Sites})
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
+		out = append(out, array{"outputs_" + name, dense(r.Outputs[name])})
+	}
+	return out
+}
+
+// singularValues are √(variance·(n-1)) with n rows, as scikit-learn has them. Of units
+// of several rows n is the units times the released mean of rows a unit.
+func singularValues(r *study.Result) []float64 {
+	n := float64(r.N) * max(1, r.PerUnit)
+	out := make([]float64, len(r.ExplainedVariance))
+	for i, v := range r.ExplainedVariance {
+		out[i] = math.Sqrt(max(0, v) * max(0, n-1))
+	}
+	return out
+}
+
+// noiseVariance is the mean variance of the directions that are no component, as in
+// scikit-learn: 0 where there is none, or where privacy's noise leaves none of the total.
+func noiseVariance(r *study.Result) float64 {
+	rest := r.TotalVariance
+	for _, v := range r.ExplainedVariance {
+		rest -= v
+	}
+	directions := min(r.D, r.N) - r.K
+	if directions < 1 {
+		return 0
+	}
+	return max(0, rest) / float64(directions)
+}
+
+func dense(rows [][]float64) *mat.Dense {
+	return mat.NewDense(len(rows), len(rows[0]), slices.Concat(rows...))
+}
+
+func pairs(v [][2]float64) *mat.Dense {
+	m := mat.NewDense(len(v), 2, nil)
+	for i := range v {
+		m.SetRow(i, v[i][:])
+	}
+	return m
+}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"bytes"
+	"image/color"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"covey/internal/study"
+)
+
+// Plot is one drawing. Name is a file name without its end: scree, loadings-1,
+// convergence or noise.
+type Plot struct {
+	Name string
+
+	plot          *plot.Plot
+	width, height vg.Length
+}
+
+// Plots draws what there is to draw: a scree plot where explained variance was bought,
+// the loadings of each component, and for power steps the convergence over rounds and
+// the noise-to-signal.
+func Plots(r *study.Result) ([]Plot, error) {
+	if err := check(r); err != nil {
+		return nil, err
+	}
+	var out []Plot
+	for _, draw := range []func(*study.Result) ([]Plot, error){scree, loadings, convergence, noiseToSignal} {
+		plots, err := draw(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, plots...)
+	}
+	return out, nil
+}
+
+// WriteSVG writes the drawing with its texts as texts.
+func (p Plot) WriteSVG(w io.Writer) error {
+	c := vgsvg.NewWith(vgsvg.UseWH(p.width, p.height))
+	p.draw(draw.New(c))
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		return err
+	}
+	// A reader without the font takes one of the same widths, not its serif default.
+	_, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")))
+	return err
+}
+
+func (p Plot) draw(c draw.Canvas) {
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	p.plot.Draw(draw.Crop(c, margin, -margin, margin, -margin))
+}
+
+// dotsPerInch of the bitmaps: sharp at twice the usual size on a screen.
+const dotsPerInch = 192
+
+// WritePNG writes the drawing as a bitmap of 192 dots to the inch.
+func (p Plot) WritePNG(w io.Writer) error {
+	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dotsPerInch))
+	p.draw(draw.New(c))
+	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+	return err
+}
+
+// The colours that Okabe and Ito chose to be told apart by everybody.
+var palette = []color.Color{
+	color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0x00, 0x9e, 0x73, 0xff}, color.RGBA{0xcc, 0x79, 0xa7, 0xff},
+	color.RGBA{0xe6, 0x9f, 0x00, 0xff}, color.RGBA{0x56, 0xb4, 0xe9, 0xff}, color.RGBA{0x55, 0x55, 0x55, 0xff}, color.RGBA{0x99, 0x33, 0x33, 0xff},
+}
+
+var (
+	ink  = color.RGBA{0x33, 0x33, 0x33, 0xff}
+	pale = color.RGBA{0xe4, 0xe4, 0xe4, 0xff}
+)
+
+const (
+	plotWidth  = 6 * vg.Inch
+	plotHeight = 4 * vg.Inch
+	margin     = 14 // points, around the drawing
+)
+
+// newPlot makes an empty drawing in this package's style.
+func newPlot(r *study.Result, title, x, y string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text = short(r.Name, 40) + ": " + title
+	p.Title.Padding = 10
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	p.Title.TextStyle.Font.Variant, p.Title.TextStyle.Font.Size = "Sans", 12
+	p.Title.TextStyle.Color = ink
+	p.Legend.TextStyle.Font.Variant, p.Legend.TextStyle.Font.Size = "Sans", 9
+	p.Legend.TextStyle.Color = ink
+	p.Legend.Top, p.Legend.Padding, p.Legend.ThumbnailWidth = true, 2, 16
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Label.TextStyle.Font.Variant, a.Label.TextStyle.Font.Size = "Sans", 10
+		a.Tick.Label.Font.Variant, a.Tick.Label.Font.Size = "Sans", 9
+		a.Label.TextStyle.Color, a.Tick.Label.Color = ink, ink
+		a.LineStyle.Color, a.Tick.LineStyle.Color = ink, ink
+		a.Label.Padding = 5
+		a.Tick.Length = 4
+	}
+	return p
+}
+
+// short cuts a text to n letters. Line breaks cannot be in it (study.Parse).
+func short(s string, n int) string {
+	letters := []rune(s)
+	if len(letters) <= n {
+		return s
+	}
+	return strings.TrimRight(string(letters[:n-1]), " ") + "…"
+}
+
+// even ticks about six round numbers.
+type even struct{}
+
+func (even) Ticks(low, high float64) []plot.Tick {
+	width := high - low
+	if !(width > 0) || math.IsInf(width, 0) {
+		return nil
+	}
+	step := math.Pow(10, math.Floor(math.Log10(width/5)))
+	if !(step > 0) {
+		return nil
+	}
+	for i := 0; width/step > 6.5; i++ {
+		step *= []float64{2, 2.5, 2}[i%3]
+	}
+	var out []plot.Tick
+	for i := math.Ceil(low / step); i <= high/step && len(out) < 10; i++ {
+		out = append(out, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step, 'g', 4, 64)})
+	}
+	return out
+}
+
+// counting ticks whole numbers, at most about ten of them.
+type counting struct{}
+
+func (counting) Ticks(low, high float64) []plot.Tick {
+	step := 1.0
+	for i := 0; (high-low)/step > 10; i++ {
+		step *= []float64{2, 2.5, 2}[i%3]
+	}
+	var out []plot.Tick
+	for v := math.Ceil(low/step) * step; v <= high; v += step {
+		out = append(out, plot.Tick{Value: v, Label: strconv.Itoa(int(v))})
+	}
+	return out
+}

@@ -1,0 +1,410 @@
+package report
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sbinet/npyio/npz"
+	"pgregory.net/rapid"
+
+	"covey/internal/study"
+)
+
+// open gives the names in an archive, its reader and its bytes.
+func open(t *testing.T, r *study.Result) ([]string, *npz.Reader, []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteNPZ(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	z, err := npz.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, name := range z.Keys() {
+		names = append(names, strings.TrimSuffix(name, ".npy"))
+	}
+	return names, z, b.Bytes()
+}
+
+// texts gives the letters of a unicode array of one dimension, which npz reads
+// otherwise than NumPy does: n times the dtype's width in UTF-32, padded with zeros.
+func texts(t *testing.T, archive []byte, name string) []string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := z.Open(name + ".npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := 12 + int(binary.LittleEndian.Uint32(all[8:])) // format 2.0
+	var width, n int
+	if _, err := fmt.Sscanf(string(all[12:head]), "{'descr': '<U%d', 'fortran_order': False, 'shape': (%d,), }", &width, &n); err != nil || len(all) != head+4*width*n {
+		t.Fatalf("%s: %v: %d bytes after %q", name, err, len(all)-head, all[12:head])
+	}
+	var out []string
+	for i := range n {
+		var text []rune
+		for at := head + 4*width*i; at < head+4*width*(i+1); at += 4 {
+			text = append(text, rune(binary.LittleEndian.Uint32(all[at:])))
+		}
+		out = append(out, strings.TrimRight(string(text), "\x00"))
+	}
+	return out
+}
+
+// What NumPy reads is the result, number by number and with its shape. The archive is
+// read by NumPy itself in TestScikitLearn.
+func TestNPZ(t *testing.T) {
+	r := sample(7, 3, 6, study.SubspaceBlock, 0.01)
+	r.Columns[2] = "größe (cm)"
+	r.Unit, r.PerUnit, r.Lambda = "patient", 2.5, 4
+	names, z, archive := open(t, r)
+	numbers := func(name string, want []float64, shape ...int) {
+		t.Helper()
+		var got []float64
+		if err := z.Read(name+".npy", &got); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if h := z.Header(name + ".npy"); !slices.Equal(got, want) || !slices.Equal(h.Descr.Shape, shape) || h.Descr.Fortran || h.Descr.Type != "<f8" {
+			t.Errorf("%s: %v of %+v, want %v of %v", name, got, h.Descr, want, shape)
+		}
+	}
+	numbers("components_", slices.Concat(r.Components...), 3, 7)
+	numbers("outputs_last", slices.Concat(r.Outputs["last"]...), 3, 7)
+	numbers("mean_", r.Mean, 7)
+	numbers("offset_", r.Offset, 7)
+	numbers("scale_", r.Scale, 7)
+	numbers("explained_variance_", r.ExplainedVariance, 3)
+	numbers("explained_variance_ratio_", r.VarianceRatio, 3)
+	var ends, singular []float64
+	left := r.TotalVariance
+	for i, v := range r.ExplainedVariance {
+		ends = append(ends, r.VarianceInterval[i][0], r.VarianceInterval[i][1])
+		singular = append(singular, math.Sqrt(v*(20_000*2.5-1)))
+		left -= v
+	}
+	numbers("explained_variance_interval_", ends, 3, 2)
+	numbers("singular_values_", singular, 3)
+	numbers("total_variance_interval_", r.TotalInterval[:], 2)
+	for name, want := range map[string]float64{
+		"total_variance_": r.TotalVariance, "noise_variance_": left / 4, "epsilon": 1, "delta": 1e-6, "rho": 0.0243, "radius": 8, "lambda": 4, "rows_per_unit": 2.5, "noise_to_signal": 0.04,
+	} {
+		var got float64
+		if err := z.Read(name+".npy", &got); err != nil || got != want || len(z.Header(name+".npy").Descr.Shape) != 0 {
+			t.Errorf("%s: %v, %v, want %v of no dimension", name, got, err, want)
+		}
+	}
+	for name, want := range map[string]int64{"n_components_": 3, "n_features_in_": 7, "n_samples_": 20_000, "rounds": 6} {
+		var got int64
+		if err := z.Read(name+".npy", &got); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
+		}
+	}
+	if columns := texts(t, archive, "feature_names_in_"); !slices.Equal(columns, r.Columns) {
+		t.Errorf("feature_names_in_: %q", columns)
+	}
+	for name, want := range map[string]string{"name": "sample", "digest": strings.Repeat("0", 64), "unit": "patient", "method": "power"} {
+		if got := texts(t, archive, name); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+
+	// What was not bought is not there.
+	bare := sample(7, 3, 6, study.SubspaceBlock, 0.01)
+	bare.ExplainedVariance, bare.VarianceInterval, bare.VarianceRatio, bare.TotalVariance, bare.TotalInterval, bare.VarianceNote = nil, nil, nil, 0, nil, ""
+	less, _, _ := open(t, bare)
+	var gone []string
+	for _, name := range names {
+		if !slices.Contains(less, name) {
+			gone = append(gone, name)
+		}
+	}
+	slices.Sort(gone)
+	if want := []string{"explained_variance_", "explained_variance_interval_", "explained_variance_ratio_", "lambda", "noise_variance_", "rows_per_unit",
+		"singular_values_", "total_variance_", "total_variance_interval_", "unit", "variance_note"}; !slices.Equal(gone, want) {
+		t.Errorf("not there: %q, want %q", gone, want)
+	}
+}
+
+// The variance that is left to other directions is never negative, and 0 where there
+// are none.
+func TestNoiseVariance(t *testing.T) {
+	r := sample(7, 3, 2, study.SubspaceBlock, 0.01)
+	r.TotalVariance = 1
+	if v := noiseVariance(r); v != 0 {
+		t.Errorf("%v of a total below its parts, want 0", v)
+	}
+	r = sample(3, 3, 2, study.SubspaceBlock, 0.01)
+	r.TotalVariance = 1000
+	if v := noiseVariance(r); v != 0 {
+		t.Errorf("%v where all directions are components, want 0", v)
+	}
+}
+
+func TestCSV(t *testing.T) {
+	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	r.Columns[1] = "a,\"b\"\nc"
+	var b bytes.Buffer
+	if err := WriteCSV(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	table, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"component", "explained_variance", "explained_variance_low", "explained_variance_high", "explained_variance_ratio", "column_1", "a,\"b\"\nc", "column_3", "column_4"}; !slices.Equal(table[0], want) || len(table) != 3 {
+		t.Fatalf("header %q, %d lines", table[0], len(table))
+	}
+	for i, line := range table[1:] {
+		want := append([]float64{float64(i + 1), r.ExplainedVariance[i], r.VarianceInterval[i][0], r.VarianceInterval[i][1], r.VarianceRatio[i]}, r.Components[i]...)
+		for j, text := range line {
+			if v, err := strconv.ParseFloat(text, 64); err != nil || v != want[j] {
+				t.Errorf("line %d, %s: %q, want %v", i+1, table[0][j], text, want[j])
+			}
+		}
+	}
+	r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio = nil, nil, nil
+	if err := WriteCSV(&b, r); err != nil || !strings.Contains(b.String(), "\n1,,,,,"+number(r.Components[0][0])+",") {
+		t.Errorf("without explained variance: %v\n%s", err, &b)
+	}
+}
+
+// The same result gives the same bytes, each drawing is there when it has something to
+// say, and a name cannot leave its place in the SVG.
+func TestPlots(t *testing.T) {
+	covariance := sample(4, 2, 1, study.SubspaceBlock, 0.01)
+	covariance.Method, covariance.Releases = study.MethodCovariance, nil
+	bare := sample(50, 2, 5, study.SubspaceDeflation, 0.01)
+	bare.ExplainedVariance, bare.VarianceInterval, bare.VarianceRatio, bare.TotalInterval = nil, nil, nil, nil
+	hostile := sample(4, 1, 5, study.SubspaceBlock, 0.01)
+	hostile.Name, hostile.Columns[0] = `"><script>alert(1)</script>`, `</text><script>&amp;`
+	for name, c := range map[string]struct {
+		r    *study.Result
+		want []string
+	}{
+		"power":      {hostile, []string{"scree", "loadings-1", "convergence", "noise"}},
+		"covariance": {covariance, []string{"scree", "loadings-1", "loadings-2"}},
+		"not bought": {bare, []string{"loadings-1", "loadings-2", "convergence", "noise"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plots, err := Plots(c.r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := Plots(c.r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for i, p := range plots {
+				names = append(names, p.Name)
+				var svg, bitmap, svg2, bitmap2 bytes.Buffer
+				err := errors.Join(p.WriteSVG(&svg), again[i].WriteSVG(&svg2))
+				if !testing.Short() || i == 0 { // a bitmap takes seconds with the race detector
+					err = errors.Join(err, p.WritePNG(&bitmap), again[i].WritePNG(&bitmap2))
+					if _, err := png.DecodeConfig(bytes.NewReader(bitmap.Bytes())); err != nil {
+						t.Errorf("%s: %v", p.Name, err)
+					}
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(svg.Bytes(), svg2.Bytes()) || !bytes.Equal(bitmap.Bytes(), bitmap2.Bytes()) {
+					t.Errorf("%s: the same result gives other bytes", p.Name)
+				}
+				for d := xml.NewDecoder(&svg); ; {
+					token, err := d.Token()
+					if err == io.EOF {
+						break
+					}
+					if err != nil {
+						t.Fatalf("%s is no XML: %v", p.Name, err)
+					}
+					if e, ok := token.(xml.StartElement); ok && !slices.Contains([]string{"svg", "g", "path", "text"}, e.Name.Local) {
+						t.Errorf("%s has an element %s", p.Name, e.Name.Local)
+					}
+				}
+			}
+			if !slices.Equal(names, c.want) {
+				t.Errorf("drawn %q, want %q", names, c.want)
+			}
+		})
+	}
+}
+
+// With more than 40 columns only the largest loadings are drawn, and said to be.
+func TestLargestLoadings(t *testing.T) {
+	for d, want := range map[int]int{40: 40, 41: topColumns} {
+		r := sample(d, 1, 2, study.SubspaceBlock, 0.01)
+		plots, err := Plots(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var svg bytes.Buffer
+		if err := plots[1].WriteSVG(&svg); err != nil {
+			t.Fatal(err)
+		}
+		order := make([]int, d)
+		for j := range order {
+			order[j] = j
+		}
+		slices.SortFunc(order, func(a, b int) int {
+			return int(math.Copysign(1, math.Abs(r.Components[0][b])-math.Abs(r.Components[0][a])))
+		})
+		for at, j := range order {
+			if drawn := strings.Contains(svg.String(), ">"+r.Columns[j]+"<"); drawn != (at < want) {
+				t.Errorf("%d columns: %s, number %d by magnitude, drawn %v", d, r.Columns[j], at+1, drawn)
+			}
+		}
+		if said := strings.Contains(svg.String(), "the 20 largest loadings of 41"); said != (d == 41) {
+			t.Errorf("%d columns: it says of how many: %v", d, said)
+		}
+	}
+}
+
+// The angle is 0 in the span, 90° across it, and exact where it is small.
+func TestAngle(t *testing.T) {
+	block := [][]float64{{1, 0, 0}, {0, 1, 0}}
+	for _, degrees := range []float64{0, 1e-10, 1e-3, 1, 30, 45, 89, 90} {
+		c, s := math.Cos(degrees*math.Pi/180), math.Sin(degrees*math.Pi/180)
+		if got := angle([]float64{0.6 * c, 0.8 * c, s}, block); math.Abs(got-degrees) > 1e-12+1e-6*degrees {
+			t.Errorf("%v°, want %v°", got, degrees)
+		}
+	}
+}
+
+// Deflation's second run, whose component was put first by its variance, is compared
+// with that component.
+func TestConvergenceFollowsTheRun(t *testing.T) {
+	r := sample(6, 2, 15, study.SubspaceDeflation, 1e-4)
+	for i, want := range []int{1, 0} {
+		if got := runOf(r, r.Components[i]); got != want {
+			t.Errorf("component %d is of run %d, want %d", i, got, want)
+		}
+	}
+	for _, s := range r.Steps() {
+		if s.Round == r.Rounds-1 {
+			if a := angle(r.Components[1-s.Run], s.X); a > 5 {
+				t.Errorf("run %d ends %v° from its component", s.Run, a)
+			}
+		}
+	}
+}
+
+// Whatever numbers a signed result may hold: bytes or an *Error, and no panic.
+func TestExtremes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := sample(rapid.IntRange(1, 5).Draw(t, "d"), 1, rapid.IntRange(1, 3).Draw(t, "rounds"), study.SubspaceBlock, 0.01)
+		magnitude := rapid.SampledFrom([]float64{0, 5e-324, 1e-300, 1, 1e300, math.MaxFloat64})
+		v := magnitude.Draw(t, "variance")
+		r.ExplainedVariance[0] = v
+		r.VarianceInterval[0] = [2]float64{min(v, magnitude.Draw(t, "low")), max(v, magnitude.Draw(t, "high"))}
+		r.TotalVariance, r.PerUnit = magnitude.Draw(t, "total"), magnitude.Draw(t, "rows")
+		for i := range r.Releases {
+			if rapid.Bool().Draw(t, "nothing") {
+				clear(r.Releases[i].Noised)
+			}
+			r.Releases[i].Grid = magnitude.Draw(t, "grid")
+		}
+		write := []func(io.Writer) error{func(w io.Writer) error { return WriteNPZ(w, r) }, func(w io.Writer) error { return WriteCSV(w, r) }}
+		plots, err := Plots(r)
+		for _, p := range plots {
+			write = append(write, p.WriteSVG)
+		}
+		for _, w := range write {
+			err = errors.Join(err, w(io.Discard))
+		}
+		if err != nil {
+			if _, ok := errors.AsType[*Error](err); !ok {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// A result that is not whole is refused by name, never indexed out of range.
+func TestBadResults(t *testing.T) {
+	for field, change := range map[string]func(*study.Result){
+		"n_features_in_":               func(r *study.Result) { r.D = 0 },
+		"mean_":                        func(r *study.Result) { r.Mean = nil },
+		"feature_names_in_":            func(r *study.Result) { r.Columns = r.Columns[1:] },
+		"scale_":                       func(r *study.Result) { r.Scale = append(r.Scale, 1) },
+		"components_":                  func(r *study.Result) { r.Components[1] = r.Components[1][1:] },
+		"outputs.last":                 func(r *study.Result) { r.Outputs["last"] = r.Outputs["last"][1:] },
+		"explained_variance_":          func(r *study.Result) { r.ExplainedVariance = nil },
+		"explained_variance_interval_": func(r *study.Result) { r.VarianceInterval = r.VarianceInterval[1:] },
+		"explained_variance_ratio_":    func(r *study.Result) { r.VarianceRatio = r.VarianceRatio[1:] },
+		"releases":                     func(r *study.Result) { r.Releases[0].X = r.Releases[0].X[1:] },
+	} {
+		r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+		change(r)
+		_, err := Plots(r)
+		for _, err := range []error{err, WriteNPZ(io.Discard, r), WriteCSV(io.Discard, r)} {
+			if e, ok := errors.AsType[*Error](err); !ok || e.Field != field {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+	}
+}
+
+// docs/results.md names every field of a result file and every array of the archive,
+// and its Python is the file that TestScikitLearn runs.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/results.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, v := range []any{study.Result{}, study.Release{}, study.SignedRelease{}} {
+		for f := range reflect.TypeOf(v).Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			names[name] = true
+		}
+	}
+	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	for _, a := range arrays(r) {
+		names[a.name] = true
+	}
+	for _, p := range []string{"scree", "loadings-1", "convergence", "noise"} {
+		names[p] = true
+	}
+	for name := range names {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/results.md does not say what %s is", name)
+		}
+	}
+	file, err := os.ReadFile("../../examples/sklearn_pca.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippet := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(page)
+	if snippet == nil || !bytes.Equal(snippet[1], file) {
+		t.Error("the Python of docs/results.md is not examples/sklearn_pca.py")
+	}
+	if n := bytes.Count(file, []byte("\n")); n > 20 {
+		t.Errorf("the example has %d lines, at most 20", n)
+	}
+}

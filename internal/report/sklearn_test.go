@@ -1,0 +1,118 @@
+//go:build sklearn
+
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// python runs Python with NumPy and scikit-learn: $PYTHON, or python3.
+func python(t *testing.T, args ...string) []byte {
+	t.Helper()
+	c := exec.Command(cmp.Or(os.Getenv("PYTHON"), "python3"), args...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil || stderr.Len() > 0 { // a warning of scikit-learn's would be a user's, too
+		t.Fatalf("%v\n%s", err, &stderr)
+	}
+	return out
+}
+
+// TestScikitLearn runs the example of docs/results.md: NumPy opens the archive without
+// pickle, and scikit-learn projects raw rows as the definition does.
+func TestScikitLearn(t *testing.T) {
+	for name, change := range map[string]func(*study.Result){
+		"all": func(*study.Result) {},
+		"not bought": func(r *study.Result) {
+			r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio, r.TotalInterval = nil, nil, nil, nil
+		},
+		"one": func(r *study.Result) { *r = *sample(1, 1, 1, study.SubspaceBlock, 0.01) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sample(7, 3, 6, study.SubspaceBlock, 0.01)
+			change(r)
+			r.Columns[0] = "größe, \"cm\""
+			archive, err := os.Create(filepath.Join(t.TempDir(), "result.npz"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := WriteNPZ(archive, r); err != nil {
+				t.Fatal(err)
+			}
+			if err := archive.Close(); err != nil {
+				t.Fatal(err)
+			}
+			// The columns of the file are in another order, with one more.
+			random := rand.New(rand.NewPCG(1, 2))
+			var text bytes.Buffer
+			table := csv.NewWriter(&text)
+			header := []string{"other"}
+			for j := range r.D {
+				header = append(header, r.Columns[r.D-1-j])
+			}
+			table.Write(header)
+			var want [][]float64
+			for range 20 {
+				line, scores := []string{"x"}, make([]float64, r.K)
+				for j := range r.D {
+					j = r.D - 1 - j
+					v := 3 * random.NormFloat64()
+					line = append(line, strconv.FormatFloat(v, 'g', -1, 64))
+					for i := range scores {
+						scores[i] += ((v-r.Offset[j])/r.Scale[j] - r.Mean[j]) * r.Components[i][j]
+					}
+				}
+				table.Write(line)
+				want = append(want, scores)
+			}
+			table.Flush()
+			rows := filepath.Join(t.TempDir(), "rows.csv")
+			if err := os.WriteFile(rows, text.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := csv.NewReader(bytes.NewReader(python(t, "../../examples/sklearn_pca.py", archive.Name(), rows))).ReadAll()
+			if err != nil || len(got) != len(want) {
+				t.Fatalf("%d rows, %v", len(got), err)
+			}
+			for i, line := range got {
+				if len(line) != r.K {
+					t.Fatalf("row %d has %d scores, want %d", i, len(line), r.K)
+				}
+				for c, text := range line {
+					if v, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(v-want[i][c]) > 1e-12*(1+math.Abs(want[i][c])) {
+						t.Errorf("row %d, component %d: %s, want %v", i, c+1, text, want[i][c])
+					}
+				}
+			}
+			// Each array as NumPy sees it.
+			seen := string(python(t, "-c", `import sys, numpy
+a = numpy.load(sys.argv[1], allow_pickle=False)
+for n in a.files: print(n, a[n].dtype.kind, *a[n].shape)
+print("columns", ascii(list(a["feature_names_in_"])), a["digest"][0], a["epsilon"].item())`, archive.Name()))
+			lines := []string{fmt.Sprintf("components_ f %d %d", r.K, r.D), fmt.Sprintf("mean_ f %d", r.D), fmt.Sprintf("feature_names_in_ U %d", r.D),
+				"n_samples_ i", "epsilon f", "name U 1", fmt.Sprintf("outputs_last f %d %d", r.K, r.D), `columns ['gr\xf6\xdfe, "cm"'`, strings.Repeat("0", 64) + " 1.0"}
+			if r.ExplainedVariance != nil {
+				lines = append(lines, fmt.Sprintf("explained_variance_interval_ f %d 2", r.K), "noise_variance_ f", "total_variance_interval_ f 2")
+			}
+			for _, line := range lines {
+				if !strings.Contains(seen, line) {
+					t.Errorf("NumPy does not see %q:\n%s", line, seen)
+				}
+			}
+		})
+	}
+}
