@@ -297,18 +297,19 @@ func TestAngle(t *testing.T) {
 }
 
 // Deflation's second run, whose component was put first by its variance, is compared
-// with that component.
-func TestConvergenceFollowsTheRun(t *testing.T) {
-	r := sample(6, 2, 15, study.SubspaceDeflation, 1e-4)
-	for i, want := range []int{1, 0} {
-		if got := runOf(r, r.Components[i]); got != want {
-			t.Errorf("component %d is of run %d, want %d", i, got, want)
-		}
-	}
-	for _, s := range r.Steps() {
-		if s.Round == r.Rounds-1 {
-			if a := angle(r.Components[1-s.Run], s.X); a > 5 {
-				t.Errorf("run %d ends %v° from its component", s.Run, a)
+// with that component; a block with all of them.
+func TestConvergence(t *testing.T) {
+	for _, subspace := range []string{study.SubspaceDeflation, study.SubspaceBlock} {
+		r := sample(6, 2, 15, subspace, 1e-4)
+		for i := range r.K {
+			points := course(r, r.Steps(), i)
+			if len(points) != r.Rounds {
+				t.Fatalf("%s, component %d: %d points, want %d", subspace, i, len(points), r.Rounds)
+			}
+			for round, p := range points {
+				if p.X != float64(round) || round == 0 && p.Y < 10 || round == r.Rounds-1 && p.Y > 5 {
+					t.Errorf("%s, component %d, point %d: %v° in round %v", subspace, i, round, p.Y, p.X)
+				}
 			}
 		}
 	}
@@ -347,6 +348,12 @@ func TestExtremes(t *testing.T) {
 
 // A result that is not whole is refused by name, never indexed out of range.
 func TestBadResults(t *testing.T) {
+	// Both lengths agree here and are no block of four columns.
+	short := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	short.Releases[0].X, short.Releases[0].Noised = short.Releases[0].X[1:], short.Releases[0].Noised[1:]
+	if _, err := Plots(short); err == nil {
+		t.Error("a power step of seven numbers in four columns is drawn")
+	}
 	for field, change := range map[string]func(*study.Result){
 		"n_features_in_":               func(r *study.Result) { r.D = 0 },
 		"mean_":                        func(r *study.Result) { r.Mean = nil },

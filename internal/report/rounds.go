@@ -24,15 +24,7 @@ func convergence(r *study.Result) ([]Plot, error) {
 	lines := make([]plotter.XYs, min(r.K, mostLines))
 	steps := r.Steps()
 	for i := range lines {
-		run := -1
-		if r.Subspace == study.SubspaceDeflation {
-			run = runOf(r, r.Components[i])
-		}
-		for _, s := range steps {
-			if run < 0 || s.Run == run {
-				lines[i] = append(lines[i], plotter.XY{X: float64(s.Round), Y: angle(r.Components[i], s.X)})
-			}
-		}
+		lines[i] = course(r, steps, i)
 	}
 	if len(lines[0]) == 0 {
 		return nil, nil // the covariance has no rounds
@@ -55,6 +47,21 @@ func convergence(r *study.Result) ([]Plot, error) {
 	p.Y.Min, p.Y.Max, p.Y.Padding = 0, 95, 0
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0°"}, {Value: 15, Label: "15°"}, {Value: 30, Label: "30°"}, {Value: 45, Label: "45°"}, {Value: 60, Label: "60°"}, {Value: 75, Label: "75°"}, {Value: 90, Label: "90°"}}
 	return []Plot{{"convergence", p, plotWidth, plotHeight}}, nil
+}
+
+// course is a component's angle over the rounds.
+func course(r *study.Result, steps []study.Step, i int) plotter.XYs {
+	run := -1
+	if r.Subspace == study.SubspaceDeflation {
+		run = runOf(r, r.Components[i])
+	}
+	var out plotter.XYs
+	for _, s := range steps {
+		if run < 0 || s.Run == run {
+			out = append(out, plotter.XY{X: float64(s.Round), Y: angle(r.Components[i], s.X)})
+		}
+	}
+	return out
 }
 
 // runOf is the run of deflation that found a component: outputs are in that order.
