@@ -386,7 +386,11 @@ func (c *Checker) snapshot(e failpoint.Event) {
 			c.fail(Readable, nil, -1, -1, "a snapshot of a study that nobody proposed")
 			continue
 		}
-		for query, r := range d.Releases {
+		for _, r := range d.Releases {
+			query := -1
+			if released, err := study.ParseRelease(r.Encoded); err == nil {
+				query = released.Query
+			}
 			c.oneRelease(s, query, "a snapshot", r.Encoded, r.Signature)
 			if !slices.Contains(s.committed[query], hashOf(r.Encoded, r.Signature)) {
 				c.fail(ChargeBeforeRelease, s, query, -1, "a snapshot holds a release that is not durable on a quorum")

@@ -92,7 +92,7 @@ func readCoordinator(raw []byte) (message, error) {
 		out.ask = study.Ask{
 			Attempt: q.GetAttempt(), Query: out.query, Slot: out.slot, Round: int(q.GetRound()),
 			Kind: study.Kind(strings.ToLower(strings.TrimPrefix(q.GetKind().String(), "KIND_"))),
-			X:    q.GetX(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
+			X:    q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
 		}
 		return about(q.GetStudy(), out)
 	case *covey.CoordinatorMessage_Release:
