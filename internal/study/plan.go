@@ -59,11 +59,8 @@ func NewPlan(body []byte) (*Plan, error) {
 		return nil, fieldError("center", `"pairs" needs two units at some site`)
 	}
 	if s.Noise == NoiseDistributed {
+		// At least 1: U_min is at least η + 2.
 		plan.Honest = plan.Thresholds.MinSurvivors - max(plan.Thresholds.Corrupt, 1)
-		if plan.Honest < 1 {
-			return nil, fieldError("noise", `"distributed" needs 3 sites: of %d, at least %d in a sum and %d of those curious, none is left to carry the noise`,
-				len(p.Roster), plan.Thresholds.MinSurvivors, max(plan.Thresholds.Corrupt, 1))
-		}
 	}
 	if plan.N > MaxUnits {
 		return nil, fieldError("roster", "at most 2^40 units in all, got %d", plan.N)

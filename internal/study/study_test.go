@@ -169,6 +169,14 @@ func TestBadInput(t *testing.T) {
 	with := func(line string) string {
 		return strings.Replace(minimal, "name = \"weights\"", "name = \"weights\"\n"+line, 1)
 	}
+	var wide strings.Builder
+	wide.WriteString("name = \"w\"\ndataset = \"r\"\nepsilon = 1.0\ndelta = 1e-6\nmethod = \"covariance\"\n")
+	for i := range MaxCovariance + 1 {
+		fmt.Fprintf(&wide, "[[columns]]\nname = \"c%d\"\n", i)
+	}
+	if _, err := plan(t, wide.String(), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), "method: the covariance of more than 2000 columns") {
+		t.Errorf("2001 columns: %v", err)
+	}
 	cases := []struct{ name, text, want string }{
 		{"unknown key", with("epsilom = 2"), "epsilom: unknown key"},
 		{"zero epsilon", strings.Replace(minimal, "epsilon = 1.0", "epsilon = 0.0", 1), "epsilon: must be in (0, 100], got 0"},
@@ -188,6 +196,31 @@ func TestBadInput(t *testing.T) {
 		{"column twice", minimal + "[[columns]]\nname = \"a\"\n", "\"a\" appears twice"},
 		{"zero scale", minimal + "[[columns]]\nname = \"c\"\nscale = -1.0\n", "columns[2].scale: must be"},
 		{"type", with("rounds = \"many\""), "toml: line"},
+		{"no components", with("components = 0"), "components: must be positive, got 0"},
+		{"negative components", with("components = -1"), "components: must be in 1..100, got -1"},
+		{"too many components", with("components = 3"), "components: 3 of 2 columns"},
+		{"bad method", with("method = \"svd\""), "method: must be one of"},
+		{"bad subspace", with("subspace = \"lanczos\""), "subspace: must be one of"},
+		{"deflated covariance", with("method = \"covariance\"\nsubspace = \"deflation\""), "subspace: is of method"},
+		{"bad center", with("center = \"median\""), "center: must be one of"},
+		{"pairs of units", with("center = \"pairs\"\nunit = \"patient\""), "center: \"pairs\" needs one row per unit"},
+		{"unit is a column", with("unit = \"a\""), "unit: \"a\" is also a data column"},
+		{"share without use", with("center_share = 0.1"), "center_share: is of no use"},
+		{"share of all", with("center = \"private\"\ncenter_share = 1.0"), "center_share: must be in (0, 1)"},
+		{"shares of too much", with("center = \"private\"\ncenter_share = 0.9"), "epsilon: at least 0.1 of the budget"},
+		{"zero share", with("radius_share = 0.0"), "radius_share: must be positive"},
+		{"bad lambda", with("lambda = \"best\""), "lambda: must be \"private\" or a number"},
+		{"lambda without use", with("lambda = \"private\""), "lambda: \"private\" is bought for radius = \"paper\" alone"},
+		{"range without lambda", with("lambda_range = [1.0, 2.0]"), "lambda_range: needs lambda"},
+		{"range upside down", with("lambda = \"private\"\nradius = \"paper\"\nlambda_range = [2.0, 1.0]"), "lambda_range: must be two numbers"},
+		{"range of one", with("lambda = \"private\"\nradius = \"paper\"\nlambda_range = [2.0]"), "lambda_range: must be two numbers"},
+		{"bound without use", with("norm_bound = 2.0"), "norm_bound: is of no use"},
+		{"bad bound", with("method = \"covariance\"\nnorm_bound = -2.0"), "norm_bound: must be in"},
+		{"word bound", with("method = \"covariance\"\nnorm_bound = \"large\""), "norm_bound: must be \"private\""},
+		{"auto with a radius", with("method = \"auto\"\nradius = 2.0"), "method: \"auto\" compares a private radius"},
+		{"bad variance", with("accountant = \"paper\"\nlambda = 1.0\nradius = \"paper\"\ncenter = \"private\""), "center: accountant = \"paper\""},
+		{"paper of two", with("accountant = \"paper\"\nlambda = 1.0\nradius = \"paper\"\ncomponents = 2"), "components: accountant = \"paper\""},
+		{"paper distributed", with("accountant = \"paper\"\nlambda = 1.0\nradius = \"paper\"\nnoise = \"distributed\""), "noise: accountant = \"paper\""},
 		{"bad noise", with("noise = \"local\""), "noise: must be one of"},
 	}
 	for _, c := range cases {
@@ -294,6 +327,9 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(body)
+	for _, text := range studies {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		ParseSpec(text)
 		p, err := NewPlan(text)
