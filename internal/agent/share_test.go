@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/noise"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// distributed studies of five sites: η = 1, four in a sum, so three honest ones carry σ².
+var distributed = map[string]func(*study.Spec){
+	"power, mean, variance": func(s *study.Spec) {
+		s.Radius, s.Rounds, s.Center, s.ExplainedVariance = study.RadiusPrivate, 1, study.CenterPrivate, study.VariancePrivate
+		s.Components = 2
+	},
+	"covariance": func(s *study.Spec) { s.Method = study.MethodCovariance },
+}
+
+// TestCoordinatorSeesNoExactSum opens every query of distributed studies as a
+// coordinator would and takes off all that it and any corrupt site could know: whichever
+// U_min - max(η, 1) of the survivors are honest, what they added is noise of at least σ².
+// Each query draws new noise, and an upload that is made again has the same.
+//
+// The energy of each sum of shares is held against the law by noise.CheckReleased, which
+// refuses a good one with probability 2^-64; at fewer than 28 values it sees only too much
+// noise, so the law of each share is also held against the plan exactly.
+func TestCoordinatorSeesNoExactSum(t *testing.T) {
+	for name, change := range distributed {
+		t.Run(name, func(t *testing.T) {
+			c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) {
+				s.Noise = study.NoiseDistributed
+				change(s)
+			})
+			if c.plan.Honest != 3 || c.plan.Thresholds.MinSurvivors != 4 {
+				t.Fatalf("%d honest of %d", c.plan.Honest, c.plan.Thresholds.MinSurvivors)
+			}
+			c.ready()
+			course := c.plan.Start()
+			var earlier []study.Release
+			seen := map[string]bool{}
+			for course.Query < len(c.plan.Queries) {
+				ask, err := c.plan.NewAsk(course, course.Query, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q, u := askUpload{c.plan.Digest, ask}, c.everyone()
+				if course.Query%2 == 1 { // one site is away: the fewest that may be summed
+					u = u[1:]
+				}
+				sum := c.open(q, u)
+				shares := make([][]int64, len(c.sites))
+				total := make([]int64, len(sum))
+				for _, i := range u {
+					shares[i] = c.shareOf(i, q)
+					if key := string(secagg.Pack(unsigned(shares[i]), 64)); seen[key] {
+						t.Fatal("two shares of noise are the same")
+					} else {
+						seen[key] = true
+					}
+					for k, v := range shares[i] {
+						total[k] += v
+					}
+				}
+				for k, v := range c.plain(q, u) {
+					if sum[k] != v+total[k] {
+						t.Fatalf("query %d: the opened sum is not the plain one and the survivors' noise", ask.Query)
+					}
+				}
+				c.checkHonest(ask, u, shares)
+				release, err := c.plan.NewRelease(ask, u, sum)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.tell(c.release(q, u, sum))
+				if course, err = c.plan.Next(course, release, earlier); err != nil {
+					t.Fatal(err)
+				}
+				earlier = append(earlier, release)
+			}
+		})
+	}
+}
+
+// checkHonest looks at every set of honest survivors.
+func (c *standIn) checkHonest(ask study.Ask, u []int, shares [][]int64) {
+	c.t.Helper()
+	share, err := c.plan.Share(ask.Sigma)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if carried := float64(c.plan.Honest) * share.Float() * share.Float(); carried < ask.Sigma.Float()*ask.Sigma.Float()*(1-1e-12) {
+		c.t.Fatalf("query %d: %d shares carry σ² = %v of %v", ask.Query, c.plan.Honest, carried, ask.Sigma.Float()*ask.Sigma.Float())
+	}
+	sigma, err := noise.SigmaAtLeast(share.Float() * math.Sqrt(float64(c.plan.Honest)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for a := range u {
+		for b := range a {
+			for d := range b {
+				sum := make([]int64, len(shares[u[0]]))
+				for _, i := range []int{u[a], u[b], u[d]} {
+					for k, v := range shares[i] {
+						sum[k] += v
+					}
+				}
+				if err := noise.CheckReleased(sum, make([]int64, len(sum)), sigma); err != nil {
+					c.t.Errorf("query %d (%s), honest sites %d, %d, %d: %v", ask.Query, ask.Kind, u[a], u[b], u[d], err)
+				}
+			}
+		}
+	}
+}
+
+// shareOf is what a site added to a query, had from an upload that it makes again
+// without masks.
+func (c *standIn) shareOf(site int, q askUpload) []int64 {
+	c.t.Helper()
+	s := c.sites[site].session(c)
+	own, _, err := s.slot(q.Ask.Slot)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	v := make([]uint64, c.plan.Queries[q.Ask.Query].Values)
+	if err := s.addShare(v, own, c.secaggQuery(q), q.Ask); err != nil {
+		c.t.Fatal(err)
+	}
+	out := make([]int64, len(v))
+	for i := range v {
+		out[i] = int64(v[i])
+	}
+	return out
+}
+
+func unsigned(v []int64) []uint64 {
+	out := make([]uint64, len(v))
+	for i := range v {
+		out[i] = uint64(v[i])
+	}
+	return out
+}
+
+// TestUploadIsMadeAgainTheSame: a site that crashed before its upload was on disk makes
+// the same one, noise and all; another slot of the query has other noise.
+func TestUploadIsMadeAgainTheSame(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+	c.ready()
+	q := c.query(0, 0, c.plan.Start().X)
+	first := want[upload](c.sites[0], q)
+	s := c.sites[0].session(c)
+	again, err := s.masked(s.open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first.Masked, again) {
+		t.Error("the upload is another when it is made again")
+	}
+	retry := c.query(0, 1, c.plan.Start().X)
+	want[upload](c.sites[0], retry)
+	if slices.Equal(c.shareOf(0, q), c.shareOf(0, retry)) {
+		t.Error("two slots have the same noise")
+	}
+}
+
+// TestDistributedWords: the operator is told that nobody sees exact sums, and of whom
+// that holds.
+func TestDistributedWords(t *testing.T) {
+	c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+	words := strings.Join(privacyWords(c.plan), "\n")
+	if !strings.Contains(words, "shares of 3 honest sites") || strings.Contains(words, "leader sees exact sums") {
+		t.Error(words)
+	}
+	leaves := plannedEgress(c.plan, 0)
+	if !slices.ContainsFunc(leaves, func(l PlannedEgress) bool { return strings.Contains(l.What, "with this site's share of the noise") }) {
+		t.Errorf("%+v", leaves)
+	}
+}
