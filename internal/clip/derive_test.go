@@ -58,6 +58,9 @@ func TestOff(t *testing.T) {
 					t.Fatal(err)
 				}
 				held(t, m, "off")
+				if lengths != nil && m.N() != 2 {
+					t.Fatalf("2 units became %d", m.N())
+				}
 				for i := range 6 {
 					row, old := m.values[i*d:(i+1)*d], values[i*d:(i+1)*d]
 					s := make([]*big.Float, found)

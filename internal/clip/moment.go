@@ -56,15 +56,15 @@ func blendMoment(v, rows []float64, d int) {
 	}
 }
 
-// addMoment adds v·min(1/g, bound/trace) to acc, entries off the diagonal times √2. A trace of 2^1020 or more adds nothing: below it every entry is
-// finite; a negligible one rounds to nothing.
+// addMoment adds v·min(1/g, bound/trace) to acc, entries off the diagonal times √2. A trace that is not finite (there is none, as in addClipped)
+// adds nothing.
 func addMoment(acc []uint64, v []float64, d int, l limit) {
 	trace := 0.0
 	for j, at := 0, 0; j < d; j++ {
 		trace += v[at]
 		at += d - j
 	}
-	if !(trace >= tinySquare && trace < 0x1p1020) {
+	if !(trace >= 0 && trace <= math.MaxFloat64) {
 		return
 	}
 	c := min(l.scale, l.bound/trace)

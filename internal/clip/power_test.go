@@ -94,11 +94,11 @@ func reference(d int, values []float64, q Query) []int64 {
 func TestPowerSumIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for d := 1; d <= 70; d++ {
-		for _, n := range []int{0, 1, 2, 3, 4, 5, 7, 9} {
+		for _, n := range []int{0, 1, 3, 4, 5, 8} {
 			values := gaussian(rng, n*d)
 			x := unit(rng, d)
 			for _, r := range []float64{0.3, 2.5, 1e3} {
-				for _, finer := range []int{0, 23} {
+				for _, finer := range []int{23 * (d % 2)} {
 					q := Query{X: x, Radius: r, Grid: math.Ldexp(Grid(r), -finer)}
 					got, want := mustSum(t, mustMatrix(t, d, values), q, 1), reference(d, values, q)
 					if !slices.Equal(got, want) {

@@ -162,15 +162,12 @@ func Sensitivity(m Map, radius, grid float64, values int) float64 {
 		return math.Inf(1)
 	}
 	root := up(math.Sqrt(float64(values)))
-	switch m {
-	case Power, Mean:
+	switch {
+	case m <= Mean: // Power, Mean
 		return up(2*r + root) // 2*r is exact: fusing changes nothing
-	case Moment, Variance:
-		if values > 1 {
-			return up(up(float64(math.Sqrt2*r)) + root)
-		}
-	}
-	if values == 1 { // one number in [0, R]: 0 and R are farthest apart
+	case m <= Variance && values > 1: // Moment, Variance
+		return up(up(float64(math.Sqrt2*r)) + root)
+	case m <= Rows && values == 1: // one number in [0, R]: 0 and R are farthest apart
 		return up(r + 1)
 	}
 	return math.Inf(1)

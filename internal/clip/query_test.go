@@ -48,20 +48,39 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := radii().Draw(t, "radius")
 		g := math.Ldexp(Grid(r), -rapid.IntRange(0, 23).Draw(t, "finer"))
-		d := rapid.IntRange(1, MaxDim).Draw(t, "d")
-		got := new(big.Float).SetPrec(300).SetFloat64(Sensitivity(Power, r, g, d))
-		want := new(big.Float).SetPrec(300).SetInt64(int64(d))
+		n := rapid.IntRange(1, MaxValues).Draw(t, "values")
+		kind := rapid.SampledFrom(maps).Draw(t, "map")
+		factor, values := big.NewFloat(2).SetPrec(300), n
+		if kind == Total || kind == Rows {
+			values = 1
+		}
+		if kind >= Moment {
+			factor.Sqrt(factor)
+			if values == 1 {
+				factor.SetInt64(1)
+			}
+		}
+		got := new(big.Float).SetPrec(300).SetFloat64(Sensitivity(kind, r, g, values))
+		want := new(big.Float).SetPrec(300).SetInt64(int64(values))
 		want.Sqrt(want)
 		ratio := new(big.Float).SetPrec(300).Quo(big.NewFloat(r), big.NewFloat(g))
-		want.Add(want, ratio.Add(ratio, ratio))
+		want.Add(want, ratio.Mul(ratio, factor))
 		if got.Cmp(want) < 0 {
-			t.Fatalf("Sensitivity(%v, %v, %d) = %v is below %v", r, g, d, got, want)
+			t.Fatalf("Sensitivity(%v, %v, %v, %d) = %v is below %v", kind, r, g, values, got, want)
 		}
 		over, _ := new(big.Float).Quo(got, want).Float64()
 		if over > 1+1e-15 {
-			t.Fatalf("Sensitivity(%v, %v, %d) = %v is more than rounding above %v", r, g, d, got, want)
+			t.Fatalf("Sensitivity(%v, %v, %v, %d) = %v is more than rounding above %v", kind, r, g, values, got, want)
 		}
 	})
+	for _, values := range []int{0, 2} {
+		if s := Sensitivity(Total, 1, 0x1p-16, values); !math.IsInf(s, 1) {
+			t.Errorf("a total of %d values: %v", values, s)
+		}
+	}
+	if s := Sensitivity(Rows+1, 1, 0x1p-16, 1); !math.IsInf(s, 1) {
+		t.Errorf("an unknown map: %v", s)
+	}
 	for _, c := range []struct {
 		r, g float64
 		d    int
@@ -149,6 +168,53 @@ func TestQueryValidate(t *testing.T) {
 				t.Errorf("%s: histogram took it", name)
 			}
 		}
+	}
+}
+
+// Every map checks its shape and its directions, for sums and for histograms.
+func TestMapsAreChecked(t *testing.T) {
+	m, err := NewMatrix(3, []float64{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	axes := []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}
+	for name, c := range map[string]struct {
+		kind  Map
+		x     []float64
+		field string // "" where it is fine
+	}{
+		"power": {Power, axes, ""}, "variance": {Variance, axes[:6], ""}, "mean": {Mean, nil, ""}, "rows": {Rows, []float64{}, ""},
+		"unknown": {Rows + 1, nil, "map"}, "power of nothing": {Power, nil, "direction"}, "variance of nothing": {Variance, nil, "direction"},
+		"ragged": {Power, axes[:4], "direction"}, "four of three": {Variance, append(axes[:9:9], 0, 0, 1), "direction"},
+		"twice the same": {Power, append(axes[:3:3], 1, 0, 0), "direction"}, "askew": {Variance, []float64{1, 0, 0, 2e-6, 1, 0}, "direction"},
+		"second not of norm 1": {Power, []float64{1, 0, 0, 0, 1 + 1e-8, 0}, "direction"}, "second nan": {Power, []float64{1, 0, 0, 0, math.NaN(), 0}, "direction"},
+		"mean with directions": {Mean, axes[:3], "direction"}, "moment with directions": {Moment, axes[:3], "direction"},
+		"total with directions": {Total, axes[:3], "direction"}, "rows with directions": {Rows, axes[:3], "direction"},
+	} {
+		q := Query{Map: c.kind, X: c.x, Radius: 1, Grid: Grid(1)}
+		_, a := Sum(m, q, 1)
+		_, b := Histogram(m, q, 1)
+		for _, err := range []error{a, b} {
+			if e, ok := errors.AsType[*QueryError](err); (c.field != "" || err != nil) && (!ok || e.Field != c.field) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		q    Query
+		want int
+	}{{Query{Map: Power, X: axes[:6]}, 6}, {Query{Map: Mean}, 3}, {Query{Map: Moment}, 6}, {Query{Map: Variance, X: axes[:6]}, 2}, {Query{Map: Total}, 1}, {Query{Map: Rows}, 1}} {
+		if got := c.q.Values(3); got != c.want {
+			t.Errorf("map %d has %d values, want %d", c.q.Map, got, c.want)
+		}
+	}
+	wide, err := NewMatrix(5793, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Sum(wide, Query{Map: Moment, Radius: 1, Grid: Grid(1)}, 1)
+	if e, ok := errors.AsType[*QueryError](err); !ok || e.Field != "map" {
+		t.Errorf("a moment of more than 2^24 values: %v", err)
 	}
 }
 

@@ -231,10 +231,11 @@ func TestClippedUnitsKeepTheMargin(t *testing.T) {
 	}
 }
 
-// Units whose sums overflow float64 add nothing and count in the last bin; tiny ones add nothing and count in the first.
+// The largest units do not overflow: they are clipped like others and count in the last bin. The tiniest add nothing and count in the first.
 func TestUnitsAtTheEndsOfFloat64(t *testing.T) {
-	const d = 2
+	const d, rows = 2, MaxUnitRows
 	top := math.Nextafter(valueLimit(d), 0)
+	huge := mustUnits(t, d, slices.Repeat([]float64{top, top}, rows), []int{rows})
 	for _, kind := range maps {
 		q := Query{Map: kind, Radius: MaxRadius, Grid: Grid(MaxRadius)}
 		if kind.directed() {
@@ -243,9 +244,10 @@ func TestUnitsAtTheEndsOfFloat64(t *testing.T) {
 		if kind == Rows {
 			continue
 		}
-		huge := slices.Repeat([]float64{top, top}, 1<<19)
-		h := mustHistogram(t, mustUnits(t, d, huge, []int{1 << 19}), q, 1)
-		if h[HistogramBins-1] != 1 {
+		if v := mustSum(t, huge, q, 1); exceeds(v, 0x1p16+1) || !exceeds(v, 0x1p16-1) {
+			t.Errorf("map %d: a huge unit has length %v", kind, length(v))
+		}
+		if mustHistogram(t, huge, q, 1)[HistogramBins-1] != 1 {
 			t.Errorf("map %d: a huge unit is not in the last bin", kind)
 		}
 		for _, lengths := range [][]int{nil, {1}, {2}} {
@@ -264,6 +266,19 @@ func TestUnitsAtTheEndsOfFloat64(t *testing.T) {
 			if mustHistogram(t, m, q, 1)[0] != 1 {
 				t.Errorf("map %d: a tiny unit is not in the first bin", kind)
 			}
+		}
+	}
+}
+
+// What the bounds on rows exclude would still add nothing, rather than a huge integer.
+func TestNothingButFiniteVectorsIsAdded(t *testing.T) {
+	l := limit{scale: 1, bound: 0x1p16}
+	for _, bad := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
+		acc := make([]uint64, 3)
+		addClipped(acc, []float64{1, bad, 0}, l)
+		addMoment(acc, []float64{1, 0, bad}, 2, l)
+		if acc[0] != 0 || acc[1] != 0 || acc[2] != 0 {
+			t.Errorf("%v: added %v", bad, acc)
 		}
 	}
 }

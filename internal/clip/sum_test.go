@@ -394,3 +394,30 @@ func TestUnitsAreRoundedOnce(t *testing.T) {
 		}
 	}
 }
+
+// A unit is counted in the bin of its exact size.
+func TestHistogramIsOfTheMapsSize(t *testing.T) {
+	rng := rand.New(rand.NewPCG(27, 28))
+	for _, kind := range maps {
+		for trial := range 60 {
+			d := 1 + rng.IntN(5)
+			q := query(rng, kind, d, 1+rng.IntN(d), 1, 0)
+			n, lengths := 1, []int(nil)
+			if trial%2 == 0 {
+				n = 1 + rng.IntN(9)
+				lengths = []int{n}
+			}
+			rows := gaussian(rng, n*d)
+			scale := math.Ldexp(1, rng.IntN(80)-40)
+			for i := range rows {
+				rows[i] *= scale
+			}
+			_, size := exactMap(q, d, rows)
+			s, _ := size.Float64()
+			// The size is a float of many random bits, or a number of rows: never at an edge by rounding.
+			if h := mustHistogram(t, mustUnits(t, d, rows, lengths), Query{Map: kind, X: q.X}, 1); h[bin(s)] != 1 {
+				t.Errorf("map %d, %d rows: size %v is not in bin %d", kind, n, s, bin(s))
+			}
+		}
+	}
+}
