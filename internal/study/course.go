@@ -183,16 +183,9 @@ func principal(r Release, d, k int) ([][]float64, []float64, error) {
 			at++
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(m, true) {
-		return nil, nil, fieldError("releases", "the covariance's eigenvalues do not converge")
+	vectors, values, err := leadingEigen(m, k)
+	if err != nil {
+		return nil, nil, err
 	}
-	values := eigen.Values(nil) // ascending
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	out, top := make([][]float64, k), make([]float64, k)
-	for i := range out {
-		out[i], top[i] = mat.Col(nil, d-1-i, &vectors), values[d-1-i]
-	}
-	return orthonormalize(out, out), top, nil
+	return orthonormalize(vectors, vectors), values, nil
 }
