@@ -55,7 +55,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": code, "poll": poll, "capture": capture, "json": jsonField, "rows": rows, "append": appendFile, "sub": sub,
+			"code": code, "poll": poll, "capture": capture, "json": jsonField, "rows": rows, "append": appendFile, "sub": sub, "wide": wide,
 		},
 	})
 }
@@ -168,6 +168,49 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 			return strconv.FormatFloat(offset+scale*(loading*s+0.2*rng.NormFloat64()), 'f', 3, 64)
 		}
 		w.Write([]string{strconv.Itoa(i), at(170, 10, 0.8), at(70, 15, 0.6), at(50, 10, 0)})
+	}
+	w.Flush()
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text.Bytes(), 0o600))
+}
+
+// wide is "wide FILE D N SEED": n rows of d columns c0, c1, …, the first tenth of which
+// move together; or, with N and SEED left out, their [[columns]] are added to FILE.
+func wide(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 && len(args) != 2 {
+		ts.Fatalf("usage: wide file d [n seed]")
+	}
+	d, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var text bytes.Buffer
+	if len(args) == 2 {
+		text.WriteString(ts.ReadFile(args[0]))
+		for j := range d {
+			fmt.Fprintf(&text, "[[columns]]\nname = \"c%d\"\n", j)
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(args[0]), text.Bytes(), 0o600))
+		return
+	}
+	n, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	seed, err := strconv.ParseUint(args[3], 10, 64)
+	ts.Check(err)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	w := csv.NewWriter(&text)
+	line := make([]string, d)
+	for j := range line {
+		line[j] = fmt.Sprint("c", j)
+	}
+	w.Write(line)
+	for range n {
+		s := 8 * rng.NormFloat64()
+		for j := range line {
+			v := rng.NormFloat64()
+			if j < d/10 {
+				v += s
+			}
+			line[j] = strconv.FormatFloat(v, 'f', 3, 64)
+		}
+		w.Write(line)
 	}
 	w.Flush()
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text.Bytes(), 0o600))

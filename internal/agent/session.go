@@ -104,9 +104,9 @@ func (s *session) load() error {
 	}
 	var rows *clip.Matrix
 	if spec.Unit == "" {
-		rows, err = clip.NewMatrix(read.D, read.Values)
+		rows, err = clip.NewMatrix(read.D, read.Values, read.Absent...)
 	} else {
-		rows, err = clip.NewUnits(read.D, read.Values, read.Unit)
+		rows, err = clip.NewUnits(read.D, read.Values, read.Unit, read.Absent...)
 	}
 	if err != nil {
 		return err

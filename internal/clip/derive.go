@@ -10,12 +10,20 @@ const maxCenter = 0x1p300
 
 // derived is the matrix of values, each brought to the nearest that a matrix may hold. The bounds that were checked at ingest hold again,
 // whatever the rows: refusing one here would tell of data.
-func derived(d int, values []float64, starts []int) *Matrix {
+// absent rows, nil for none, are zeros again: what they became tells of no row.
+func derived(d int, values []float64, starts []int, absent []bool) *Matrix {
 	top := math.Nextafter(valueLimit(d), 0)
 	for i, v := range values {
 		values[i] = min(max(v, -top), top)
 	}
-	return withNorms(d, values, starts)
+	for i, gone := range absent {
+		if gone {
+			clear(values[i*d : (i+1)*d])
+		}
+	}
+	m := withNorms(d, values, starts)
+	m.absent = absent
+	return m
 }
 
 // Less is the matrix of rows less a center, the same for all: finite, |center_j| ≤ 2^300. The units stay. A [*QueryError] otherwise.
@@ -36,7 +44,7 @@ func (m *Matrix) Less(center []float64) (*Matrix, error) {
 			out[j] = row[j] - c
 		}
 	}
-	return derived(m.d, values, m.starts), nil
+	return derived(m.d, values, m.starts, m.absent), nil
 }
 
 // Off is the matrix of rows y - V(Vᵀy), V the orthonormal directions found, one after another: finite, norms and products as they should be within 1e-6.
@@ -59,7 +67,7 @@ func (m *Matrix) Off(found []float64) (*Matrix, error) {
 		copy(out, row)
 		blend(out, found, s)
 	}
-	return derived(d, values, m.starts), nil
+	return derived(d, values, m.starts, m.absent), nil
 }
 
 // Pairs is the matrix of rows (y_a - y_b)/√2, one a unit, for a = order[2i] and b = order[2i+1]; the last of an odd number is left out. order MUST not depend on
@@ -78,6 +86,13 @@ func (m *Matrix) Pairs(order []int) (*Matrix, error) {
 	}
 	d := m.d
 	values := make([]float64, len(order)/2*d)
+	var absent []bool
+	if m.absent != nil { // half a pair is no difference
+		absent = make([]bool, len(order)/2)
+		for i := range absent {
+			absent[i] = m.absent[order[2*i]] || m.absent[order[2*i+1]]
+		}
+	}
 	for i := range len(order) / 2 {
 		a, b := m.values[order[2*i]*d:][:d], m.values[order[2*i+1]*d:][:d]
 		out := values[i*d : (i+1)*d]
@@ -85,5 +100,5 @@ func (m *Matrix) Pairs(order []int) (*Matrix, error) {
 			out[j] = (a[j] - b[j]) * (math.Sqrt2 / 2)
 		}
 	}
-	return derived(d, values, nil), nil
+	return derived(d, values, nil, absent), nil
 }

@@ -238,3 +238,46 @@ func TestReplacingUnitsOfDerivedMatrices(t *testing.T) {
 		}
 	}
 }
+
+// TestAbsentRows: a dropped row is no row of minus the center, nor half a pair's difference, however
+// rows are derived.
+func TestAbsentRows(t *testing.T) {
+	values := []float64{1, 2, 0, 0, 5, 6, 0, 0}
+	for name, m := range map[string]func() (*Matrix, error){
+		"rows":  func() (*Matrix, error) { return NewMatrix(2, slices.Clone(values), 1) },
+		"units": func() (*Matrix, error) { return NewUnits(2, slices.Clone(values), []int{1, 0, 1, 0}, 1) },
+	} {
+		raw, err := m()
+		if err != nil {
+			t.Fatal(err)
+		}
+		less, err := raw.Less([]float64{10, 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		less, err = less.Off([]float64{0, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for i := 0; i < len(less.values); i += 2 {
+			sum += less.values[i]
+		}
+		if want := -9.0 - 5 - 10; sum != want { // the row of zeros that is there counts
+			t.Errorf("%s: the sum less the center is %v, want %v", name, sum, want)
+		}
+	}
+	raw, err := NewMatrix(2, slices.Clone(values), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs, err := raw.Pairs([]int{0, 1, 2, 3})
+	if err != nil || pairs.norms[0] != 0 || pairs.norms[1] == 0 {
+		t.Errorf("pairs %v, %v", pairs.norms, err)
+	}
+	for _, absent := range []int{-1, 4, 0} {
+		if _, err := NewMatrix(2, slices.Clone(values), absent); err == nil {
+			t.Errorf("row %d cannot be absent", absent)
+		}
+	}
+}

@@ -35,9 +35,16 @@ func (e *ValueError) Error() string {
 func (e *ValueError) Unwrap() error { return e.Err }
 
 // ShapeError reports a row length outside [1, MaxDim], or a number of values that is not a multiple of it.
-type ShapeError struct{ Values, D int }
+// It also reports a row that is said to be absent and is not there, or not zero.
+type ShapeError struct {
+	Values, D int
+	Absent    bool
+}
 
 func (e *ShapeError) Error() string {
+	if e.Absent {
+		return "clip: an absent row is beyond the matrix, or holds values"
+	}
 	if e.D < 1 || e.D > MaxDim {
 		return fmt.Sprintf("clip: row length %d is not in [1, %d]", e.D, MaxDim)
 	}
@@ -51,6 +58,7 @@ type Matrix struct {
 	values []float64 // rows×d, row by row, the rows of a unit together
 	norms  []float64 // computed ‖y_i‖; exactly 0 for zero and tiny rows
 	starts []int     // unit i has rows starts[i] to starts[i+1]-1; nil: each row is a unit
+	absent []bool    // by row: stands for no row; nil for none
 }
 
 // NewMatrix makes a matrix of len(values)/d rows of length d, each a unit, and takes ownership of values, which the caller must not touch
@@ -59,7 +67,8 @@ type Matrix struct {
 // A value must be finite and its magnitude below 2^500/√d, so that a row's norm is below 2^501 after rounding too and no square, norm or dot product with
 // a unit vector overflows. The first value that is not, in row-major order, is named by a [*ValueError]; a wrong shape is a [*ShapeError].
 // This belongs at ingest: an abort that depends on data in the middle of a study is itself a release.
-func NewMatrix(d int, values []float64) (*Matrix, error) {
+// absent are the places of rows of zeros that stand for no row at all: they count as units, and stay zeros whatever center is taken off.
+func NewMatrix(d int, values []float64, absent ...int) (*Matrix, error) {
 	if d < 1 || d > MaxDim || len(values)%d != 0 {
 		return nil, &ShapeError{Values: len(values), D: d}
 	}
@@ -73,7 +82,17 @@ func NewMatrix(d int, values []float64) (*Matrix, error) {
 			return nil, &ValueError{Row: i / d, Column: i % d, Err: err}
 		}
 	}
-	return withNorms(d, values, nil), nil
+	m := withNorms(d, values, nil)
+	if len(absent) > 0 {
+		m.absent = make([]bool, m.Rows())
+		for _, i := range absent {
+			if i < 0 || i >= m.Rows() || m.norms[i] != 0 {
+				return nil, &ShapeError{Values: len(values), D: d, Absent: true}
+			}
+			m.absent[i] = true
+		}
+	}
+	return m, nil
 }
 
 // valueLimit is what every magnitude in a matrix is below.

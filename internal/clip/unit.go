@@ -25,8 +25,8 @@ func (e *UnitError) Error() string {
 // What is released of a unit may depend on the order of its own rows, in the last bits. A unit's number is public: it places the unit in
 // [Groups], so it must not depend on other units' values. Besides the errors of NewMatrix, which name rows as they came, a [*UnitError]
 // reports numbers out of range, a unit without a row, and one of more than [MaxUnitRows].
-func NewUnits(d int, values []float64, unit []int) (*Matrix, error) {
-	m, err := NewMatrix(d, values)
+func NewUnits(d int, values []float64, unit []int, absent ...int) (*Matrix, error) {
+	m, err := NewMatrix(d, values, absent...)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +60,19 @@ func NewUnits(d int, values []float64, unit []int) (*Matrix, error) {
 		return m, nil
 	}
 	next := append([]int(nil), starts...)
-	sorted, norms := make([]float64, len(values)), make([]float64, rows)
+	sorted, norms, gone := make([]float64, len(values)), make([]float64, rows), make([]bool, rows)
 	for i, u := range unit {
 		at := next[u]
 		next[u]++
 		copy(sorted[at*d:(at+1)*d], values[i*d:(i+1)*d])
 		norms[at] = m.norms[i]
+		if m.absent != nil {
+			gone[at] = m.absent[i]
+		}
 	}
 	m.values, m.norms = sorted, norms
+	if m.absent != nil {
+		m.absent = gone
+	}
 	return m, nil
 }

@@ -186,7 +186,7 @@ func TestDropRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []float64{3, 1, 0, 0, 0, 0, 0, 0, 7, 3}; !slices.Equal(r.Values, want) || r.Units != 5 || r.Dropped != 3 {
+	if want := []float64{3, 1, 0, 0, 0, 0, 0, 0, 7, 3}; !slices.Equal(r.Values, want) || r.Units != 5 || r.Dropped != 3 || !slices.Equal(r.Absent, []int{1, 2, 3}) {
 		t.Fatalf("%+v", r)
 	}
 	for _, line := range []string{"NA,inf", "inf,NA", ",x", "x,", "NA,1e155", "NA"} {

@@ -30,6 +30,8 @@ type Rows struct {
 	// Dropped counts the rows that are zero because a value was missing. It is
 	// the site's own business: it depends on values and must not be sent.
 	Dropped int
+	// Absent are the indices of the dropped rows, ascending; as private as Dropped.
+	Absent []int
 	// SHA256 of the file's bytes, all of them.
 	SHA256 [32]byte
 }
@@ -75,6 +77,7 @@ func (b *builder) add(line int, field func(column int) string) error {
 	if drop {
 		clear(b.rows.Values[len(b.rows.Values)-b.rows.D:])
 		b.rows.Dropped++
+		b.rows.Absent = append(b.rows.Absent, b.rows.Rows)
 	}
 	b.rows.Rows++
 	return nil
