@@ -178,7 +178,7 @@ func (p *Plan) checkRadius(q Query, a Ask) error {
 			return mismatch(a.Query, "radius", "is outside 2^-200..2^200")
 		}
 	} else if !(a.Radius >= BinEdge(0) && a.Radius <= 2*BinEdge(HistogramBins-1)) {
-		return mismatch(a.Query, "radius", "is no edge of the histogram")
+		return mismatch(a.Query, "radius", "is beyond the histogram")
 	}
 	if a.Grid != Grid(a.Radius) {
 		return mismatch(a.Query, "grid", "is not the radius's %g", Grid(a.Radius))

@@ -138,19 +138,20 @@ func TestBinEdges(t *testing.T) {
 	}
 }
 
-func TestQuantileEdge(t *testing.T) {
+func TestQuantileRadius(t *testing.T) {
 	const spread = 10
 	counts := make([]int64, HistogramBins)
 	counts[260], counts[264], counts[268] = 500, 390, 110
-	counts[400] = 39 // noise: below 4σ
-	if got := quantileEdge(counts, spread, 0.9); got != BinEdge(268) {
-		t.Fatalf("R = %v, want the edge of the 0.9 quantile %v", got, BinEdge(268))
+	counts[400] = 46 // noise: below 4.65σ
+	within := func(j int, part float64) float64 { return BinEdge(j-1) + part*(BinEdge(j)-BinEdge(j-1)) }
+	if got, want := quantileRadius(counts, spread, 0.9), within(268, 10.0/110); math.Abs(got-want) > 1e-12*want {
+		t.Fatalf("R = %v, want the 0.9 quantile %v", got, want)
 	}
 	counts[268] = 90
-	if got := quantileEdge(counts, spread, 0.9); got != BinEdge(264) {
-		t.Fatalf("R = %v, want %v", got, BinEdge(264))
+	if got, want := quantileRadius(counts, spread, 0.9), within(264, 382.0/390); math.Abs(got-want) > 1e-12*want {
+		t.Fatalf("R = %v, want %v", got, want)
 	}
-	if quantileEdge(counts, spread, 1) != BinEdge(268) {
+	if quantileRadius(counts, spread, 1) != BinEdge(268) {
 		t.Fatal("the last bin that stands out")
 	}
 	p := mustPlan(t, minimal, 1000, 1000, 1000)

@@ -89,13 +89,10 @@ func leading(columns [][]float64, k int) ([][]float64, []float64, error) {
 			gram.SetSym(i, j, sum)
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(gram, true) {
+	values, w, ok := allEigen(gram)
+	if !ok {
 		return nil, nil, fieldError("releases", "the components' eigenvalues do not converge")
 	}
-	values := eigen.Values(nil) // ascending
-	var w mat.Dense
-	eigen.VectorsTo(&w)
 	vectors, size := make([][]float64, k), make([]float64, k)
 	for i := range k {
 		v := make([]float64, len(columns[0]))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -77,7 +78,7 @@ func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	if err != nil {
 		return Course{}, err
 	}
-	if c.Method == "" && q.Of == KindPower {
+	if c.Method == "" && q.Of == KindPower && q.Round == p.decideRound() {
 		c.Method, _ = p.decide(c.Radii)
 	}
 	c.Query = p.after(r.Query, c.Method)
@@ -96,8 +97,8 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 			c.Radii[k] = defaultRadius
 		}
 	}
-	quantile := quantileEdge(r.Noised, r.Spread(), 0.9)
-	last := 2 * quantileEdge(r.Noised, r.Spread(), 1)
+	quantile := quantileRadius(r.Noised, r.Spread(), 0.9)
+	last := 2 * quantileRadius(r.Noised, r.Spread(), 1)
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
 		if _, public := p.publicRadius(KindMoment); !public {
@@ -152,12 +153,39 @@ func (p *Plan) step(c *Course, q Query, r Release, earlier []Release) error {
 	return nil
 }
 
-// decide is method = "auto" (design section 2): power iteration if R√T < B², where R is
-// the radius of its first step and B² that of the covariance, both private, and T the
+// decideBy is the last round before which auto decides. The radius of a random direction
+// is that of a mean eigenvalue, whatever the spectrum; two steps on, it tells a few strong components from
+// a flat spectrum.
+const decideBy = 2
+
+// decideRound is the round before whose step auto decides: the last refresh of the
+// radius before which the steps cost at most a tenth of theirs, which a covariance goes without.
+func (p *Plan) decideRound() int {
+	at, spent := 0, 0.0
+	for t := range min(p.Rounds, decideBy+1) {
+		if spent > 0.1 {
+			break
+		}
+		if slices.Contains(radiusRounds, t) {
+			at = t
+		}
+		spent += p.stepShare(t)
+	}
+	return at
+}
+
+// powerFactor is how much R√T weighs against B². Per coordinate the two methods' noise is
+// equal where R√(2T) = B²: sensitivities are 2R and √2·B². A covariance's noise is amplified
+// by close eigenvalues, a power step's by those before it and softened by the rising
+// schedule; 1.25 was measured (docs/experiments.md).
+const powerFactor = 1.25
+
+// decide is method = "auto" (design section 2): power iteration if 1.25·R√T < B², where R is
+// the radius of its step of decideRound and B² that of the covariance, both private, and T the
 // steps that share the budget. The sentence says it for people.
 func (p *Plan) decide(radii map[Kind]float64) (method, why string) {
 	steps := float64(p.Rounds * p.runs())
-	power, covariance := radii[KindPower]*math.Sqrt(steps), radii[KindMoment]
+	power, covariance := powerFactor*radii[KindPower]*math.Sqrt(steps), radii[KindMoment]
 	if power < covariance {
 		return MethodPower, whyMethod(power, covariance, "<", "power iteration adds less noise")
 	}
@@ -165,7 +193,7 @@ func (p *Plan) decide(radii map[Kind]float64) (method, why string) {
 }
 
 func whyMethod(power, covariance float64, than, so string) string {
-	return fmt.Sprintf("R√T = %.4g %s B² = %.4g: %s", power, than, covariance, so)
+	return fmt.Sprintf("%g·R√T = %.4g %s B² = %.4g: %s", powerFactor, power, than, covariance, so)
 }
 
 // principal gives the k leading eigenvectors of a noised second-moment matrix, and its

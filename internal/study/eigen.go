@@ -20,18 +20,56 @@ func leadingEigen(m *mat.SymDense, k int) ([][]float64, []float64, error) {
 			}
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(m, true) {
+	all, w, ok := allEigen(m)
+	if !ok {
 		return nil, nil, fieldError("releases", "the covariance's eigenvalues do not converge")
 	}
-	all := eigen.Values(nil) // ascending
-	var w mat.Dense
-	eigen.VectorsTo(&w)
 	vectors, values := make([][]float64, k), make([]float64, k)
 	for i := range k {
-		vectors[i], values[i] = mat.Col(nil, len(all)-1-i, &w), all[len(all)-1-i]
+		vectors[i], values[i] = mat.Col(nil, len(all)-1-i, w), all[len(all)-1-i]
 	}
 	return vectors, values, nil
+}
+
+// allEigen gives eigenvalues, ascending, and eigenvectors in columns. The matrix is brought
+// to eigenvalues in [1, 3] first: gonum v0.17 panics in Dsterf on a block that is tiny, and
+// no file may do that to us. What is lost is within the rounding of the largest eigenvalue.
+func allEigen(m *mat.SymDense) ([]float64, *mat.Dense, bool) {
+	d, bound := m.SymmetricDim(), 0.0
+	for i := range d {
+		sum := 0.0
+		for j := range d {
+			sum += math.Abs(m.At(i, j))
+		}
+		bound = max(bound, sum) // at least every eigenvalue's magnitude
+	}
+	if math.IsNaN(bound) || math.IsInf(bound, 0) {
+		return nil, nil, false
+	}
+	shifted := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			v := 0.0
+			if bound > 0 {
+				v = m.At(i, j) / bound
+			}
+			if i == j {
+				v += 2
+			}
+			shifted.SetSym(i, j, v)
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(shifted, true) {
+		return nil, nil, false
+	}
+	values := eigen.Values(nil)
+	for i := range values {
+		values[i] = (values[i] - 2) * bound
+	}
+	var w mat.Dense
+	eigen.VectorsTo(&w)
+	return values, &w, true
 }
 
 // lanczos finds the leading pairs in the Krylov space of so many steps, with full
@@ -71,13 +109,10 @@ func lanczos(m *mat.SymDense, k, steps int) (vectors [][]float64, values []float
 		tri.SetSym(j, j+1, beta)
 		basis = append(basis, unit)
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(tri, true) {
+	all, w, ok := allEigen(tri)
+	if !ok {
 		return nil, nil, false
 	}
-	all := eigen.Values(nil) // ascending
-	var w mat.Dense
-	eigen.VectorsTo(&w)
 	for i := range k {
 		at := steps - 1 - i
 		if !(math.Abs(beta*w.At(steps-1, at)) <= 1e-12*math.Abs(all[steps-1])) {

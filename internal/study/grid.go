@@ -88,11 +88,12 @@ func (p *Plan) Sigma(q Query, radius float64) (noise.Sigma, error) {
 	return noise.SigmaAtLeast(q.Multiplier * p.Sensitivity(q, radius))
 }
 
-// quantileEdge reads a radius off a noised histogram whose noise has standard deviation
-// spread: bins below 4 spread are zeroed, and the upper edge of the bin of the
-// quantile of what is left is given (design section 2); 0 if noise left nothing.
-func quantileEdge(noised []int64, spread, quantile float64) float64 {
-	floor := 4 * spread
+// quantileRadius reads a radius off a noised histogram whose noise has standard deviation
+// spread: bins that noise alone might fill are zeroed, and the quantile of what is left is
+// given, between the edges of its bin in proportion; of quantile 1 the upper edge. 0 if noise
+// left nothing.
+func quantileRadius(noised []int64, spread, quantile float64) float64 {
+	floor := standsOut(spread, len(noised))
 	total := 0.0
 	for _, c := range noised {
 		if float64(c) >= floor {
@@ -102,14 +103,17 @@ func quantileEdge(noised []int64, spread, quantile float64) float64 {
 	if total == 0 {
 		return 0
 	}
+	wanted := float64(quantile * total)
 	seen := 0.0
 	for j, c := range noised {
-		if float64(c) >= floor {
-			seen += float64(c)
+		if float64(c) < floor {
+			continue
 		}
-		if seen >= quantile*total {
-			return BinEdge(j)
+		if seen+float64(c) >= wanted {
+			low := BinEdge(max(0, j-1))
+			return low + float64((BinEdge(j)-low)*((wanted-seen)/float64(c)))
 		}
+		seen += float64(c)
 	}
 	return BinEdge(len(noised) - 1)
 }

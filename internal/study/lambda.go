@@ -7,8 +7,8 @@ import (
 	"covey/internal/noise"
 )
 
-// falseScale bounds the probability with which noise alone makes a bin of Λ's
-// histogram stand out.
+// falseScale bounds the probability with which noise alone makes a bin of a histogram
+// stand out.
 const falseScale = 0.01
 
 // setGroups sizes the groups that a private Λ is read from (the paper, section 1: groups
@@ -16,7 +16,7 @@ const falseScale = 0.01
 // largest of 4d, 2d and d points leaves enough groups, or the study is refused: the
 // larger a group, the less its eigenvalue overestimates λ1. multiplier is the query's.
 func (p *Plan) setGroups(k Kind, multiplier float64) error {
-	needed := math.Ceil(2 * groupThreshold(multiplier*math.Sqrt2, HistogramBins))
+	needed := math.Ceil(2 * standsOut(multiplier*math.Sqrt2, HistogramBins))
 	if k == KindSelect && p.Honest == 0 {
 		e, err := noise.SelectEpsilon(noise.RhoOf(1, multiplier))
 		if err != nil {
@@ -41,10 +41,11 @@ func (p *Plan) setGroups(k Kind, multiplier float64) error {
 		needed, p.D, needed*float64(p.D), p.Groups, p.N)
 }
 
-// groupThreshold is the noised count that a bin must reach to be chosen: none of bins
-// empty ones does but with probability falseScale (stability, Karwa and Vadhan 2018; here
-// every bin is on the wire, so the threshold is for utility alone).
-func groupThreshold(sigma float64, bins int) float64 {
+// standsOut is the noised count that a bin must reach to be believed: none of bins empty
+// ones does but with probability falseScale (stability, Karwa and Vadhan 2018; here
+// every bin is on the wire, so the threshold is for utility alone). It is 4.66 sigma of 512
+// bins; the true probability is below 0.001, where 4 sigma would give 0.016.
+func standsOut(sigma float64, bins int) float64 {
 	return sigma * math.Sqrt(2*math.Log(float64(bins)/falseScale))
 }
 
@@ -75,7 +76,7 @@ func (p *Plan) readLambda(c *Course, q Query, r Release) {
 				best = j
 			}
 		}
-		if q.Kind == KindLambda && float64(r.Noised[best]) < groupThreshold(r.Spread(), len(r.Noised)) {
+		if q.Kind == KindLambda && float64(r.Noised[best]) < standsOut(r.Spread(), len(r.Noised)) {
 			c.End = CodeNoScale
 			return
 		}

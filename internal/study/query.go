@@ -53,7 +53,7 @@ type Query struct {
 	// Run counts power runs: the component that deflation is looking for.
 	Run int `json:"run,omitempty"`
 	// Branch is MethodPower or MethodCovariance where method = "auto" asks one of the
-	// two, empty where it is asked in any case.
+	// two, empty where it is asked in any case: also what it asks before it decides.
 	Branch string  `json:"branch,omitempty"`
 	Rho    float64 `json:"rho"` // zCDP charge
 	// Multiplier is σ/Δ: the noise for sensitivity one.
@@ -136,7 +136,7 @@ func (p *Plan) addMethods(left float64) {
 			histograms += p.runs()
 		}
 	}
-	first := 0.0 // the histogram that auto asks for before it decides
+	first := 0.0 // what auto asks for before it decides
 	if s.Method != MethodCovariance {
 		steps, radius := left, 0.0
 		if s.Radius == RadiusPrivate {
@@ -144,24 +144,22 @@ func (p *Plan) addMethods(left float64) {
 		}
 		for run := range p.runs() {
 			for t := range p.Rounds {
-				branch := ""
-				if auto {
-					branch = MethodPower
-				}
 				if radius > 0 && slices.Contains(radiusRounds, t) {
-					q := Query{Kind: KindHistogram, Of: KindPower, Round: t, Run: run, Branch: branch, share: radius}
-					if auto && t == 0 && run == 0 {
-						q.Branch, first = "", radius
-					}
-					p.Queries = append(p.Queries, q)
+					p.Queries = append(p.Queries, Query{Kind: KindHistogram, Of: KindPower, Round: t, Run: run, share: radius})
 				}
-				share := steps / float64(p.runs())
-				if s.Schedule == ScheduleRising {
-					share *= float64(t+1) / float64(p.Rounds*(p.Rounds+1)/2)
-				} else {
-					share /= float64(p.Rounds)
-				}
-				p.Queries = append(p.Queries, Query{Kind: KindPower, Round: t, Run: run, Branch: branch, share: share})
+				p.Queries = append(p.Queries, Query{Kind: KindPower, Round: t, Run: run, share: steps / float64(p.runs()) * p.stepShare(t)})
+			}
+		}
+	}
+	if auto {
+		decided := false
+		for i := range p.Queries {
+			q := &p.Queries[i]
+			if decided {
+				q.Branch = MethodPower
+			} else if q.Kind == KindPower || q.Of == KindPower {
+				first += q.share
+				decided = q.Of == KindPower && q.Round == p.decideRound()
 			}
 		}
 	}
@@ -172,6 +170,14 @@ func (p *Plan) addMethods(left float64) {
 		}
 		p.Queries = append(p.Queries, q)
 	}
+}
+
+// stepShare is the part of a run's budget for power steps that round t takes.
+func (p *Plan) stepShare(t int) float64 {
+	if p.Proposal.Spec.Schedule == ScheduleRising {
+		return float64(t+1) / float64(p.Rounds*(p.Rounds+1)/2)
+	}
+	return 1 / float64(p.Rounds)
 }
 
 // varianceQueries are those of explained variance, which come last.

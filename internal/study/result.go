@@ -129,6 +129,9 @@ func (r *Result) findComponents(p *Plan, releases []Release) error {
 	for _, rel := range releases {
 		switch rel.Kind {
 		case KindPower:
+			if r.Method == MethodCovariance { // auto took these to decide
+				continue
+			}
 			run := p.Queries[rel.Query].Run
 			steps[run] = append(steps[run], rel)
 		case KindMoment:
@@ -215,8 +218,12 @@ type Step struct {
 	X             [][]float64 // asked about: vectors of d
 }
 
-// Steps are the power steps of the result, in order.
+// Steps are the power steps of the result, in order; none where auto took a few and then
+// decided for the covariance.
 func (r *Result) Steps() []Step {
+	if r.Method == MethodCovariance {
+		return nil
+	}
 	var out []Step
 	run := 0
 	for _, rel := range r.Releases {
