@@ -1,0 +1,226 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/clip"
+	"covey/internal/local"
+)
+
+// Sites is the number of sites that every study's rows are spread over.
+const Sites = 5
+
+// Data are n rows of d numbers at five sites, and the matrix whose components are
+// looked for: the law's covariance where the law is known, else the rows' own second
+// moment.
+type Data struct {
+	Name   string
+	N, D   int
+	Sigma  *mat.SymDense
+	values []float64
+	eigen  []float64 // of Sigma, descending
+}
+
+// newData takes values, rows one after another; sigma nil means the rows' second moment.
+func newData(name string, d int, values []float64, sigma *mat.SymDense) (*Data, error) {
+	n := len(values) / d
+	if sigma == nil {
+		sigma = secondMoment(d, values)
+	}
+	eigen, err := eigenvalues(sigma)
+	return &Data{Name: name, N: n, D: d, Sigma: sigma, values: values, eigen: eigen}, err
+}
+
+func secondMoment(d int, values []float64) *mat.SymDense {
+	n := len(values) / d
+	s := mat.NewSymDense(d, nil)
+	s.SymOuterK(1/float64(n), mat.NewDense(n, d, values).T())
+	return s
+}
+
+func eigenvalues(s *mat.SymDense) ([]float64, error) {
+	if d, ok := diagonal(s); ok {
+		slices.SortFunc(d, func(a, b float64) int { return cmp.Compare(b, a) })
+		return d, nil
+	}
+	var e mat.EigenSym
+	if !e.Factorize(s, false) {
+		return nil, fmt.Errorf("run: the eigenvalues do not converge")
+	}
+	v := e.Values(nil)
+	slices.Reverse(v)
+	return v, nil
+}
+
+func diagonal(s *mat.SymDense) ([]float64, bool) {
+	n := s.SymmetricDim()
+	d := make([]float64, n)
+	for i := range n {
+		d[i] = s.At(i, i)
+		for j := i + 1; j < n; j++ {
+			if s.At(i, j) != 0 {
+				return nil, false
+			}
+		}
+	}
+	return d, true
+}
+
+// Captured is tr(VᵀΣV) over the most that as many orthonormal vectors could have.
+func (m *Data) Captured(v [][]float64) float64 {
+	got, best := 0.0, 0.0
+	for i, x := range v {
+		w := mat.NewVecDense(m.D, x)
+		got += mat.Inner(w, m.Sigma, w)
+		best += m.eigen[i]
+	}
+	return got / best
+}
+
+// Top is Σ's largest eigenvalue, Trace their sum.
+func (m *Data) Top() float64 { return m.eigen[0] }
+
+// Trace is the sum of Σ's eigenvalues.
+func (m *Data) Trace() float64 {
+	sum := 0.0
+	for _, v := range m.eigen {
+		sum += v
+	}
+	return sum
+}
+
+// Best gives the k leading components of the rows themselves, which no privacy
+// protects: what pooling all rows would have found.
+func (m *Data) Best(k int) ([][]float64, error) {
+	var e mat.EigenSym
+	if !e.Factorize(secondMoment(m.D, m.values), true) {
+		return nil, fmt.Errorf("run: the eigenvalues do not converge")
+	}
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	out := make([][]float64, k)
+	for i := range out {
+		out[i] = mat.Col(nil, m.D-1-i, &vectors)
+	}
+	return out, nil
+}
+
+// VarianceAlong is the rows' own mean of (xᵀy)², less centre where that is not nil.
+func (m *Data) VarianceAlong(x, center []float64) float64 {
+	sum := 0.0
+	for i := range m.N {
+		s := 0.0
+		for j, v := range m.values[i*m.D : (i+1)*m.D] {
+			if center != nil {
+				v -= center[j]
+			}
+			s += v * x[j]
+		}
+		sum += s * s
+	}
+	return sum / float64(m.N)
+}
+
+// units are the rows of each site: equal parts, the first has what is left over.
+func (m *Data) units() []int {
+	u := make([]int, Sites)
+	for i := range u {
+		u[i] = m.N / Sites
+	}
+	u[0] += m.N % Sites
+	return u
+}
+
+// sites are the rows as the sites hold them.
+func (m *Data) sites() ([]*local.Rows, error) {
+	var out []*local.Rows
+	at := 0
+	for _, u := range m.units() {
+		rows, err := clip.NewMatrix(m.D, m.values[at:at+u*m.D])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, local.New(rows))
+		at += u * m.D
+	}
+	return out, nil
+}
+
+// Source draws data sets of one law.
+type Source struct {
+	Name string
+	D    int
+	Draw func(n int, seed uint64) (*Data, error)
+}
+
+func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x636f766579)) }
+
+// Spectrum gives the eigenvalues of a named law of d columns, as
+// experiments/utility/reference.csv defines them.
+func Spectrum(name string, d int) ([]float64, error) {
+	l := make([]float64, d)
+	for j := range l {
+		switch name {
+		case "flat4": // 4 ones, then a decay from 0.7
+			if l[j] = 1; j >= 4 {
+				l[j] = 0.7 * math.Exp(-3*float64(j-4)/float64(d))
+			}
+		case "flatq": // a quarter of ones, then a line from 0.95 to 0.05
+			q := d / 4
+			if l[j] = 1; j >= q {
+				l[j] = 0.95 - 0.90*float64(j-q)/float64(d-q-1)
+			}
+		case "pow1":
+			l[j] = 1 / float64(j+1)
+		case "lowrank":
+			if l[j] = 0.01; j < 8 {
+				l[j] = math.Pow(0.8, float64(j))
+			}
+		case "gap2":
+			if l[j] = 0.5; j == 0 {
+				l[j] = 1
+			}
+		default:
+			return nil, fmt.Errorf("unknown spectrum %q", name)
+		}
+	}
+	return l, nil
+}
+
+// Gaussian is N(0, diag(λ)) of a named spectrum.
+func Gaussian(name string, d int) (Source, error) {
+	lambda, err := Spectrum(name, d)
+	if err != nil {
+		return Source{}, err
+	}
+	return Source{name, d, func(n int, seed uint64) (*Data, error) {
+		rng := generator(seed)
+		root, values := roots(lambda), make([]float64, n*d)
+		for i := range values {
+			values[i] = root[i%d] * rng.NormFloat64()
+		}
+		return newData(name, d, values, diag(lambda, 1))
+	}}, nil
+}
+
+func roots(l []float64) []float64 {
+	r := make([]float64, len(l))
+	for i, v := range l {
+		r[i] = math.Sqrt(v)
+	}
+	return r
+}
+
+func diag(l []float64, scale float64) *mat.SymDense {
+	s := mat.NewSymDense(len(l), nil)
+	for i, v := range l {
+		s.SetSym(i, i, scale*v)
+	}
+	return s
+}

@@ -1,0 +1,86 @@
+package run
+
+import (
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// DiamondsFile is the demo's data, from the module's root (cmd/coordinator/diamonds/NOTICE.md).
+const DiamondsFile = "cmd/coordinator/diamonds/diamonds.csv.gz"
+
+// diamondColumns are the demo's, with its public offset and scale.
+var diamondColumns = []struct {
+	name          string
+	offset, scale float64
+}{{"carat", 0.8, 0.5}, {"depth", 62, 1.5}, {"table", 57, 2.2}, {"price", 4000, 4000}, {"x", 5.7, 1.1}, {"y", 5.7, 1.1}, {"z", 3.5, 0.7}}
+
+// Diamonds are the 53,940 rows in the demo's scaled columns: less their public offsets,
+// or, not offset, as they are. In the second case either the components of the second moment are
+// looked for or, centred, those of the covariance. The rows do not depend on a seed; a study's
+// noise does.
+func Diamonds(name string, offset, centred bool) (*Data, error) {
+	path, err := fromRoot(DiamondsFile)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := csv.NewReader(z).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	for i, name := range rows[0] {
+		at[name] = i
+	}
+	d := len(diamondColumns)
+	var values []float64
+	mean := mat.NewVecDense(d, nil)
+	for i, row := range rows[1:] {
+		for j, c := range diamondColumns {
+			v, err := strconv.ParseFloat(row[at[c.name]], 64)
+			if err != nil {
+				return nil, fmt.Errorf("diamonds: row %d, column %s: not a number", i+1, c.name)
+			}
+			if offset {
+				v -= c.offset
+			}
+			values = append(values, v/c.scale)
+			mean.SetVec(j, mean.AtVec(j)+v/c.scale/float64(len(rows)-1))
+		}
+	}
+	sigma := secondMoment(d, values)
+	if centred {
+		sigma.SymRankOne(sigma, -1, mean)
+	}
+	return newData(name, d, values, sigma)
+}
+
+// fromRoot finds a file of the module from any directory inside it.
+func fromRoot(path string) (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, path), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("run: %s: not inside the module", path)
+		}
+	}
+}

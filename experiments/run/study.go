@@ -1,0 +1,144 @@
+package run
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"covey/internal/local"
+	"covey/internal/noise"
+	"covey/internal/study"
+)
+
+// Spec is a study of d columns without offsets: ε, δ = 10^-6, the practical profile and
+// no explained variance.
+func Spec(d int, epsilon float64) study.Spec {
+	s := study.Spec{Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, ExplainedVariance: study.VarianceNone}
+	for j := range d {
+		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprint("y", j), Scale: 1})
+	}
+	return s
+}
+
+// Study runs a study over all five sites: the seed is its nonce, which sets the public
+// start; the noise is drawn from the operating system. fixed draws it from the seed instead, for tests.
+type Study struct {
+	Spec  study.Spec
+	Fixed bool
+}
+
+// On runs the study on the data.
+func (s Study) On(m *Data, seed uint64) (*study.Result, error) {
+	sites, err := m.sites()
+	if err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(s.Spec, m.units(), seed)
+	if err != nil {
+		return nil, err
+	}
+	sources := make([]io.Reader, Sites+1) // one for each site's share, and the coordinator's
+	for i := range sources {
+		if sources[i] = rand.Reader; s.Fixed {
+			sources[i] = noise.NewKeyed(sha256.Sum256(binary.BigEndian.AppendUint64(plan.Digest[:], uint64(i))))
+		}
+	}
+	course := plan.Start()
+	var releases []study.Release
+	for course.Query < len(plan.Queries) && course.End == "" {
+		ask, err := plan.NewAsk(course, len(releases), 0)
+		if err != nil {
+			return nil, err
+		}
+		noised, err := answer(plan, ask, sites, sources)
+		if err != nil {
+			return nil, err
+		}
+		r, err := plan.NewRelease(ask, []int{0, 1, 2, 3, 4}, noised)
+		if err != nil {
+			return nil, err
+		}
+		if course, err = plan.Next(course, r, releases); err != nil {
+			return nil, err
+		}
+		releases = append(releases, r)
+	}
+	if course.End != "" {
+		return nil, fmt.Errorf("run: the study ended: %s", course.End)
+	}
+	return study.NewResult(plan, releases)
+}
+
+func newPlan(spec study.Spec, units []int, seed uint64) (*study.Plan, error) {
+	var roster []study.Member
+	for i, n := range units {
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key), Units: n})
+	}
+	var nonce [32]byte
+	binary.BigEndian.PutUint64(nonce[:], seed)
+	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), nonce)
+	if err != nil {
+		return nil, err
+	}
+	return study.NewPlan(body)
+}
+
+// answer is the opened sum, made private where the plan says: by every site's share, by
+// the coordinator's noise, or by a private choice.
+func answer(p *study.Plan, a study.Ask, sites []*local.Rows, sources []io.Reader) ([]int64, error) {
+	sum := make([]int64, p.Queries[a.Query].Values)
+	for i, rows := range sites {
+		part, err := rows.Answer(p, i, a, 1) // studies run side by side instead
+		if err != nil {
+			return nil, err
+		}
+		if p.Honest > 0 {
+			share, err := p.Share(a.Sigma)
+			if err != nil {
+				return nil, err
+			}
+			if err := add(part, share, sources[i]); err != nil {
+				return nil, err
+			}
+		}
+		for j, v := range part {
+			sum[j] += v
+		}
+	}
+	switch {
+	case p.Honest > 0:
+		return sum, nil
+	case p.Chooses(a.Query):
+		for i, v := range sum {
+			sum[i] = noise.OnCircle(uint64(v), p.Bits, int64(p.Groups))
+		}
+		epsilon, err := noise.SelectEpsilon(p.Queries[a.Query].Rho)
+		if err != nil {
+			return nil, err
+		}
+		chosen, err := noise.Select(sum, epsilon, sources[Sites])
+		return []int64{int64(chosen)}, err
+	default:
+		return sum, add(sum, a.Sigma, sources[Sites])
+	}
+}
+
+// add adds discrete Gaussian noise.
+func add(sum []int64, sigma noise.Sigma, source io.Reader) error {
+	sampler, err := noise.NewGaussian(sigma.Squared())
+	if err != nil {
+		return err
+	}
+	draws := make([]int64, len(sum))
+	if err := sampler.Fill(source, draws); err != nil {
+		return err
+	}
+	for i, v := range draws {
+		sum[i] += v
+	}
+	return nil
+}
