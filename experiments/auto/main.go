@@ -1,0 +1,107 @@
+// Command auto compares method = "auto" with the two methods that it decides between, on
+// data sets that its rule was not tuned on (or, with -tuning, on those it was), and fails
+// where its mean captured variance is more than 0.02 behind the better one's.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"covey/experiments/run"
+	"covey/internal/study"
+)
+
+// most is how far auto may be behind.
+const most = 0.02
+
+func main() {
+	tuning := flag.Bool("tuning", false, "the data sets that the rule was tuned on")
+	times := flag.Int("times", 20, "studies a line and method")
+	flag.Parse()
+	cells, err := validation()
+	if *tuning {
+		cells, err = tuned()
+	}
+	failed := 0
+	if err == nil {
+		failed, err = table(os.Stdout, cells, *times)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "auto:", err)
+		os.Exit(1)
+	}
+	if failed > 0 {
+		fmt.Fprintf(os.Stderr, "auto: %d lines are more than %g behind\n", failed, most)
+		os.Exit(1)
+	}
+}
+
+// cell is one line: k components of n rows at ε.
+type cell struct {
+	source  run.Source
+	n, k    int
+	epsilon float64
+}
+
+// compared are the means over studies of one cell.
+type compared struct {
+	power, covariance, auto float64
+	chose                   float64 // how often auto chose power iteration
+}
+
+func (c compared) behind() float64 { return max(c.power, c.covariance) - c.auto }
+
+func (c cell) compare(times int) (compared, error) {
+	out, err := run.Repeat(times, func(seed uint64) ([]float64, error) {
+		m, err := c.source.Draw(c.n, seed)
+		if err != nil {
+			return nil, err
+		}
+		var line []float64
+		chose := 0.0
+		for _, method := range []string{study.MethodPower, study.MethodCovariance, study.MethodAuto} {
+			spec := run.Spec(c.source.D, c.epsilon)
+			spec.Components, spec.Method = c.k, method
+			r, err := run.Study{Spec: spec, Fixed: true}.On(m, seed)
+			if err != nil {
+				return nil, err
+			}
+			line = append(line, m.Captured(r.Components))
+			if r.Method == study.MethodPower {
+				chose = 1
+			}
+			if method != study.MethodAuto {
+				chose = 0
+			}
+		}
+		return append(line, chose), nil
+	})
+	if err != nil {
+		return compared{}, fmt.Errorf("%s: %w", c.source.Name, err)
+	}
+	return compared{out[0].Mean(), out[1].Mean(), out[2].Mean(), out[3].Mean()}, nil
+}
+
+func table(to io.Writer, cells []cell, times int) (failed int, err error) {
+	progress := run.NewProgress(os.Stderr, len(cells))
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "data\td\tn\tε\tk\tpower\tcovariance\tauto\tchose power\tbehind\t")
+	for _, c := range cells {
+		progress.Step(c.source.Name)
+		got, err := c.compare(times)
+		if err != nil {
+			return failed, err
+		}
+		mark := ""
+		if got.behind() > most {
+			failed++
+			mark = " !"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%g\t%d\t%.4f\t%.4f\t%.4f\t%.0f%%\t%.4f%s\t\n", c.source.Name, c.source.D, c.n, c.epsilon, c.k,
+			got.power, got.covariance, got.auto, 100*got.chose, max(0, got.behind()), mark)
+	}
+	return failed, w.Flush()
+}
