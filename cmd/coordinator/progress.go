@@ -81,7 +81,7 @@ func describe(v coordinator.View) string {
 		}
 		return text
 	default:
-		return fmt.Sprintf("%s after %d rounds, %d queries", v.Status, v.Round, v.Query)
+		return fmt.Sprintf("%s after %d rounds, %d queries", v.Status, v.Round, v.Released)
 	}
 }
 
@@ -97,6 +97,9 @@ func step(v coordinator.View) string {
 	case study.KindMoment:
 		return "covariance"
 	case study.KindVariance, study.KindTotal:
+		if v.Kind == study.KindHistogram && kind == study.KindTotal {
+			return "norms of rows"
+		}
 		return "explained variance"
 	case study.KindRows:
 		return "rows per unit"

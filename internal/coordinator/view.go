@@ -16,10 +16,11 @@ type View struct {
 	Code    study.Code   `json:"code,omitempty"`
 	Culprit string       `json:"culprit,omitempty"` // site that Code is about
 
-	Query   int        `json:"query"` // queries answered
-	Queries int        `json:"queries"`
-	Kind    study.Kind `json:"kind,omitempty"` // of the open query
-	Round   int        `json:"round"`
+	Query    int        `json:"query"`    // index in the plan of the open one
+	Released int        `json:"released"` // queries with their answer
+	Queries  int        `json:"queries"`
+	Kind     study.Kind `json:"kind,omitempty"` // of the open query
+	Round    int        `json:"round"`
 	// Of is the kind whose norms an open histogram counts; Run and Runs are deflation's
 	// components: the one that is looked for, and all.
 	Of     study.Kind `json:"of,omitempty"`
@@ -77,7 +78,7 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	s := c.session(digest, state)
 	spec := p.Proposal.Spec
 	v := View{
-		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code,
+		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code, Released: len(state.Releases),
 		Query: state.Query, Queries: len(p.Queries), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
 		Epsilon: spec.Epsilon, Delta: spec.Delta, Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
 	}
@@ -97,7 +98,11 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 			v.Phase = "open"
 		}
 	} else if state.Status == round.StatusCompleted {
-		v.Round = p.Rounds
+		for _, r := range state.Releases { // auto may have turned to the covariance
+			if release, err := study.ParseRelease(r.Encoded); err == nil && release.Kind == study.KindPower {
+				v.Round++
+			}
+		}
 	}
 	for _, i := range state.WaitingFor() {
 		v.Waiting = append(v.Waiting, p.Proposal.Roster[i].Name)
