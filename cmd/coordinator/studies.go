@@ -111,19 +111,42 @@ func printPlan(out io.Writer, p *study.Plan) error {
 	fmt.Fprintf(w, "study\t%s (%s)\n", s.Name, s.Profile)
 	fmt.Fprintf(w, "privacy\tε = %g, δ = %g (%s accountant): ρ = %.6g in all\n", s.Epsilon, s.Delta, s.Accountant, p.Rho)
 	fmt.Fprintf(w, "data\t%d units × %d columns at %d sites\n", p.N, p.D, p.Thresholds.Sites)
+	if s.Unit != "" {
+		fmt.Fprintf(w, "unit\tall rows with one value of %q at one site\n", s.Unit)
+	}
+	fmt.Fprintf(w, "components\t%d by method %s, %s; center %s; explained variance %s\n", p.K(), s.Method, s.Subspace, s.Center, s.ExplainedVariance)
+	if p.Groups > 0 {
+		fmt.Fprintf(w, "scale\tΛ from %d groups of %d units\n", p.Groups, p.GroupSize)
+	}
 	fmt.Fprintf(w, "sites\tη = %d corrupt, q = %d to open, at least %d in a sum\n", p.Thresholds.Corrupt, p.Thresholds.Quorum, p.Thresholds.MinSurvivors)
 	fmt.Fprintf(w, "\t%s\n", p.Thresholds.Collusion())
-	fmt.Fprintf(w, "rounds\tT = %d, %d queries, %d slots (%d spare)\n", p.Rounds, len(p.Queries), p.Slots, p.Slots-len(p.Queries))
+	fmt.Fprintf(w, "rounds\tT = %d, %d queries, %d slots (%d spare)\n", p.Rounds, p.Left(0), p.Slots, p.Slots-p.Left(0))
 	fmt.Fprintf(w, "radius\tR = %s\n", radius)
 	if p.Paper != nil {
 		fmt.Fprintf(w, "paper\tu = %.6g, τ = %.6g, δ̄ = %.3g\n", p.Paper.U, p.Paper.Tau, p.Paper.DeltaBar)
 	}
 	fmt.Fprintf(w, "output\t%s\n", s.Output)
 	fmt.Fprintf(w, "wire\tb = %d bits a number, %.0f bytes a round from each site\n", p.Bits, p.BytesPerRound())
-	fmt.Fprintf(w, "noise\tpredicted noise-to-signal %.3g a round, assuming %s\n", p.Prediction.NoiseToSignal, p.Prediction.Assumption)
-	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES")
+	if p.Honest > 0 {
+		fmt.Fprintf(w, "noise\tdistributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum\n", p.Honest)
+	} else {
+		fmt.Fprintf(w, "noise\tcentral: the coordinator's leader sees exact sums over all sites in them\n")
+	}
+	fmt.Fprintf(w, "\tpredicted noise-to-signal %.3g a round, assuming %s\n", p.Prediction.NoiseToSignal, p.Prediction.Assumption)
+	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {
-		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\n", q.Index, q.Kind, q.Round, q.Multiplier, q.Rho, q.Bytes)
+		kind := string(q.Kind)
+		if q.Of != "" {
+			kind += " of " + string(q.Of)
+		}
+		if q.Run > 0 {
+			kind += fmt.Sprintf(", component %d", q.Run+1)
+		}
+		only := ""
+		if q.Branch != "" {
+			only = "if auto takes " + q.Branch
+		}
+		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\t%s\n", q.Index, kind, q.Round, q.Multiplier, q.Rho, q.Bytes, only)
 	}
 	return w.Flush()
 }
@@ -331,9 +354,24 @@ func (c *resultCmd) Run(s *streams) error {
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(s.stderr, "%s: %s output, ε = %g, δ = %g, ρ = %.6g charged, %d units, noise-to-signal %.3g\n",
 		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
-	fmt.Fprintln(w, "column\tloading\t")
-	for i, name := range r.Columns {
-		fmt.Fprintf(w, "%s\t%.4f\t\n", name, r.Components[0][i])
+	head := "column\tloading\t"
+	if r.K > 1 {
+		head = "column\t"
+		for i := range r.K {
+			head += fmt.Sprintf("component %d\t", i+1)
+		}
 	}
-	return w.Flush()
+	fmt.Fprintln(w, head)
+	for i, name := range r.Columns {
+		fmt.Fprintf(w, "%s\t", name)
+		for _, x := range r.Components {
+			fmt.Fprintf(w, "%.4f\t", x[i])
+		}
+		fmt.Fprintln(w)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stderr, "method %s: %s\n%s", r.Method, r.MethodWhy, varianceText(&r))
+	return nil
 }

@@ -57,9 +57,12 @@ var mutants = []mutant{
 		{"internal/coordinator/coordinator.go", "	c.machine.leader = c\n", "	c.machine.leader = c\n	leak = func(text string) { c.log.Debug(text) }\n"},
 		{"internal/coordinator/coordinator.go", "// Lead begins", "var leak func(string)\n\n// Lead begins"},
 	}, "TestQuiet", "un-noised"},
+	{"a share of noise left out", []edit{
+		{"internal/agent/query.go", "		err = s.addShare(v, own, q, ask)\n", "		if s.self > 1 {\n			err = s.addShare(v, own, q, ask)\n		}\n"},
+	}, "TestKinds/distributed", "right-sum"},
 	{"the answer told before it is committed", []edit{
-		{"internal/coordinator/release.go", "				c.propose(state.NewReleased(released, signed))\n",
-			"				c.propose(state.NewReleased(released, signed))\n				for i := range s.plan.Proposal.Roster {\n					c.send(digest, s, round.Send{Site: i, Message: round.TellFinal{Query: released.Query, Slot: released.Slot, Released: signed}})\n				}\n"},
+		{"internal/coordinator/release.go", "				c.propose(state.NewReleased(released, signed, next))\n",
+			"				c.propose(state.NewReleased(released, signed, next))\n				for i := range s.plan.Proposal.Roster {\n					c.send(digest, s, round.Send{Site: i, Message: round.TellFinal{Query: released.Query, Slot: released.Slot, Released: signed}})\n				}\n"},
 	}, "TestQuiet", "charge-before-release"},
 }
 

@@ -79,7 +79,7 @@ func (r Run) Do() (*Outcome, error) {
 	specs := rand.New(rand.NewPCG(r.Seed, 3))
 	var digests []study.Digest
 	for k := range r.Studies {
-		spec := randomSpec(specs, k, r.Options)
+		spec := randomSpec(specs, k, r.Sites, r.Spec == nil)
 		if r.Spec != nil {
 			r.Spec(k, &spec)
 		}
@@ -140,8 +140,8 @@ func (f *Federation) describe(d study.Digest) string {
 	return fmt.Sprintf("%s, query %d of %d, slot %d, phase %q, waiting for %v, sites %+v", v.Status, v.Query, v.Queries, v.Slot, v.Phase, v.Waiting, v.Sites)
 }
 
-// randomSpec draws a small study.
-func randomSpec(rng *rand.Rand, k int, o Options) study.Spec {
+// randomSpec draws a small study: of any kind, or of one component by power steps.
+func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	s := study.Spec{
 		Name: fmt.Sprintf("study-%d", k), Dataset: dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
 		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 3, ExplainedVariance: study.VarianceNone,
@@ -153,8 +153,14 @@ func randomSpec(rng *rand.Rand, k int, o Options) study.Spec {
 	if rng.IntN(4) == 0 {
 		s.Radius = study.RadiusPrivate
 	}
-	switch rng.IntN(12) { // what asks more, more seldom
-	case 0, 1:
+	kind := 0 // plain
+	if any {
+		kind = rng.IntN(14)
+	}
+	switch kind { // what asks more, more seldom
+	case 1:
+		s.Components, s.Method, s.Radius = 2, study.MethodAuto, study.RadiusPrivate
+	case 7, 8:
 		s.Components = 2
 	case 2:
 		s.Components, s.Subspace = 2, study.SubspaceDeflation
@@ -167,7 +173,7 @@ func randomSpec(rng *rand.Rand, k int, o Options) study.Spec {
 	case 6:
 		s.ExplainedVariance = study.VariancePrivate
 	}
-	if o.Sites > 2 && rng.IntN(4) == 0 {
+	if any && sites > 2 && rng.IntN(4) == 0 {
 		s.Noise = study.NoiseDistributed
 	}
 	for _, name := range strings.Split("a b c d", " ") {

@@ -69,9 +69,35 @@ func keep(t *testing.T, r Run, out *Outcome) {
 
 // TestQuiet: without faults every study completes.
 func TestQuiet(t *testing.T) {
-	out := do(t, Run{Options: Options{Seed: 1, Coordinators: 3, Sites: 4}, Studies: 2, Quiet: true})
+	out := do(t, Run{Options: Options{Seed: 1, Coordinators: 3, Sites: 4}, Studies: 2, Quiet: true, Spec: func(int, *study.Spec) {}})
 	if out.Completed != 2 {
 		t.Errorf("%d of 2 studies completed: %v", out.Completed, out.Ended)
+	}
+}
+
+// kinds are studies that ask for more than one component by power steps.
+var kinds = []func(*study.Spec){
+	func(s *study.Spec) { s.Components, s.ExplainedVariance = 2, study.VariancePrivate },
+	func(s *study.Spec) { s.Components, s.Subspace = 2, study.SubspaceDeflation },
+	func(s *study.Spec) { s.Center = study.CenterPrivate },
+	func(s *study.Spec) { s.Center = study.CenterPairs },
+	func(s *study.Spec) { s.Method = study.MethodCovariance },
+	func(s *study.Spec) { s.Method, s.Radius = study.MethodAuto, study.RadiusPrivate },
+}
+
+// TestKinds: every kind of study completes without faults, with central noise and with
+// distributed, and every sum and release of it is what the history says.
+func TestKinds(t *testing.T) {
+	for _, noise := range []string{study.NoiseCentral, study.NoiseDistributed} {
+		t.Run(noise, func(t *testing.T) {
+			out := do(t, Run{Options: Options{Seed: 2, Coordinators: 3, Sites: 4}, Studies: len(kinds), Quiet: true, Spec: func(k int, s *study.Spec) {
+				s.Noise = noise
+				kinds[k](s)
+			}})
+			if out.Completed != len(kinds) {
+				t.Errorf("%d of %d studies completed: %v", out.Completed, len(kinds), out.Ended)
+			}
+		})
 	}
 }
 
