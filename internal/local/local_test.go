@@ -1,0 +1,255 @@
+package local
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/clip"
+	"covey/internal/study"
+)
+
+const d = 4
+
+func planOf(t *testing.T, units int, change func(*study.Spec)) *study.Plan {
+	t.Helper()
+	spec := study.Spec{Name: "local", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 2}
+	for j := range d {
+		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprint("c", j)})
+	}
+	change(&spec)
+	var roster []study.Member
+	for i := range 3 {
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key), Units: units})
+	}
+	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func valuesOf(n int) []float64 {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	v := make([]float64, n*d)
+	for i := range v {
+		v[i] = float64(d-i%d)*rng.NormFloat64() + 1
+	}
+	return v
+}
+
+func matrix(t *testing.T, values []float64) *clip.Matrix {
+	t.Helper()
+	m, err := clip.NewMatrix(d, slices.Clone(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// ask is one for the first query of a kind, about the plan's start and these vectors.
+func ask(t *testing.T, p *study.Plan, kind, of study.Kind, center, found []float64) study.Ask {
+	t.Helper()
+	for i, q := range p.Queries {
+		if q.Kind != kind || q.Of != of || q.Run*d != len(found) {
+			continue
+		}
+		c := p.Start()
+		c.Query, c.Center, c.Found = i, center, found
+		c.Radii = map[study.Kind]float64{kind: 3}
+		a, err := p.NewAsk(c, i, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	t.Fatalf("no query of kind %s of %s", kind, of)
+	return study.Ask{}
+}
+
+func must(t *testing.T) func([]int64, error) []int64 {
+	return func(v []int64, err error) []int64 {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// TestAnswers: every planned kind meets its own map, about the ask's vectors and radius.
+func TestAnswers(t *testing.T) {
+	const n = 3000
+	p := planOf(t, n, func(s *study.Spec) {
+		s.Components, s.Center, s.Method, s.Unit = 2, study.CenterPrivate, study.MethodAuto, "unit"
+	})
+	values := valuesOf(n)
+	r := New(matrix(t, values))
+	center := []float64{1, 1, 1, 1}
+	less, err := matrix(t, values).Less(center)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind, of study.Kind
+		center   []float64
+		m        clip.Map
+		x        bool
+	}{
+		{study.KindRows, "", nil, clip.Rows, false},
+		{study.KindMean, "", nil, clip.Mean, false},
+		{study.KindPower, "", center, clip.Power, true},
+		{study.KindMoment, "", center, clip.Moment, false},
+		{study.KindVariance, "", center, clip.Variance, true},
+		{study.KindTotal, "", center, clip.Total, false},
+		{study.KindHistogram, study.KindRows, nil, clip.Rows, false},
+		{study.KindHistogram, study.KindMean, nil, clip.Mean, false},
+		{study.KindHistogram, study.KindPower, center, clip.Power, true},
+		{study.KindHistogram, study.KindVariance, center, clip.Variance, true},
+		{study.KindHistogram, study.KindTotal, center, clip.Total, false},
+	} {
+		a := ask(t, p, c.kind, c.of, c.center, nil)
+		rows := less
+		if c.center == nil {
+			rows = matrix(t, values)
+		}
+		q := clip.Query{Map: c.m, X: a.X, Radius: a.Radius, Grid: a.Grid}
+		want := must(t)(clip.Histogram(rows, q, 1))
+		if c.kind != study.KindHistogram {
+			want = must(t)(clip.Sum(rows, q, 1))
+		}
+		if (len(a.X) > 0) != c.x {
+			t.Errorf("%s of %s: x has %d numbers", c.kind, c.of, len(a.X))
+		}
+		got := must(t)(r.Answer(p, 0, a, 2))
+		if !slices.Equal(got, want) || len(got) != p.Queries[a.Query].Values {
+			t.Errorf("%s of %s: another answer than its map's", c.kind, c.of)
+		}
+	}
+}
+
+// TestMovedRows: the copy of the rows that is kept is of the ask's centre and directions.
+func TestMovedRows(t *testing.T) {
+	const n = 500
+	p := planOf(t, n, func(s *study.Spec) { s.Components, s.Subspace, s.Center = 2, study.SubspaceDeflation, study.CenterPrivate })
+	values := valuesOf(n)
+	r := New(matrix(t, values))
+	found := []float64{0, 0, 0, 1}
+	centers := [][]float64{{1, 0, 0, 0}, {2, 0, 0, 0}, {1, 0, 0, 0}}
+	for _, center := range centers {
+		for _, f := range [][]float64{nil, found} {
+			a := ask(t, p, study.KindPower, "", center, f)
+			want, err := matrix(t, values).Less(center)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, err = want.Off(f); err != nil {
+				t.Fatal(err)
+			}
+			q := clip.Query{Map: clip.Power, X: a.X, Radius: a.Radius, Grid: a.Grid}
+			for range 2 { // made, then kept
+				if !slices.Equal(must(t)(r.Answer(p, 0, a, 1)), must(t)(clip.Sum(want, q, 1))) {
+					t.Fatalf("center %v, found %v: the answer is of other rows", center, f)
+				}
+			}
+		}
+	}
+}
+
+// TestPairedRows: pairs are the plan's, each site's its own, half as many.
+func TestPairedRows(t *testing.T) {
+	const n = 501
+	p := planOf(t, n, func(s *study.Spec) { s.Center = study.CenterPairs })
+	values := valuesOf(n)
+	r := New(matrix(t, values))
+	a := ask(t, p, study.KindPower, "", nil, nil)
+	var answers [][]int64
+	for site := range 2 {
+		pairs, err := matrix(t, values).Pairs(p.PairOrder(site))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pairs.N() != n/2 || p.N != 3*(n/2) {
+			t.Fatalf("%d pairs, the plan counts %d", pairs.N(), p.N)
+		}
+		fresh := New(matrix(t, values))
+		got := must(t)(fresh.Answer(p, site, a, 1))
+		if !slices.Equal(got, must(t)(clip.Sum(pairs, clip.Query{Map: clip.Power, X: a.X, Radius: a.Radius, Grid: a.Grid}, 1))) {
+			t.Fatal("the answer is not of the plan's pairs")
+		}
+		answers = append(answers, got)
+	}
+	if slices.Equal(answers[0], answers[1]) {
+		t.Error("two sites pair in the same order")
+	}
+	if !slices.Equal(must(t)(r.Answer(p, 0, a, 1)), answers[0]) || r.Units() != n {
+		t.Error("the answer changed")
+	}
+}
+
+// TestCounts: groups of what lies outside lambda_range are counted at its ends, and
+// distributed counts are in units of their grid.
+func TestCounts(t *testing.T) {
+	const n = 12_000
+	scale := func(noise string, limits ...float64) *study.Plan {
+		return planOf(t, n, func(s *study.Spec) {
+			s.Noise, s.Radius, s.Lambda, s.LambdaRange = noise, study.RadiusPaper, study.LambdaPrivate, limits
+			if len(limits) == 0 {
+				s.LambdaRange = nil
+			}
+		})
+	}
+	values := valuesOf(n)
+	all := scale(study.NoiseCentral)
+	r := New(matrix(t, values))
+	full := must(t)(r.Answer(all, 0, ask(t, all, study.KindLambda, "", nil, nil), 2))
+	total := int64(0)
+	first, last := -1, 0
+	for j, c := range full {
+		total += c
+		if c > 0 {
+			last = j
+			if first < 0 {
+				first = j
+			}
+		}
+	}
+	if total != int64(n/all.GroupSize) || last == first {
+		t.Fatalf("%d groups of %d, octaves %d to %d", total, all.GroupSize, first, last)
+	}
+	below := scale(study.NoiseCentral, 0.001, 0.002) // all lies above
+	got := must(t)(r.Answer(below, 0, ask(t, below, study.KindSelect, "", nil, nil), 1))
+	if len(got) != 2 || got[0] != 0 || got[1] != int64(n/below.GroupSize) {
+		t.Errorf("groups above the range: %v", got)
+	}
+	above := scale(study.NoiseCentral, 1e6, 4e6)
+	got = must(t)(r.Answer(above, 0, ask(t, above, study.KindSelect, "", nil, nil), 1))
+	if got[0] != int64(n/above.GroupSize) || slices.Max(got[1:]) != 0 {
+		t.Errorf("groups below the range: %v", got)
+	}
+	shared := scale(study.NoiseDistributed)
+	scaled := must(t)(r.Answer(shared, 0, ask(t, shared, study.KindLambda, "", nil, nil), 1))
+	for j := range scaled {
+		if scaled[j] != 256*full[j] {
+			t.Fatalf("octave %d: %d of %d", j, scaled[j], full[j])
+		}
+	}
+}
+
+// TestRowsAreRedacted: a site's rows do not print.
+func TestRowsAreRedacted(t *testing.T) {
+	r := New(matrix(t, []float64{1, 2, 3, 4}))
+	for _, text := range []string{fmt.Sprint(r), fmt.Sprintf("%+v", r), fmt.Sprintf("%#v", r)} {
+		if !strings.Contains(text, "redacted") {
+			t.Error(text)
+		}
+	}
+}
