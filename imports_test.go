@@ -37,10 +37,12 @@ var arrows = map[string][]string{
 	"internal/sim":         {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "internal/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	"cmd/agent":            {"internal/agent", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator":     {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report"},
-	"experiments/run":     {"internal/study", "internal/local", "internal/clip", "internal/noise"},
-	"experiments/utility": {"experiments/run", "internal/study"},
-	"experiments/auto":    {"experiments/run", "internal/study"},
+	"cmd/coordinator":       {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report"},
+	"experiments/run":       {"internal/study", "internal/local", "internal/clip", "internal/noise"},
+	"experiments/utility":   {"experiments/run", "internal/study"},
+	"experiments/auto":      {"experiments/run", "internal/study"},
+	"experiments/practical": {"experiments/run", "internal/study"},
+	"experiments/figures":   {"experiments/run", "internal/study"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import internal/agent.

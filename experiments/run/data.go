@@ -111,18 +111,24 @@ func (m *Data) Best(k int) ([][]float64, error) {
 	return out, nil
 }
 
-// VarianceAlong is the rows' own mean of (xᵀy)², less centre where that is not nil.
-func (m *Data) VarianceAlong(x, center []float64) float64 {
+// VarianceAlong is the rows' own mean of (xᵀy)².
+func (m *Data) VarianceAlong(x []float64) float64 {
 	sum := 0.0
 	for i := range m.N {
 		s := 0.0
 		for j, v := range m.values[i*m.D : (i+1)*m.D] {
-			if center != nil {
-				v -= center[j]
-			}
 			s += v * x[j]
 		}
 		sum += s * s
+	}
+	return sum / float64(m.N)
+}
+
+// RowsTrace is the rows' own mean of ‖y‖².
+func (m *Data) RowsTrace() float64 {
+	sum := 0.0
+	for _, v := range m.values {
+		sum += v * v
 	}
 	return sum / float64(m.N)
 }

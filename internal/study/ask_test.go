@@ -144,15 +144,23 @@ func TestQuantileRadius(t *testing.T) {
 	counts[260], counts[264], counts[268] = 500, 390, 110
 	counts[400] = 46 // noise: below 4.65σ
 	within := func(j int, part float64) float64 { return BinEdge(j-1) + part*(BinEdge(j)-BinEdge(j-1)) }
-	if got, want := quantileRadius(counts, spread, 0.9), within(268, 10.0/110); math.Abs(got-want) > 1e-12*want {
+	if got, want := quantileRadius(counts, spread, 0.9, 1000), within(268, 10.0/110); math.Abs(got-want) > 1e-12*want {
 		t.Fatalf("R = %v, want the 0.9 quantile %v", got, want)
 	}
 	counts[268] = 90
-	if got, want := quantileRadius(counts, spread, 0.9), within(264, 382.0/390); math.Abs(got-want) > 1e-12*want {
+	if got, want := quantileRadius(counts, spread, 0.9, 1000), within(264, 382.0/390); math.Abs(got-want) > 1e-12*want {
 		t.Fatalf("R = %v, want %v", got, want)
 	}
-	if quantileRadius(counts, spread, 1) != BinEdge(268) {
+	if quantileRadius(counts, spread, 1, 1000) != BinEdge(268) {
 		t.Fatal("the last bin that stands out")
+	}
+	// 400 units in 16 neighbouring bins: none of 25 stands out, four together do.
+	thin := make([]int64, HistogramBins)
+	for j := 256; j < 272; j++ {
+		thin[j] = 25
+	}
+	if got := quantileRadius(thin, spread, 0.9, 400); got < BinEdge(267) || got > BinEdge(271) {
+		t.Fatalf("R = %v of thin bins, their 0.9 quantile is %v", got, BinEdge(269))
 	}
 	p := mustPlan(t, minimal, 1000, 1000, 1000)
 	for _, c := range []struct{ before, want float64 }{{3, 3}, {0, 1}} {

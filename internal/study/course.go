@@ -97,8 +97,8 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 			c.Radii[k] = defaultRadius
 		}
 	}
-	quantile := quantileRadius(r.Noised, r.Spread(), 0.9)
-	last := 2 * quantileRadius(r.Noised, r.Spread(), 1)
+	quantile := quantileRadius(r.Noised, r.Spread(), 0.9, r.Units)
+	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, r.Units)
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
 		if _, public := p.publicRadius(KindMoment); !public {

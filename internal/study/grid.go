@@ -88,32 +88,47 @@ func (p *Plan) Sigma(q Query, radius float64) (noise.Sigma, error) {
 	return noise.SigmaAtLeast(q.Multiplier * p.Sensitivity(q, radius))
 }
 
-// quantileRadius reads a radius off a noised histogram whose noise has standard deviation
-// spread: bins that noise alone might fill are zeroed, and the quantile of what is left is
-// given, between the edges of its bin in proportion; of quantile 1 the upper edge. 0 if noise
-// left nothing.
-func quantileRadius(noised []int64, spread, quantile float64) float64 {
-	floor := standsOut(spread, len(noised))
-	total := 0.0
-	for _, c := range noised {
-		if float64(c) >= floor {
-			total += float64(c)
+// quantileRadius reads a radius off a noised histogram of units whose noise has standard
+// deviation spread: bins that noise alone might fill are zeroed, and the quantile of what is
+// left is given, between the edges of its bin in proportion; of quantile 1 the upper edge. Where
+// zeroed bins hold more than a fifth of the units, neighbouring bins are taken together, two,
+// four, up to 32: few units for the noise still say where they are. 0 if noise left nothing.
+func quantileRadius(noised []int64, spread, quantile float64, units int) float64 {
+	enough := 0.5 * float64(units)
+	if quantile == 1 {
+		enough = 0.8 * float64(units)
+	}
+	radius, most := 0.0, 0.0
+	for width := 1; width <= 32 && most < enough; width *= 2 {
+		if r, left := binsRadius(noised, spread, quantile, width); left > most {
+			radius, most = r, left
 		}
 	}
-	if total == 0 {
-		return 0
-	}
-	wanted := float64(quantile * total)
-	seen := 0.0
-	for j, c := range noised {
-		if float64(c) < floor {
-			continue
+	return radius
+}
+
+// binsRadius is quantileRadius with bins of width together, and the count that was left.
+func binsRadius(noised []int64, spread, quantile float64, width int) (radius, left float64) {
+	floor := standsOut(spread*math.Sqrt(float64(width)), len(noised)/width)
+	var counts []float64 // 0 where zeroed
+	for at := 0; at < len(noised); at += width {
+		sum := 0.0
+		for _, c := range noised[at : at+width] {
+			sum += float64(c)
 		}
-		if seen+float64(c) >= wanted {
-			low := BinEdge(max(0, j-1))
-			return low + float64((BinEdge(j)-low)*((wanted-seen)/float64(c)))
+		if sum < floor {
+			sum = 0
 		}
-		seen += float64(c)
+		counts = append(counts, sum)
+		left += sum
 	}
-	return BinEdge(len(noised) - 1)
+	wanted, seen := float64(quantile*left), 0.0
+	for j, c := range counts {
+		if c > 0 && seen+c >= wanted {
+			low, high := BinEdge(max(0, j*width-1)), BinEdge((j+1)*width-1)
+			return low + float64((high-low)*((wanted-seen)/c)), left
+		}
+		seen += c
+	}
+	return 0, 0
 }
