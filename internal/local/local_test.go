@@ -144,8 +144,8 @@ func TestMovedRows(t *testing.T) {
 	r := New(matrix(t, values))
 	found := []float64{0, 0, 0, 1}
 	centers := [][]float64{{1, 0, 0, 0}, {2, 0, 0, 0}, {1, 0, 0, 0}}
-	for _, center := range centers {
-		for _, f := range [][]float64{nil, found} {
+	for _, f := range [][]float64{nil, found, nil} {
+		for _, center := range centers {
 			a := ask(t, p, study.KindPower, "", center, f)
 			want, err := matrix(t, values).Less(center)
 			if err != nil {

@@ -406,3 +406,40 @@ func TestHeldByMostSitesIsAdopted(t *testing.T) {
 		t.Fatalf("U = %v, want the one that most sites signed", h.state.Survivors)
 	}
 }
+
+// TestReleaseLeadsOn: what a release leads to must be a query that may follow it, and a
+// release that says so ends the study.
+func TestReleaseLeadsOn(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*study.Course)
+		stale  bool
+		status Status
+	}{
+		{"the same query", func(c *study.Course) { c.Query-- }, true, StatusRunning},
+		{"one left out", func(c *study.Course) { c.Query++ }, true, StatusRunning},
+		{"no query at all", func(c *study.Course) { c.Query = -1 }, true, StatusRunning},
+		{"an end", func(c *study.Course) { c.End = study.CodeNoScale }, false, StatusEnded},
+		{"as it is", func(*study.Course) {}, false, StatusRunning},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			whole := newHarness(t, 5, nil)
+			for whole.state.Query == 0 && whole.one() {
+			}
+			e := *whole.last(EntryReleased, 0, 0)
+			h := newHarness(t, 5, nil)
+			for h.state.Certificate == nil && h.one() {
+			}
+			course := *e.Course
+			c.change(&course)
+			e.Course = &course
+			_, err := h.state.Step(Committed{e})
+			if stale(err) != c.stale || h.state.Status != c.status {
+				t.Fatalf("%v, status %s", err, h.state.Status)
+			}
+			if c.status == StatusEnded && h.state.Code != study.CodeNoScale {
+				t.Errorf("code %q", h.state.Code)
+			}
+		})
+	}
+}

@@ -246,6 +246,15 @@ func checkResult(t *testing.T, p *Plan, r *Result, wide bool) {
 	if s.Unit != "" {
 		perUnit = 2
 	}
+	for _, rel := range r.Releases {
+		half := 1.96 * rel.Tau() / perUnit
+		if b := r.TotalInterval; rel.Kind == KindTotal && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
+			t.Errorf("interval %v of the total, want ± %v", b, half)
+		}
+		if b := r.VarianceInterval[0]; rel.Kind == KindVariance && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
+			t.Errorf("interval %v, want ± %v", b, half)
+		}
+	}
 	for i, v := range r.ExplainedVariance {
 		want := 1 / float64(i+1) / perUnit
 		if math.Abs(v-want) > 0.1*want && s.Lambda == "" { // the paper's R needs more units than these

@@ -1,0 +1,77 @@
+package coordinator
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"testing"
+
+	"covey/internal/noise"
+	"covey/internal/study"
+)
+
+func choicePlan(t *testing.T) *study.Plan {
+	t.Helper()
+	spec := study.Spec{
+		Name: "choice", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: study.RadiusPaper, Lambda: study.LambdaPrivate, LambdaRange: []float64{1, 4},
+		Columns: []study.Column{{Name: "a"}, {Name: "b"}},
+	}
+	var roster []study.Member
+	for i := range 3 {
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key), Units: 8000})
+	}
+	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestChoice: the leader releases the index of a candidate and nothing of the counts; a
+// sum that a site pushed below zero or to the ring's edge scores nothing, and the same bits
+// choose the same.
+func TestChoice(t *testing.T) {
+	p := choicePlan(t)
+	ask, err := p.NewAsk(p.Start(), 0, 0)
+	if err != nil || !p.Chooses(0) || p.Queries[0].Values != 3 {
+		t.Fatalf("%v, %+v", err, p.Queries[0])
+	}
+	full := uint64(p.Groups)
+	ring := ^uint64(0) >> (64 - p.Bits)
+	choose := func(key byte, sum ...uint64) int64 {
+		t.Helper()
+		out, err := privatize(p, ask, sum, p.Bits, noise.NewKeyed([32]byte{key}))
+		if err != nil || len(out) != 1 {
+			t.Fatalf("%v, %v", out, err)
+		}
+		again, err := privatize(p, ask, sum, p.Bits, noise.NewKeyed([32]byte{key}))
+		if err != nil || again[0] != out[0] {
+			t.Fatalf("the same bits chose %v, then %v, %v", out, again, err)
+		}
+		return out[0]
+	}
+	// 3,000 groups at ε0 of about 0.09: another than the fullest is chosen with
+	// probability below e^-100.
+	for key := range byte(20) {
+		if got := choose(key, 0, full, 0); got != 1 {
+			t.Errorf("chose %d of (0, all, 0)", got)
+		}
+		if got := choose(key, ring-5, full, 0); got != 1 {
+			t.Errorf("chose %d of (-5, all, 0)", got)
+		}
+		if got := choose(key, ring>>1, full, ring>>1+1); got != 1 {
+			t.Errorf("chose %d of (the edge, all, beyond it)", got)
+		}
+	}
+	chosen := map[int64]bool{}
+	for key := range byte(40) { // all the same: one is never chosen with probability 3·(2/3)^40 < 10^-6
+		chosen[choose(key, full/3, full/3, full/3)] = true
+	}
+	if len(chosen) != 3 {
+		t.Errorf("of equal candidates only %v are chosen", chosen)
+	}
+}

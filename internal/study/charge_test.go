@@ -1,0 +1,102 @@
+package study
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"covey/internal/noise"
+)
+
+// TestClosenessIsCharged: where shares are so narrow that their sum is not the law, the
+// charge says so. (No proposal gives such shares: counts are scaled up for it.)
+func TestClosenessIsCharged(t *testing.T) {
+	p := mustPlan(t, with(four, `noise = "distributed"`), 90_000, 90_000, 90_000, 90_000, 90_000)
+	q := Query{Kind: KindHistogram, Of: KindPower, Values: HistogramBins, share: 1}
+	const multiplier = 0.0015
+	if err := p.charge(&q, multiplier); err != nil {
+		t.Fatal(err)
+	}
+	if alone := noise.RhoOf(1, multiplier); q.Rho < 1.1*alone {
+		t.Errorf("ρ = %v is charged, one discrete Gaussian of σ is %v", q.Rho, alone)
+	}
+}
+
+// TestChargesMustFit: a plan whose charges add up to more than its (ε, δ) is none.
+func TestChargesMustFit(t *testing.T) {
+	p := mustPlan(t, four, 90_000, 90_000, 90_000)
+	p.Queries[3].Rho *= 1.1
+	if err := p.setSlots(); err == nil {
+		t.Errorf("ρ = %v was accepted", p.Rho)
+	}
+}
+
+// TestSelectionIsCharged: a choice costs ε0²/8 of what it bought, no more and hardly less.
+func TestSelectionIsCharged(t *testing.T) {
+	p := mustPlan(t, studies["scale in a range"], 90_000, 90_000, 90_000)
+	if q := p.Queries[0]; q.Kind != KindSelect || math.Abs(q.Rho/p.Rho-0.05) > 1e-3 {
+		t.Errorf("%s costs %v of the budget", q.Kind, q.Rho/p.Rho)
+	}
+}
+
+// TestRingHoldsShares: with distributed noise all sites' shares are in the sum.
+func TestRingHoldsShares(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		units := make([]int, rapid.IntRange(3, 40).Draw(r, "sites"))
+		for i := range units {
+			units[i] = rapid.IntRange(1, 1<<12).Draw(r, "units")
+		}
+		p := mustPlan(t, with(four, `noise = "distributed"`, `explained_variance = "none"`), units...)
+		for _, q := range p.Queries {
+			per := 0x1p17 + 2
+			if q.Kind.counts() {
+				per = 256
+			}
+			sigma, err := p.Sigma(q, math.Nextafter(2, 1)) // R/g just below 2^17
+			if err != nil {
+				r.Fatal(err)
+			}
+			spread := sigma.Float() * math.Sqrt(float64(len(units))/float64(p.Honest))
+			if need := float64(p.N)*per + 39.9*spread; need >= math.Ldexp(1, int(p.Bits)-1) {
+				r.Fatalf("%s: a ring of %d bits cannot hold 2^%.2f", q.Kind, p.Bits, math.Log2(need))
+			}
+			if q.Kind.counts() && p.Sensitivity(q, 0) != 256*math.Sqrt2 {
+				r.Fatalf("counts in units of 2^-8 have sensitivity %v", p.Sensitivity(q, 0))
+			}
+		}
+	})
+}
+
+// TestEachRunHasItsRadius: what was read for one component is not in force for the next.
+func TestEachRunHasItsRadius(t *testing.T) {
+	p := mustPlan(t, with(four, "components = 2", `subspace = "deflation"`, "rounds = 1"), 90_000, 90_000, 90_000)
+	c := p.Start()
+	for i, want := range []bool{true, false, true} { // histogram, power, histogram
+		a, err := p.NewAsk(c, i, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noised := make([]int64, p.Queries[c.Query].Values)
+		noised[len(noised)/2] = 1 << 30
+		r, err := p.NewRelease(a, []int{0, 1, 2}, noised)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.Next(c, r, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, there := c.Radii[KindPower]; there != want {
+			t.Errorf("after query %d a radius of power steps is in force: %v", i, there)
+		}
+	}
+}
+
+// TestPrincipalUnpacks: off-diagonal numbers travel times √2.
+func TestPrincipalUnpacks(t *testing.T) {
+	r := Release{Noised: []int64{2 << 40, int64(math.Round(math.Sqrt2 * (1 << 40))), 2 << 40}, Grid: 1, Units: 1 << 40}
+	v, values, err := principal(r, 2, 2)
+	if err != nil || math.Abs(values[0]-3) > 1e-9 || math.Abs(values[1]-1) > 1e-9 || math.Abs(math.Abs(v[0][0])-math.Sqrt2/2) > 1e-9 {
+		t.Errorf("%v, %v, %v", v, values, err)
+	}
+}
