@@ -9,11 +9,9 @@ import (
 	"covey/internal/study"
 )
 
-const loss = "1 - captured variance"
-
 // size is (a): error against n on spectra without a gap, and what Theorem 1 promises of it.
-func size(times int) (run.Figure, error) {
-	var f run.Figure
+func size(times int) ([]run.Panel, error) {
+	var f []run.Panel
 	for _, name := range []string{"flat4", "flatq"} {
 		for _, c := range []struct {
 			d  int
@@ -27,7 +25,7 @@ func size(times int) (run.Figure, error) {
 			if err != nil {
 				return nil, err
 			}
-			p := run.Panel{Title: fmt.Sprintf("%s, d = %d", name, c.d), X: "n", Y: loss, LogX: true, LogY: true}
+			p := run.Panel{Title: fmt.Sprintf("%s, d = %d", name, c.d)}
 			last := method{name: "paper, last", output: study.OutputLast}
 			methods := []method{practical("practical", 1, 1, nil), practical("covariance", 1, 1, covariance), paper(1), last, nonPrivate}
 			p, err = panel(p, times, 1, c.ns, func(x float64) (run.Source, int, []method, error) { return source, int(x), methods, nil })
@@ -41,14 +39,14 @@ func size(times int) (run.Figure, error) {
 }
 
 // epsilon is (b).
-func epsilon(times int) (run.Figure, error) {
-	var f run.Figure
+func epsilon(times int) ([]run.Panel, error) {
+	var f []run.Panel
 	for _, name := range []string{"flatq", "lowrank"} {
 		source, err := run.Gaussian(name, 64)
 		if err != nil {
 			return nil, err
 		}
-		p := run.Panel{Title: name + ", d = 64, n = 20,000", X: "ε", Y: loss, LogX: true, LogY: true}
+		p := run.Panel{Title: name + ", d = 64, n = 20,000"}
 		p, err = panel(p, times, 1, []float64{0.125, 0.25, 0.5, 1, 2, 4, 8}, func(x float64) (run.Source, int, []method, error) {
 			distributed := practical("practical, distributed", x, 1, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
 			return source, 20_000, []method{practical("practical", x, 1, nil), practical("covariance", x, 1, covariance), practical("auto", x, 1, auto), nonPrivate, distributed}, nil
@@ -62,14 +60,14 @@ func epsilon(times int) (run.Figure, error) {
 }
 
 // rounds is (c): each output over T.
-func rounds(times int) (run.Figure, error) {
-	var f run.Figure
+func rounds(times int) ([]run.Panel, error) {
+	var f []run.Panel
 	for _, n := range []int{5000, 20_000} {
 		source, err := run.Gaussian("flatq", 64)
 		if err != nil {
 			return nil, err
 		}
-		p := run.Panel{Title: fmt.Sprintf("flatq, d = 64, n = %d", n), X: "T", Y: loss, LogX: true, LogY: true}
+		p := run.Panel{Title: fmt.Sprintf("flatq, d = 64, n = %d", n)}
 		p, err = panel(p, times, 1, []float64{1, 2, 4, 8, 12, 16, 24, 48}, func(x float64) (run.Source, int, []method, error) {
 			output := func(name string) method {
 				return practical(name, 1, 1, func(s *study.Spec) { s.Rounds, s.Output = int(x), name })
@@ -85,8 +83,8 @@ func rounds(times int) (run.Figure, error) {
 }
 
 // radius is (d): a public radius that is a multiple of √(trace·λ1), against the private one.
-func radius(times int) (run.Figure, error) {
-	var f run.Figure
+func radius(times int) ([]run.Panel, error) {
+	var f []run.Panel
 	flatq, err := run.Gaussian("flatq", 64)
 	if err != nil {
 		return nil, err
@@ -96,7 +94,7 @@ func radius(times int) (run.Figure, error) {
 		return nil, err
 	}
 	for _, source := range []run.Source{flatq, heavy, run.Clusters(64, 12, 0.1)} {
-		p := run.Panel{Title: source.Name + ", d = 64, n = 10,000", X: "R / √(trace·λ1)", Y: loss, LogX: true, LogY: true}
+		p := run.Panel{Title: source.Name + ", d = 64, n = 10,000"}
 		p, err := panel(p, times, 1, []float64{0.125, 0.25, 0.5, 1, 2, 4, 8, 16}, func(x float64) (run.Source, int, []method, error) {
 			public := method{name: "public radius", spec: func(m *run.Data) study.Spec {
 				s := run.Spec(m.D, 1)
@@ -114,15 +112,15 @@ func radius(times int) (run.Figure, error) {
 }
 
 // components is (e).
-func components(times int) (run.Figure, error) {
-	var f run.Figure
+func components(times int) ([]run.Panel, error) {
+	var f []run.Panel
 	for _, name := range []string{"pow1", "flatq"} {
 		for _, k := range []int{2, 5, 10} {
 			source, err := run.Gaussian(name, 64)
 			if err != nil {
 				return nil, err
 			}
-			p := run.Panel{Title: fmt.Sprintf("%s, d = 64, k = %d", name, k), X: "n", Y: loss, LogX: true, LogY: true}
+			p := run.Panel{Title: fmt.Sprintf("%s, d = 64, k = %d", name, k)}
 			methods := []method{
 				practical("block", 1, k, nil), practical("covariance", 1, k, covariance),
 				practical("deflation", 1, k, func(s *study.Spec) { s.Subspace = study.SubspaceDeflation }), nonPrivate, practical("auto", 1, k, auto),
@@ -138,15 +136,15 @@ func components(times int) (run.Figure, error) {
 }
 
 // diamonds is (f): 53,940 rows of 7 columns, against the best of these very rows.
-func diamonds(times int) (run.Figure, error) {
+func diamonds(times int) ([]run.Panel, error) {
 	m, err := run.Diamonds("diamonds", true, false)
 	if err != nil {
 		return nil, err
 	}
 	source := run.Source{Name: m.Name, D: m.D, Draw: func(int, uint64) (*run.Data, error) { return m, nil }}
-	var f run.Figure
+	var f []run.Panel
 	for _, k := range []int{1, 2, 3} {
-		p := run.Panel{Title: fmt.Sprintf("the diamonds, k = %d", k), X: "ε", Y: loss, LogX: true, LogY: true}
+		p := run.Panel{Title: fmt.Sprintf("the diamonds, k = %d", k)}
 		p, err := panel(p, times, k, []float64{0.25, 0.5, 1, 2, 4}, func(x float64) (run.Source, int, []method, error) {
 			return source, m.N, []method{practical("practical", x, k, nil), practical("covariance", x, k, covariance), practical("auto", x, k, auto)}, nil
 		})

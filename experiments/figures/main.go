@@ -1,10 +1,11 @@
 // Command figures makes the figures of docs/experiments.md: `figures NAME` measures one and
 // writes docs/figures/NAME.svg and NAME.csv; all of them without a name. Data are seeded,
 // noise is drawn from the operating system. Each point is the median of at least 20 studies, with a band
-// from the 10% to the 90% quantile.
+// from the 10% to the 90% quantile. `figures needed` reads size.csv and prints the n that an error takes.
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -17,15 +18,18 @@ import (
 
 type experiment struct {
 	name    string
-	measure func(times int) (run.Figure, error)
+	x       string // what the horizontal axis is
+	measure func(times int) ([]run.Panel, error)
 }
 
 var experiments = []experiment{
-	{"size", size}, {"epsilon", epsilon}, {"rounds", rounds}, {"radius", radius}, {"components", components}, {"diamonds", diamonds},
+	{"size", "n", size}, {"epsilon", "ε", epsilon}, {"rounds", "T", rounds}, {"radius", "R / √(trace·λ1)", radius},
+	{"components", "n", components}, {"diamonds", "ε", diamonds},
 }
 
 func main() {
 	times := flag.Int("times", 20, "studies a point")
+	drawn := flag.Bool("draw", false, "draw again what the CSV files hold, measuring nothing")
 	dir := flag.String("dir", filepath.Join("docs", "figures"), "where SVG and CSV go")
 	flag.Parse()
 	wanted := map[string]bool{}
@@ -37,12 +41,19 @@ func main() {
 			continue
 		}
 		delete(wanted, e.name)
-		if err := e.write(*dir, *times); err != nil {
+		if err := e.write(*dir, *times, *drawn); err != nil {
 			fmt.Fprintf(os.Stderr, "figures: %s: %v\n", e.name, err)
 			os.Exit(1)
 		}
 		if len(flag.Args()) > 0 && len(wanted) == 0 {
 			return
+		}
+	}
+	if len(flag.Args()) == 0 || wanted["needed"] {
+		delete(wanted, "needed")
+		if err := needed(*dir, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "figures: needed:", err)
+			os.Exit(1)
 		}
 	}
 	for name := range wanted {
@@ -51,25 +62,33 @@ func main() {
 	}
 }
 
-func (e experiment) write(dir string, times int) error {
+func (e experiment) write(dir string, times int, drawn bool) error {
 	start := time.Now()
-	figure, err := e.measure(times)
+	path := filepath.Join(dir, e.name+".csv")
+	if !drawn {
+		panels, err := e.measure(times)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := (run.Figure{Panels: panels}).WriteCSV(&b); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%s: %v\n", e.name, time.Since(start).Round(time.Second))
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	if err := figure.WriteSVG(filepath.Join(dir, e.name+".svg")); err != nil {
-		return err
-	}
-	f, err := os.Create(filepath.Join(dir, e.name+".csv"))
+	defer f.Close()
+	panels, err := run.ReadCSV(f)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	if err := figure.WriteCSV(f); err != nil {
-		f.Close()
-		return err
-	}
-	fmt.Printf("%s: %v\n", e.name, time.Since(start).Round(time.Second))
-	return f.Close()
+	return run.Figure{X: e.x, Y: "1 - captured variance", Panels: panels}.WriteSVG(filepath.Join(dir, e.name+".svg"))
 }
 
 // method is one curve: the study that a data set gets; without one, an output of the
@@ -154,8 +173,7 @@ func panel(p run.Panel, times, k int, xs []float64, at func(x float64) (run.Sour
 			if len(p.Curves) == i {
 				p.Curves = append(p.Curves, run.Curve{Name: how.name})
 			}
-			p.Curves[i].X = append(p.Curves[i].X, x)
-			p.Curves[i].Y = append(p.Curves[i].Y, samples[i])
+			p.Curves[i].Points = append(p.Curves[i].Points, samples[i].Point(x))
 		}
 		fmt.Fprintf(os.Stderr, "\r\033[K%s at %g", p.Title, x)
 	}
