@@ -347,7 +347,7 @@ func (r *demoReport) print(out io.Writer) error {
 	}
 	_, err := fmt.Fprintf(out, `
 captured      %.4f of the best possible variance (%s output, %s profile)
-method        %s: %s
+method        %s (%s)
 %sprivacy       ε = %g, δ = %g spent, for replacing any one of %d units (ρ = %.5f)
 noise         %s
 rounds        %d, at least %d of %d sites in each sum, last noise-to-signal %.3f

@@ -114,7 +114,8 @@ func printPlan(out io.Writer, p *study.Plan) error {
 	if s.Unit != "" {
 		fmt.Fprintf(w, "unit\tall rows with one value of %q at one site\n", s.Unit)
 	}
-	fmt.Fprintf(w, "components\t%d by method %s, %s; center %s; explained variance %s\n", p.K(), s.Method, s.Subspace, s.Center, s.ExplainedVariance)
+	fmt.Fprintf(w, "components\t%d, %s; center %s; explained variance %s\n", p.K(), s.Subspace, s.Center, s.ExplainedVariance)
+	fmt.Fprintf(w, "method\t%s\n", p.MethodRule())
 	if p.Groups > 0 {
 		fmt.Fprintf(w, "scale\tΛ from %d groups of %d units\n", p.Groups, p.GroupSize)
 	}
@@ -372,6 +373,6 @@ func (c *resultCmd) Run(s *streams) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "method %s: %s\n%s", r.Method, r.MethodWhy, varianceText(&r))
+	fmt.Fprintf(s.stderr, "method %s (%s)\n%s", r.Method, r.MethodWhy, varianceText(&r))
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -81,6 +82,12 @@ func TestCoordinatorSeesNoExactSum(t *testing.T) {
 					t.Fatal(err)
 				}
 				earlier = append(earlier, release)
+			}
+			c.tell(tellEnded{c.plan.Digest, study.CodeCompleted})
+			for _, s := range c.sites {
+				if e, _ := s.agent.standing(c.plan.Digest); e.State != ledger.Finished || math.Abs(e.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho {
+					t.Errorf("%s: %+v, want finished and all of ρ = %v spent", s.name, e, c.plan.Rho)
+				}
 			}
 		})
 	}

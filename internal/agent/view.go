@@ -181,6 +181,9 @@ func privacyWords(p *study.Plan) []string {
 			t.MinSurvivors, t.Sites, t.Quorum, t.Collusion()),
 		noiseWords(p),
 	}
+	if s.Method != study.MethodPower {
+		words = append(words, "Method: "+p.MethodRule()+".")
+	}
 	if s.OnDropout == study.DropoutWait {
 		words = append(words, `on_dropout = "wait": every sum is over the same sites; this agent signs no other set.`)
 	} else {

@@ -139,7 +139,9 @@ func TestAnswers(t *testing.T) {
 // TestMovedRows: the copy of the rows that is kept is of the ask's centre and directions.
 func TestMovedRows(t *testing.T) {
 	const n = 500
-	p := planOf(t, n, func(s *study.Spec) { s.Components, s.Subspace, s.Center = 2, study.SubspaceDeflation, study.CenterPrivate })
+	p := planOf(t, n, func(s *study.Spec) {
+		s.Components, s.Subspace, s.Center = 2, study.SubspaceDeflation, study.CenterPrivate
+	})
 	values := valuesOf(n)
 	r := New(matrix(t, values))
 	found := []float64{0, 0, 0, 1}

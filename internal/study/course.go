@@ -35,7 +35,7 @@ const defaultRadius = 1
 
 // Start is the course before the first query.
 func (p *Plan) Start() Course {
-	c := Course{X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.Proposal.Spec.Method}
+	c := Course{X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.method()}
 	if c.Method == MethodAuto {
 		c.Method = ""
 	}
@@ -179,6 +179,29 @@ func (p *Plan) decideRound() int {
 // by close eigenvalues, a power step's by those before it and softened by the rising
 // schedule; 1.25 was measured (docs/experiments.md).
 const powerFactor = 1.25
+
+// method is the proposal's, but that auto has no choice where the columns are too many for
+// a covariance.
+func (p *Plan) method() string {
+	if m := p.Proposal.Spec.Method; m != MethodAuto || p.D <= MaxCovariance {
+		return m
+	}
+	return MethodPower
+}
+
+// MethodRule says in a sentence how the method is or will be chosen: from public sizes
+// and private calibration alone.
+func (p *Plan) MethodRule() string {
+	switch {
+	case p.Proposal.Spec.Method != MethodAuto:
+		return p.Proposal.Spec.Method + ", as asked"
+	case p.method() == MethodPower:
+		return fmt.Sprintf("auto takes power: %d columns are more than the %d of a covariance", p.D, MaxCovariance)
+	default:
+		return fmt.Sprintf("auto takes power if %g·R√T < B², else covariance: R is the private radius before round %d, T = %d, B² the private bound of ‖y‖²",
+			powerFactor, p.decideRound(), p.Rounds*p.runs())
+	}
+}
 
 // decide is method = "auto" (design section 2): power iteration if 1.25·R√T < B², where R is
 // the radius of its step of decideRound and B² that of the covariance, both private, and T the

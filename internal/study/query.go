@@ -71,10 +71,10 @@ func (k Kind) counts() bool { return k == KindHistogram || k == KindLambda || k 
 // setQueries lists the queries and splits the budget over them.
 func (p *Plan) setQueries() error {
 	s := p.Proposal.Spec
-	if n := p.D * p.block(); n > MaxValues && s.Method != MethodCovariance {
+	if n := p.D * p.block(); n > MaxValues && p.method() != MethodCovariance {
 		return fieldError("components", "a power step has at most %d numbers, %d columns and %d components have %d", MaxValues, p.D, p.block(), n)
 	}
-	if p.D > MaxCovariance && s.Method != MethodPower {
+	if p.D > MaxCovariance && p.method() != MethodPower {
 		return fieldError("method", "the covariance of more than %d columns is not asked for, there are %d", MaxCovariance, p.D)
 	}
 	multiplier, err := p.multiplier()
@@ -107,7 +107,7 @@ func (p *Plan) setQueries() error {
 		}
 		buy(q, s.LambdaShare)
 	}
-	if s.Method != MethodPower && s.NormBound == BoundPrivate {
+	if p.method() != MethodPower && s.NormBound == BoundPrivate {
 		buy(Query{Kind: KindHistogram, Of: KindTotal}, s.BoundShare)
 	}
 	variance := p.varianceQueries()
@@ -129,7 +129,7 @@ func (p *Plan) setQueries() error {
 // addMethods adds the queries that find the components, with left of the budget.
 func (p *Plan) addMethods(left float64) {
 	s := p.Proposal.Spec
-	auto := s.Method == MethodAuto
+	auto := p.method() == MethodAuto
 	var histograms int
 	for t := range p.Rounds {
 		if slices.Contains(radiusRounds, t) {
@@ -137,7 +137,7 @@ func (p *Plan) addMethods(left float64) {
 		}
 	}
 	first := 0.0 // what auto asks for before it decides
-	if s.Method != MethodCovariance {
+	if p.method() != MethodCovariance {
 		steps, radius := left, 0.0
 		if s.Radius == RadiusPrivate {
 			steps, radius = left-s.RadiusShare, s.RadiusShare/float64(histograms)
@@ -163,7 +163,7 @@ func (p *Plan) addMethods(left float64) {
 			}
 		}
 	}
-	if s.Method != MethodPower {
+	if p.method() != MethodPower {
 		q := Query{Kind: KindMoment, share: left - first}
 		if auto {
 			q.Branch = MethodCovariance
@@ -191,7 +191,7 @@ func (p *Plan) varianceQueries() []Query {
 		{Kind: KindHistogram, Of: KindVariance, share: mine * histogramPart},
 		{Kind: KindVariance, share: mine * (1 - histogramPart)},
 	}
-	if s.Method == MethodPower || s.NormBound != BoundPrivate { // else its histogram is there
+	if p.method() == MethodPower || s.NormBound != BoundPrivate { // else its histogram is there
 		out = append(out, Query{Kind: KindHistogram, Of: KindTotal, share: total * histogramPart})
 		total *= 1 - histogramPart
 	}

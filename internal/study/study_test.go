@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -176,6 +177,11 @@ func TestBadInput(t *testing.T) {
 	}
 	if _, err := plan(t, wide.String(), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), "method: the covariance of more than 2000 columns") {
 		t.Errorf("2001 columns: %v", err)
+	}
+	auto := strings.Replace(wide.String(), "covariance", "auto", 1)
+	if p := mustPlan(t, auto, 1000, 1000, 1000); p.Start().Method != MethodPower || !strings.Contains(p.MethodRule(), "2001 columns are more") ||
+		slices.ContainsFunc(p.Queries, func(q Query) bool { return q.Branch != "" || q.Kind == KindMoment }) {
+		t.Errorf("auto of 2001 columns: %s", p.MethodRule())
 	}
 	cases := []struct{ name, text, want string }{
 		{"unknown key", with("epsilom = 2"), "epsilom: unknown key"},
