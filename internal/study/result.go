@@ -96,7 +96,10 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 		return nil, fieldError("releases", "the releases end before query %d", c.Query)
 	}
 	r.Method, r.Lambda, r.PerUnit = c.Method, c.Lambda, c.PerUnit
-	r.MethodWhy = p.MethodRule()
+	r.MethodWhy = "as asked"
+	if s.Method == MethodAuto {
+		r.MethodWhy = p.MethodRule()
+	}
 	if p.method() == MethodAuto {
 		_, r.MethodWhy = p.decide(p.radiiAtDecision(releases))
 	}
