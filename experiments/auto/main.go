@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"covey/experiments/run"
@@ -20,11 +22,13 @@ const most = 0.02
 func main() {
 	tuning := flag.Bool("tuning", false, "the data sets that the rule was tuned on")
 	times := flag.Int("times", 20, "studies a line and method")
+	only := flag.String("data", "", "only data sets whose name has this prefix")
 	flag.Parse()
 	cells, err := validation()
 	if *tuning {
 		cells, err = tuned()
 	}
+	cells = slices.DeleteFunc(cells, func(c cell) bool { return !strings.HasPrefix(c.source.Name, *only) })
 	failed := 0
 	if err == nil {
 		failed, err = table(os.Stdout, cells, *times)

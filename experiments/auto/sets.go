@@ -51,6 +51,10 @@ func validation() ([]cell, error) {
 	if err != nil {
 		return nil, err
 	}
+	flat, err := run.Gaussian("flat4", 256)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range []struct {
 		source run.Source
 		sizes  []int
@@ -60,6 +64,9 @@ func validation() ([]cell, error) {
 		{run.Clusters(150, 30, 0.1), []int{10000, 40000}},
 		{run.Autoregressive(100, 0.9), []int{5000, 20000}},
 		{run.Autoregressive(24, 0.5), []int{3000, 12000}},
+		// Flat spectra, where power iteration has its chance.
+		{run.Autoregressive(200, 0.3), []int{10000, 40000}},
+		{flat, []int{8000, 32000}},
 	} {
 		for _, n := range s.sizes {
 			for _, k := range components {
