@@ -10,8 +10,7 @@ import (
 )
 
 // size is (a): error against n on spectra without a gap, and what Theorem 1 promises of it.
-func size(times int) ([]run.Panel, error) {
-	var f []run.Panel
+func size(times int, done func(run.Panel) error) error {
 	for _, name := range []string{"flat4", "flatq"} {
 		for _, c := range []struct {
 			d  int
@@ -23,28 +22,29 @@ func size(times int) ([]run.Panel, error) {
 		} {
 			source, err := run.Gaussian(name, c.d)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			p := run.Panel{Title: fmt.Sprintf("%s, d = %d", name, c.d)}
 			last := method{name: "paper, last", output: study.OutputLast}
 			methods := []method{practical("practical", 1, 1, nil), practical("covariance", 1, 1, covariance), paper(1), last, nonPrivate}
 			p, err = panel(p, times, 1, c.ns, func(x float64) (run.Source, int, []method, error) { return source, int(x), methods, nil })
 			if err != nil {
-				return nil, err
+				return err
 			}
-			f = append(f, p)
+			if err := done(p); err != nil {
+				return err
+			}
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // epsilon is (b).
-func epsilon(times int) ([]run.Panel, error) {
-	var f []run.Panel
+func epsilon(times int, done func(run.Panel) error) error {
 	for _, name := range []string{"flatq", "lowrank"} {
 		source, err := run.Gaussian(name, 64)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p := run.Panel{Title: name + ", d = 64, n = 20,000"}
 		p, err = panel(p, times, 1, []float64{0.125, 0.25, 0.5, 1, 2, 4, 8}, func(x float64) (run.Source, int, []method, error) {
@@ -52,20 +52,21 @@ func epsilon(times int) ([]run.Panel, error) {
 			return source, 20_000, []method{practical("practical", x, 1, nil), practical("covariance", x, 1, covariance), practical("auto", x, 1, auto), nonPrivate, distributed}, nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		f = append(f, p)
+		if err := done(p); err != nil {
+			return err
+		}
 	}
-	return f, nil
+	return nil
 }
 
 // rounds is (c): each output over T.
-func rounds(times int) ([]run.Panel, error) {
-	var f []run.Panel
+func rounds(times int, done func(run.Panel) error) error {
 	for _, n := range []int{5000, 20_000} {
 		source, err := run.Gaussian("flatq", 64)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p := run.Panel{Title: fmt.Sprintf("flatq, d = 64, n = %d", n)}
 		p, err = panel(p, times, 1, []float64{1, 2, 4, 8, 12, 16, 24, 48}, func(x float64) (run.Source, int, []method, error) {
@@ -75,23 +76,24 @@ func rounds(times int) ([]run.Panel, error) {
 			return source, n, []method{output(study.OutputAuto), output(study.OutputPooled), output(study.OutputLast), output(study.OutputRandom)}, nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		f = append(f, p)
+		if err := done(p); err != nil {
+			return err
+		}
 	}
-	return f, nil
+	return nil
 }
 
 // radius is (d): a public radius that is a multiple of √(trace·λ1), against the private one.
-func radius(times int) ([]run.Panel, error) {
-	var f []run.Panel
+func radius(times int, done func(run.Panel) error) error {
 	flatq, err := run.Gaussian("flatq", 64)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	heavy, err := run.Student("flatq", 64, 3)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, source := range []run.Source{flatq, heavy, run.Clusters(64, 12, 0.1)} {
 		p := run.Panel{Title: source.Name + ", d = 64, n = 10,000"}
@@ -104,21 +106,22 @@ func radius(times int) ([]run.Panel, error) {
 			return source, 10_000, []method{public, practical("private radius", 1, 1, nil)}, nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		f = append(f, p)
+		if err := done(p); err != nil {
+			return err
+		}
 	}
-	return f, nil
+	return nil
 }
 
 // components is (e).
-func components(times int) ([]run.Panel, error) {
-	var f []run.Panel
+func components(times int, done func(run.Panel) error) error {
 	for _, name := range []string{"pow1", "flatq"} {
 		for _, k := range []int{2, 5, 10} {
 			source, err := run.Gaussian(name, 64)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			p := run.Panel{Title: fmt.Sprintf("%s, d = 64, k = %d", name, k)}
 			methods := []method{
@@ -127,33 +130,36 @@ func components(times int) ([]run.Panel, error) {
 			}
 			p, err = panel(p, times, k, []float64{5000, 20_000, 80_000}, func(x float64) (run.Source, int, []method, error) { return source, int(x), methods, nil })
 			if err != nil {
-				return nil, err
+				return err
 			}
-			f = append(f, p)
+			if err := done(p); err != nil {
+				return err
+			}
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // diamonds is (f): 53,940 rows of 7 columns, against the best of these very rows.
-func diamonds(times int) ([]run.Panel, error) {
+func diamonds(times int, done func(run.Panel) error) error {
 	m, err := run.Diamonds("diamonds", true, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	source := run.Source{Name: m.Name, D: m.D, Draw: func(int, uint64) (*run.Data, error) { return m, nil }}
-	var f []run.Panel
 	for _, k := range []int{1, 2, 3} {
 		p := run.Panel{Title: fmt.Sprintf("the diamonds, k = %d", k)}
 		p, err := panel(p, times, k, []float64{0.25, 0.5, 1, 2, 4}, func(x float64) (run.Source, int, []method, error) {
 			return source, m.N, []method{practical("practical", x, k, nil), practical("covariance", x, k, covariance), practical("auto", x, k, auto)}, nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		f = append(f, p)
+		if err := done(p); err != nil {
+			return err
+		}
 	}
-	return f, nil
+	return nil
 }
 
 func root(v float64) float64 { return math.Sqrt(v) }

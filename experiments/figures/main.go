@@ -19,7 +19,7 @@ import (
 type experiment struct {
 	name    string
 	x       string // what the horizontal axis is
-	measure func(times int) ([]run.Panel, error)
+	measure func(times int, done func(run.Panel) error) error
 }
 
 var experiments = []experiment{
@@ -66,15 +66,16 @@ func (e experiment) write(dir string, times int, drawn bool) error {
 	start := time.Now()
 	path := filepath.Join(dir, e.name+".csv")
 	if !drawn {
-		panels, err := e.measure(times)
+		var panels []run.Panel
+		err := e.measure(times, func(p run.Panel) error { // each panel is safe once it is done
+			panels = append(panels, p)
+			var b bytes.Buffer
+			if err := (run.Figure{Panels: panels}).WriteCSV(&b); err != nil {
+				return err
+			}
+			return os.WriteFile(path, b.Bytes(), 0o644)
+		})
 		if err != nil {
-			return err
-		}
-		var b bytes.Buffer
-		if err := (run.Figure{Panels: panels}).WriteCSV(&b); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 			return err
 		}
 		fmt.Printf("%s: %v\n", e.name, time.Since(start).Round(time.Second))
