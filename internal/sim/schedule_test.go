@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"covey/internal/failpoint"
+	"covey/internal/study"
 )
 
 const ms = time.Millisecond
@@ -51,7 +52,8 @@ func TestSchedules(t *testing.T) {
 	for name, faults := range schedules {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out := do(t, Run{Options: Options{Seed: 77, Coordinators: 3, Sites: 4}, Studies: 4, Faults: faults})
+			out := do(t, Run{Options: Options{Seed: 77, Coordinators: 3, Sites: 4}, Studies: 4, Faults: faults,
+				Spec: func(int, *study.Spec) {}}) // the plain studies that it was found with
 			if out.Completed != 4 {
 				t.Errorf("%d of 4 studies completed: %v", out.Completed, out.Ended)
 			}
