@@ -47,15 +47,19 @@ var schedules = map[string][]Fault{
 	},
 }
 
+// schedule is how many studies a schedule meets: so many that the last is not over before
+// the last fault.
+const schedule = 8
+
 // TestSchedules: the studies complete under each.
 func TestSchedules(t *testing.T) {
 	for name, faults := range schedules {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out := do(t, Run{Options: Options{Seed: 77, Coordinators: 3, Sites: 4}, Studies: 4, Faults: faults,
+			out := do(t, Run{Options: Options{Seed: 77, Coordinators: 3, Sites: 4}, Studies: schedule, Faults: faults,
 				Spec: func(int, *study.Spec) {}}) // the plain studies that it was found with
-			if out.Completed != 4 {
-				t.Errorf("%d of 4 studies completed: %v", out.Completed, out.Ended)
+			if out.Completed != schedule {
+				t.Errorf("%d of %d studies completed: %v", out.Completed, schedule, out.Ended)
 			}
 			if len(out.Trace) != len(faults) {
 				t.Errorf("%d of %d faults were made", len(out.Trace), len(faults))
