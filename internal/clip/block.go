@@ -55,7 +55,11 @@ func share(n, height, lanes, workers int, start func() (body func(acc []uint64, 
 	return total
 }
 
-// height is how many rows make a block of about blockBytes: a multiple of four, as the kernels take four at a time, and no more than needed for all.
+// height is how many rows make a block of about blockBytes: a multiple of eight or of four, as the kernels take as many at a time, and no more than needed for all.
 func (m *Matrix) height(blockBytes int) int {
-	return max(4, min(blockBytes/(8*m.d)&^3, (m.Rows()+3)&^3))
+	h := blockBytes / (8 * m.d)
+	if h >= 8 {
+		h &^= 7
+	}
+	return max(4, min(h&^3, (m.Rows()+3)&^3))
 }

@@ -2,40 +2,70 @@ package clip
 
 import "math"
 
-// dots sets s[i] to rows[i]ᵀx, added from left to right without fusing: four rows at a time for four independent chains of
-// additions, but each row's order is its own, so a row's s does not depend on its neighbours or its place.
+// dots sets s[i] to rows[i]ᵀx, each as [dot] adds it, on the path in use.
 func dots(s, rows, x []float64) {
-	d := len(x)
-	for len(s) >= 4 {
-		r0, r1, r2, r3 := rows[:d], rows[d:2*d], rows[2*d:3*d], rows[3*d:4*d]
-		r0, r1, r2, r3 = r0[:len(x)], r1[:len(x)], r2[:len(x)], r3[:len(x)] // no bounds check inside
-		var s0, s1, s2, s3 float64
-		for j, xj := range x {
-			s0 += float64(r0[j] * xj)
-			s1 += float64(r1[j] * xj)
-			s2 += float64(r2[j] * xj)
-			s3 += float64(r3[j] * xj)
-		}
-		s[0], s[1], s[2], s[3] = s0, s1, s2, s3
-		s, rows = s[4:], rows[4*d:]
+	rows = rows[:len(s)*len(x)]
+	if len(rows) == 0 || !dotsVector(s, rows, x) {
+		dotsPortable(s, rows, x)
 	}
+}
+
+func dotsPortable(s, rows, x []float64) {
 	for i := range s {
-		s[i], rows = dot(rows[:d], x), rows[d:]
+		s[i], rows = dot(rows[:len(x)], x), rows[len(x):]
 	}
 }
 
-// dot is rᵀx from left to right, without fusing.
+// dot is rᵀx in the order that every path follows to the bit (package comment): lane l adds the products of places j ≡ l mod 8 from left to right,
+// without fusing, and the eight lanes are added in halves.
 func dot(r, x []float64) float64 {
+	var a0, a1, a2, a3, a4, a5, a6, a7 float64
 	r = r[:len(x)]
-	sum := 0.0
-	for j, xj := range x {
-		sum += float64(r[j] * xj)
+	for len(x) >= 8 && len(r) >= 8 {
+		a0 += float64(r[0] * x[0])
+		a1 += float64(r[1] * x[1])
+		a2 += float64(r[2] * x[2])
+		a3 += float64(r[3] * x[3])
+		a4 += float64(r[4] * x[4])
+		a5 += float64(r[5] * x[5])
+		a6 += float64(r[6] * x[6])
+		a7 += float64(r[7] * x[7])
+		r, x = r[8:], x[8:]
 	}
-	return sum
+	switch r = r[:len(x)]; len(x) {
+	case 7:
+		a6 += float64(r[6] * x[6])
+		fallthrough
+	case 6:
+		a5 += float64(r[5] * x[5])
+		fallthrough
+	case 5:
+		a4 += float64(r[4] * x[4])
+		fallthrough
+	case 4:
+		a3 += float64(r[3] * x[3])
+		fallthrough
+	case 3:
+		a2 += float64(r[2] * x[2])
+		fallthrough
+	case 2:
+		a1 += float64(r[1] * x[1])
+		fallthrough
+	case 1:
+		a0 += float64(r[0] * x[0])
+	}
+	return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
 }
 
-// accumulate adds to acc the bits of round(c[i]·rows[i]) + 1.5·2^52 for each row.
+// accumulate adds to acc the bits of round(c[i]·rows[i]) + 1.5·2^52 for each row, on the path in use.
 func accumulate(acc []uint64, rows, c []float64) {
+	rows = rows[:len(c)*len(acc)]
+	if len(rows) == 0 || !accumulateVector(acc, rows, c) {
+		accumulatePortable(acc, rows, c)
+	}
+}
+
+func accumulatePortable(acc []uint64, rows, c []float64) {
 	d := len(acc)
 	for len(c) >= 4 {
 		add4(acc, rows[:d], rows[d:2*d], rows[2*d:3*d], rows[3*d:4*d], c[0], c[1], c[2], c[3])

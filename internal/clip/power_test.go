@@ -68,16 +68,26 @@ func nearestEven(c, y float64) int64 {
 	return z.Int64()
 }
 
-// reference is Sum row by row: c as documented (left-to-right products, margin, clamp), every c·y_ij rounded from its exact value.
+// inner is aᵀb in the documented order: products in eight lanes by place, the lanes in halves, quarters and eighths.
+func inner(a, b []float64) float64 {
+	lanes := make([]float64, 8)
+	for j := range a {
+		lanes[j%8] += float64(a[j] * b[j])
+	}
+	for n := 4; n > 0; n /= 2 {
+		for l := range n {
+			lanes[l] += lanes[l+n]
+		}
+	}
+	return lanes[0]
+}
+
+// reference is Sum row by row: c as documented (order of products, margin, clamp), every c·y_ij rounded from its exact value.
 func reference(d int, values []float64, q Query) []int64 {
 	out := make([]int64, d)
 	for lo := 0; lo < len(values); lo += d {
 		row := values[lo : lo+d]
-		s, sum := 0.0, 0.0
-		for j, y := range row {
-			s += float64(y * q.X[j])
-			sum += float64(y * y)
-		}
+		s, sum := inner(row, q.X), inner(row, row)
 		if sum < 0x1p-960 {
 			continue
 		}
@@ -211,19 +221,21 @@ func TestPowerSumManyBlocks(t *testing.T) {
 
 // With fused products s would be the rounding error of a·x_0, about 2^-35, instead of 0, and the integers about 2^25.
 func TestDotIsNotFused(t *testing.T) {
-	const d = 33
-	x := make([]float64, d)
-	x[0], x[32] = math.Sqrt2/2, math.Sqrt2/2
-	values := make([]float64, 0, 5*d)
-	for i := range 5 { // four at a time, and one alone
-		row := make([]float64, d)
-		row[0] = float64(1<<20 + 2*i + 1)
-		row[32] = -row[0]
-		values = append(values, row...)
-	}
-	got := mustSum(t, mustMatrix(t, d, values), Query{X: x, Radius: 1, Grid: 0x1p-40}, 1)
-	if !slices.Equal(got, make([]int64, d)) {
-		t.Errorf("got %v, want zeros", got)
+	for at := 8; at < 40; at++ { // in the same lane as its partner, in others, in a tail
+		d := at + 1
+		x := make([]float64, d)
+		x[0], x[at] = math.Sqrt2/2, math.Sqrt2/2
+		values := make([]float64, 0, 13*d)
+		for i := range 13 { // eight at a time, four, and one alone
+			row := make([]float64, d)
+			row[0] = float64(1<<20 + 2*i + 1)
+			row[at] = -row[0]
+			values = append(values, row...)
+		}
+		got := mustSum(t, mustMatrix(t, d, values), Query{X: x, Radius: 1, Grid: 0x1p-40}, 1)
+		if !slices.Equal(got, make([]int64, d)) {
+			t.Errorf("d=%d: got %v, want zeros", d, got)
+		}
 	}
 }
 
@@ -242,20 +254,43 @@ func TestClamp(t *testing.T) {
 	}
 }
 
-// From left to right the two large products cancel before the small one comes; in any other order, or with several accumulators, it is lost.
+// Two large products cancel and a small one comes before, between or after: whether it is lost tells in which order they were added.
 func TestDotOrder(t *testing.T) {
-	x := make([]float64, 9)
+	const d = 27
+	lost, kept := 0, 0
+	x := make([]float64, d)
 	for j := range x {
-		x[j] = 1. / 3
+		x[j] = 1 / math.Sqrt(d)
 	}
-	values := make([]float64, 0, 5*9)
-	for range 5 { // four at a time, and one alone
-		values = append(values, 0x1p54, -0x1p54, 1, 0, 0, 0, 0, 0, 0)
+	for first := range d {
+		for second := range first {
+			for small := range d {
+				if small == first || small == second {
+					continue
+				}
+				values := make([]float64, 0, 13*d)
+				for range 13 { // eight at a time, four, and one alone
+					row := make([]float64, d)
+					row[first], row[second], row[small] = 0x1p56, -0x1p56, 1
+					values = append(values, row...)
+				}
+				s, want := make([]float64, 13), inner(values[:d], x)
+				dots(s, values, x)
+				for i, got := range s {
+					if got != want {
+						t.Fatalf("row %d, places %d and %d, small %d: got %v, want %v", i, second, first, small, got, want)
+					}
+				}
+				if want == 0 {
+					lost++
+				} else {
+					kept++
+				}
+			}
+		}
 	}
-	q := Query{X: x, Radius: 0x1p60, Grid: 0x1p20}
-	got, want := mustSum(t, mustMatrix(t, 9, values), q, 1), reference(9, values, q)
-	if !slices.Equal(got, want) || got[0] == 0 {
-		t.Errorf("got %v, want %v", got, want)
+	if lost == 0 || kept == 0 {
+		t.Errorf("%d lost and %d kept say nothing about order", lost, kept)
 	}
 }
 
