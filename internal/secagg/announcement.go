@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 
 	"filippo.io/edwards25519"
@@ -29,13 +30,17 @@ func Announce(cfg Config, self int, sec Secrets, key ed25519.PrivateKey) ([]byte
 	if self < 0 || self >= cfg.sites() || len(sec.Slots) != cfg.Slots {
 		return nil, configError("site %d with %d slots does not fit the setup", self, len(sec.Slots))
 	}
+	return cfg.announce(self, sec, key)
+}
+
+func (c Config) announce(self int, sec Secrets, key ed25519.PrivateKey) ([]byte, error) {
 	transport, err := ecdh.X25519().NewPrivateKey(sec.Transport[:])
 	if err != nil {
 		return nil, configError("transport key: %v", err)
 	}
-	out := append(cfg.header(self), transport.PublicKey().Bytes()...)
+	out := append(c.header(self), transport.PublicKey().Bytes()...)
 	for slot, secret := range sec.Slots {
-		m, b := secret.polynomials(slot, self, cfg.Quorum)
+		m, b := secret.polynomials(slot, self, c.Quorum)
 		for _, p := range []polynomial{m, b} {
 			for _, coefficient := range p {
 				out = append(out, new(edwards25519.Point).ScalarBaseMult(coefficient).Bytes()...)
@@ -49,6 +54,17 @@ func Announce(cfg Config, self int, sec Secrets, key ed25519.PrivateKey) ([]byte
 type announced struct {
 	transport *ecdh.PublicKey
 	m, b      []commitment // by slot
+}
+
+// points gives all of the commitments' points.
+func (a announced) points() []*edwards25519.Point {
+	var out []*edwards25519.Point
+	for _, c := range slices.Concat(a.m, a.b) {
+		for k := range c {
+			out = append(out, &c[k])
+		}
+	}
+	return out
 }
 
 // Setup is the public side of a finished exchange of announcements, all of them
@@ -67,10 +83,20 @@ func (s *Setup) Config() Config { return s.cfg }
 func (s *Setup) Transcript() [32]byte { return s.transcript }
 
 // Verify checks all N announcements: lengths, signatures by the roster's keys,
-// canonical points of the prime-order subgroup. A *SiteError names the first site
-// whose does not hold.
+// canonical points of the prime-order subgroup, all in one batch (inSubgroup). A *SiteError
+// names a site whose does not hold.
 func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
-	return newSetup(cfg, announcements, decodePoint)
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	s, err := newSetup(cfg, announcements)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkSubgroup(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Restore is Verify for announcements that all N sites have confirmed: after a restart,
@@ -79,7 +105,10 @@ func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
 // Verify's time: every honest site has checked that before it confirmed. Errors as
 // Verify's and CheckConfirmations'.
 func Restore(cfg Config, announcements, confirmations [][]byte) (*Setup, error) {
-	s, err := newSetup(cfg, announcements, decodeKnown)
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	s, err := newSetup(cfg, announcements)
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +118,8 @@ func Restore(cfg Config, announcements, confirmations [][]byte) (*Setup, error) 
 	return s, nil
 }
 
-func newSetup(cfg Config, announcements [][]byte, decode func([]byte) (*edwards25519.Point, error)) (*Setup, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
+// newSetup reads all announcements and checks all but that their points are of the subgroup.
+func newSetup(cfg Config, announcements [][]byte) (*Setup, error) {
 	if len(announcements) != cfg.sites() {
 		return nil, configError("%d announcements of %d sites", len(announcements), cfg.sites())
 	}
@@ -103,7 +130,7 @@ func newSetup(cfg Config, announcements [][]byte, decode func([]byte) (*edwards2
 	for i, raw := range announcements {
 		work.Go(func() {
 			tokens <- struct{}{}
-			s.sites[i], errs[i] = cfg.parse(i, raw, decode)
+			s.sites[i], errs[i] = cfg.parse(i, raw)
 			<-tokens
 		})
 	}
@@ -123,7 +150,7 @@ func newSetup(cfg Config, announcements [][]byte, decode func([]byte) (*edwards2
 	return s, nil
 }
 
-func (c Config) parse(site int, raw []byte, decode func([]byte) (*edwards25519.Point, error)) (announced, error) {
+func (c Config) parse(site int, raw []byte) (announced, error) {
 	header := c.header(site)
 	if len(raw) != c.announcementSize() || !bytes.Equal(raw[:len(header)], header) {
 		return announced{}, errors.New("announcement of another study, roster, attempt or version")
@@ -150,12 +177,11 @@ func (c Config) parse(site int, raw []byte, decode func([]byte) (*edwards25519.P
 	for range c.Slots {
 		var both [2]commitment
 		for i := range both {
-			for range c.Quorum {
-				p, err := decode(body[:32])
-				if err != nil {
+			both[i] = make(commitment, c.Quorum)
+			for k := range both[i] {
+				if err := setPoint(&both[i][k], body[:32]); err != nil {
 					return announced{}, err
 				}
-				both[i] = append(both[i], p)
 				body = body[32:]
 			}
 		}

@@ -5,30 +5,34 @@ import (
 	"testing"
 )
 
-// benchmarkGroup holds the shares of every site without boxes, whose checks would
-// take longer at 64 sites than what is measured.
+// benchmarkGroup holds the shares of every site without boxes and their checks, and may be of
+// more than MaxSites.
 func benchmarkGroup(b *testing.B, n, slots int) *group {
 	b.Helper()
 	g := &group{}
 	g.cfg, g.keys = testConfig(n, slots)
 	for i, key := range g.keys {
 		g.secrets = append(g.secrets, fixedSecrets(g.cfg, i))
-		raw, err := Announce(g.cfg, i, g.secrets[i], key)
+		raw, err := g.cfg.announce(i, g.secrets[i], key)
 		if err != nil {
 			b.Fatal(err)
 		}
 		g.sent = append(g.sent, raw)
 	}
 	var err error
-	if g.setup, err = Verify(g.cfg, g.sent); err != nil {
+	if g.setup, err = newSetup(g.cfg, g.sent); err != nil {
 		b.Fatal(err)
 	}
 	g.held = make([]Held, n)
 	for to := range g.held {
 		g.held[to] = make(Held, slots)
 	}
+	var everybody []int
+	for i := range n {
+		everybody = append(everybody, i)
+	}
 	for dealer := range n {
-		for to, held := range g.setup.dealt(dealer, g.secrets[dealer]) {
+		for to, held := range g.setup.dealt(dealer, g.secrets[dealer], everybody...) {
 			for slot, h := range held {
 				g.held[to][slot].m = append(g.held[to][slot].m, h.m[0])
 				g.held[to][slot].b = append(g.held[to][slot].b, h.b[0])
@@ -128,20 +132,64 @@ func BenchmarkUnmask(b *testing.B) {
 	}
 }
 
-// BenchmarkSetup is one site's Verify and Receive of 20 slots.
+// BenchmarkSetup is one site's part after the announcements are in, Verify and Receive, side by
+// side with the way before (old_test.go).
 func BenchmarkSetup(b *testing.B) {
-	for _, n := range []int{5, 16} {
-		b.Run(fmt.Sprintf("N=%d/slots=20", n), func(b *testing.B) {
-			g := newGroup(b, n, 20)
-			for b.Loop() {
-				s, err := Verify(g.cfg, g.sent)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := s.Receive(0, g.secrets[0], g.boxesFor(0)); err != nil {
-					b.Fatal(err)
-				}
+	for _, c := range []struct {
+		n, slots int
+		old      bool
+	}{{5, 20, true}, {16, 20, true}, {100, 2, true}, {100, 20, false}} {
+		cfg, keys := testConfig(c.n, c.slots)
+		var sent [][]byte
+		for i, key := range keys {
+			raw, err := cfg.announce(i, fixedSecrets(cfg, i), key)
+			if err != nil {
+				b.Fatal(err)
 			}
-		})
+			sent = append(sent, raw)
+		}
+		s, err := newSetup(cfg, sent)
+		if err != nil {
+			b.Fatal(err)
+		}
+		boxes := make([][]byte, c.n)
+		for dealer := range c.n {
+			sec := fixedSecrets(cfg, dealer)
+			if boxes[dealer], err = s.box(dealer, 0, sec, s.dealt(dealer, sec, 0)[0]); err != nil && dealer != 0 {
+				b.Fatal(err)
+			}
+		}
+		for _, way := range []struct {
+			name    string
+			verify  func(*Setup) error
+			receive func(*Setup, int, Secrets, [][]byte) (Held, error)
+			run     bool
+		}{
+			{"old", oldSubgroup, oldReceive, c.old},
+			{"new", (*Setup).checkSubgroup, (*Setup).Receive, true},
+		} {
+			if !way.run {
+				continue
+			}
+			name := fmt.Sprintf("N=%d/slots=%d/%s", c.n, c.slots, way.name)
+			b.Run("Verify/"+name, func(b *testing.B) {
+				for b.Loop() {
+					s, err := newSetup(cfg, sent)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := way.verify(s); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run("Receive/"+name, func(b *testing.B) {
+				for b.Loop() {
+					if _, err := way.receive(s, 0, fixedSecrets(cfg, 0), boxes); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

@@ -43,14 +43,15 @@ func (s *Setup) fits(self int, sec Secrets) error {
 	return nil
 }
 
-// dealt evaluates self's polynomials at every site.
-func (s *Setup) dealt(self int, sec Secrets) []Held {
-	held := make([]Held, s.cfg.sites()) // by recipient; each SlotHeld has one dealer
+// dealt evaluates self's polynomials at the given sites, in their order: each SlotHeld has
+// one dealer.
+func (s *Setup) dealt(self int, sec Secrets, recipients ...int) []Held {
+	held := make([]Held, len(recipients))
 	for slot, secret := range sec.Slots {
 		m, b := secret.polynomials(slot, self, s.cfg.Quorum)
-		for to := range held {
+		for i, to := range recipients {
 			x := point(to)
-			held[to] = append(held[to], SlotHeld{m: polynomial{m.at(x)}, b: polynomial{b.at(x)}})
+			held[i] = append(held[i], SlotHeld{m: polynomial{m.at(x)}, b: polynomial{b.at(x)}})
 		}
 	}
 	return held
@@ -63,27 +64,39 @@ func (s *Setup) Deal(self int, sec Secrets) ([][]byte, error) {
 		return nil, err
 	}
 	boxes := make([][]byte, s.cfg.sites())
-	for to, held := range s.dealt(self, sec) {
-		if to == self {
-			continue
+	others := make([]int, 0, len(boxes))
+	for to := range boxes {
+		if to != self {
+			others = append(others, to)
 		}
-		var plain []byte
-		for _, h := range held {
-			plain = append(append(plain, h.m[0].Bytes()...), h.b[0].Bytes()...)
-		}
-		aead, bound, err := s.seal(sec.Transport, self, self, to)
-		if err != nil {
+	}
+	for i, held := range s.dealt(self, sec, others...) {
+		to := others[i]
+		var err error
+		if boxes[to], err = s.box(self, to, sec, held); err != nil {
 			return nil, err
 		}
-		boxes[to] = aead.Seal(nil, make([]byte, aead.NonceSize()), plain, bound)
-		clear(plain)
 	}
 	return boxes, nil
 }
 
+// box seals one dealer's shares for one recipient.
+func (s *Setup) box(dealer, to int, sec Secrets, held Held) ([]byte, error) {
+	aead, bound, err := s.seal(sec.Transport, dealer, dealer, to)
+	if err != nil {
+		return nil, err
+	}
+	plain := make([]byte, 0, 64*len(held))
+	for _, h := range held {
+		plain = append(append(plain, h.m[0].Bytes()...), h.b[0].Bytes()...)
+	}
+	defer clear(plain)
+	return aead.Seal(nil, make([]byte, aead.NonceSize()), plain, bound), nil
+}
+
 // Receive opens the boxes for site self, by dealer, and checks every share against
-// its dealer's signed commitments, one batch a dealer. A *SiteError names the first
-// dealer whose do not hold. Self's own shares are made from its secrets.
+// its dealer's signed commitments, each exactly. A *SiteError names the first dealer whose
+// do not hold. Self's own shares are made from its secrets.
 func (s *Setup) Receive(self int, sec Secrets, boxes [][]byte) (Held, error) {
 	if err := s.fits(self, sec); err != nil {
 		return nil, err
@@ -92,7 +105,7 @@ func (s *Setup) Receive(self int, sec Secrets, boxes [][]byte) (Held, error) {
 		return nil, configError("%d boxes of %d sites", len(boxes), s.cfg.sites())
 	}
 	held := make(Held, s.cfg.Slots)
-	own := s.dealt(self, sec)[self]
+	own := s.dealt(self, sec, self)[0]
 	for dealer := range s.cfg.sites() {
 		shares := own
 		if dealer != self {
@@ -101,15 +114,12 @@ func (s *Setup) Receive(self int, sec Secrets, boxes [][]byte) (Held, error) {
 				return nil, &SiteError{dealer, err}
 			}
 		}
-		check := newBatch(self, s.cfg.Quorum)
 		for slot, h := range shares {
-			check.add(h.m[0], s.sites[dealer].m[slot])
-			check.add(h.b[0], s.sites[dealer].b[slot])
+			if !s.sites[dealer].m[slot].fits(self, h.m[0]) || !s.sites[dealer].b[slot].fits(self, h.b[0]) {
+				return nil, siteError(dealer, "a share of slot %d does not fit its commitment", slot)
+			}
 			held[slot].m = append(held[slot].m, h.m[0])
 			held[slot].b = append(held[slot].b, h.b[0])
-		}
-		if !check.ok() {
-			return nil, siteError(dealer, "a share does not fit its commitment")
 		}
 	}
 	return held, nil

@@ -28,7 +28,7 @@ func FuzzAnnouncement(f *testing.F) {
 			signed := bytes.Clone(raw[:len(raw)-ed25519.SignatureSize])
 			raw = append(signed, ed25519.Sign(g.keys[1], signed)...)
 		}
-		a, err := g.cfg.parse(1, raw, decodePoint)
+		a, err := g.cfg.parse(1, raw)
 		if err != nil {
 			return
 		}

@@ -25,25 +25,63 @@ var (
 // decodePoint reads a point of the prime-order subgroup other than the identity.
 // Anything else could make a mask depend on a secret modulo 8 only.
 func decodePoint(raw []byte) (*edwards25519.Point, error) {
-	p, err := decodeKnown(raw)
-	if err != nil {
+	p := new(edwards25519.Point)
+	if err := setPoint(p, raw); err != nil {
 		return nil, err
 	}
-	// [ℓ-1]P = -P exactly for P of order dividing ℓ.
-	check := new(edwards25519.Point).VarTimeDoubleScalarBaseMult(minusOne, p, zero)
-	if check.Add(check, p).Equal(identity) != 1 || p.Equal(identity) == 1 {
+	if !primeOrder(p) {
 		return nil, errOrder
 	}
 	return p, nil
 }
 
-// decodeKnown reads a point of which others vouch that it is of the subgroup.
-func decodeKnown(raw []byte) (*edwards25519.Point, error) {
-	p, err := new(edwards25519.Point).SetBytes(raw)
-	if err != nil || !bytes.Equal(p.Bytes(), raw) {
-		return nil, errPoint
+// setPoint reads a point of the curve other than the identity. That it is of the subgroup
+// is for others to check (inSubgroup) or to vouch for (Restore).
+func setPoint(p *edwards25519.Point, raw []byte) error {
+	if !canonical(raw) {
+		return errPoint
 	}
-	return p, nil
+	if bytes.Equal(raw, one) {
+		return errOrder
+	}
+	if _, err := p.SetBytes(raw); err != nil {
+		return errPoint
+	}
+	return nil
+}
+
+// The field's prime is p = 2^255-19. An encoding is y in 255 bits, little-endian, and the sign
+// of x (RFC 8032, 5.1.2).
+var (
+	one      = append([]byte{1}, make([]byte, 31)...)                                // y = 1, the identity: x = 0
+	pMinus1  = append([]byte{0xec}, append(bytes.Repeat([]byte{0xff}, 30), 0x7f)...) // y = -1, of order 2: x = 0
+	signMask = byte(0x80)
+)
+
+// canonical says, without the inversion that encoding a point again takes, that raw is the
+// one encoding of a point if it is any: y < p, and no sign where x = 0, that is y = ±1.
+func canonical(raw []byte) bool {
+	if len(raw) != 32 {
+		return false
+	}
+	var y [32]byte
+	copy(y[:], raw)
+	y[31] &^= signMask
+	if raw[31]&signMask != 0 && (bytes.Equal(y[:], one) || bytes.Equal(y[:], pMinus1)) {
+		return false
+	}
+	for i := 31; i >= 0; i-- {
+		if y[i] != pMinus1[i] {
+			return y[i] < pMinus1[i]
+		}
+	}
+	return true
+}
+
+// primeOrder says that [ℓ]P = 0: [ℓ-1]P = -P exactly for P of order dividing ℓ.
+func primeOrder(p *edwards25519.Point) bool {
+	check := new(edwards25519.Point).VarTimeDoubleScalarBaseMult(minusOne, p, zero)
+	return check.Add(check, p).Equal(identity) == 1
 }
 
 func decodeScalar(raw []byte) (*edwards25519.Scalar, error) {

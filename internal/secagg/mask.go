@@ -32,7 +32,7 @@ func (s *Setup) Validate(q Query) error {
 // pairKey is k_ij of a query, from one side's secret m and the other's public M: the
 // same for both. The cofactor is cleared, and ctx salts it.
 func (s *Setup) pairKey(m *edwards25519.Scalar, self, other int, q Query) []byte {
-	agreed := new(edwards25519.Point).MultByCofactor(s.sites[other].m[q.Slot][0])
+	agreed := new(edwards25519.Point).MultByCofactor(&s.sites[other].m[q.Slot][0])
 	agreed.ScalarMult(m, agreed)
 	i, j := min(self, other), max(self, other)
 	return derive(agreed.Bytes(), q.Context[:], "pair", 32, u32(q.Slot), u16(i), u16(j),
@@ -58,7 +58,7 @@ func (s *Setup) Mask(self int, slot SlotSecret, q Query, v []uint64) error {
 		return configError("site %d with %d lanes does not fit the query of %d", self, len(v), q.Lanes)
 	}
 	m, b := slot.polynomials(q.Slot, self, s.cfg.Quorum)
-	if new(edwards25519.Point).ScalarBaseMult(m[0]).Equal(s.sites[self].m[q.Slot][0]) != 1 {
+	if new(edwards25519.Point).ScalarBaseMult(m[0]).Equal(&s.sites[self].m[q.Slot][0]) != 1 {
 		return configError("the secret is not that of site %d's slot %d", self, q.Slot)
 	}
 	expand(v, s.selfKey(b[0], self, q), q.Bits, false)

@@ -42,6 +42,7 @@ type Opening struct {
 	q      Query
 	u      Survivors
 	shares map[int][]*edwards25519.Scalar // by helper, then dealer
+	check  *combination                   // of the secrets to open, made for the first helper
 }
 
 // NewOpening begins the opening of U's sum.
@@ -60,9 +61,9 @@ func (o *Opening) secretOf(j int) commitment {
 	return o.s.sites[j].m[o.q.Slot]
 }
 
-// Add takes one helper's shares, checked against the dealers' commitments. A
-// *SiteError names a helper whose are wrong; nothing is changed then. A helper's second
-// message counts for nothing.
+// Add takes one helper's shares, checked against the dealers' commitments by a random
+// combination of all of them. A *SiteError names a helper whose are wrong; nothing is changed
+// then. A helper's second message counts for nothing.
 func (o *Opening) Add(from int, message []byte) error {
 	n := o.s.cfg.sites()
 	if from < 0 || from >= n {
@@ -75,11 +76,14 @@ func (o *Opening) Add(from int, message []byte) error {
 	if err != nil {
 		return &SiteError{from, err}
 	}
-	check := newBatch(from, o.s.cfg.Quorum)
-	for j, share := range shares {
-		check.add(share, o.secretOf(j))
+	if o.check == nil {
+		dealers := make([]commitment, n)
+		for j := range dealers {
+			dealers[j] = o.secretOf(j)
+		}
+		o.check = combine(dealers)
 	}
-	if !check.ok() {
+	if !o.check.fits(from, shares) {
 		return siteError(from, "a share does not fit its dealer's commitment")
 	}
 	o.shares[from] = shares
@@ -132,7 +136,7 @@ func (o *Opening) Unmask(sum []uint64) error {
 		}
 		// The shares fit commitments of degree q-1, so this cannot fail; it costs
 		// little, and a wrong mask would make noise of the whole sum.
-		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(o.secretOf(j)[0]) != 1 {
+		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.secretOf(j)[0]) != 1 {
 			return siteError(j, "the opened secret does not fit its commitment")
 		}
 		secrets[j] = secret

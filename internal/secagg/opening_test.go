@@ -75,7 +75,7 @@ func (g *group) openExactly(t rapid.TB, q Query, u Survivors, helpers []int, vec
 				for a, helper := range helpers[:have] {
 					secret.MultiplyAdd(coefficients[a], o.shares[helper][j], secret)
 				}
-				if new(edwards25519.Point).ScalarBaseMult(secret).Equal(o.secretOf(j)[0]) == 1 {
+				if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.secretOf(j)[0]) == 1 {
 					t.Fatalf("U = %v: %d shares give the secret of %d", u, have, j)
 				}
 			}

@@ -30,7 +30,7 @@ func TestRestore(t *testing.T) {
 	for i := range s.sites {
 		for slot := range g.cfg.Slots {
 			for k := range g.cfg.Quorum {
-				if s.sites[i].m[slot][k].Equal(g.setup.sites[i].m[slot][k]) != 1 || s.sites[i].b[slot][k].Equal(g.setup.sites[i].b[slot][k]) != 1 {
+				if s.sites[i].m[slot][k].Equal(&g.setup.sites[i].m[slot][k]) != 1 || s.sites[i].b[slot][k].Equal(&g.setup.sites[i].b[slot][k]) != 1 {
 					t.Fatalf("point %d of slot %d of site %d is another", k, slot, i)
 				}
 			}

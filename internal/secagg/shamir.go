@@ -1,9 +1,9 @@
 package secagg
 
 import (
-	"crypto/rand"
 	"fmt"
 	"io"
+	"math/bits"
 
 	"filippo.io/edwards25519"
 )
@@ -33,7 +33,32 @@ func (p polynomial) at(x *edwards25519.Scalar) *edwards25519.Scalar {
 }
 
 // commitment is a polynomial's Feldman commitment: [coefficient]B of each.
-type commitment []*edwards25519.Point
+type commitment []edwards25519.Point
+
+// at gives the commitment to site's share, Σ_k x^k C_k by Horner's rule: x is a small
+// number, so that a step costs few additions. Its time tells the site, which is public.
+func (c commitment) at(site int) *edwards25519.Point {
+	x := uint(site) + 1
+	v := new(edwards25519.Point).Set(&c[len(c)-1])
+	multiple := new(edwards25519.Point)
+	for k := len(c) - 2; k >= 0; k-- {
+		multiple.Set(v)
+		for bit := bits.Len(x) - 2; bit >= 0; bit-- {
+			multiple.Double(multiple)
+			if x>>bit&1 == 1 {
+				multiple.Add(multiple, v)
+			}
+		}
+		v.Add(multiple, &c[k])
+	}
+	return v
+}
+
+// fits says that share is site's of the committed polynomial: exactly, with no chance
+// of error. Constant time in the share.
+func (c commitment) fits(site int, share *edwards25519.Scalar) bool {
+	return new(edwards25519.Point).ScalarBaseMult(share).Equal(c.at(site)) == 1
+}
 
 // SlotHeld are the shares of one slot that one site holds, its own included: of
 // every dealer's m and b. Which of the two may be sent is decided by the survivors,
@@ -79,45 +104,6 @@ func UnmarshalSlotHeld(raw []byte) (SlotHeld, error) {
 		h.m, h.b = append(h.m, m), append(h.b, b)
 	}
 	return h, nil
-}
-
-// batch checks many shares against their commitments at once: with random 128-bit
-// r_j, [Σ r_j share_j]B = Σ r_j Σ_k x^k C_jk. One wrong share passes with probability
-// 2^-128. All points are in the prime-order subgroup already.
-type batch struct {
-	powers  []*edwards25519.Scalar // x^k of the holder
-	sum     *edwards25519.Scalar
-	scalars []*edwards25519.Scalar
-	points  []*edwards25519.Point
-}
-
-func newBatch(holder, quorum int) *batch {
-	b := &batch{sum: edwards25519.NewScalar(), powers: make([]*edwards25519.Scalar, quorum)}
-	x := point(holder)
-	b.powers[0] = scalarOf(1)
-	for k := 1; k < quorum; k++ {
-		b.powers[k] = edwards25519.NewScalar().Multiply(b.powers[k-1], x)
-	}
-	return b
-}
-
-func (b *batch) add(share *edwards25519.Scalar, c commitment) {
-	var raw [32]byte
-	rand.Read(raw[:16])
-	r, err := decodeScalar(raw[:])
-	if err != nil {
-		panic(err) // 128 bits are below ℓ
-	}
-	b.sum.MultiplyAdd(r, share, b.sum)
-	for k, p := range c {
-		b.scalars = append(b.scalars, edwards25519.NewScalar().Multiply(r, b.powers[k]))
-		b.points = append(b.points, p)
-	}
-}
-
-func (b *batch) ok() bool {
-	want := new(edwards25519.Point).VarTimeMultiScalarMult(b.scalars, b.points)
-	return new(edwards25519.Point).ScalarBaseMult(b.sum).Equal(want) == 1
 }
 
 // lagrange gives the coefficients that interpolate at 0 from the shares of the
