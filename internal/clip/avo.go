@@ -28,8 +28,8 @@ func main() {
 	DATA(0, U64(1075<<52|1<<51))
 
 	for _, s := range []set{
-		{name: "AVX2", parts: 2, masks: masks, round: round, vector: YMM, groups: []int{4, 1}, adds: []int{8, 4, 1}},
-		{name: "AVX512", parts: 1, masks: masks, round: round, vector: ZMM, groups: []int{8, 4, 1}, adds: []int{8, 4, 1}},
+		{name: "AVX2", parts: 2, masks: masks, round: round, vector: YMM, groups: []int{4, 2, 1}, adds: []int{8, 4, 2, 1}},
+		{name: "AVX512", parts: 1, masks: masks, round: round, vector: ZMM, groups: []int{8, 4, 2, 1}, adds: []int{8, 4, 2, 1}},
 	} {
 		s.dots()
 		s.accumulate()
@@ -267,18 +267,20 @@ func (s *set) reduce(a []octet, out reg.Register) {
 		VHADDPD(odd, even, even)
 		VMOVUPD(even, Mem{Base: out})
 	default:
-		t, u, v := YMM(), XMM(), XMM()
-		if s.wide() {
-			VEXTRACTF64X4(Imm(1), a[0][0], t)
-			VADDPD(a[0][0].AsY(), t, t)
-		} else {
-			VADDPD(a[0][0], a[0][1], t)
+		for i := range a {
+			t, u, v := YMM(), XMM(), XMM()
+			if s.wide() {
+				VEXTRACTF64X4(Imm(1), a[i][0], t)
+				VADDPD(a[i][0].AsY(), t, t)
+			} else {
+				VADDPD(a[i][0], a[i][1], t)
+			}
+			VEXTRACTF128(Imm(1), t, u)
+			VADDPD(t.AsX(), u, u)
+			VUNPCKHPD(u, u, v)
+			VADDSD(v, u, u)
+			VMOVSD(u, Mem{Base: out, Disp: 8 * i})
 		}
-		VEXTRACTF128(Imm(1), t, u)
-		VADDPD(t.AsX(), u, u)
-		VUNPCKHPD(u, u, v)
-		VADDSD(v, u, u)
-		VMOVSD(u, Mem{Base: out})
 	}
 }
 

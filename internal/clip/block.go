@@ -7,7 +7,7 @@ import (
 )
 
 // spanBlocks is how many neighbouring blocks a worker claims at once: long enough for the hardware to read ahead.
-const spanBlocks = 32
+const spanBlocks = 64
 
 // share cuts 0…n-1 into blocks of height and returns the lane-wise sum, modulo 2^64, of what the calls of body added to acc (lanes long).
 // Each worker calls start once for a body of its own, with its own scratch, and has its own acc: body needs no lock. Blocks are claimed
@@ -55,11 +55,25 @@ func share(n, height, lanes, workers int, start func() (body func(acc []uint64, 
 	return total
 }
 
-// height is how many rows make a block of about blockBytes: a multiple of eight or of four, as the kernels take as many at a time, and no more than needed for all.
+// height is how many rows make a block of about blockBytes: a multiple of four, as [blend] takes four at a time from a unit's first, and no more than
+// needed for all.
 func (m *Matrix) height(blockBytes int) int {
-	h := blockBytes / (8 * m.d)
-	if h >= 8 {
-		h &^= 7
+	return max(4, min(blockBytes/(8*m.d)&^3, (m.Rows()+3)&^3))
+}
+
+// fusedHeight is height for the fused paths, where a row's numbers do not depend on its block: as many as the kernels like to take at a time. Rows too
+// long for two to stay in a first-level cache, with as many ahead and the sums, come from the second-level one, eight at a time to read and write the sums
+// less often.
+func (m *Matrix) fusedHeight(blockBytes int) int {
+	h := max(2, blockBytes/(8*m.d))
+	if m.d > longRow {
+		h = 8
 	}
-	return max(4, min(h&^3, (m.Rows()+3)&^3))
+	for _, step := range []int{8, 4, 2} {
+		if h >= step {
+			h &^= step - 1
+			break
+		}
+	}
+	return min(h, max(1, m.Rows()))
 }

@@ -182,6 +182,102 @@ rows4_done:
 	JMP        rows4
 
 rows4_end:
+rows2:
+	CMPQ   DX, $0x02
+	JLT    rows2_end
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   x+16(FP), DI
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	MOVQ   d+32(FP), R8
+	SHRQ   $0x04, R8
+	JZ     rows2_one
+
+rows2_two:
+	VMOVUPD (DI), Y6
+	VMOVUPD 32(DI), Y7
+	VMULPD  (CX), Y6, Y8
+	VADDPD  Y8, Y2, Y2
+	VMULPD  32(CX), Y7, Y8
+	VADDPD  Y8, Y3, Y3
+	VMULPD  (SI), Y6, Y6
+	VADDPD  Y6, Y4, Y4
+	VMULPD  32(SI), Y7, Y6
+	VADDPD  Y6, Y5, Y5
+	VMOVUPD 64(DI), Y6
+	VMOVUPD 96(DI), Y7
+	VMULPD  64(CX), Y6, Y8
+	VADDPD  Y8, Y2, Y2
+	VMULPD  96(CX), Y7, Y8
+	VADDPD  Y8, Y3, Y3
+	VMULPD  64(SI), Y6, Y6
+	VADDPD  Y6, Y4, Y4
+	VMULPD  96(SI), Y7, Y6
+	VADDPD  Y6, Y5, Y5
+	ADDQ    $0x80, DI
+	ADDQ    $0x80, CX
+	ADDQ    $0x80, SI
+	DECQ    R8
+	JNZ     rows2_two
+
+rows2_one:
+	TESTQ   $0x00000008, d+32(FP)
+	JZ      rows2_tail
+	VMOVUPD (DI), Y6
+	VMOVUPD 32(DI), Y7
+	VMULPD  (CX), Y6, Y8
+	VADDPD  Y8, Y2, Y2
+	VMULPD  32(CX), Y7, Y8
+	VADDPD  Y8, Y3, Y3
+	VMULPD  (SI), Y6, Y6
+	VADDPD  Y6, Y4, Y4
+	VMULPD  32(SI), Y7, Y6
+	VADDPD  Y6, Y5, Y5
+	ADDQ    $0x40, DI
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, SI
+
+rows2_tail:
+	TESTQ      $0x00000007, d+32(FP)
+	JZ         rows2_done
+	VMASKMOVPD (DI), Y0, Y6
+	VMASKMOVPD 32(DI), Y1, Y7
+	VMASKMOVPD (CX), Y0, Y8
+	VMASKMOVPD 32(CX), Y1, Y9
+	VMULPD     Y6, Y8, Y8
+	VADDPD     Y8, Y2, Y2
+	VMULPD     Y7, Y9, Y9
+	VADDPD     Y9, Y3, Y3
+	VMASKMOVPD (SI), Y0, Y8
+	VMASKMOVPD 32(SI), Y1, Y9
+	VMULPD     Y6, Y8, Y8
+	VADDPD     Y8, Y4, Y4
+	VMULPD     Y7, Y9, Y9
+	VADDPD     Y9, Y5, Y5
+
+rows2_done:
+	VADDPD       Y2, Y3, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPD       X2, X3, X3
+	VUNPCKHPD    X3, X3, X2
+	VADDSD       X2, X3, X3
+	VMOVSD       X3, (AX)
+	VADDPD       Y4, Y5, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPD       X2, X3, X3
+	VUNPCKHPD    X3, X3, X2
+	VADDSD       X2, X3, X3
+	VMOVSD       X3, 8(AX)
+	MOVQ         d+32(FP), CX
+	ANDQ         $0x07, CX
+	LEAQ         (SI)(CX*8), CX
+	ADDQ         $0x10, AX
+	SUBQ         $0x02, DX
+	JMP          rows2
+
+rows2_end:
 rows1:
 	CMPQ   DX, $0x01
 	JLT    rows1_end
@@ -734,6 +830,115 @@ rows4_done:
 	JMP  rows4
 
 rows4_end:
+rows2:
+	CMPQ         DX, $0x02
+	JLT          rows2_end
+	LEAQ         (AX)(BX*1), SI
+	MOVQ         acc+0(FP), DI
+	MOVQ         ahead+40(FP), R8
+	VBROADCASTSD (CX), Y3
+	VBROADCASTSD 8(CX), Y4
+	MOVQ         d+32(FP), R9
+	SHRQ         $0x04, R9
+	JZ           rows2_one
+
+rows2_two:
+	VMOVUPD     (DI), Y5
+	VMOVUPD     32(DI), Y6
+	VMOVUPD     (AX), Y7
+	VMOVUPD     32(AX), Y8
+	PREFETCHT0  (AX)(R8*1)
+	VFMADD213PD Y2, Y3, Y7
+	VPADDQ      Y7, Y5, Y5
+	VFMADD213PD Y2, Y3, Y8
+	VPADDQ      Y8, Y6, Y6
+	VMOVUPD     (SI), Y7
+	VMOVUPD     32(SI), Y8
+	PREFETCHT0  (SI)(R8*1)
+	VFMADD213PD Y2, Y4, Y7
+	VPADDQ      Y7, Y5, Y5
+	VFMADD213PD Y2, Y4, Y8
+	VPADDQ      Y8, Y6, Y6
+	VMOVDQU     Y5, (DI)
+	VMOVDQU     Y6, 32(DI)
+	VMOVUPD     64(DI), Y5
+	VMOVUPD     96(DI), Y6
+	VMOVUPD     64(AX), Y7
+	VMOVUPD     96(AX), Y8
+	PREFETCHT0  64(AX)(R8*1)
+	VFMADD213PD Y2, Y3, Y7
+	VPADDQ      Y7, Y5, Y5
+	VFMADD213PD Y2, Y3, Y8
+	VPADDQ      Y8, Y6, Y6
+	VMOVUPD     64(SI), Y7
+	VMOVUPD     96(SI), Y8
+	PREFETCHT0  64(SI)(R8*1)
+	VFMADD213PD Y2, Y4, Y7
+	VPADDQ      Y7, Y5, Y5
+	VFMADD213PD Y2, Y4, Y8
+	VPADDQ      Y8, Y6, Y6
+	VMOVDQU     Y5, 64(DI)
+	VMOVDQU     Y6, 96(DI)
+	ADDQ        $0x80, DI
+	ADDQ        $0x80, AX
+	ADDQ        $0x80, SI
+	DECQ        R9
+	JNZ         rows2_two
+
+rows2_one:
+	TESTQ       $0x00000008, d+32(FP)
+	JZ          rows2_tail
+	VMOVUPD     (DI), Y5
+	VMOVUPD     32(DI), Y6
+	VMOVUPD     (AX), Y7
+	VMOVUPD     32(AX), Y8
+	PREFETCHT0  (AX)(R8*1)
+	VFMADD213PD Y2, Y3, Y7
+	VPADDQ      Y7, Y5, Y5
+	VFMADD213PD Y2, Y3, Y8
+	VPADDQ      Y8, Y6, Y6
+	VMOVUPD     (SI), Y7
+	VMOVUPD     32(SI), Y8
+	PREFETCHT0  (SI)(R8*1)
+	VFMADD213PD Y2, Y4, Y7
+	VPADDQ      Y7, Y5, Y5
+	VFMADD213PD Y2, Y4, Y8
+	VPADDQ      Y8, Y6, Y6
+	VMOVDQU     Y5, (DI)
+	VMOVDQU     Y6, 32(DI)
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, SI
+
+rows2_tail:
+	TESTQ       $0x00000007, d+32(FP)
+	JZ          rows2_done
+	VMASKMOVPD  (DI), Y0, Y5
+	VMASKMOVPD  32(DI), Y1, Y6
+	VMASKMOVPD  (AX), Y0, Y7
+	VMASKMOVPD  32(AX), Y1, Y8
+	VFMADD213PD Y2, Y3, Y7
+	VPADDQ      Y7, Y5, Y5
+	VFMADD213PD Y2, Y3, Y8
+	VPADDQ      Y8, Y6, Y6
+	VMASKMOVPD  (SI), Y0, Y3
+	VMASKMOVPD  32(SI), Y1, Y7
+	VFMADD213PD Y2, Y4, Y3
+	VPADDQ      Y3, Y5, Y5
+	VFMADD213PD Y2, Y4, Y7
+	VPADDQ      Y7, Y6, Y6
+	VPMASKMOVQ  Y5, Y0, (DI)
+	VPMASKMOVQ  Y6, Y1, 32(DI)
+
+rows2_done:
+	MOVQ d+32(FP), AX
+	ANDQ $0x07, AX
+	LEAQ (SI)(AX*8), AX
+	ADDQ $0x10, CX
+	SUBQ $0x02, DX
+	JMP  rows2
+
+rows2_end:
 rows1:
 	CMPQ         DX, $0x01
 	JLT          rows1_end
@@ -1027,22 +1232,22 @@ rows8_done:
 	VSHUFF64X2 $0xee, Z2, Z0, Z9
 	VADDPD     Z9, Z8, Z8
 	VSHUFF64X2 $0x44, Z6, Z4, Z9
-	VSHUFF64X2 $0xee, Z6, Z4, Z15
-	VADDPD     Z15, Z9, Z9
-	VSHUFF64X2 $0x88, Z9, Z8, Z15
+	VSHUFF64X2 $0xee, Z6, Z4, Z17
+	VADDPD     Z17, Z9, Z9
+	VSHUFF64X2 $0x88, Z9, Z8, Z17
 	VSHUFF64X2 $0xdd, Z9, Z8, Z8
-	VADDPD     Z8, Z15, Z15
+	VADDPD     Z8, Z17, Z17
 	VSHUFF64X2 $0x44, Z3, Z1, Z8
 	VSHUFF64X2 $0xee, Z3, Z1, Z9
 	VADDPD     Z9, Z8, Z8
 	VSHUFF64X2 $0x44, Z7, Z5, Z9
-	VSHUFF64X2 $0xee, Z7, Z5, Z16
-	VADDPD     Z16, Z9, Z9
-	VSHUFF64X2 $0x88, Z9, Z8, Z16
+	VSHUFF64X2 $0xee, Z7, Z5, Z18
+	VADDPD     Z18, Z9, Z9
+	VSHUFF64X2 $0x88, Z9, Z8, Z18
 	VSHUFF64X2 $0xdd, Z9, Z8, Z8
-	VADDPD     Z8, Z16, Z16
-	VUNPCKLPD  Z16, Z15, Z8
-	VUNPCKHPD  Z16, Z15, Z9
+	VADDPD     Z8, Z18, Z18
+	VUNPCKLPD  Z18, Z17, Z8
+	VUNPCKHPD  Z18, Z17, Z9
 	VADDPD     Z9, Z8, Z8
 	VMOVUPD    Z8, (AX)
 	MOVQ       d+32(FP), CX
@@ -1151,11 +1356,85 @@ rows4_done:
 	JMP           rows4
 
 rows4_end:
+rows2:
+	CMPQ   DX, $0x02
+	JLT    rows2_end
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   x+16(FP), DI
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	MOVQ   d+32(FP), R8
+	SHRQ   $0x04, R8
+	JZ     rows2_one
+
+rows2_two:
+	VMOVUPD (DI), Z0
+	VMULPD  (CX), Z0, Z1
+	VADDPD  Z1, Z14, Z14
+	VMULPD  (SI), Z0, Z0
+	VADDPD  Z0, Z15, Z15
+	VMOVUPD 64(DI), Z0
+	VMULPD  64(CX), Z0, Z1
+	VADDPD  Z1, Z14, Z14
+	VMULPD  64(SI), Z0, Z0
+	VADDPD  Z0, Z15, Z15
+	ADDQ    $0x80, DI
+	ADDQ    $0x80, CX
+	ADDQ    $0x80, SI
+	DECQ    R8
+	JNZ     rows2_two
+
+rows2_one:
+	TESTQ   $0x00000008, d+32(FP)
+	JZ      rows2_tail
+	VMOVUPD (DI), Z0
+	VMULPD  (CX), Z0, Z1
+	VADDPD  Z1, Z14, Z14
+	VMULPD  (SI), Z0, Z0
+	VADDPD  Z0, Z15, Z15
+	ADDQ    $0x40, DI
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, SI
+
+rows2_tail:
+	TESTQ     $0x00000007, d+32(FP)
+	JZ        rows2_done
+	VMOVUPD.Z (DI), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
+	VMULPD    Z0, Z1, Z1
+	VADDPD    Z1, Z14, Z14
+	VMOVUPD.Z (SI), K1, Z1
+	VMULPD    Z0, Z1, Z1
+	VADDPD    Z1, Z15, Z15
+
+rows2_done:
+	VEXTRACTF64X4 $0x01, Z14, Y0
+	VADDPD        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X0, X1, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDSD        X0, X1, X1
+	VMOVSD        X1, (AX)
+	VEXTRACTF64X4 $0x01, Z15, Y0
+	VADDPD        Y15, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X0, X1, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDSD        X0, X1, X1
+	VMOVSD        X1, 8(AX)
+	MOVQ          d+32(FP), CX
+	ANDQ          $0x07, CX
+	LEAQ          (SI)(CX*8), CX
+	ADDQ          $0x10, AX
+	SUBQ          $0x02, DX
+	JMP           rows2
+
+rows2_end:
 rows1:
 	CMPQ   DX, $0x01
 	JLT    rows1_end
 	MOVQ   x+16(FP), BX
-	VPXORQ Z14, Z14, Z14
+	VPXORQ Z16, Z16, Z16
 	MOVQ   d+32(FP), SI
 	SHRQ   $0x04, SI
 	JZ     rows1_one
@@ -1163,10 +1442,10 @@ rows1:
 rows1_two:
 	VMOVUPD (BX), Z0
 	VMULPD  (CX), Z0, Z0
-	VADDPD  Z0, Z14, Z14
+	VADDPD  Z0, Z16, Z16
 	VMOVUPD 64(BX), Z0
 	VMULPD  64(CX), Z0, Z0
-	VADDPD  Z0, Z14, Z14
+	VADDPD  Z0, Z16, Z16
 	ADDQ    $0x80, BX
 	ADDQ    $0x80, CX
 	DECQ    SI
@@ -1177,7 +1456,7 @@ rows1_one:
 	JZ      rows1_tail
 	VMOVUPD (BX), Z0
 	VMULPD  (CX), Z0, Z0
-	VADDPD  Z0, Z14, Z14
+	VADDPD  Z0, Z16, Z16
 	ADDQ    $0x40, BX
 	ADDQ    $0x40, CX
 
@@ -1187,11 +1466,11 @@ rows1_tail:
 	VMOVUPD.Z (BX), K1, Z0
 	VMOVUPD.Z (CX), K1, Z1
 	VMULPD    Z0, Z1, Z1
-	VADDPD    Z1, Z14, Z14
+	VADDPD    Z1, Z16, Z16
 
 rows1_done:
-	VEXTRACTF64X4 $0x01, Z14, Y0
-	VADDPD        Y14, Y0, Y0
+	VEXTRACTF64X4 $0x01, Z16, Y0
+	VADDPD        Y16, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
 	VADDPD        X0, X1, X1
 	VUNPCKHPD     X1, X1, X0
@@ -1531,6 +1810,83 @@ rows4_done:
 	JMP  rows4
 
 rows4_end:
+rows2:
+	CMPQ         DX, $0x02
+	JLT          rows2_end
+	LEAQ         (AX)(BX*1), SI
+	MOVQ         acc+0(FP), DI
+	MOVQ         ahead+40(FP), R8
+	VBROADCASTSD (CX), Z1
+	VBROADCASTSD 8(CX), Z2
+	MOVQ         d+32(FP), R9
+	SHRQ         $0x04, R9
+	JZ           rows2_one
+
+rows2_two:
+	VMOVUPD     (DI), Z3
+	VMOVUPD     (AX), Z4
+	PREFETCHT0  (AX)(R8*1)
+	VFMADD213PD Z0, Z1, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVUPD     (SI), Z4
+	PREFETCHT0  (SI)(R8*1)
+	VFMADD213PD Z0, Z2, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVDQU64   Z3, (DI)
+	VMOVUPD     64(DI), Z3
+	VMOVUPD     64(AX), Z4
+	PREFETCHT0  64(AX)(R8*1)
+	VFMADD213PD Z0, Z1, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVUPD     64(SI), Z4
+	PREFETCHT0  64(SI)(R8*1)
+	VFMADD213PD Z0, Z2, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVDQU64   Z3, 64(DI)
+	ADDQ        $0x80, DI
+	ADDQ        $0x80, AX
+	ADDQ        $0x80, SI
+	DECQ        R9
+	JNZ         rows2_two
+
+rows2_one:
+	TESTQ       $0x00000008, d+32(FP)
+	JZ          rows2_tail
+	VMOVUPD     (DI), Z3
+	VMOVUPD     (AX), Z4
+	PREFETCHT0  (AX)(R8*1)
+	VFMADD213PD Z0, Z1, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVUPD     (SI), Z4
+	PREFETCHT0  (SI)(R8*1)
+	VFMADD213PD Z0, Z2, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVDQU64   Z3, (DI)
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, SI
+
+rows2_tail:
+	TESTQ       $0x00000007, d+32(FP)
+	JZ          rows2_done
+	VMOVUPD.Z   (DI), K1, Z3
+	VMOVUPD.Z   (AX), K1, Z4
+	VFMADD213PD Z0, Z1, Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVUPD.Z   (SI), K1, Z1
+	VFMADD213PD Z0, Z2, Z1
+	VPADDQ      Z1, Z3, Z3
+	VMOVDQU64   Z3, K1, (DI)
+
+rows2_done:
+	MOVQ d+32(FP), AX
+	ANDQ $0x07, AX
+	LEAQ (SI)(AX*8), AX
+	ADDQ $0x10, CX
+	SUBQ $0x02, DX
+	JMP  rows2
+
+rows2_end:
 rows1:
 	CMPQ         DX, $0x01
 	JLT          rows1_end

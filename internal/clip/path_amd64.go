@@ -27,14 +27,19 @@ func dotsVector(s, rows, x []float64) bool {
 	return true
 }
 
-// accumulateVector is accumulate where the path in use has a kernel for it. rows are len(c) rows as long as acc, and not empty. What follows them in
-// memory is most often the next block: it is fetched while this one, in cache, is worked on.
+// accumulateVector is accumulate where the path in use has a kernel for it. rows are len(c) rows as long as acc, and not empty.
 func accumulateVector(acc []uint64, rows, c []float64) bool {
+	// What follows rows in memory is most often the next block: it is fetched while this one, in cache, is worked on. There is no room for
+	// more than longRow allows: then what is fetched is at hand.
+	ahead := 8 * len(rows)
+	if len(acc) > longRow {
+		ahead = 0
+	}
 	switch path(active.Load()) {
 	case avx2:
-		accumulateAVX2(&acc[0], &rows[0], &c[0], len(c), len(acc), 8*len(rows))
+		accumulateAVX2(&acc[0], &rows[0], &c[0], len(c), len(acc), ahead)
 	case avx512:
-		accumulateAVX512(&acc[0], &rows[0], &c[0], len(c), len(acc), 8*len(rows))
+		accumulateAVX512(&acc[0], &rows[0], &c[0], len(c), len(acc), ahead)
 	default:
 		return false
 	}

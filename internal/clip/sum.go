@@ -12,11 +12,15 @@ const (
 	// margin takes up every rounding between a unit's true size and its bound (package comment).
 	margin = 1 - 0x1p-30
 
-	// blockBytes of rows stay in a 32 KB first-level cache between the two uses of a row.
-	blockBytes = 24 << 10
+	// blockBytes of rows stay in a 32 KB first-level cache between the two uses of a row, with the block after them, which the kernels fetch meanwhile,
+	// the direction and the sums.
+	blockBytes = 8 << 10
+
+	// longRow is the number of values from which on two rows do not.
+	longRow = 1024
 
 	// momentBlocks times blockBytes of rows stay in a second-level cache while each is used d times.
-	momentBlocks = 10
+	momentBlocks = 30
 
 	// negligible is the largest magnitude below which a vector is a zero vector: over any grid and times any row it rounds to zero.
 	negligible = 0x1p-1000
@@ -44,14 +48,14 @@ func sum(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 	var total []uint64
 	// Which path a unit takes depends on public things alone: the map, and whether the matrix was made with a unit column. It MUST NOT depend on
 	// how many rows the units have, or one unit of two rows would change how all the others round.
-	fused := m.starts == nil
+	fused, height := m.starts == nil, m.fusedHeight(blockBytes)
 	switch {
 	case fused && q.Map == Power && lanes == m.d:
-		total = share(m.N(), m.height(blockBytes), lanes, workers, func() func([]uint64, int, int) { return m.powerRows(q, l, m.height(blockBytes)) })
+		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.powerRows(q, l, height) })
 	case fused && q.Map == Power:
-		total = share(m.N(), m.height(blockBytes), lanes, workers, func() func([]uint64, int, int) { return m.blockRows(q, l, m.height(blockBytes)) })
+		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.blockRows(q, l, height) })
 	case fused && q.Map == Mean:
-		total = share(m.N(), m.height(blockBytes), lanes, workers, func() func([]uint64, int, int) { return m.meanRows(l, m.height(blockBytes)) })
+		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.meanRows(l, height) })
 	case fused && q.Map == Moment:
 		height := m.height(momentBlocks * blockBytes)
 		total = share(m.N(), height, lanes, workers, func() func([]uint64, int, int) { return m.momentRows(l, height) })
