@@ -55,17 +55,51 @@ func gaussian(rng *rand.Rand, n int) []float64 {
 	return v
 }
 
-// nearestEven rounds c·y, taken exactly, to the nearest integer, half to even.
+// nearestEven rounds c·y, taken exactly, to the nearest integer, half to even: floor(p+1/2), and one less where that is odd and p+1/2 was whole.
 func nearestEven(c, y float64) int64 {
-	p := new(big.Rat).Mul(new(big.Rat).SetFloat64(c), new(big.Rat).SetFloat64(y))
-	twice := new(big.Rat).Add(p, p)
-	twice.Add(twice, big.NewRat(1, 1)) // floor(p+1/2) = floor((2p+1)/2)
-	den := new(big.Int).Mul(twice.Denom(), big.NewInt(2))
-	z := new(big.Int).Div(twice.Num(), den) // Euclidean: floor for a positive divisor
-	if new(big.Rat).Sub(new(big.Rat).SetInt(z), p).Cmp(big.NewRat(1, 2)) == 0 && z.Bit(0) == 1 {
+	fc, ec := math.Frexp(c)
+	fy, ey := math.Frexp(y)
+	k := 106 - ec - ey
+	if c == 0 || y == 0 || k > 106 { // |c·y| < 1/2
+		return 0
+	}
+	z := new(big.Int).Mul(big.NewInt(int64(fc*0x1p53)), big.NewInt(int64(fy*0x1p53))) // c·y = z·2^-k
+	if k <= 0 {
+		return z.Lsh(z, uint(-k)).Int64()
+	}
+	z.Add(z, new(big.Int).Lsh(big.NewInt(1), uint(k-1)))
+	whole := z.TrailingZeroBits() >= uint(k) || z.Sign() == 0
+	z.Rsh(z, uint(k)) // floor
+	if whole && z.Bit(0) == 1 {
 		z.Sub(z, big.NewInt(1))
 	}
 	return z.Int64()
+}
+
+// The reference that the others use is what big.Rat says.
+func TestNearestEven(t *testing.T) {
+	rational := func(c, y float64) int64 {
+		p := new(big.Rat).Mul(new(big.Rat).SetFloat64(c), new(big.Rat).SetFloat64(y))
+		twice := new(big.Rat).Add(p, p)
+		twice.Add(twice, big.NewRat(1, 1)) // floor(p+1/2) = floor((2p+1)/2)
+		den := new(big.Int).Mul(twice.Denom(), big.NewInt(2))
+		z := new(big.Int).Div(twice.Num(), den) // Euclidean: floor for a positive divisor
+		if new(big.Rat).Sub(new(big.Rat).SetInt(z), p).Cmp(big.NewRat(1, 2)) == 0 && z.Bit(0) == 1 {
+			z.Sub(z, big.NewInt(1))
+		}
+		return z.Int64()
+	}
+	rng := rand.New(rand.NewPCG(17, 18))
+	for i := range 20000 {
+		y := extreme(rng, 1+i%9)
+		c := bounded(rng, []float64{y})
+		if i%3 == 0 {
+			c, y = float64(rng.IntN(9)-4)/4, float64(rng.IntN(9)-4)/2
+		}
+		if got, want := nearestEven(c, y), rational(c, y); got != want {
+			t.Fatalf("%v·%v: got %d, want %d", c, y, got, want)
+		}
+	}
 }
 
 // inner is aᵀb in the documented order: products in eight lanes by place, the lanes in halves, quarters and eighths.
