@@ -50,7 +50,7 @@ func benchmarkQuery(g *group) (q Query, u Survivors) {
 }
 
 func BenchmarkMask(b *testing.B) {
-	for _, n := range []int{5, 64} {
+	for _, n := range []int{5, 64, 100} {
 		b.Run(fmt.Sprintf("N=%d/d=1000", n), func(b *testing.B) {
 			g := benchmarkGroup(b, n, 1)
 			q, _ := benchmarkQuery(g)
@@ -129,6 +129,84 @@ func BenchmarkUnmask(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkAgree and BenchmarkAgreedMask are the two parts of BenchmarkMask: before the query
+// is known, and after.
+func BenchmarkAgree(b *testing.B) {
+	for _, n := range []int{5, 64, 100} {
+		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
+			g := benchmarkGroup(b, n, 1)
+			for b.Loop() {
+				if _, err := g.setup.Agree(0, 0, g.secrets[0].Slots[0]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAgreedMask(b *testing.B) {
+	for _, n := range []int{5, 64, 100} {
+		b.Run(fmt.Sprintf("N=%d/d=1000", n), func(b *testing.B) {
+			g := benchmarkGroup(b, n, 1)
+			q, _ := benchmarkQuery(g)
+			a, err := g.setup.Agree(0, 0, g.secrets[0].Slots[0])
+			if err != nil {
+				b.Fatal(err)
+			}
+			v := make([]uint64, q.Lanes)
+			for b.Loop() {
+				if err := a.Mask(q, v); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkOpening is a whole opening, q helpers' shares and the masks, with a tenth of the
+// sites missing, side by side with the way before (old_test.go).
+func BenchmarkOpening(b *testing.B) {
+	for _, n := range []int{10, 64, 100} {
+		g := benchmarkGroup(b, n, 1)
+		q, _ := benchmarkQuery(g)
+		var u Survivors
+		for i := range n - n/10 {
+			u = append(u, i)
+		}
+		cert := g.certificate(b, q, u)
+		var helpers []int
+		var messages [][]byte
+		for i := range g.cfg.Quorum {
+			helpers, messages = append(helpers, i), append(messages, g.shares(b, i, q, u, cert))
+		}
+		sum := make([]uint64, q.Lanes)
+		ways := map[string]func(o *Opening) error{
+			"old": func(o *Opening) error { return oldOpen(o, helpers, messages, sum) },
+			"new": func(o *Opening) error {
+				for at, i := range helpers {
+					if err := o.Add(i, messages[at]); err != nil {
+						return err
+					}
+				}
+				return o.Unmask(sum)
+			},
+		}
+		for _, way := range []string{"old", "new"} {
+			b.Run(fmt.Sprintf("N=%d/d=1000/%s", n, way), func(b *testing.B) {
+				for b.Loop() {
+					o, err := g.setup.NewOpening(q, u)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := ways[way](o); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
 

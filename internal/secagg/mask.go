@@ -1,6 +1,8 @@
 package secagg
 
 import (
+	"fmt"
+	"io"
 	"slices"
 
 	"filippo.io/edwards25519"
@@ -29,13 +31,16 @@ func (s *Setup) Validate(q Query) error {
 	return nil
 }
 
-// pairKey is k_ij of a query, from one side's secret m and the other's public M: the
-// same for both. The cofactor is cleared, and ctx salts it.
-func (s *Setup) pairKey(m *edwards25519.Scalar, self, other int, q Query) []byte {
-	agreed := new(edwards25519.Point).MultByCofactor(&s.sites[other].m[q.Slot][0])
-	agreed.ScalarMult(m, agreed)
+// cleared is [8]M of a site: every agreement is on such a point, so that nothing depends on
+// a secret modulo 8 even if a point outside the subgroup had passed.
+func (s *Setup) cleared(site, slot int) *edwards25519.Point {
+	return new(edwards25519.Point).MultByCofactor(&s.sites[site].m[slot][0])
+}
+
+// pairKey is k_ij of a query, from [m_i][8]M_j = [m_j][8]M_i: the same for both. ctx salts it.
+func (s *Setup) pairKey(agreed []byte, self, other int, q Query) []byte {
 	i, j := min(self, other), max(self, other)
-	return derive(agreed.Bytes(), q.Context[:], "pair", 32, u32(q.Slot), u16(i), u16(j),
+	return derive(agreed, q.Context[:], "pair", 32, u32(q.Slot), u16(i), u16(j),
 		s.sites[i].m[q.Slot][0].Bytes(), s.sites[j].m[q.Slot][0].Bytes())
 }
 
@@ -44,30 +49,92 @@ func (s *Setup) selfKey(b *edwards25519.Scalar, site int, q Query) []byte {
 	return derive(b.Bytes(), q.Context[:], "self", 32, u32(q.Slot), u16(site), s.sites[site].b[q.Slot][0].Bytes())
 }
 
-// Mask turns site self's vector into its upload, in place, in Z_2^b:
+// Agreement is what masks one slot: the site's own b, and what it shares with every other
+// site. It does not depend on the query, so that it can be made while something else is waited
+// for; it takes most of Mask's time. It is as secret as the slot's SlotSecret and lives shorter:
+// in memory alone, until Erase. It is safe for concurrent use but for Erase.
+type Agreement struct {
+	setup      *Setup
+	self, slot int
+	b          *edwards25519.Scalar
+	agreed     [][]byte // by site, nil for self
+}
+
+// Format prints [redacted] for every verb.
+func (Agreement) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
+
+// MarshalText keeps the secrets out of JSON and structured logs.
+func (Agreement) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Agree makes site self's agreement for a slot. Its time does not depend on the secret.
+func (s *Setup) Agree(self, slot int, secret SlotSecret) (*Agreement, error) {
+	if slot < 0 || slot >= s.cfg.Slots || self < 0 || self >= s.cfg.sites() {
+		return nil, configError("site %d and slot %d, must be below %d and %d", self, slot, s.cfg.sites(), s.cfg.Slots)
+	}
+	m, b := secret.constants(slot, self)
+	if new(edwards25519.Point).ScalarBaseMult(m).Equal(&s.sites[self].m[slot][0]) != 1 {
+		return nil, configError("the secret is not that of site %d's slot %d", self, slot)
+	}
+	a := &Agreement{setup: s, self: self, slot: slot, b: b, agreed: make([][]byte, s.cfg.sites())}
+	for other := range a.agreed {
+		if other != self {
+			point := s.cleared(other, slot)
+			a.agreed[other] = point.ScalarMult(m, point).Bytes()
+		}
+	}
+	return a, nil
+}
+
+// Erase overwrites what was agreed on; the agreement masks nothing any more.
+func (a *Agreement) Erase() {
+	for _, agreed := range a.agreed {
+		clear(agreed)
+	}
+	if a.b != nil {
+		a.b.Set(zero)
+	}
+	a.agreed, a.b = nil, nil
+}
+
+// Mask turns the site's vector into its upload, in place, in Z_2^b:
 //
 //	v + PRG(H(b_i, ctx)) + Σ_{j<i} PRG(k_ij) - Σ_{j>i} PRG(k_ij).
 //
 // Two different vectors under one slot and ctx would reveal their difference: the
 // caller's journal MUST let a slot be masked once.
+func (a *Agreement) Mask(q Query, v []uint64) error {
+	s := a.setup
+	if err := s.Validate(q); err != nil {
+		return err
+	}
+	if a.agreed == nil || q.Slot != a.slot || len(v) != q.Lanes {
+		return configError("an agreement of slot %d with %d lanes does not fit the query of slot %d with %d", a.slot, len(v), q.Slot, q.Lanes)
+	}
+	streams := make([]keystream, 0, len(a.agreed))
+	streams = append(streams, newKeystream(s.selfKey(a.b, a.self, q), false))
+	for other, agreed := range a.agreed {
+		if other != a.self {
+			streams = append(streams, newKeystream(s.pairKey(agreed, a.self, other, q), other > a.self))
+		}
+	}
+	addKeystreams(v, q.Bits, streams)
+	return nil
+}
+
+// Mask is Agree and the agreement's Mask at once.
 func (s *Setup) Mask(self int, slot SlotSecret, q Query, v []uint64) error {
 	if err := s.Validate(q); err != nil {
 		return err
 	}
-	if self < 0 || self >= s.cfg.sites() || len(v) != q.Lanes {
-		return configError("site %d with %d lanes does not fit the query of %d", self, len(v), q.Lanes)
+	if len(v) != q.Lanes {
+		return configError("%d lanes do not fit the query of %d", len(v), q.Lanes)
 	}
-	m, b := slot.polynomials(q.Slot, self, s.cfg.Quorum)
-	if new(edwards25519.Point).ScalarBaseMult(m[0]).Equal(&s.sites[self].m[q.Slot][0]) != 1 {
-		return configError("the secret is not that of site %d's slot %d", self, q.Slot)
+	a, err := s.Agree(self, q.Slot, slot)
+	if err != nil {
+		return err
 	}
-	expand(v, s.selfKey(b[0], self, q), q.Bits, false)
-	for other := range s.cfg.sites() {
-		if other != self {
-			expand(v, s.pairKey(m[0], self, other, q), q.Bits, other > self)
-		}
-	}
-	return nil
+	defer a.Erase()
+	return a.Mask(q, v)
 }
 
 // NoiseLaneCount is how many lanes of a ring hold 256 bits.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"filippo.io/edwards25519"
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 )
@@ -67,13 +68,19 @@ func TestSelfMaskBindsContext(t *testing.T) {
 	if slices.Equal(g.setup.selfKey(b[0], 0, q), g.setup.selfKey(b[0], 0, other)) {
 		t.Error("the self mask does not depend on ctx")
 	}
-	if slices.Equal(g.setup.pairKey(m[0], 0, 1, q), g.setup.pairKey(m[0], 0, 1, other)) {
+	if slices.Equal(g.pairKey(m[0], 0, 1, q), g.pairKey(m[0], 0, 1, other)) {
 		t.Error("the pair mask does not depend on ctx")
 	}
 	mine, _ := g.secrets[1].Slots[0].polynomials(0, 1, g.cfg.Quorum)
-	if !slices.Equal(g.setup.pairKey(m[0], 0, 1, q), g.setup.pairKey(mine[0], 1, 0, q)) {
+	if !slices.Equal(g.pairKey(m[0], 0, 1, q), g.pairKey(mine[0], 1, 0, q)) {
 		t.Error("two sites do not agree on their pair key")
 	}
+}
+
+// pairKey is the pair key from one side's secret, by the library's multiplication.
+func (g *group) pairKey(m *edwards25519.Scalar, self, other int, q Query) []byte {
+	agreed := new(edwards25519.Point).ScalarMult(m, g.setup.cleared(other, q.Slot))
+	return g.setup.pairKey(agreed.Bytes(), self, other, q)
 }
 
 func TestMaskRefuses(t *testing.T) {
@@ -144,7 +151,7 @@ func TestNoiseShareKey(t *testing.T) {
 	q := Query{Context: ctx, Bits: 64, Lanes: 1}
 	for name, known := range map[string][]byte{
 		"slot secret": secret[:], "m": m[0].Bytes(), "b": b[0].Bytes(),
-		"self mask": g.setup.selfKey(b[0], 0, q), "pair mask": g.setup.pairKey(m[0], 0, 1, q),
+		"self mask": g.setup.selfKey(b[0], 0, q), "pair mask": g.pairKey(m[0], 0, 1, q),
 	} {
 		if bytes.Equal(known, key[:]) {
 			t.Errorf("the key is the %s", name)

@@ -2,6 +2,8 @@ package secagg
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/rand"
 	"runtime"
 	"sync"
@@ -111,4 +113,86 @@ func oldReceive(s *Setup, self int, sec Secrets, boxes [][]byte) (Held, error) {
 		}
 	}
 	return held, nil
+}
+
+// oldExpand adds PRG(key) to v in Z_2^b, or subtracts it, one key at a time.
+func oldExpand(v []uint64, key []byte, bits uint, subtract bool) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic(err)
+	}
+	stream := cipher.NewCTR(block, make([]byte, aes.BlockSize))
+	width := int(bits / 8)
+	const chunk = 4096
+	buffer := make([]byte, min(chunk, len(v))*width)
+	for len(v) > 0 {
+		n := min(chunk, len(v))
+		part := buffer[:n*width]
+		clear(part)
+		stream.XORKeyStream(part, part)
+		for i := range v[:n] {
+			x := load(part[i*width:], bits)
+			if subtract {
+				x = -x
+			}
+			v[i] = (v[i] + x) & ringMask(bits)
+		}
+		v = v[n:]
+	}
+}
+
+// oldLagrange inverts once a coefficient.
+func oldLagrange(sites []int) []*edwards25519.Scalar {
+	out := make([]*edwards25519.Scalar, len(sites))
+	for a, i := range sites {
+		over, under := scalarOf(1), scalarOf(1)
+		for _, k := range sites {
+			if k != i {
+				over.Multiply(over, point(k))
+				under.Multiply(under, edwards25519.NewScalar().Subtract(point(k), point(i)))
+			}
+		}
+		out[a] = over.Multiply(over, under.Invert(under))
+	}
+	return out
+}
+
+// oldOpen is what Add and Unmask did: each helper's shares by one multiplication, each pair by
+// another.
+func oldOpen(o *Opening, helpers []int, messages [][]byte, sum []uint64) error {
+	s := o.s
+	shares := map[int][]*edwards25519.Scalar{}
+	for at, i := range helpers {
+		var err error
+		if shares[i], err = parseShares(messages[at], s.sharesHeader(i, o.q, o.u), s.cfg.sites()); err != nil {
+			return err
+		}
+		check := newOldBatch(i, s.cfg.Quorum)
+		for j, share := range shares[i] {
+			check.add(share, o.secretOf(j))
+		}
+		if !check.ok() {
+			return siteError(i, "a share does not fit its dealer's commitment")
+		}
+	}
+	coefficients := oldLagrange(helpers)
+	for j := range s.sites {
+		secret := edwards25519.NewScalar()
+		for a, i := range helpers {
+			secret.MultiplyAdd(coefficients[a], shares[i][j], secret)
+		}
+		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.secretOf(j)[0]) != 1 {
+			return siteError(j, "the opened secret does not fit its commitment")
+		}
+		if o.u.Contains(j) {
+			oldExpand(sum, s.selfKey(secret, j, o.q), o.q.Bits, true)
+			continue
+		}
+		for _, i := range o.u {
+			agreed := s.cleared(i, o.q.Slot)
+			agreed.ScalarMult(secret, agreed)
+			oldExpand(sum, s.pairKey(agreed.Bytes(), j, i, o.q), o.q.Bits, j < i)
+		}
+	}
+	return nil
 }

@@ -111,8 +111,9 @@ func (o *Opening) Helpers() int { return len(o.shares) }
 func (o *Opening) Ready() bool { return len(o.shares) >= o.s.cfg.Quorum }
 
 // Unmask removes, in place, all masks from the sum over U of the uploads: the self
-// masks of U, and the pair masks between U and the sites outside. The Lagrange
-// coefficients are shared by all secrets.
+// masks of U, and the pair masks between U and the sites outside. Each opened secret is
+// compared with its commitment, exactly, so that no sum is opened wrongly whatever passed
+// Add; a *SiteError then names the helper, whose shares are forgotten, and the sum is as it was.
 func (o *Opening) Unmask(sum []uint64) error {
 	s := o.s
 	if !o.Ready() {
@@ -127,29 +128,54 @@ func (o *Opening) Unmask(sum []uint64) error {
 			helpers = append(helpers, i)
 		}
 	}
+	secrets, err := o.secrets(helpers)
+	if err != nil {
+		return err
+	}
+	var streams []keystream
+	var outside []int
+	for j, secret := range secrets {
+		if o.u.Contains(j) {
+			streams = append(streams, newKeystream(s.selfKey(secret, j, o.q), true))
+		} else {
+			outside = append(outside, j)
+		}
+	}
+	if len(outside) > 0 {
+		for _, i := range o.u {
+			table := newMultiples(s.cleared(i, o.q.Slot))
+			for _, j := range outside {
+				// Site i added PRG(k_ij) for j < i and subtracted it for j > i.
+				key := s.pairKey(table.mult(secrets[j]).Bytes(), j, i, o.q)
+				streams = append(streams, newKeystream(key, j < i))
+			}
+		}
+	}
+	addKeystreams(sum, o.q.Bits, streams)
+	return nil
+}
+
+// secrets interpolates what the helpers' shares open, by site. The Lagrange coefficients are
+// the same for all.
+func (o *Opening) secrets(helpers []int) ([]*edwards25519.Scalar, error) {
 	coefficients := lagrange(helpers)
-	secrets := make([]*edwards25519.Scalar, s.cfg.sites())
+	secrets := make([]*edwards25519.Scalar, o.s.cfg.sites())
 	for j := range secrets {
 		secret := edwards25519.NewScalar()
 		for a, i := range helpers {
 			secret.MultiplyAdd(coefficients[a], o.shares[i][j], secret)
 		}
-		// The shares fit commitments of degree q-1, so this cannot fail; it costs
-		// little, and a wrong mask would make noise of the whole sum.
 		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.secretOf(j)[0]) != 1 {
-			return siteError(j, "the opened secret does not fit its commitment")
+			// Add lets a wrong share pass with probability 2^-128: look at each.
+			for _, i := range helpers {
+				if !o.secretOf(j).fits(i, o.shares[i][j]) {
+					delete(o.shares, i)
+					return nil, siteError(i, "a share does not fit its dealer's commitment")
+				}
+			}
+			return nil, siteError(j, "the opened secret does not fit its commitment")
 		}
 		secrets[j] = secret
 	}
-	for j, secret := range secrets {
-		if o.u.Contains(j) {
-			expand(sum, s.selfKey(secret, j, o.q), o.q.Bits, true)
-			continue
-		}
-		for _, i := range o.u {
-			// Site i added PRG(k_ij) for j < i and subtracted it for j > i.
-			expand(sum, s.pairKey(secret, j, i, o.q), o.q.Bits, j < i)
-		}
-	}
-	return nil
+	return secrets, nil
 }

@@ -1,8 +1,6 @@
 package secagg
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
 	"encoding/binary"
 	"slices"
 )
@@ -57,33 +55,4 @@ func load(raw []byte, bits uint) uint64 {
 	var word [8]byte
 	copy(word[:], raw[:bits/8])
 	return binary.LittleEndian.Uint64(word[:])
-}
-
-// expand adds PRG(key) to v in Z_2^b, or subtracts it. The PRG is AES-256-CTR from
-// a zero counter: every key is for one vector.
-func expand(v []uint64, key []byte, bits uint, subtract bool) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		panic(err) // keys are 32 bytes of HKDF
-	}
-	stream := cipher.NewCTR(block, make([]byte, aes.BlockSize))
-	width := int(bits / 8)
-	const chunk = 4096 // coordinates
-	buffer := make([]byte, min(chunk, len(v))*width)
-	for len(v) > 0 {
-		n := min(chunk, len(v))
-		part := buffer[:n*width]
-		clear(part)
-		stream.XORKeyStream(part, part)
-		mask := ringMask(bits)
-		for i := range v[:n] {
-			x := load(part[i*width:], bits)
-			if subtract {
-				x = -x
-			}
-			v[i] = (v[i] + x) & mask
-		}
-		v = v[n:]
-	}
-	clear(buffer)
 }

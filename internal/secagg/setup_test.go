@@ -220,10 +220,14 @@ func TestSecretsAreDrawnAndRedacted(t *testing.T) {
 		t.Fatal("secrets repeat")
 	}
 	g := newGroup(t, 3, 1)
+	agreement, err := g.setup.Agree(0, 0, g.secrets[0].Slots[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	secret := hex.EncodeToString(g.secrets[0].Slots[0][:8])
 	share := hex.EncodeToString(g.held[0][0].m[0].Bytes()[:8])
 	var log bytes.Buffer
-	for _, v := range []any{g.secrets[0], &g.secrets[0], g.secrets[0].Slots, g.secrets[0].Slots[0], g.held[0], g.held[0][0]} {
+	for _, v := range []any{g.secrets[0], &g.secrets[0], g.secrets[0].Slots, g.secrets[0].Slots[0], g.held[0], g.held[0][0], agreement, *agreement} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
 			text := fmt.Sprintf(verb, v)
 			if !strings.Contains(text, redacted) || strings.Contains(text, secret) || strings.Contains(text, share) {
@@ -244,8 +248,8 @@ func TestSecretsAreDrawnAndRedacted(t *testing.T) {
 			t.Error("a log line or JSON holds a secret")
 		}
 	}
-	if got := strings.Count(log.String(), redacted); got != 3*6 {
-		t.Errorf("%d values are redacted, 6 are logged in 3 forms", got)
+	if got := strings.Count(log.String(), redacted); got != 3*8 {
+		t.Errorf("%d values are redacted, 8 are logged in 3 forms", got)
 	}
 }
 

@@ -17,10 +17,19 @@ type polynomial []*edwards25519.Scalar
 func (s SlotSecret) polynomials(slot, site, quorum int) (m, b polynomial) {
 	m, b = make(polynomial, quorum), make(polynomial, quorum)
 	for k := range quorum {
-		m[k] = deriveScalar(s[:], "m", u32(slot), u16(site), u16(k))
-		b[k] = deriveScalar(s[:], "b", u32(slot), u16(site), u16(k))
+		m[k], b[k] = s.coefficients(slot, site, k)
 	}
 	return m, b
+}
+
+// constants are the polynomials' constant terms, the secrets m and b themselves.
+func (s SlotSecret) constants(slot, site int) (m, b *edwards25519.Scalar) {
+	return s.coefficients(slot, site, 0)
+}
+
+func (s SlotSecret) coefficients(slot, site, k int) (m, b *edwards25519.Scalar) {
+	info := [][]byte{u32(slot), u16(site), u16(k)}
+	return deriveScalar(s[:], "m", info...), deriveScalar(s[:], "b", info...)
 }
 
 // at evaluates the polynomial.
@@ -107,18 +116,35 @@ func UnmarshalSlotHeld(raw []byte) (SlotHeld, error) {
 }
 
 // lagrange gives the coefficients that interpolate at 0 from the shares of the
-// given sites.
+// given sites, which differ: λ_i = Π_{k≠i} x_k / (x_k - x_i). All divisions share one inversion.
 func lagrange(sites []int) []*edwards25519.Scalar {
-	out := make([]*edwards25519.Scalar, len(sites))
+	over := scalarOf(1) // Π x_k
+	x := make([]*edwards25519.Scalar, len(sites))
 	for a, i := range sites {
-		over, under := scalarOf(1), scalarOf(1)
-		for _, k := range sites {
-			if k != i {
-				over.Multiply(over, point(k))
-				under.Multiply(under, edwards25519.NewScalar().Subtract(point(k), point(i)))
+		x[a] = point(i)
+		over.Multiply(over, x[a])
+	}
+	// λ_i = over / under_i with under_i = x_i Π_{k≠i} (x_k - x_i), none of it 0.
+	difference := edwards25519.NewScalar()
+	under := make([]*edwards25519.Scalar, len(sites))
+	before := make([]*edwards25519.Scalar, len(sites)) // product of under up to a, a left out
+	all := scalarOf(1)
+	for a := range sites {
+		under[a] = edwards25519.NewScalar().Set(x[a])
+		for k := range sites {
+			if k != a {
+				under[a].Multiply(under[a], difference.Subtract(x[k], x[a]))
 			}
 		}
-		out[a] = over.Multiply(over, under.Invert(under)) // sites differ, so under is not 0
+		before[a] = edwards25519.NewScalar().Set(all)
+		all.Multiply(all, under[a])
+	}
+	inverse := all.Invert(all)
+	out := make([]*edwards25519.Scalar, len(sites))
+	for a := len(sites) - 1; a >= 0; a-- {
+		out[a] = before[a].Multiply(before[a], inverse)
+		out[a].Multiply(out[a], over)
+		inverse.Multiply(inverse, under[a])
 	}
 	return out
 }

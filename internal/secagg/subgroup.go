@@ -26,7 +26,7 @@ const subgroupSums = 128
 
 // Costs in additions of points.
 const (
-	costExact = 400 // of primeOrder
+	costExact = 200 // of primeOrder
 	maxWindow = 12  // 2^12 points of 160 bytes stay in a core's cache
 )
 

@@ -1,0 +1,97 @@
+package secagg
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// keyed gives the streams of n keys, every third subtracted.
+func keyed(n int) (keys [][32]byte, streams []keystream) {
+	for i := range n {
+		keys = append(keys, labelled("stream", i))
+		streams = append(streams, newKeystream(keys[i][:], i%3 == 1))
+	}
+	return keys, streams
+}
+
+// TestKeystreams: all keys chunk by chunk give what one after another over the whole vector
+// does, to the bit: in every ring, of every length about the chunks' ends, whatever is above
+// b bits before.
+func TestKeystreams(t *testing.T) {
+	check := func(t rapid.TB, width uint, lanes, keys int) {
+		t.Helper()
+		v := make([]uint64, lanes)
+		for i := range v {
+			v[i] = 0x9e3779b97f4a7c15 * uint64(i+1)
+		}
+		want := slices.Clone(v)
+		for i := range want {
+			want[i] &= ringMask(width)
+		}
+		names, streams := keyed(keys)
+		for i, key := range names {
+			oldExpand(want, key[:], width, i%3 == 1)
+		}
+		addKeystreams(v, width, streams)
+		if !slices.Equal(v, want) {
+			t.Fatalf("b = %d, %d lanes, %d keys: other numbers", width, lanes, keys)
+		}
+	}
+	for _, width := range Widths {
+		for _, lanes := range []int{0, 1, 2, 3, 15, chunkLanes - 1, chunkLanes, chunkLanes + 1, 3*chunkLanes + 5} {
+			for _, keys := range []int{0, 1, 2, 5} {
+				check(t, width, lanes, keys)
+			}
+		}
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		check(r, rapid.SampledFrom(Widths).Draw(r, "b"), rapid.IntRange(0, 4*chunkLanes).Draw(r, "lanes"), rapid.IntRange(0, 6).Draw(r, "keys"))
+	})
+}
+
+// TestKeystreamsAllocate nothing but the one chunk, however long the vector and many the keys.
+func TestKeystreamsAllocate(t *testing.T) {
+	v := make([]uint64, 5*chunkLanes)
+	_, streams := keyed(7)
+	for _, width := range Widths {
+		if n := testing.AllocsPerRun(5, func() { addKeystreams(v, width, streams) }); n > 1 {
+			t.Errorf("b = %d: %g allocations", width, n)
+		}
+	}
+}
+
+// BenchmarkKeystreams adds the masks of 100 keys.
+func BenchmarkKeystreams(b *testing.B) {
+	const keys = 100
+	for _, width := range []uint{32, 48, 64} {
+		for _, lanes := range []int{1_000, 100_000} {
+			v := make([]uint64, lanes)
+			name := fmt.Sprintf("b=%d/d=%d", width, lanes)
+			b.Run(name+"/old", func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(keys * lanes * int(width/8)))
+				for b.Loop() {
+					for i := range keys {
+						key := [32]byte{byte(i)}
+						oldExpand(v, key[:], width, i%2 == 1)
+					}
+				}
+			})
+			b.Run(name+"/new", func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(keys * lanes * int(width/8)))
+				for b.Loop() {
+					streams := make([]keystream, keys)
+					for i := range streams {
+						key := [32]byte{byte(i)}
+						streams[i] = newKeystream(key[:], i%2 == 1)
+					}
+					addKeystreams(v, width, streams)
+				}
+			})
+		}
+	}
+}
