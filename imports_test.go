@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 	"internal/node":        {"internal/coordinator", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"internal/history":     {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"internal/sim":         {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "internal/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
-	"cmd/agent":            {"internal/agent", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
+	"cmd/agent":            {"internal/agent", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
 	"cmd/coordinator":       {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report"},
 	"experiments/run":       {"internal/study", "internal/local", "internal/clip", "internal/noise"},

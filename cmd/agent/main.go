@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"covey/internal/agent"
+	"covey/internal/clip"
 	"covey/internal/dataset"
 	"covey/internal/ledger"
 	"covey/internal/pki"
@@ -102,6 +103,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if err != nil {
 		fmt.Fprintf(stderr, "agent: %v\n", err)
 		fmt.Fprintln(stderr, `See "agent --help".`)
+		return exitInput
+	}
+	if err := clip.SetPath(os.Getenv("COVEY_CLIP")); err != nil {
+		fmt.Fprintf(stderr, "agent: COVEY_CLIP: %v\n", err)
 		return exitInput
 	}
 	t := &terminal{ctx: ctx, out: stdout, err: stderr, dir: c.Dir, json: c.JSON}
