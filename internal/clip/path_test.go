@@ -21,6 +21,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// The tests run on the path that was asked for. It is asked for here again because go test's cache knows only of variables that tests read.
+func TestPathIsTheEnvironments(t *testing.T) {
+	want := os.Getenv("COVEY_CLIP")
+	if want == "" {
+		want = pathNames[slices.Max(supported())]
+	}
+	if Path() != want {
+		t.Errorf("on %s, not %s", Path(), want)
+	}
+}
+
 // on runs f on a path.
 func on(p path, f func()) {
 	defer active.Store(active.Swap(uint32(p)))
