@@ -54,6 +54,7 @@ func (c Config) announce(self int, sec Secrets, key ed25519.PrivateKey) ([]byte,
 type announced struct {
 	transport *ecdh.PublicKey
 	m, b      []commitment // by slot
+	keys      [][2][]byte  // by slot, the encodings of M and B: what keys are bound to
 }
 
 // points gives all of the commitments' points.
@@ -176,7 +177,9 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 	body = body[32:]
 	for range c.Slots {
 		var both [2]commitment
+		var keys [2][]byte
 		for i := range both {
+			keys[i] = bytes.Clone(body[:32])
 			both[i] = make(commitment, c.Quorum)
 			for k := range both[i] {
 				if err := setPoint(&both[i][k], body[:32]); err != nil {
@@ -185,7 +188,7 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 				body = body[32:]
 			}
 		}
-		a.m, a.b = append(a.m, both[0]), append(a.b, both[1])
+		a.m, a.b, a.keys = append(a.m, both[0]), append(a.b, both[1]), append(a.keys, keys)
 	}
 	return a, nil
 }

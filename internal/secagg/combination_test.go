@@ -1,8 +1,10 @@
 package secagg
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 
 // TestSharesDoNotCancel: two wrong shares of one message whose errors cancel in any sum with
 // coefficients that are alike or small and known; over all pairs of dealers and every helper.
+// 500 messages: one passes with probability 2^-57.
 func TestSharesDoNotCancel(t *testing.T) {
 	g := sharedGroup(t, 5)
 	q := Query{Slot: 1, Context: labelled("cancelling"), Bits: 64, Lanes: 1}
@@ -49,23 +52,41 @@ func TestSharesDoNotCancel(t *testing.T) {
 	}
 }
 
-// TestCoefficientsAreDrawn: of two openings of the same, and of all dealers, each its own;
-// of 128 bits. Two are alike, or one below 2^88, with probability under 2^-30 at most.
+// TestCoefficientsAreDrawn: of two openings of the same, and of all dealers, each its own; of
+// twelve bits, any of 252: two of 1,000 are alike with probability 2^-47, and a power is in none
+// with probability 252·(1-12/252)^1000 < 1e-18.
 func TestCoefficientsAreDrawn(t *testing.T) {
+	if combinationWeight != 12 || combinationBits != 252 {
+		t.Error("the bound of 2^-66 is of 12 powers of 252")
+	}
 	c := make(commitment, 1)
 	c[0].Set(edwards25519.NewGeneratorPoint())
 	seen := map[string]bool{}
+	var powers [32]byte
 	for range 2 {
-		for _, r := range combine(slices.Repeat([]commitment{c}, 100)).r {
-			raw := r.Bytes()
-			if slices.Max(raw[11:16]) == 0 {
-				t.Errorf("the coefficient %x is short", raw)
+		check := combine(slices.Repeat([]commitment{c}, 500))
+		total := edwards25519.NewScalar()
+		for _, r := range check.r {
+			weight := 0
+			for i, b := range r.Bytes() {
+				weight += bits.OnesCount8(b)
+				powers[i] |= b
 			}
-			seen[string(raw)] = true
+			if weight != 12 {
+				t.Fatalf("a coefficient of %d powers", weight)
+			}
+			seen[string(r.Bytes())] = true
+			total.Add(total, r)
+		}
+		if check.d[0].Equal(new(edwards25519.Point).ScalarBaseMult(total)) != 1 {
+			t.Error("the commitments are combined with other coefficients than the shares")
 		}
 	}
-	if len(seen) != 200 {
-		t.Errorf("%d different coefficients of 200", len(seen))
+	if len(seen) != 1000 {
+		t.Errorf("%d different coefficients of 1000", len(seen))
+	}
+	if want := append(bytes.Repeat([]byte{0xff}, 31), 0x0f); !bytes.Equal(powers[:], want) {
+		t.Errorf("powers %x are drawn, not all below 252", powers)
 	}
 }
 

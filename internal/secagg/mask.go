@@ -41,12 +41,12 @@ func (s *Setup) cleared(site, slot int) *edwards25519.Point {
 func (s *Setup) pairKey(agreed []byte, self, other int, q Query) []byte {
 	i, j := min(self, other), max(self, other)
 	return derive(agreed, q.Context[:], "pair", 32, u32(q.Slot), u16(i), u16(j),
-		s.sites[i].m[q.Slot][0].Bytes(), s.sites[j].m[q.Slot][0].Bytes())
+		s.sites[i].keys[q.Slot][0], s.sites[j].keys[q.Slot][0])
 }
 
 // selfKey is H(b_i, ctx).
 func (s *Setup) selfKey(b *edwards25519.Scalar, site int, q Query) []byte {
-	return derive(b.Bytes(), q.Context[:], "self", 32, u32(q.Slot), u16(site), s.sites[site].b[q.Slot][0].Bytes())
+	return derive(b.Bytes(), q.Context[:], "self", 32, u32(q.Slot), u16(site), s.sites[site].keys[q.Slot][1])
 }
 
 // Agreement is what masks one slot: the site's own b, and what it shares with every other

@@ -166,7 +166,7 @@ func (o *Opening) secrets(helpers []int) ([]*edwards25519.Scalar, error) {
 			secret.MultiplyAdd(coefficients[a], o.shares[i][j], secret)
 		}
 		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.secretOf(j)[0]) != 1 {
-			// Add lets a wrong share pass with probability 2^-128: look at each.
+			// Add lets a wrong share pass with probability 2^-66: look at each.
 			for _, i := range helpers {
 				if !o.secretOf(j).fits(i, o.shares[i][j]) {
 					delete(o.shares, i)
