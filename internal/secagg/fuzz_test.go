@@ -213,5 +213,9 @@ func FuzzUnpack(f *testing.F) {
 		if len(v) != lanes || !bytes.Equal(Pack(v, bits), raw) {
 			t.Fatal("other bytes the second time")
 		}
+		sum := make([]uint64, lanes)
+		if err := SumPacked(sum, raw, bits); err != nil || !slices.Equal(sum, v) {
+			t.Fatalf("another vector in the sum: %v", err)
+		}
 	})
 }

@@ -1,6 +1,8 @@
 package secagg
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -60,6 +62,63 @@ func TestKeystreamsAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(5, func() { addKeystreams(v, width, streams) }); n > 1 {
 			t.Errorf("b = %d: %g allocations", width, n)
 		}
+	}
+}
+
+// TestSumPacked: a running sum of packed vectors is that of the vectors, in every ring and
+// of every length, without an allocation; what does not fit changes nothing.
+func TestSumPacked(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		width := rapid.SampledFrom(Widths).Draw(r, "b")
+		lanes := rapid.IntRange(0, 40).Draw(r, "lanes")
+		sum, want := make([]uint64, lanes), make([]uint64, lanes)
+		for range rapid.IntRange(1, 5).Draw(r, "vectors") {
+			v := rapid.SliceOfN(rapid.Uint64(), lanes, lanes).Draw(r, "v")
+			raw := Pack(v, width)
+			SumInto(want, v, width)
+			if err := SumPacked(sum, raw[:len(raw):len(raw)], width); err != nil || !slices.Equal(sum, want) {
+				r.Fatalf("b = %d: %x, want %x, %v", width, sum, want, err)
+			}
+		}
+	})
+	sum := []uint64{1, 2, 3}
+	for _, c := range []struct {
+		bytes int
+		bits  uint
+	}{{15, 48}, {17, 48}, {19, 48}, {0, 48}, {24, 63}, {3, 8}, {0, 0}} {
+		if _, ok := errors.AsType[*ConfigError](SumPacked(sum, bytes.Repeat([]byte{1}, c.bytes), c.bits)); !ok || !slices.Equal(sum, []uint64{1, 2, 3}) {
+			t.Errorf("%d bytes of three numbers of %d bits: added", c.bytes, c.bits)
+		}
+	}
+	v, raw := make([]uint64, 1000), make([]byte, 6000)
+	if n := testing.AllocsPerRun(10, func() { SumPacked(v, raw, 48) }); n > 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// BenchmarkSum adds one upload to the sum: by a vector of its own, as before, and without.
+func BenchmarkSum(b *testing.B) {
+	for _, lanes := range []int{1_000, 100_000} {
+		sum := make([]uint64, lanes)
+		raw := Pack(sum, 48)
+		b.Run(fmt.Sprintf("d=%d/old", lanes), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				v, err := Unpack(raw, 48, lanes)
+				if err != nil {
+					b.Fatal(err)
+				}
+				SumInto(sum, v, 48)
+			}
+		})
+		b.Run(fmt.Sprintf("d=%d/new", lanes), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := SumPacked(sum, raw, 48); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

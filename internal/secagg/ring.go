@@ -47,6 +47,30 @@ func Unpack(raw []byte, bits uint, lanes int) ([]uint64, error) {
 	return out, nil
 }
 
+// SumPacked adds a vector in the wire form to a running sum in Z_2^b, as Unpack and SumInto
+// do, without the vector between them: a sum of many uploads needs the memory of one. The sum
+// is as it was if raw does not fit it.
+func SumPacked(sum []uint64, raw []byte, bits uint) error {
+	if !slices.Contains(Widths, bits) {
+		return configError("a ring of %d bits, must be one of %v", bits, Widths)
+	}
+	width, mask := int(bits/8), ringMask(bits)
+	if len(raw) != len(sum)*width {
+		return configError("a vector of %d bytes, must be %d numbers of %d bits", len(raw), len(sum), bits)
+	}
+	// All but the last coordinates have a whole word before the end of raw.
+	i := 0
+	for ; len(raw) >= 8; i++ {
+		sum[i] = (sum[i] + binary.LittleEndian.Uint64(raw)) & mask
+		raw = raw[width:]
+	}
+	for ; len(raw) > 0; i++ {
+		sum[i] = (sum[i] + load(raw, bits)) & mask
+		raw = raw[width:]
+	}
+	return nil
+}
+
 // load reads one coordinate.
 func load(raw []byte, bits uint) uint64 {
 	if len(raw) >= 8 {
