@@ -81,6 +81,13 @@ func TestSumPacked(t *testing.T) {
 			}
 		}
 	})
+	for _, width := range Widths { // every coordinate overflows
+		full := bytes.Repeat([]byte{0xff}, 3*int(width/8))
+		v := []uint64{1, 2, 3}
+		if err := SumPacked(v, full, width); err != nil || !slices.Equal(v, []uint64{0, 1, 2}) {
+			t.Errorf("b = %d: %x, %v", width, v, err)
+		}
+	}
 	sum := []uint64{1, 2, 3}
 	for _, c := range []struct {
 		bytes int
