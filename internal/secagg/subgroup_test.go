@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// multiples gives n points of the subgroup.
+// multiplesOfB gives n points of the subgroup.
 func multiplesOfB(n int) []*edwards25519.Point {
 	var out []*edwards25519.Point
 	for i := range n {
