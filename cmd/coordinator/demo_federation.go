@@ -103,7 +103,9 @@ func (f *federation) join(site string) error {
 		return err
 	}
 	home := filepath.Join(f.dir, site)
-	if err := agent.Join(f.ctx, text, home, time.Now()); err != nil {
+	// The lead may move while a site asks; its file is good until it was answered.
+	err = f.until("a leader", func() error { return agent.Join(f.ctx, text, home, time.Now()) })
+	if err != nil {
 		return err
 	}
 	config := agent.Config{
