@@ -42,6 +42,9 @@ type Coordinator struct {
 	links    map[string]*link // by site name
 	sessions map[study.Digest]*session
 	changed  chan struct{} // closed and replaced at every change
+	seen     journal       // what this coordinator alone has seen
+	// sightings are of sites, while this coordinator led.
+	sightings map[string]Sighting
 
 	ctx      context.Context // ends with Close: bounds proposals under way
 	cancel   context.CancelFunc
@@ -54,7 +57,7 @@ func New(o Options) *Coordinator {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &Coordinator{
 		authority: o.Authority, machine: o.Machine, log: o.Logger, now: o.Now,
-		links: map[string]*link{}, sessions: map[study.Digest]*session{}, changed: make(chan struct{}),
+		links: map[string]*link{}, sessions: map[study.Digest]*session{}, sightings: map[string]Sighting{}, changed: make(chan struct{}),
 		ctx: ctx, cancel: cancel, stopping: make(chan struct{}),
 	}
 	if c.now == nil {
@@ -71,6 +74,7 @@ func (c *Coordinator) Lead(log Log) error {
 	defer c.machine.mu.Unlock()
 	c.raft, c.leading = log, true
 	c.term++
+	c.happened(Happening{Kind: HappenedLeads})
 	for _, digest := range c.machine.order {
 		state := c.machine.studies[digest]
 		if state.Terminal() {
@@ -104,6 +108,7 @@ func (c *Coordinator) Follow() {
 	}
 	c.leading = false
 	c.term++
+	c.happened(Happening{Kind: HappenedFollows})
 	for _, digest := range c.machine.order {
 		c.machine.studies[digest].Step(round.Followed{})
 	}
@@ -171,6 +176,7 @@ func (c *Coordinator) fromSite(digest study.Digest, name string, handle func(*se
 	}
 	for i, m := range state.Plan().Proposal.Roster {
 		if m.Name == name {
+			c.sighted(name, nil)
 			if e := handle(c.session(digest, state), i); e != nil {
 				c.step(digest, state, e)
 			}
@@ -195,7 +201,9 @@ func (c *Coordinator) linked(l *link, units map[string]int) {
 	again := c.links[l.site] == l
 	c.links[l.site] = l
 	c.log.Info("site connected", "site", l.site)
+	c.sighted(l.site, l)
 	if !again {
+		c.happened(Happening{Kind: HappenedConnected, Site: l.site})
 		c.each(l.site, func(i int) round.Event { return round.Connected{Site: i} })
 	}
 	c.notify()
@@ -209,6 +217,7 @@ func (c *Coordinator) dropped(l *link) {
 	}
 	delete(c.links, l.site)
 	c.log.Info("site disconnected", "site", l.site)
+	c.happened(Happening{Kind: HappenedDisconnected, Site: l.site})
 	c.each(l.site, func(i int) round.Event { return round.Disconnected{Site: i} })
 	c.notify()
 }

@@ -63,6 +63,7 @@ func (c *Coordinator) after(d time.Duration, work func()) {
 
 // apply puts an entry into the log and waits until it is applied here.
 func (c *Coordinator) apply(e entry) error {
+	e.At = c.now().UTC().Truncate(time.Millisecond)
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err

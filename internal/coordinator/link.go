@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"crypto/x509"
 	"errors"
 	"sync"
 
@@ -18,6 +19,9 @@ type link struct {
 	once  sync.Once
 	why   error          // of done's end
 	units map[string]int // data sets that the site offers, by name
+
+	leaf     *x509.Certificate // that it showed; nil where no TLS is
+	software string            // as it calls itself
 }
 
 func newLink(site string) *link {

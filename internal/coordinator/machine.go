@@ -49,6 +49,7 @@ type Site struct {
 
 // entry is one line of the coordinator's log. Exactly one field is set.
 type entry struct {
+	At     time.Time    `json:"at,omitzero"` // when the leader proposed it, for people
 	Invite *inviteEntry `json:"invite,omitempty"`
 	Join   *joinEntry   `json:"join,omitempty"`
 	Revoke *revokeEntry `json:"revoke,omitempty"`
@@ -110,6 +111,7 @@ type Machine struct {
 	nodes   map[string]Node   // by ID
 	studies map[study.Digest]*round.State
 	order   []study.Digest // as proposed
+	journal journal        // what was committed, for people
 
 	// leader runs what studies ask for. Set once, before the log is opened.
 	leader leader
@@ -154,6 +156,7 @@ func (m *Machine) Apply(line []byte) any {
 	if err != nil {
 		return err
 	}
+	m.note(e)
 	return nil
 }
 
@@ -226,6 +229,7 @@ type snapshot struct {
 	Sites   []Site            `json:"sites"`
 	Nodes   map[string]Node   `json:"nodes,omitempty"`
 	Studies []round.Durable   `json:"studies"` // as proposed
+	Journal journal           `json:"journal,omitempty"`
 }
 
 // Snapshot gives the state's bytes. Nothing un-noised is in it: round.Durable
@@ -233,7 +237,7 @@ type snapshot struct {
 func (m *Machine) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := snapshot{Invites: m.invites, Nodes: m.nodes, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
+	s := snapshot{Invites: m.invites, Nodes: m.nodes, Journal: m.journal, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -275,6 +279,7 @@ func (m *Machine) Restore(raw []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.invites, m.sites, m.nodes, m.studies, m.order = fresh.invites, fresh.sites, fresh.nodes, fresh.studies, fresh.order
+	m.journal = s.Journal
 	return nil
 }
 

@@ -39,6 +39,7 @@ const maxFaults = 100 // kept for display; a faulty site cannot grow memory
 func (s *session) fault(site int, code study.Code) {
 	name := s.plan.Proposal.Roster[site].Name
 	s.c.log.Warn("a site's message failed a check and was dropped", "study", s.plan.Digest, "site", name, "query", s.query, "code", code)
+	s.c.happened(Happening{Kind: HappenedFault, Study: s.plan.Digest, Site: name, Query: s.query, Slot: s.slot, Code: code})
 	if len(s.faults) < maxFaults {
 		s.faults = append(s.faults, Fault{name, s.query, code})
 	}

@@ -101,6 +101,7 @@ func (s *federationServer) Link(stream grpc.BidiStreamingServer[covey.LinkReques
 		return s.c.notLeader()
 	}
 	l := newLink(name)
+	l.leaf = leafOf(stream.Context())
 	written := make(chan error, 1)
 	stop := make(chan struct{})
 	defer func() { close(stop); <-written }()
@@ -170,6 +171,7 @@ func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
 				units[d.GetName()] = int(d.GetUnits())
 			}
 		}
+		l.software = b.Hello.GetSoftware()
 		c.linked(l, units)
 		return nil
 	}

@@ -1,0 +1,89 @@
+package coordinator
+
+import (
+	"time"
+
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// Happening is one line of the event log that people read. It names and numbers what
+// is public: nothing in it comes from data.
+type Happening struct {
+	At   time.Time `json:"at,omitzero"` // the leader's clock; zero in logs of earlier versions
+	Kind string    `json:"kind"`        // a round.EntryKind, or one of the constants below
+	// Study is zero for what concerns no study.
+	Study study.Digest `json:"study,omitzero"`
+	Site  string       `json:"site,omitempty"`
+	Node  string       `json:"node,omitempty"` // a coordinator
+	Code  study.Code   `json:"code,omitempty"`
+	Query int          `json:"query,omitempty"`
+	Slot  int          `json:"slot,omitempty"`
+	Sites int          `json:"sites,omitempty"` // survivors
+	// Verdict is a decision's.
+	Verdict round.Verdict `json:"verdict,omitempty"`
+}
+
+// What can happen beside a study's own entries. The last five are one coordinator's own
+// experience, kept in memory; all others are in the log, the same for all.
+const (
+	HappenedInvited      = "invited"
+	HappenedJoined       = "joined"
+	HappenedRevoked      = "revoked"
+	HappenedEntered      = "entered"
+	HappenedRemoved      = "removed"
+	HappenedConnected    = "connected"
+	HappenedDisconnected = "disconnected"
+	HappenedFault        = "fault" // a site's message failed a check
+	HappenedLeads        = "leads"
+	HappenedFollows      = "follows"
+)
+
+// keptHappenings bounds each list: the oldest are forgotten.
+const keptHappenings = 1000
+
+type journal []Happening
+
+func (j *journal) add(h Happening) {
+	if len(*j) >= keptHappenings {
+		*j = append(journal(nil), (*j)[len(*j)-keptHappenings/2:]...)
+	}
+	*j = append(*j, h)
+}
+
+// note journals a committed entry that changed something. Called with the lock held; it
+// is deterministic: the time is the entry's.
+func (m *Machine) note(e entry) {
+	h := Happening{At: e.At}
+	switch {
+	case e.Invite != nil:
+		h.Kind, h.Site, h.Node = HappenedInvited, e.Invite.Site, e.Invite.Node
+	case e.Join != nil:
+		h.Kind, h.Site = HappenedJoined, e.Join.Site
+	case e.Revoke != nil:
+		h.Kind, h.Site = HappenedRevoked, e.Revoke.Site
+	case e.Node != nil:
+		h.Kind, h.Node = HappenedEntered, e.Node.ID
+	case e.Forget != nil:
+		h.Kind, h.Node = HappenedRemoved, e.Forget.Node
+	case e.Round != nil:
+		r := e.Round
+		h.Kind, h.Study, h.Code, h.Query, h.Slot, h.Sites, h.Verdict = string(r.Kind), r.Study, r.Code, r.Query, r.Slot, len(r.Survivors), r.Verdict
+		roster := m.studies[r.Study].Plan().Proposal.Roster // applied, so known
+		switch {
+		case r.Kind == round.EntryDecided:
+			h.Site = roster[r.Site].Name
+		case r.Kind == round.EntryEnded && r.Culprit > 0 && r.Culprit <= len(roster):
+			h.Site = roster[r.Culprit-1].Name
+		}
+	default: // a new coordinator's token is spent: it enters next
+		return
+	}
+	m.journal.add(h)
+}
+
+// happened journals what this coordinator alone has seen. Called with the lock held.
+func (c *Coordinator) happened(h Happening) {
+	h.At = c.now().UTC()
+	c.seen.add(h)
+}

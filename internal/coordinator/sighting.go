@@ -1,0 +1,54 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/x509"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+)
+
+// Sighting is what a site last showed this coordinator; it outlives the link.
+type Sighting struct {
+	At       time.Time `json:"at,omitzero"` // of its last message
+	Software string    `json:"software,omitempty"`
+	Expires  time.Time `json:"expires,omitzero"` // end of the certificate that it showed
+}
+
+// sighted notes a message of a site, and what its link knows. Called with the lock held.
+func (c *Coordinator) sighted(site string, l *link) {
+	s := c.sightings[site]
+	s.At = c.now().UTC()
+	if l != nil {
+		s.Software = cleanVersion(l.software)
+		if l.leaf != nil {
+			s.Expires = l.leaf.NotAfter
+		}
+	}
+	c.sightings[site] = s
+}
+
+// cleanVersion keeps what a version can be: the string is a site's, and pages show it.
+func cleanVersion(s string) string {
+	const most = 60
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("./-+_ ()", r):
+			return r
+		}
+		return -1
+	}, s)
+	return s[:min(len(s), most)]
+}
+
+// leafOf gives the certificate that a caller has shown and TLS has verified, or nil.
+func leafOf(ctx context.Context) *x509.Certificate {
+	if p, ok := peer.FromContext(ctx); ok {
+		if info, ok := p.AuthInfo.(credentials.TLSInfo); ok && len(info.State.VerifiedChains) > 0 {
+			return info.State.VerifiedChains[0][0]
+		}
+	}
+	return nil
+}
