@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 
 	"covey/internal/frame"
@@ -45,6 +46,8 @@ type Coordinator struct {
 	seen     journal       // what this coordinator alone has seen
 	// sightings are of sites, while this coordinator led.
 	sightings map[string]Sighting
+	lasts     map[study.Digest]lastRelease
+	rounds    roundCache // has its own lock
 
 	ctx      context.Context // ends with Close: bounds proposals under way
 	cancel   context.CancelFunc
@@ -57,7 +60,7 @@ func New(o Options) *Coordinator {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &Coordinator{
 		authority: o.Authority, machine: o.Machine, log: o.Logger, now: o.Now,
-		links: map[string]*link{}, sessions: map[study.Digest]*session{}, sightings: map[string]Sighting{}, changed: make(chan struct{}),
+		links: map[string]*link{}, sessions: map[study.Digest]*session{}, sightings: map[string]Sighting{}, lasts: map[study.Digest]lastRelease{}, changed: make(chan struct{}),
 		ctx: ctx, cancel: cancel, stopping: make(chan struct{}),
 	}
 	if c.now == nil {
@@ -143,6 +146,7 @@ func (c *Coordinator) Server() *grpc.Server {
 		grpc.MaxRecvMsgSize(2*frame.Size),
 	)
 	c.register(s)
+	healthv1.RegisterHealthServer(s, health{c: c})
 	return s
 }
 
@@ -150,7 +154,10 @@ func (c *Coordinator) Server() *grpc.Server {
 func (c *Coordinator) session(digest study.Digest, state *round.State) *session {
 	s := c.sessions[digest]
 	if s == nil {
-		s = &session{c: c, plan: state.Plan()}
+		s = &session{c: c, plan: state.Plan(), sites: map[string]int{}}
+		for i, m := range s.plan.Proposal.Roster {
+			s.sites[m.Name] = i
+		}
 		c.sessions[digest] = s
 	}
 	s.state = state
@@ -273,6 +280,9 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 		case round.SetDeadline:
 			c.deadline(digest, s, e)
 		}
+	}
+	for _, e := range s.settle() {
+		c.step(digest, state, e)
 	}
 	c.notify()
 }

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"covey/internal/round"
@@ -23,12 +24,30 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 	if l == nil {
 		return
 	}
-	message, err := encode(digest, e.Message)
+	message, err := s.encode(digest, e.Message)
 	if err != nil {
 		c.log.Error("a message does not encode", "study", digest, "error", err)
 		return
 	}
 	l.send(message)
+}
+
+// encode gives a message's bytes. What is the same for every site of the slot is encoded once and
+// shared: with many sites and a long vector, a copy each would be most of the leader's memory.
+func (s *session) encode(digest study.Digest, m round.Message) ([]byte, error) {
+	if _, own := m.(round.AskConfirmation); own {
+		return encode(digest, m)
+	}
+	kind := fmt.Sprintf("%T", m)
+	raw := s.encoded[kind]
+	if raw == nil {
+		var err error
+		if raw, err = encode(digest, m); err != nil {
+			return nil, err
+		}
+		s.encoded[kind] = raw
+	}
+	return raw, nil
 }
 
 // event gives an event to a study from outside the lock, if it comes from the

@@ -2,7 +2,7 @@ package coordinator
 
 import (
 	"crypto/ed25519"
-	"fmt"
+	"errors"
 	"io"
 	"time"
 
@@ -16,14 +16,22 @@ import (
 // release. The exact sum lives on this goroutine's stack and heap until it is
 // noised, and nowhere else: not in the log, not in a log line, not in an error.
 func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
-	uploads, opening := s.take(e.Survivors)
-	q, _, err := s.secaggQuery()
+	q, err := s.secaggQuery()
+	sum, opening := s.take()
+	helpers := 0
+	if opening != nil {
+		helpers = opening.Helpers()
+	}
 	state, term := s.state, c.term
 	before := *state // for Next, outside the lock
 	c.background(func() {
 		var released study.Release
 		if err == nil {
-			released, err = release(s.plan, e, q, uploads, opening)
+			released, err = release(s.plan, e, q, sum, opening)
+		}
+		if bad, ok := errors.AsType[*secagg.SiteError](err); ok && opening.Helpers() < helpers {
+			c.unshared(term, digest, s, bad.Site, e, sum, opening)
+			return
 		}
 		var signed round.Released
 		if err == nil {
@@ -51,17 +59,24 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 	})
 }
 
-// release opens the sum of U's uploads and adds its one noise. The noise is a
+// unshared goes on with an opening after one site's shares turned out to be wrong.
+func (c *Coordinator) unshared(term int, digest study.Digest, s *session, site int, e round.Open, sum []uint64, opening *secagg.Opening) {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	if !c.leading || c.term != term {
+		return
+	}
+	s.fault(site, study.CodeBadShare)
+	s.giveBack(e.Ask.Query, e.Ask.Slot, sum, opening)
+	c.step(digest, s.state, round.Unshared{Site: site, Query: e.Ask.Query, Slot: e.Ask.Slot})
+}
+
+// release opens the sum of U's uploads, in place, and adds its one noise. The noise is a
 // function of the opened lanes, ctx and H(U) (design section 6): opening again, here
 // or on another leader, gives the same release.
-func release(p *study.Plan, e round.Open, q secagg.Query, uploads map[int][]byte, opening *secagg.Opening) (study.Release, error) {
-	sum := make([]uint64, q.Lanes)
-	for _, i := range e.Survivors {
-		masked, err := secagg.Unpack(uploads[i], q.Bits, q.Lanes)
-		if err != nil {
-			return study.Release{}, fmt.Errorf("upload of site %d: %w", i, err)
-		}
-		secagg.SumInto(sum, masked, q.Bits)
+func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening *secagg.Opening) (study.Release, error) {
+	if len(sum) != q.Lanes || opening == nil {
+		return study.Release{}, errNoSum
 	}
 	if err := opening.Unmask(sum); err != nil {
 		return study.Release{}, err
@@ -81,6 +96,8 @@ func release(p *study.Plan, e round.Open, q secagg.Query, uploads map[int][]byte
 	}
 	return p.NewRelease(e.Ask, e.Survivors, noised)
 }
+
+var errNoSum = errors.New("there is no sum to open")
 
 // privatize makes an opened sum private, by noise or by a private choice.
 func privatize(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reader) ([]int64, error) {

@@ -10,20 +10,27 @@ import (
 	"covey/internal/study"
 )
 
-// session is the leader's memory of one study: the verified setup, and the
-// masked uploads and the shares of the open slot. It is guarded by the Machine's
-// lock and dies with the process; none of it reaches the log.
+// session is the leader's memory of one study: the verified setup, and of the open
+// slot the sum of the masked uploads and the shares. An upload is added as it
+// comes and not kept: memory is that of one vector, however many sites there are. It is guarded by the
+// Machine's lock and dies with the process; none of it reaches the log.
 type session struct {
 	c     *Coordinator
 	state *round.State
 	plan  *study.Plan
 	setup *secagg.Setup // nil until the announcements are checked
 
+	sites       map[string]int // roster indices, by name
 	query, slot int
-	uploads     map[int][]byte // by site, as received
+	asked       *secagg.Query  // of the open slot, once it was needed
+	sum         []uint64       // of the uploads that are in
+	in          []bool         // by site; nil before the first slot
+	late        map[int][]byte // uploads that came while U was on its way to the log
+	settled     bool           // sum was compared with the committed U
 	opening     *secagg.Opening
-	taken       bool      // opening and uploads were given to release; later shares are not needed
-	deadline    time.Time // of the open phase
+	encoded     map[string][]byte // messages of this slot that are the same for every site
+	taken       bool              // opening and sum were given to release; later shares are not needed
+	deadline    time.Time         // of the open phase
 	faults      []Fault
 }
 
@@ -59,10 +66,40 @@ func config(p *study.Plan, attempt uint32) secagg.Config {
 
 // turn forgets the slot before, when the open slot is another.
 func (s *session) turn() {
-	if s.uploads == nil || s.query != s.state.Query || s.slot != s.state.Slot {
+	if s.in == nil || s.query != s.state.Query || s.slot != s.state.Slot {
 		s.query, s.slot = s.state.Query, s.state.Slot
-		s.uploads, s.opening, s.taken = map[int][]byte{}, nil, false
+		s.in, s.sum, s.late, s.settled = make([]bool, s.plan.Thresholds.Sites), nil, nil, false
+		s.opening, s.taken, s.asked, s.encoded = nil, false, nil, map[string][]byte{}
 	}
+}
+
+// settle brings the sum and the committed U together. Uploads that came while U was on its way
+// count if U has their sites. If the sum holds a site outside U, all is asked for again: it
+// cannot be taken out, since no upload is kept.
+func (s *session) settle() []round.Event {
+	u := s.state.Survivors
+	if s.state.Closing() || u == nil && len(s.late) == 0 || u != nil && s.settled {
+		return nil
+	}
+	var out []round.Event
+	if u != nil {
+		s.settled = true
+		for i, in := range s.in {
+			if in && !slices.Contains(u, i) {
+				s.in, s.sum = make([]bool, len(s.in)), nil
+				out = append(out, round.Forgotten{Query: s.query, Slot: s.slot})
+				break
+			}
+		}
+	}
+	late := s.late
+	s.late = nil
+	for site, masked := range late {
+		if e := s.uploaded(site, s.query, s.slot, masked); e != nil {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // restore reads a committed setup again: after a restart, or on a new leader.
@@ -75,28 +112,34 @@ func (s *session) restore() error {
 	return err
 }
 
-// take gives the open slot's uploads of U and its opening to whoever unmasks the
-// sum, outside the lock: from here on the session touches neither.
-func (s *session) take(u []int) (map[int][]byte, *secagg.Opening) {
-	uploads := make(map[int][]byte, len(u))
-	for _, i := range u {
-		uploads[i] = s.uploads[i]
+// take gives the open slot's sum and its opening to whoever unmasks the sum, outside
+// the lock: from here on the session touches neither, unless it is given them back.
+func (s *session) take() ([]uint64, *secagg.Opening) {
+	sum, opening := s.sum, s.opening
+	s.sum, s.opening, s.taken = nil, nil, true
+	return sum, opening
+}
+
+// giveBack is for an opening that failed for one site's shares, which leaves the sum as it was.
+func (s *session) giveBack(query, slot int, sum []uint64, opening *secagg.Opening) {
+	if s.taken && s.current(query, slot) {
+		s.sum, s.opening, s.taken = sum, opening, false
 	}
-	opening := s.opening
-	s.opening, s.taken = nil, true
-	return uploads, opening
 }
 
 // secaggQuery gives what secagg calls the open query.
-func (s *session) secaggQuery() (secagg.Query, study.Ask, error) {
-	ask, err := s.state.Ask()
-	if err != nil {
-		return secagg.Query{}, ask, err
+func (s *session) secaggQuery() (secagg.Query, error) {
+	if s.asked == nil {
+		ask, err := s.state.Ask()
+		if err != nil {
+			return secagg.Query{}, err
+		}
+		s.asked = &secagg.Query{
+			Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
+			Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes,
+		}
 	}
-	return secagg.Query{
-		Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
-		Bits: s.plan.Bits, Lanes: s.plan.Queries[ask.Query].Lanes,
-	}, ask, nil
+	return *s.asked, nil
 }
 
 func (s *session) current(query, slot int) bool {
@@ -136,9 +179,25 @@ func (s *session) uploaded(site, query, slot int, masked []byte) round.Event {
 		return nil
 	}
 	s.turn()
-	if s.uploads[site] == nil {
-		s.uploads[site] = masked
+	u := s.state.Survivors
+	switch {
+	case s.taken || s.in[site] || u != nil && !slices.Contains(u, site):
+		return nil // a second one, or never to be opened
+	case s.state.Closing():
+		if s.late == nil {
+			s.late = map[int][]byte{}
+		}
+		s.late[site] = masked
+		return nil
 	}
+	if s.sum == nil {
+		s.sum = make([]uint64, s.plan.Queries[query].Lanes)
+	}
+	if err := secagg.SumPacked(s.sum, masked, s.plan.Bits); err != nil {
+		s.fault(site, study.CodePlanMismatch)
+		return nil
+	}
+	s.in[site] = true
 	return round.Uploaded{Site: site, Query: query, Slot: slot}
 }
 
@@ -146,7 +205,8 @@ func (s *session) signed(site, query, slot int, signature []byte) round.Event {
 	if !s.current(query, slot) || s.state.Survivors == nil {
 		return nil
 	}
-	q, _, err := s.secaggQuery()
+	s.turn()
+	q, err := s.secaggQuery()
 	if err != nil || s.setup.CheckRelease(site, q, s.state.Survivors, signature) != nil {
 		s.fault(site, study.CodeBadCertificate)
 		return nil
@@ -163,7 +223,7 @@ func (s *session) shared(site, query, slot int, shares []byte) round.Event {
 		return nil
 	}
 	if s.opening == nil {
-		q, _, err := s.secaggQuery()
+		q, err := s.secaggQuery()
 		if err != nil {
 			return nil
 		}
@@ -189,7 +249,8 @@ func (s *session) refused(r round.Refused, context []byte, survivors []int, sign
 	}
 	switch r.Code {
 	case study.CodeHeld:
-		q, _, err := s.secaggQuery()
+		s.turn()
+		q, err := s.secaggQuery()
 		u := secagg.Survivors(survivors)
 		if err == nil && r.Slot == s.state.Slot && slices.Equal(context, q.Context[:]) &&
 			u.Validate(s.plan.Thresholds.Sites, s.plan.Thresholds.MinSurvivors) == nil &&

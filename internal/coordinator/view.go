@@ -31,10 +31,12 @@ type View struct {
 	Slots  int        `json:"slots"`
 	Phase  string     `json:"phase,omitempty"` // upload, sign or open
 	// Deadline of the open phase; past it, the study waits or goes on without.
-	Deadline time.Time  `json:"deadline,omitzero"`
-	Waiting  []string   `json:"waiting_for,omitempty"`
-	Sites    []SiteView `json:"sites"`
-	Faults   []Fault    `json:"faults,omitempty"`
+	Deadline time.Time `json:"deadline,omitzero"`
+	// Overdue says that the open query's upload deadline has passed.
+	Overdue bool       `json:"overdue,omitempty"`
+	Waiting []string   `json:"waiting_for,omitempty"`
+	Sites   []SiteView `json:"sites"`
+	Faults  []Fault    `json:"faults,omitempty"`
 
 	Epsilon       float64  `json:"epsilon"`
 	Delta         float64  `json:"delta"`
@@ -52,6 +54,8 @@ type SiteView struct {
 	Connected bool          `json:"connected"`
 	Verdict   round.Verdict `json:"verdict"`
 	Uploaded  bool          `json:"uploaded"` // in the open query
+	// Signed says that its setup, signed over the digest with the identity key, was checked.
+	Signed bool `json:"signed"`
 }
 
 // View gives a study's.
@@ -88,7 +92,7 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	if state.Status == round.StatusRunning {
 		q := p.Queries[state.Query]
 		v.Of, v.Run, v.Runs = q.Of, q.Run, p.Runs()
-		v.Kind, v.Round, v.Deadline = q.Kind, q.Round, s.deadline
+		v.Kind, v.Round, v.Deadline, v.Overdue = q.Kind, q.Round, s.deadline, state.Overdue()
 		switch {
 		case state.Survivors == nil:
 			v.Phase = "upload"
@@ -114,21 +118,38 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	for i, m := range p.Proposal.Roster {
 		v.Sites = append(v.Sites, SiteView{
 			Name: m.Name, Units: m.Units, Connected: c.links[m.Name] != nil, Verdict: state.Verdicts[i], Uploaded: uploaded[i],
+			Signed: i < len(state.Announcements) && state.Announcements[i] != nil,
 		})
 	}
-	for i := len(state.Releases) - 1; i >= 0; i-- {
-		r, err := study.ParseRelease(state.Releases[i].Encoded)
+	last := c.last(digest, p, state.Releases)
+	v.Survivors, v.NoiseToSignal = last.survivors, last.noise
+	return v
+}
+
+// lastRelease is what a view says of a study's releases, the newest first.
+type lastRelease struct {
+	count, survivors int
+	noise            *float64 // of the last power round
+}
+
+// last reads releases once: they can be long. Called with the lock held.
+func (c *Coordinator) last(digest study.Digest, p *study.Plan, releases []round.Released) lastRelease {
+	l := c.lasts[digest]
+	if l.count > len(releases) { // a snapshot of before was restored
+		l = lastRelease{}
+	}
+	for _, raw := range releases[l.count:] {
+		l.count++
+		r, err := study.ParseRelease(raw.Encoded)
 		if err != nil {
 			continue
 		}
-		if v.Survivors == 0 {
-			v.Survivors = len(r.Survivors)
-		}
+		l.survivors = len(r.Survivors)
 		if r.Kind == study.KindPower {
-			nts := p.NoiseToSignal(r)
-			v.NoiseToSignal = &nts
-			break
+			noise := p.NoiseToSignal(r)
+			l.noise = &noise
 		}
 	}
-	return v
+	c.lasts[digest] = l
+	return l
 }

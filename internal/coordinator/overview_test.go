@@ -1,0 +1,242 @@
+package coordinator
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"covey/internal/round"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// TestOverview: what is shown of a study in which a site is late in the first query and its
+// slot is given up, and what another coordinator shows of it from the log alone.
+func TestOverview(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer f.c.Close()
+		f.sites[4].mute = func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }
+		f.sites[3].link.software = "covey-agent/1\n<b>"
+		f.c.linked(f.sites[3].link, f.sites[3].link.units)
+		f.pump(func() bool { return f.view().Phase == "upload" && len(f.view().Waiting) == 1 })
+		if o := f.c.Overview(10); !o.Leading || o.Sites[4].Late || !o.Sites[4].Connected || o.Studies[0].Overdue {
+			t.Errorf("%+v", o.Sites)
+		}
+		v := f.finish()
+		if v.Status != round.StatusCompleted || v.Survivors != 4 || v.NoiseToSignal == nil {
+			t.Fatalf("%+v", v)
+		}
+		o := f.c.Overview(1000)
+		if s := o.Sites[3]; s.Software != "covey-agent/1b" || s.At.IsZero() || len(s.Fingerprint) < 20 {
+			t.Errorf("%+v", s)
+		}
+		story, ok := f.c.Story(f.plan.Digest)
+		if !ok || len(story.Rounds) != len(f.plan.Queries) {
+			t.Fatalf("%d rounds", len(story.Rounds))
+		}
+		last := time.Time{}
+		for i, r := range story.Rounds {
+			if r.Query != i || !slices.Equal(r.Survivors, []int{0, 1, 2, 3}) || !r.At.After(last) || r.Retried != 0 {
+				t.Errorf("round %d: %+v", i, r)
+			}
+			if power := r.Kind == study.KindPower; power != (r.NoiseToSignal >= 0) || (power && r.Round > 0) != (r.Turn >= 0) {
+				t.Errorf("round %d: %+v", i, r)
+			}
+			last = r.At
+		}
+		for i, site := range story.Sites {
+			if !site.Signed || site.Verdict != round.VerdictApproved {
+				t.Errorf("site %d: %+v", i, site)
+			}
+		}
+		for kind, want := range map[string]int{"joined": 5, "proposed": 1, "decided": 5, "prepared": 1, "released": len(f.plan.Queries), "connected": 5} {
+			if got := count(o.Happenings, kind); got != want {
+				t.Errorf("%d of %q happened, want %d", got, kind, want)
+			}
+		}
+		if len(f.c.Overview(3).Happenings) != 3 || f.c.Overview(3).Happenings[0] != o.Happenings[0] {
+			t.Error("the newest are not the first")
+		}
+
+		// Another coordinator has the same from the log, and from a snapshot of it.
+		raw, err := f.c.machine.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		replayed, restored := NewMachine(), NewMachine()
+		for _, line := range f.log.all() {
+			replayed.Apply(line)
+		}
+		if err := restored.Restore(raw); err != nil {
+			t.Fatal(err)
+		}
+		own := slices.DeleteFunc(o.Happenings, func(h Happening) bool { return h.Kind == HappenedConnected || h.Kind == HappenedLeads })
+		for name, m := range map[string]*Machine{"replayed": replayed, "restored": restored} {
+			other := New(Options{Authority: f.auth, Machine: m, Logger: f.c.log})
+			defer other.Close()
+			o2 := other.Overview(1000)
+			if o2.Leading || o2.Studies[0].Status != round.StatusCompleted || o2.Studies[0].Released != len(f.plan.Queries) || len(o2.Sites) != 5 {
+				t.Errorf("%s: %+v", name, o2)
+			}
+			if !reflect.DeepEqual(o2.Happenings, own) {
+				t.Errorf("%s: another journal", name)
+			}
+			if s2, _ := other.Story(f.plan.Digest); !reflect.DeepEqual(s2.Rounds, story.Rounds) {
+				t.Errorf("%s: other rounds", name)
+			}
+		}
+	})
+}
+
+// TestLate: sites are late once the deadline has passed that a study waits for them.
+func TestLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil) // of 5 sites 4 are needed
+		defer f.c.Close()
+		silent := true
+		for _, s := range f.sites[:2] {
+			s.mute = func(m *covey.SiteMessage) bool { return silent && m.GetUpload() != nil }
+		}
+		f.pump(nil)
+		if o := f.c.Overview(10); o.Studies[0].Overdue || o.Sites[0].Late {
+			t.Errorf("late before the deadline: %+v", o.Studies[0])
+		}
+		time.Sleep(3 * time.Second) // the deadline is 2 s
+		f.pump(nil)
+		o := f.c.Overview(10)
+		if v := o.Studies[0]; !v.Overdue || v.Phase != "upload" || !slices.Equal(v.Waiting, []string{"site-0", "site-1"}) {
+			t.Errorf("%+v", v)
+		}
+		for i, s := range o.Sites {
+			if s.Late != (i < 2) {
+				t.Errorf("%s late: %v", s.Name, s.Late)
+			}
+		}
+		silent = false
+		f.connect(0) // asked again
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Fatalf("%+v", v)
+		}
+		if o := f.c.Overview(10); o.Sites[0].Late || o.Studies[0].Overdue {
+			t.Error("late after the end")
+		}
+	})
+}
+
+// TestRetried: the slots that a query's release skipped.
+func TestRetried(t *testing.T) {
+	plan := &study.Plan{Queries: make([]study.Query, 4), D: 2}
+	var releases []round.Released
+	for q, slot := range []int{1, 2, 5} { // one given up before the first, two before the third
+		raw, err := study.Release{Query: q, Slot: slot, Kind: study.KindMean}.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		releases = append(releases, round.Released{Encoded: raw})
+	}
+	var c roundCache
+	if got := c.of(study.Digest{}, plan, releases[:2]); len(got) != 2 || got[0].Retried != 1 || got[1].Retried != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := c.of(study.Digest{}, plan, releases); len(got) != 3 || got[2].Retried != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTurn(t *testing.T) {
+	s := math.Sqrt(0.5)
+	for _, c := range []struct {
+		before, block []float64
+		want          float64
+	}{
+		{[]float64{1, 0}, []float64{-1, 0}, 0},
+		{[]float64{1, 0}, []float64{0, 1}, 90},
+		{[]float64{1, 0}, []float64{s, s}, 45},
+		{[]float64{1, 0, 0, 0, 1, 0}, []float64{s, s, 0, 0, 0, 1}, 90},
+		{[]float64{1, 0, 0, 0, 1, 0}, []float64{s, s, 0, s, -s, 0}, 0}, // the same span
+	} {
+		d := 2
+		if len(c.before) == 6 {
+			d = 3
+		}
+		if got := turn(c.before, c.block, d); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%v to %v: %v, want %v", c.before, c.block, got, c.want)
+		}
+	}
+}
+
+// TestShownHoldsNothingUnNoised: no site's vector, nor their exact sum, is in what pages
+// and metrics are made of. Each number would be found: the sites' are distinctive.
+func TestShownHoldsNothingUnNoised(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer f.c.Close()
+		for _, s := range f.sites {
+			s.vector = func(a study.Ask) []int64 {
+				v := s.sum(a)
+				for i := range v {
+					v[i] = 7_310_057 + int64(1009*s.index+31*a.Query+i)
+				}
+				return v
+			}
+		}
+		shown := ""
+		look := func() {
+			story, _ := f.c.Story(f.plan.Digest)
+			raw, err := json.Marshal([]any{f.c.Overview(1000), story.View, story.Rounds, story.X})
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown += string(raw)
+		}
+		seen := ""
+		f.pump(func() bool {
+			if v := f.view(); fmt.Sprint(v.Query, v.Phase) != seen {
+				seen = fmt.Sprint(v.Query, v.Phase)
+				look()
+			}
+			return f.view().Query == 2
+		})
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Fatalf("%+v", v)
+		}
+		look()
+		for _, r := range f.releases() {
+			for j, exact := range f.exact(r) {
+				for _, n := range []int64{exact, f.sites[0].vector(study.Ask{Query: r.Query, Kind: r.Kind})[j]} {
+					if strings.Contains(shown, fmt.Sprint(n)) {
+						t.Fatalf("query %d: an un-noised number is shown", r.Query)
+					}
+				}
+			}
+		}
+	})
+}
+
+func count(all []Happening, kind string) int {
+	n := 0
+	for _, h := range all {
+		if h.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// TestJournalIsBounded: the newest are kept.
+func TestJournalIsBounded(t *testing.T) {
+	var j journal
+	for i := range 3 * keptHappenings {
+		j.add(Happening{Slot: i})
+	}
+	if len(j) > keptHappenings || j[len(j)-1].Slot != 3*keptHappenings-1 {
+		t.Errorf("%d kept, the last is %d", len(j), j[len(j)-1].Slot)
+	}
+}
