@@ -51,6 +51,9 @@ type (
 	}
 	// Uploaded says that the leader holds a well-formed masked upload.
 	Uploaded struct{ Site, Query, Slot int }
+	// Forgotten says that the leader holds no upload of the open slot any more: what it had
+	// added up holds sites outside the committed U.
+	Forgotten struct{ Query, Slot int }
 	// Signed is a site's release signature on the committed U, checked.
 	Signed struct {
 		Site, Query, Slot int
@@ -58,6 +61,9 @@ type (
 	}
 	// Shared says that the leader holds a site's shares, checked.
 	Shared struct{ Site, Query, Slot int }
+	// Unshared says that a site's shares turned out to be wrong when the sum was opened, and
+	// count for nothing.
+	Unshared struct{ Site, Query, Slot int }
 	// OpenFailed says that the sum of the open slot was not released.
 	OpenFailed struct {
 		Query, Slot int
@@ -99,8 +105,10 @@ func (SetupVerified) event() {}
 func (Dealt) event()         {}
 func (Confirmed) event()     {}
 func (Uploaded) event()      {}
+func (Forgotten) event()     {}
 func (Signed) event()        {}
 func (Shared) event()        {}
+func (Unshared) event()      {}
 func (OpenFailed) event()    {}
 func (Refused) event()       {}
 func (Adopt) event()         {}

@@ -2,94 +2,146 @@ package round
 
 import "covey/internal/study"
 
+// ask is a kind of message to a site.
+type ask int
+
+const (
+	askDecision ask = iota
+	askAnnouncement
+	askBoxes
+	askConfirmation
+	tellConfirmed
+	tellFinal
+	askUpload
+	askSignature
+	askShares
+	tellEnded
+	asks
+)
+
+// asked holds, for each kind, what a link was asked last: 0 for nothing, else a
+// number that differs from one time to the next (of the slot, of the release).
+type asked [asks]int
+
+// askAgain forgets that links were asked.
+func (l *live) askAgain(kind ask) {
+	for i := range l.asked {
+		l.asked[i][kind] = 0
+	}
+}
+
 // prompts gives, for every connected site, what it should have been asked by
 // now and was not on this link. Messages to one site leave in this order.
 func (s *State) prompts() []Effect {
-	var out []Effect
+	p := prompter{s: s}
 	for i, connected := range s.live.connected {
 		if !connected || s.live.left[i] != "" {
 			continue
 		}
-		ask := func(key string, m Message) {
-			if !s.live.asked[i][key] {
-				s.live.asked[i][key] = true
-				out = append(out, Send{Site: i, Message: m})
-			}
-		}
+		p.site = i
 		switch s.Status {
 		case StatusProposed:
 			if s.Verdicts[i] == VerdictPending {
-				ask("decide", AskDecision{s.Body})
+				p.send(askDecision, 1, func() Message { return AskDecision{s.Body} })
 			}
 		case StatusSetup:
-			s.promptSetup(i, ask)
+			p.setup()
 		case StatusRunning:
-			s.promptQuery(i, ask)
+			p.query()
 		case StatusCompleted, StatusEnded:
-			s.promptFinal(ask)
-			ask("ended", TellEnded{s.Code})
+			p.final()
+			p.send(tellEnded, 1, func() Message { return TellEnded{s.Code} })
 		}
 	}
-	return out
+	return p.out
 }
 
-func (s *State) promptSetup(i int, ask func(string, Message)) {
-	l := &s.live
+// prompter goes over the sites. What is the same for all is made once.
+type prompter struct {
+	s    *State
+	site int
+	out  []Effect
+	open *study.Ask
+}
+
+// send asks the site, unless this link was asked the same before.
+func (p *prompter) send(kind ask, stamp int, message func() Message) {
+	if before := &p.s.live.asked[p.site][kind]; *before != stamp {
+		if m := message(); m != nil {
+			*before = stamp
+			p.out = append(p.out, Send{Site: p.site, Message: m})
+		}
+	}
+}
+
+func (p *prompter) setup() {
+	s, l, i := p.s, &p.s.live, p.site
 	if l.announced[i] == nil {
-		ask("announce", AskAnnouncement{s.Attempt})
+		p.send(askAnnouncement, 1, func() Message { return AskAnnouncement{s.Attempt} })
 	}
 	if l.verified && l.boxes[i] == nil {
-		ask("deal", AskBoxes{s.Attempt, l.announced})
+		p.send(askBoxes, 1, func() Message { return AskBoxes{s.Attempt, l.announced} })
 	}
 	if l.verified && all(l.boxes) && l.confirmed[i] == nil {
-		mine := make([][]byte, len(l.boxes))
-		for from, boxes := range l.boxes {
-			if from != i {
-				mine[from] = boxes[i]
+		p.send(askConfirmation, 1, func() Message {
+			mine := make([][]byte, len(l.boxes))
+			for from, boxes := range l.boxes {
+				if from != i {
+					mine[from] = boxes[i]
+				}
 			}
-		}
-		// A dealer's boxes are looked at by their recipient alone; a site that
-		// lost its link between dealing and here holds the announcements.
-		ask("confirm", AskConfirmation{s.Attempt, mine})
+			// A dealer's boxes are looked at by their recipient alone; a site that
+			// lost its link between dealing and here holds the announcements.
+			return AskConfirmation{s.Attempt, mine}
+		})
 	}
 }
 
-// promptFinal tells the last released value. A site that missed earlier ones
+// final tells the last released value. A site that missed earlier ones
 // needs none of them: a later query erases what they would have.
-func (s *State) promptFinal(ask func(string, Message)) {
+func (p *prompter) final() {
+	s := p.s
 	if len(s.Releases) == 0 {
 		return
 	}
-	last := s.Releases[len(s.Releases)-1]
-	r, err := study.ParseRelease(last.Encoded)
-	if err != nil {
-		return // we encoded it; a log that holds anything else has failed its checksum
-	}
-	ask("final "+r.Study.String()+s.key(""), TellFinal{Query: r.Query, Slot: r.Slot, Released: last})
+	p.send(tellFinal, len(s.Releases), func() Message {
+		last := s.Releases[len(s.Releases)-1]
+		r, err := study.ParseRelease(last.Encoded)
+		if err != nil {
+			return nil // we encoded it; a log that holds anything else has failed its checksum
+		}
+		return TellFinal{Query: r.Query, Slot: r.Slot, Released: last}
+	})
 }
 
-func (s *State) promptQuery(i int, ask func(string, Message)) {
-	l := &s.live
-	ask("confirmed", TellConfirmed{s.Attempt, s.Confirmations})
-	s.promptFinal(ask)
-	open, err := s.Ask()
-	if err != nil {
-		return
-	}
+func (p *prompter) query() {
+	s, l, i := p.s, &p.s.live, p.site
+	stamp := 1 + s.Slot // each slot is of one query
+	p.send(tellConfirmed, 1, func() Message { return TellConfirmed{s.Attempt, s.Confirmations} })
+	p.final()
 	// Always before a signature or share is asked for, so that the site knows
 	// what it signs; a late upload of a site outside U is never opened, its b
 	// shares are not asked for.
-	ask(s.key("query"), AskUpload{open})
-	if s.Survivors == nil {
+	p.send(askUpload, stamp, func() Message {
+		if p.open == nil {
+			open, err := s.Ask()
+			if err != nil {
+				return nil
+			}
+			p.open = &open
+		}
+		return AskUpload{*p.open}
+	})
+	if s.Survivors == nil || l.asked[i][askUpload] != stamp {
 		return
 	}
 	if s.Certificate == nil {
 		if l.signed[i] == nil {
-			ask(s.key("sign"), AskSignature{s.Query, s.Slot, s.Survivors})
+			p.send(askSignature, stamp, func() Message { return AskSignature{s.Query, s.Slot, s.Survivors} })
 		}
 		return
 	}
 	if !l.shared[i] {
-		ask(s.key("share"), AskShares{s.Query, s.Slot, s.Survivors, s.Certificate})
+		p.send(askShares, stamp, func() Message { return AskShares{s.Query, s.Slot, s.Survivors, s.Certificate} })
 	}
 }

@@ -66,7 +66,7 @@ func TestWaitModeKeepsTheFirstSurvivors(t *testing.T) {
 	h.event(Disconnected{4})
 	h.run()
 	h.expire(PhaseUpload)
-	if h.state.Status != StatusRunning || h.state.Survivors != nil {
+	if h.state.Status != StatusRunning || len(h.state.Survivors) != 5 || h.state.Certificate != nil {
 		t.Fatal("a study that waits went on without a site of its first U")
 	}
 	h.down[4] = false

@@ -67,12 +67,12 @@ type State struct {
 // live is what the leader has seen. It belongs to Step alone.
 type live struct {
 	leading   bool
-	proposing bool              // an entry is on its way to the log
-	connected []bool            // by site
-	asked     []map[string]bool // by site: what this link was already asked
-	left      []study.Code      // by site: refused for good on this link
-	announced [][]byte          // by site
-	verified  bool              // the announcements are checked
+	proposing bool         // an entry is on its way to the log
+	connected []bool       // by site
+	asked     []asked      // by site: what this link was already asked
+	left      []study.Code // by site: refused for good on this link
+	announced [][]byte     // by site
+	verified  bool         // the announcements are checked
 	verifying bool
 	boxes     [][][]byte      // by dealer, then recipient
 	confirmed [][]byte        // by site
@@ -104,11 +104,8 @@ func Restore(d Durable) (*State, error) {
 
 func (l *live) reset(sites int) {
 	*l = live{
-		connected: make([]bool, sites), asked: make([]map[string]bool, sites), left: make([]study.Code, sites),
+		connected: make([]bool, sites), asked: make([]asked, sites), left: make([]study.Code, sites),
 		announced: make([][]byte, sites), boxes: make([][][]byte, sites), confirmed: make([][]byte, sites),
-	}
-	for i := range l.asked {
-		l.asked[i] = map[string]bool{}
 	}
 	l.resetSlot(sites)
 }
@@ -144,6 +141,10 @@ func (s *State) wanted() []int {
 
 // Uploaded are the sites whose masked uploads of the open slot the leader holds.
 func (s *State) Uploaded() []int { return indices(s.live.uploaded) }
+
+// Closing says that an entry is on its way to the log that may close the open slot's
+// uploads: one that comes now may be outside U.
+func (s *State) Closing() bool { return s.live.proposing && s.Survivors == nil }
 
 // Connected are the sites with a link to the leader.
 func (s *State) Connected() []int { return indices(s.live.connected) }

@@ -1,7 +1,6 @@
 package round
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -43,7 +42,7 @@ func (s *State) observe(e Event) {
 		l.reset(s.plan.Thresholds.Sites)
 	case Connected:
 		l.connected[e.Site], l.left[e.Site] = true, ""
-		clear(l.asked[e.Site])
+		l.asked[e.Site] = asked{}
 	case Disconnected:
 		l.connected[e.Site] = false
 	case Announced:
@@ -64,6 +63,11 @@ func (s *State) observe(e Event) {
 		if s.open(e.Query, e.Slot) {
 			l.uploaded[e.Site] = true
 		}
+	case Forgotten:
+		if s.open(e.Query, e.Slot) {
+			clear(l.uploaded)
+			l.askAgain(askUpload)
+		}
 	case Signed:
 		if s.open(e.Query, e.Slot) && s.Survivors != nil {
 			l.signed[e.Site] = e.Signature
@@ -71,6 +75,14 @@ func (s *State) observe(e Event) {
 	case Shared:
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
 			l.shared[e.Site] = true
+		}
+	case Unshared:
+		// Whoever's shares came too late for that opening is asked again; the site itself
+		// had its say.
+		if s.open(e.Query, e.Slot) && s.Certificate != nil {
+			l.askAgain(askShares)
+			l.asked[e.Site][askShares] = 1 + e.Slot
+			l.shared[e.Site], l.opening = false, false
 		}
 	case OpenFailed:
 		if s.open(e.Query, e.Slot) {
@@ -194,7 +206,7 @@ func (s *State) prepare() []Effect {
 func (s *State) advance() []Effect {
 	l := &s.live
 	waits := s.plan.Proposal.Spec.OnDropout == study.DropoutWait
-	uploaded := s.Uploaded()
+	uploaded := l.uploaded
 	switch {
 	case l.failure != "":
 		return s.propose(Entry{Kind: EntryEnded, Code: l.failure})
@@ -204,11 +216,13 @@ func (s *State) advance() []Effect {
 		// signed a certified U among them, and a site says what it signed before it uploads.
 		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.held()})
 	case s.Survivors == nil:
-		if subset(s.wanted(), uploaded) {
+		// Where every site is waited for, U is known before the first upload, and a site can
+		// sign it while others still add up their rows: one trip less.
+		if waits || subset(s.wanted(), uploaded) {
 			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
 		}
-		if !waits && l.overdue && len(uploaded) >= s.plan.Thresholds.MinSurvivors {
-			return s.propose(Entry{Kind: EntrySurvivors, Survivors: uploaded})
+		if present := s.Uploaded(); l.overdue && len(present) >= s.plan.Thresholds.MinSurvivors {
+			return s.propose(Entry{Kind: EntrySurvivors, Survivors: present})
 		}
 	case s.Certificate == nil:
 		if subset(s.Survivors, uploaded) && count(l.signed) >= s.plan.Thresholds.Quorum {
@@ -310,13 +324,12 @@ func (s *State) propose(e Entry) []Effect {
 	return []Effect{Propose{s.entry(e)}}
 }
 
-func subset(part, whole []int) bool {
+// subset says that all of part, site numbers, are in whole.
+func subset(part []int, whole []bool) bool {
 	for _, i := range part {
-		if !slices.Contains(whole, i) {
+		if !whole[i] {
 			return false
 		}
 	}
 	return true
 }
-
-func (s *State) key(kind string) string { return fmt.Sprintf("%s %d %d", kind, s.Query, s.Slot) }

@@ -8,7 +8,7 @@ import (
 
 // Limits of a setup.
 const (
-	MaxSites = 64 // of the complete graph; above, the graph of Bell et al. 2020 is needed
+	MaxSites = 128 // of the complete graph; a plan takes the sparse one above 64
 	MaxSlots = 1024
 )
 

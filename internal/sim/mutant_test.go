@@ -34,8 +34,8 @@ var mutants = []mutant{
 		{"internal/agent/query.go", "	err = s.journal.Final(", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	err = s.journal.Final("},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
-		{"internal/round/step.go", "		if subset(s.wanted(), uploaded) {\n			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})",
-			"		if subset(s.wanted(), uploaded) {\n			s.Survivors = s.wanted()\n			return append(s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()}), s.prompts()...)"},
+		{"internal/round/step.go", "		if waits || subset(s.wanted(), uploaded) {\n			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})",
+			"		if waits || subset(s.wanted(), uploaded) {\n			s.Survivors = s.wanted()\n			return append(s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()}), s.prompts()...)"},
 		{"internal/round/entry.go", "		if s.Survivors != nil {\n			return stale\n		}\n		s.Survivors = e.Survivors", "		s.Survivors = e.Survivors"},
 	}, "TestQuiet", "survivors-before-signature"},
 	{"journal written after the reply", []edit{
