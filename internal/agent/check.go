@@ -39,7 +39,7 @@ func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOp
 		add("population "+p.Name, fmt.Sprintf("ρ = %.6g in all", limit), err)
 	}
 	for _, d := range c.Datasets {
-		info, err := dataset.InspectCSV(c.path(d.Path), d.Unit)
+		info, err := dataset.Inspect(c.source(d), d.Unit, dataset.ReadOptions{})
 		add("data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), err)
 	}
 	site, err := pki.LoadSite(c.DataDir())
@@ -88,7 +88,7 @@ func (c *Config) checkRows(spec study.Spec) (string, error) {
 	if spec.Unit != d.Unit {
 		return "", &DataError{d.Name, fmt.Errorf("its unit is %q, the study's %q", d.Unit, spec.Unit)}
 	}
-	rows, err := dataset.ReadCSV(c.path(d.Path), columnsOf(spec), d.Unit, dataset.Missing(spec.Missing))
+	rows, err := dataset.Read(c.source(d), requestOf(spec), dataset.ReadOptions{})
 	if err != nil {
 		return "", &DataError{d.Name, err}
 	}

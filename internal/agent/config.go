@@ -12,6 +12,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"covey/internal/dataset"
 	"covey/internal/noise"
 	"covey/internal/pki"
 )
@@ -68,8 +69,10 @@ type Budget struct {
 type Dataset struct {
 	// Name by which studies ask for it. The coordinator sees it.
 	Name string `toml:"name"`
-	// Path of the CSV file, relative to this file. It never leaves the site.
+	// Path of the file, relative to this file. It never leaves the site.
 	Path string `toml:"path"`
+	// Format of the file, where its name does not say it (dataset.Formats).
+	Format string `toml:"format,omitempty"`
 	// Population whose budget its studies are charged to.
 	Population string `toml:"population"`
 	// Unit names the column whose value says which rows are one unit of the
@@ -195,6 +198,12 @@ func (c *Config) check() error {
 		if d.Path == "" {
 			return c.error(key+".path", "must be given")
 		}
+		if f := dataset.Format(d.Format); f != "" && !slices.Contains(dataset.Formats, f) {
+			return c.error(key+".format", "must be one of %v, got %q", dataset.Formats, d.Format)
+		}
+		if d.Format == "" && dataset.FormatOf(d.Path) == "" {
+			return c.error(key+".path", "the name ends in none of %v; give format", dataset.Formats)
+		}
 		if !populations[d.Population] {
 			return c.error(key+".population", "no [[population]] is named %q", d.Population)
 		}
@@ -275,6 +284,11 @@ func (c *Config) path(p string) string {
 		return filepath.Clean(p)
 	}
 	return filepath.Join(c.dir, p)
+}
+
+// source says where a data set's rows are.
+func (c *Config) source(d Dataset) dataset.Source {
+	return dataset.Source{Path: c.path(d.Path), Format: dataset.Format(d.Format)}
 }
 
 // DataDir is the directory of keys, ledger and socket.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"covey/internal/clip"
-	"covey/internal/dataset"
 	"covey/internal/ledger"
 	"covey/internal/local"
 	"covey/internal/secagg"
@@ -79,49 +77,6 @@ func (a *Agent) newSession(body []byte) (*session, study.Code) {
 		return nil, study.CodeData
 	}
 	return s, ""
-}
-
-// unitsError is a data set of another size than the roster says.
-type unitsError struct{ has, roster int }
-
-func (e *unitsError) Error() string {
-	return "the data set has another number of units than the roster says"
-}
-
-// load reads the study's rows, once. The error is a *dataset.Error, a
-// *clip.ValueError or a *unitsError; none carries a value.
-func (s *session) load() error {
-	if s.rows != nil {
-		return nil
-	}
-	spec := s.plan.Proposal.Spec
-	read, err := dataset.ReadCSV(s.agent.config.path(s.dataset.Path), columnsOf(spec), s.dataset.Unit, dataset.Missing(spec.Missing))
-	if err != nil {
-		return err
-	}
-	if want := s.plan.Proposal.Roster[s.self].Units; read.Units != want {
-		return &unitsError{read.Units, want}
-	}
-	var rows *clip.Matrix
-	if spec.Unit == "" {
-		rows, err = clip.NewMatrix(read.D, read.Values, read.Absent...)
-	} else {
-		rows, err = clip.NewUnits(read.D, read.Values, read.Unit, read.Absent...)
-	}
-	if err != nil {
-		return err
-	}
-	s.rows, s.sha = local.New(rows), read.SHA256
-	return nil
-}
-
-// columnsOf are a study's columns as dataset reads them.
-func columnsOf(spec study.Spec) []dataset.Column {
-	columns := make([]dataset.Column, len(spec.Columns))
-	for i, c := range spec.Columns {
-		columns[i] = dataset.Column{Name: c.Name, Offset: c.Offset, Scale: c.Scale}
-	}
-	return columns
 }
 
 // pinned loads the rows of an approved study and checks that they are those that

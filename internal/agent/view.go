@@ -289,7 +289,7 @@ type counted struct {
 func (a *Agent) hello() hello {
 	h := hello{Software: Software}
 	for _, d := range a.config.Datasets {
-		units, err := a.count(a.config.path(d.Path), d.Unit)
+		units, err := a.count(d)
 		if err != nil {
 			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
 			continue
@@ -303,10 +303,11 @@ func (a *Agent) hello() hello {
 // rows are one unit.
 type source struct{ path, unit string }
 
-// count gives a file's units, and reads it only if it looks changed.
-func (a *Agent) count(path, unit string) (int, error) {
-	of := source{path, unit}
-	info, err := os.Stat(path)
+// count gives a data set's units, and reads its file only if it looks changed.
+func (a *Agent) count(d Dataset) (int, error) {
+	at := a.config.source(d)
+	of := source{at.Path, d.Unit}
+	info, err := os.Stat(at.Path)
 	if err != nil {
 		return 0, err
 	}
@@ -316,7 +317,7 @@ func (a *Agent) count(path, unit string) (int, error) {
 	if ok && old.size == info.Size() && old.modified.Equal(info.ModTime()) {
 		return old.units, nil
 	}
-	found, err := dataset.InspectCSV(path, unit)
+	found, err := dataset.Inspect(at, d.Unit, dataset.ReadOptions{})
 	if err != nil {
 		return 0, err
 	}

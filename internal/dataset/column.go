@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -35,9 +36,12 @@ const (
 const Limit = 0x1p480
 
 // check gives the first fault of what is asked for.
-func check(columns []Column, unit string, missing Missing) error {
+func check(columns []Column, unit string, missing Missing, precision Precision) error {
 	if missing != MissingError && missing != MissingDropRow {
 		return &Error{Reason: `missing must be "error" or "drop-row"`}
+	}
+	if precision != "" && precision != Float64 && precision != Float32 {
+		return &Error{Reason: `precision must be "float64" or "float32"`}
 	}
 	if len(columns) == 0 {
 		return &Error{Reason: "no columns are asked for"}
@@ -63,35 +67,68 @@ func check(columns []Column, unit string, missing Missing) error {
 	return checkUnit(unit)
 }
 
+// Precision says in which numbers rows are kept. Reading and scaling are in float64
+// either way.
+type Precision string
+
+const (
+	Float64 Precision = "float64"
+	// Float32 rounds each value once, after offset and scale.
+	Float32 Precision = "float32"
+)
+
+// limit32 is the least magnitude that rounds to an infinity in float32: halfway
+// between the largest float32 and 2^128.
+const limit32 = 0x1.ffffffp127
+
 // trim takes spaces and tabs off both ends; a line break inside quotes stays.
 func trim(s string) string { return strings.Trim(s, " \t") }
 
+func trimBytes(s []byte) []byte { return bytes.Trim(s, " \t") }
+
 // isMissing says whether a trimmed field is a missing value ([Missing]).
-func isMissing(field string) bool {
-	return field == "" || field == "NA" || strings.EqualFold(field, "nan")
+func isMissing(field []byte) bool {
+	switch len(field) {
+	case 0:
+		return true
+	case 2:
+		return string(field) == "NA"
+	case 3:
+		return field[0]|0x20 == 'n' && field[1]|0x20 == 'a' && field[2]|0x20 == 'n'
+	}
+	return false
 }
 
-// value reads one field. The reason is empty if the field is in order or missing.
-func (c Column) value(field string) (v float64, missing bool, reason string) {
-	field = trim(field)
+// parse reads one field; NaN is a missing value. The reason is empty if the field is
+// in order or missing.
+func parse(field []byte) (v float64, reason string) {
+	field = trimBytes(field)
 	if isMissing(field) {
-		return 0, true, ""
+		return math.NaN(), ""
 	}
-	v, err := strconv.ParseFloat(field, 64)
+	if v, end, ok := number(field, 0); ok && end == len(field) {
+		return v, ""
+	}
+	v, err := strconv.ParseFloat(string(field), 64)
 	if math.IsInf(v, 0) {
 		if err != nil {
-			return 0, false, "the number is beyond float64"
+			return 0, "the number is beyond float64"
 		}
-		return 0, false, "the value is infinite"
+		return 0, "the value is infinite"
 	}
 	if err != nil || math.IsNaN(v) {
-		return 0, false, "not a number"
+		return 0, "not a number"
 	}
-	v = (v - c.Offset) / c.Scale
-	// Also catches an infinity from the subtraction or the division; a NaN
-	// cannot come of finite v and Offset and a Scale above 0, and would be caught.
-	if !(math.Abs(v) < Limit) {
-		return 0, false, "the value is 2^480 or more after offset and scale"
+	return v, ""
+}
+
+// checkUnit gives the fault of a unit column's name; none is in order.
+func checkUnit(name string) error {
+	switch {
+	case name != "" && trim(name) == "":
+		return &Error{Reason: "the unit column's name is blank"}
+	case name != trim(name):
+		return &Error{Column: name, Reason: "the name has spaces around it"}
 	}
-	return v, false, ""
+	return nil
 }

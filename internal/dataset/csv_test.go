@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +28,18 @@ func write(t testing.TB, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func ReadCSV(path string, columns []Column, unit string, missing Missing) (*Rows, error) {
+	return ReadCSVWith(path, columns, unit, missing, ReadOptions{})
+}
+
+func ReadCSVWith(path string, columns []Column, unit string, missing Missing, o ReadOptions) (*Rows, error) {
+	return Read(Source{Path: path, Format: CSV}, Request{Columns: columns, Unit: unit, Missing: missing}, o)
+}
+
+func InspectCSV(path, unit string) (Info, error) {
+	return Inspect(Source{Path: path, Format: CSV}, unit, ReadOptions{})
 }
 
 // ab asks for b before a, so that an order taken from the file shows.
@@ -353,6 +367,10 @@ func FuzzReadCSV(f *testing.F) {
 		}
 		path := write(t, string(text))
 		r, err := ReadCSV(path, ab, unit, missing)
+		want, refused := slowCSV(path, text, ab, unit, missing)
+		if fmt.Sprint(err) != fmt.Sprint(refused) || err == nil && !reflect.DeepEqual(r, want) {
+			t.Fatalf("%+v, %v\nencoding/csv and strconv: %+v, %v", r, err, want, refused)
+		}
 		info, structure := InspectCSV(path, unit)
 		if err != nil {
 			e, ok := errors.AsType[*Error](err)

@@ -11,10 +11,12 @@ import (
 // of data where the names should be.
 type Error struct {
 	File   string // path as given to the reader; empty if the fault is in the columns asked for
-	Row    int    // line of the file, from 1; 0 if the fault is in no line
+	Row    int    // line of a text file, or row of data, from 1; 0 if the fault is in none
 	Column string // name as in the proposal; empty if the fault is in no such column
 	Reason string
 	Err    error // the operating system's error, if that was the fault
+
+	word string // what Row counts; empty: lines
 }
 
 func (e *Error) Error() string {
@@ -23,7 +25,11 @@ func (e *Error) Error() string {
 		b.WriteString(e.File + ": ")
 	}
 	if e.Row > 0 {
-		b.WriteString("line " + strconv.Itoa(e.Row))
+		word := e.word
+		if word == "" {
+			word = "line"
+		}
+		b.WriteString(word + " " + strconv.Itoa(e.Row))
 		if e.Column == "" {
 			b.WriteString(": ")
 		} else {

@@ -1,8 +1,11 @@
 package dataset
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
-// Rows are a file's rows, and the units that they belong to. Without a unit column
+// Rows are a data set's rows, and the units that they belong to. Without a unit column
 // each row is a unit.
 //
 // A dropped row stays, as a row of zeros. Privacy is under replacement of a unit,
@@ -15,12 +18,14 @@ import "slices"
 type Rows struct {
 	// Values is Rows×D, row-major: row i, column j (in the proposal's order)
 	// is Values[i*D+j]. All finite and below [Limit] in magnitude. Owned by the
-	// caller.
+	// caller. nil of rows in float32.
 	Values []float64
+	// Values32 is Values in float32, each the float64 rounded once; nil of rows in float64.
+	Values32 []float32
 	// Unit is the unit of each row: Rows numbers in 0..Units-1, in order of first
 	// appearance. nil without a unit column: row i is unit i. Owned by the caller.
 	Unit []int
-	// Rows counts the file's data rows, dropped ones too. At least 1.
+	// Rows counts the data rows, dropped ones too. At least 1.
 	Rows int
 	// Units counts the unit column's distinct values, those too all of whose rows
 	// were dropped; without a unit column it is Rows.
@@ -32,55 +37,214 @@ type Rows struct {
 	Dropped int
 	// Absent are the indices of the dropped rows, ascending; as private as Dropped.
 	Absent []int
-	// SHA256 of the file's bytes, all of them.
+	// SHA256 is the pin: of the file's bytes, all of them, or of a query's answer
+	// ([Source]).
 	SHA256 [32]byte
 }
 
-// Info is what a site can say of a file without reading its numbers.
+// Info is what a site can say of a data set without reading its numbers.
 type Info struct {
 	// Rows and Units are as in [Rows].
 	Rows, Units int
 	// Header holds the column names in the file's order.
 	Header []string
-	// SHA256 of the file's bytes, all of them.
+	// SHA256 is as in [Rows].
 	SHA256 [32]byte
 }
 
-// builder turns rows of text into Rows.
+// blockValues is how many values a builder gathers before it hands them on: as much as
+// a second-level cache holds beside a buffer of the file.
+const blockValues = 16 << 10
+
+// sink takes rows in order, whole rows each time. It must not keep block.
+type sink func(block []float64) error
+
+// builder turns a table's fields into rows, one row at a time: begin, put, text and whose
+// for its fields in any order, end. Of several faults of a row, the unit's comes first
+// and then that of the first column asked for.
 type builder struct {
-	file    string
-	columns []Column
-	missing Missing
-	rows    *Rows
+	file, word string
+	columns    []Column
+	unit       string // the unit column; empty: every row is a unit
+	missing    Missing
+	precision  Precision
+	limit      float64 // of a magnitude after offset and scale
+	sink       sink
+
+	block []float64 // rows that sink has not got
+	row   []float64 // the one under way, the end of block
+	at    int       // its line, or its number
+
+	drop    bool
+	bad     int // first column at fault, len(columns) if none is
+	reason  string
+	nobody  bool // the unit is missing
+	number  int  // of its unit
+	seen    map[string]int
+	units   []int32
+	absent  []int
+	count   int // rows, the one under way not among them
+	reserve func(rows float64)
 }
 
-func newBuilder(file string, columns []Column, missing Missing) *builder {
-	return &builder{file, columns, missing, &Rows{D: len(columns)}}
+func newBuilder(file, word string, columns []Column, unit string, missing Missing, precision Precision, s sink) *builder {
+	b := &builder{file: file, word: word, columns: columns, unit: unit, missing: missing, precision: precision, sink: s, limit: Limit}
+	if precision == Float32 {
+		b.limit = limit32
+	}
+	rows := 1
+	if len(columns) > 0 {
+		rows = max(1, blockValues/len(columns))
+	}
+	b.block = make([]float64, 0, rows*len(columns))
+	if unit != "" {
+		b.seen = map[string]int{}
+	}
+	return b
 }
 
-// add appends a row. field gives the text of a column by its index in the
-// proposal. A row is validated whole before it is dropped: whether a fault is
-// reported does not depend on a missing value beside it.
-func (b *builder) add(line int, field func(column int) string) error {
-	drop := false
-	for j, c := range b.columns {
-		v, missing, reason := c.value(field(j))
-		if missing && b.missing == MissingError {
-			reason = "the value is missing"
-		}
-		if reason != "" {
-			return &Error{File: b.file, Row: line, Column: c.Name, Reason: reason}
-		}
-		drop = drop || missing
-		b.rows.Values = append(b.rows.Values, v)
+// begin starts the row of a line.
+func (b *builder) begin(at int) {
+	d := len(b.columns)
+	b.row = b.block[len(b.block) : len(b.block)+d]
+	b.at, b.drop, b.bad, b.nobody = at, false, d, false
+}
+
+// put gives a column its number, not yet offset and scaled; NaN is a missing value.
+func (b *builder) put(j int, v float64) {
+	c, raw := &b.columns[j], v
+	if c.Offset != 0 || c.Scale != 1 {
+		v = (v - c.Offset) / c.Scale
 	}
-	if drop {
-		clear(b.rows.Values[len(b.rows.Values)-b.rows.D:])
-		b.rows.Dropped++
-		b.rows.Absent = append(b.rows.Absent, b.rows.Rows)
+	// Also catches an infinity, of the file or from the subtraction or the division.
+	// A NaN cannot come of finite v and Offset and a Scale above 0.
+	if math.Abs(v) < b.limit {
+		b.row[j] = v
+		return
 	}
-	b.rows.Rows++
+	b.odd(j, raw)
+}
+
+// odd takes a number that is no value.
+func (b *builder) odd(j int, raw float64) {
+	switch {
+	case math.IsInf(raw, 0):
+		b.fault(j, "the value is infinite")
+	case !math.IsNaN(raw):
+		b.fault(j, b.beyond())
+	case b.missing == MissingError:
+		b.fault(j, "the value is missing")
+	default:
+		b.drop = true
+	}
+}
+
+func (b *builder) beyond() string {
+	if b.precision == Float32 {
+		return "the value is beyond float32 after offset and scale"
+	}
+	return "the value is 2^480 or more after offset and scale"
+}
+
+// text gives a column its field as text.
+func (b *builder) text(j int, field []byte) {
+	v, reason := parse(field)
+	if reason != "" {
+		b.fault(j, reason)
+		return
+	}
+	b.put(j, v)
+}
+
+func (b *builder) fault(j int, reason string) {
+	if j < b.bad {
+		b.bad, b.reason = j, reason
+	}
+}
+
+// whose gives the row its unit. Values are compared as text: 7, 07 and 7.0
+// are three units. A missing value (the same as in a number's column) is a fault
+// whatever becomes of missing numbers: nobody can tell whose row it is, and rows
+// of many people taken for one unit, or of one for many, would not be protected as
+// the study says.
+func (b *builder) whose(field []byte) {
+	field = trimBytes(field)
+	if isMissing(field) {
+		b.nobody = true
+		return
+	}
+	i, ok := b.seen[string(field)]
+	if !ok {
+		i = len(b.seen)
+		b.seen[string(field)] = i
+	}
+	b.number = i
+}
+
+// end checks the row and takes it. A row is validated whole before it is dropped:
+// whether a fault is reported does not depend on a missing value beside it.
+func (b *builder) end() error {
+	switch {
+	case b.nobody:
+		return &Error{File: b.file, Row: b.at, word: b.word, Column: b.unit, Reason: "the unit is missing"}
+	case b.bad < len(b.columns):
+		return &Error{File: b.file, Row: b.at, word: b.word, Column: b.columns[b.bad].Name, Reason: b.reason}
+	case b.count == maxRows:
+		return &Error{File: b.file, Row: b.at, word: b.word, Reason: "more than 2^31-1 rows"}
+	}
+	if b.drop {
+		clear(b.row)
+		b.absent = append(b.absent, b.count)
+	}
+	if b.seen != nil {
+		b.units = append(b.units, int32(b.number))
+	}
+	b.count++
+	b.block = b.block[:len(b.block)+len(b.columns)]
+	if len(b.block)+len(b.columns) > cap(b.block) {
+		return b.flush()
+	}
 	return nil
+}
+
+// maxRows keeps a row's unit in 32 bits.
+const maxRows = 1<<31 - 1
+
+// flush hands on what was gathered.
+func (b *builder) flush() error {
+	if len(b.block) == 0 {
+		return nil
+	}
+	err := b.sink(b.block)
+	b.block = b.block[:0]
+	return err
+}
+
+// finish gives what is known of all rows, without values and hash.
+func (b *builder) finish(empty string) (*Rows, error) {
+	if err := b.flush(); err != nil {
+		return nil, err
+	}
+	if b.count == 0 {
+		return nil, &Error{File: b.file, Reason: empty}
+	}
+	r := &Rows{Rows: b.count, Units: b.count, D: len(b.columns), Dropped: len(b.absent), Absent: b.absent}
+	if b.seen != nil {
+		r.Units = len(b.seen)
+	}
+	return r, nil
+}
+
+// unitColumn gives [Rows.Unit].
+func (b *builder) unitColumn() []int {
+	if b.seen == nil {
+		return nil
+	}
+	out := make([]int, len(b.units))
+	for i, u := range b.units {
+		out[i] = int(u)
+	}
+	return out
 }
 
 // sampleRows are read before the file's number of rows is estimated.
@@ -90,12 +254,35 @@ const sampleRows = 1024
 // a big file is not copied each time the slice grows. A row has at least two bytes
 // a column, so what is reserved stays below about four times the file's size.
 func (b *builder) expect(read, total int64) {
-	if b.rows.Rows != sampleRows || read <= 0 || total <= read {
+	if read > 0 && total > read && b.reserve != nil {
+		b.reserve(float64(b.count) * float64(total-read) / float64(read) * 1.03)
+	}
+}
+
+// memory is a sink that keeps all rows.
+type memory struct {
+	values   []float64
+	values32 []float32
+}
+
+func (m *memory) take(block []float64) error {
+	m.values = append(m.values, block...)
+	return nil
+}
+
+func (m *memory) take32(block []float64) error {
+	for _, v := range block {
+		m.values32 = append(m.values32, float32(v))
+	}
+	return nil
+}
+
+// into gives the builder of columns that keeps rows here.
+func (m *memory) into(b *builder) {
+	d := float64(len(b.columns))
+	if b.precision == Float32 {
+		b.sink, b.reserve = m.take32, func(rows float64) { m.values32 = slices.Grow(m.values32, int(rows*d)) }
 		return
 	}
-	more := float64(sampleRows) * float64(total-read) / float64(read) * 1.03
-	b.rows.Values = slices.Grow(b.rows.Values, int(more)*b.rows.D)
-	if b.rows.Unit != nil {
-		b.rows.Unit = slices.Grow(b.rows.Unit, int(more))
-	}
+	b.sink, b.reserve = m.take, func(rows float64) { m.values = slices.Grow(m.values, int(rows*d)) }
 }

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"errors"
 	"hash"
@@ -10,18 +9,10 @@ import (
 	"os"
 )
 
-// ReadOptions are what a reader may be given besides the data's description.
-type ReadOptions struct {
-	// Progress is called about every 256 KiB with the bytes read so far and
-	// the file's size, on the reading goroutine. May be nil.
-	Progress func(read, total int64)
-}
-
 const bufferSize = 256 << 10
 
 // source is a file that is hashed as it is read.
 type source struct {
-	*bufio.Reader
 	path     string
 	file     *os.File
 	before   fs.FileInfo
@@ -44,16 +35,11 @@ func open(path string, o ReadOptions) (*source, error) {
 		return nil, unreadable(path, err)
 	}
 	s := &source{path: path, file: f, before: before, hash: sha256.New(), progress: o.Progress}
-	s.Reader = bufio.NewReaderSize(tap{s}, bufferSize)
 	return s, nil
 }
 
-// tap is the unbuffered side of a source: every byte that any parser sees has
-// gone through it.
-type tap struct{ s *source }
-
-func (t tap) Read(p []byte) (int, error) {
-	s := t.s
+// Read gives a parser that goes from the first byte to the last what is hashed.
+func (s *source) Read(p []byte) (int, error) {
 	n, err := s.file.Read(p)
 	s.hash.Write(p[:n]) // never fails (hash.Hash)
 	s.read += int64(n)
@@ -63,11 +49,11 @@ func (t tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish reads what a parser may have left, gives the hash of all bytes and
+// finish reads what a parser may have left, or all for one that reads here and there, gives the hash of all bytes and
 // refuses a regular file that was written to meanwhile: what was read may be half
 // of the old and half of the new.
 func (s *source) finish() (sum [32]byte, err error) {
-	if _, err := io.Copy(io.Discard, s.Reader); err != nil {
+	if _, err := io.CopyBuffer(io.Discard, s, make([]byte, bufferSize)); err != nil {
 		return sum, unreadable(s.path, err)
 	}
 	after, err := s.file.Stat()

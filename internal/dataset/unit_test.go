@@ -142,33 +142,24 @@ func TestUnitMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.close()
-	table, err := newCSV(src)
+	table, err := openCSV(src, src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := table.units("u")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := newBuilder(path, "line", nil, "u", MissingError, "", nil)
 	before := heap()
-	for {
-		record, line, err := table.next()
-		if err != nil {
-			break
-		}
-		if _, err := u.add(record, line); err != nil {
-			t.Fatal(err)
-		}
+	if err := table.rows(b); err != nil {
+		t.Fatal(err)
 	}
 	grown := int64(heap()) - int64(before)
-	if u.count != units {
-		t.Fatalf("%d units, want %d", u.count, units)
+	if len(b.seen) != units {
+		t.Fatalf("%d units, want %d", len(b.seen), units)
 	}
 	// The lines of the units alone would be 2 MB.
 	if limit := int64(units * wide / 4); grown > limit {
 		t.Fatalf("%d units hold %d bytes, want below %d", units, grown, limit)
 	}
-	runtime.KeepAlive(u)
+	runtime.KeepAlive(b)
 }
 
 func heap() uint64 {

@@ -1,0 +1,158 @@
+package dataset
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Format is how a file holds its table.
+type Format string
+
+// The formats that are read. Without a word for it the end of a file's name decides: .csv,
+// .csv.gz, .parquet, .npy, .npz.
+const (
+	CSV     Format = "csv"
+	CSVGzip Format = "csv.gz"
+)
+
+// Formats lists the formats of files.
+var Formats = []Format{CSV, CSVGzip}
+
+// FormatOf gives the format that a file's name says, or "".
+func FormatOf(path string) Format {
+	name := strings.ToLower(filepath.Base(path))
+	// The longest end first: .csv.gz is no .gz of something else.
+	for _, f := range slices.Backward(Formats) {
+		if strings.HasSuffix(name, "."+string(f)) {
+			return f
+		}
+	}
+	return ""
+}
+
+// Source says where a data set's rows are.
+type Source struct {
+	// Path of a file.
+	Path string
+	// Format of the file; empty: what its name says.
+	Format Format
+}
+
+// Request says what is read of a source.
+type Request struct {
+	// Columns in the order in which a row holds them.
+	Columns []Column
+	// Unit names the column whose value says which unit a row belongs to ([Rows]);
+	// empty: every row is a unit. It cannot be one of Columns.
+	Unit string
+	// Missing says what becomes of a row with a missing value.
+	Missing Missing
+	// Precision in which rows are kept; empty: Float64.
+	Precision Precision
+}
+
+// ReadOptions are what a reader may be given besides the data's description.
+type ReadOptions struct {
+	// Progress is called about every 256 KiB with the bytes read so far and
+	// the file's size, on the reading goroutine. May be nil.
+	Progress func(read, total int64)
+}
+
+// table is a source's rows in one of the formats.
+type table interface {
+	// header gives the names of the columns.
+	header() []string
+	// word says what a fault counts: "line" or "row".
+	word() string
+	// rows gives all rows to b, each once and in the source's order.
+	rows(b *builder) error
+}
+
+// Read reads the named columns into memory, in the order given. Every error is an
+// [*Error]. A fault is reported for the first row that has one.
+func Read(s Source, q Request, o ReadOptions) (*Rows, error) {
+	var m memory
+	r, b, err := s.read(q, o, m.into)
+	if err != nil {
+		return nil, err
+	}
+	r.Values, r.Values32, r.Unit = m.values, m.values32, b.unitColumn()
+	return r, nil
+}
+
+// Inspect counts the rows and units, reads the header and takes the pin. It makes
+// every check of [Read] but those of columns and values other than the unit
+// column's, and counts the same units. Every error is an [*Error].
+func Inspect(s Source, unit string, o ReadOptions) (Info, error) {
+	if err := checkUnit(unit); err != nil {
+		return Info{}, err
+	}
+	var header []string
+	r, _, err := s.scan(Request{Unit: unit}, o, func(*builder) {}, &header)
+	if err != nil {
+		return Info{}, err
+	}
+	return Info{Rows: r.Rows, Units: r.Units, Header: header, SHA256: r.SHA256}, nil
+}
+
+// read reads rows into a sink, which prepare gives to the builder.
+func (s Source) read(q Request, o ReadOptions, prepare func(*builder)) (*Rows, *builder, error) {
+	if err := check(q.Columns, q.Unit, q.Missing, q.Precision); err != nil {
+		return nil, nil, err
+	}
+	return s.scan(q, o, prepare, nil)
+}
+
+func (s Source) scan(q Request, o ReadOptions, prepare func(*builder), header *[]string) (*Rows, *builder, error) {
+	src, err := open(s.Path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.close()
+	t, err := s.table(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	if header != nil {
+		*header = t.header()
+	}
+	b := newBuilder(s.Path, t.word(), q.Columns, q.Unit, q.Missing, q.Precision, nil)
+	prepare(b)
+	if err := t.rows(b); err != nil {
+		return nil, nil, err
+	}
+	r, err := b.finish("no rows follow the header")
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.SHA256, err = src.finish(); err != nil {
+		return nil, nil, err
+	}
+	return r, b, nil
+}
+
+func (s Source) table(src *source) (table, error) {
+	f := s.Format
+	if f == "" {
+		f = FormatOf(s.Path)
+	}
+	switch f {
+	case CSV:
+		return openCSV(src, src)
+	case CSVGzip:
+		return openGzip(src)
+	case "":
+		return nil, &Error{File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends())}
+	}
+	return nil, &Error{File: s.Path, Reason: fmt.Sprintf("format must be one of %s", ends())}
+}
+
+func ends() string {
+	var out []string
+	for _, f := range Formats {
+		out = append(out, "."+string(f))
+	}
+	return strings.Join(out, " ")
+}
