@@ -31,8 +31,10 @@ func main() {
 		{name: "AVX2", parts: 2, masks: masks, round: round, vector: YMM, groups: []int{4, 2, 1}, adds: []int{8, 4, 2, 1}},
 		{name: "AVX512", parts: 1, masks: masks, round: round, vector: ZMM, groups: []int{8, 4, 2, 1}, adds: []int{8, 4, 2, 1}},
 	} {
-		s.dots()
-		s.accumulate()
+		for _, s.bytes = range []int{8, 4} {
+			s.dots()
+			s.accumulate()
+		}
 		s.read()
 	}
 	Generate()
@@ -45,8 +47,16 @@ type set struct {
 	masks, round Mem
 	vector       func() reg.VecVirtual
 	groups, adds []int
+	bytes        int             // of a stored value: 8, or 4 that are widened as they are loaded
 	mask         [2]reg.Register // set by tail
 }
+
+// suffix and element name a kernel and the type of the rows it takes.
+func (s *set) suffix() string  { return map[int]string{8: "", 4: "32"}[s.bytes] }
+func (s *set) element() string { return fmt.Sprint("float", 8*s.bytes) }
+
+// at is octet number o of a row.
+func (s *set) at(r reg.Register, o int) Mem { return Mem{Base: r, Disp: 8 * s.bytes * o} }
 
 // octet is eight float64 at the same place of a row, in one or two registers.
 type octet [2]reg.VecVirtual
@@ -91,6 +101,37 @@ func (s *set) load(o octet, m Mem, masked bool) {
 	})
 }
 
+// widen reads an octet of a row at m, as float64, or only the lanes of the mask.
+func (s *set) widen(o octet, m Mem, masked bool) {
+	if s.bytes == 8 {
+		s.load(o, m, masked)
+		return
+	}
+	s.each(func(p, disp int) {
+		switch m := m.Offset(disp / 2); {
+		case !masked:
+			VCVTPS2PD(m, o[p])
+		case s.wide():
+			VCVTPS2PD_Z(m, s.mask[0], o[p])
+		default: // the halves of the mask's words
+			x, mask := o[p].AsX(), s.mask[p].(reg.Vec)
+			VEXTRACTF128(Imm(1), mask.AsY(), x)
+			VSHUFPS(Imm(0x88), x, mask.AsX(), x)
+			VMASKMOVPS(m, x, x)
+			VCVTPS2PD(x, o[p])
+		}
+	})
+}
+
+// prefetch asks for a line of rows to come. Of float64 there are too many to push out of the first-level cache what is in use there.
+func (s *set) prefetch(m Mem) {
+	if s.bytes == 8 {
+		PREFETCHT1(m)
+	} else {
+		PREFETCHT0(m)
+	}
+}
+
 func (s *set) store(o octet, m Mem, masked bool) {
 	s.each(func(p, disp int) {
 		switch {
@@ -130,6 +171,9 @@ func (s *set) tail() {
 	}
 }
 
+// shift makes bytes of a row's length.
+func (s *set) shift(stride reg.Register) { SHLQ(Imm(map[int]uint64{8: 3, 4: 2}[s.bytes]), stride) }
+
 // rows are pointers to so many rows, one after another, from the first.
 func rows(first, stride reg.Register, n int) []reg.GPVirtual {
 	r := make([]reg.GPVirtual, n)
@@ -144,28 +188,36 @@ func rows(first, stride reg.Register, n int) []reg.GPVirtual {
 	return r
 }
 
-// columns runs body over d columns: two octets at a time, one, and the tail under the mask. Body is given how far the pointers are to be
-// displaced; forward moves them by so many bytes.
-func columns(label string, body func(disp int, masked bool), forward func(bytes int)) {
+// columns runs body over d columns: two octets at a time, one, and the tail under the mask. Body is given the octet's number from where the
+// pointers are; forward moves them by so many octets.
+func columns(label string, body func(o int, masked bool), forward func(octets int)) {
 	n, d := Load(Param("d"), GP64()), argument("d")
 	SHRQ(Imm(4), n)
 	JZ(LabelRef(label + "_one"))
 	Label(label + "_two")
 	body(0, false)
-	body(64, false)
-	forward(128)
+	body(1, false)
+	forward(2)
 	DECQ(n)
 	JNZ(LabelRef(label + "_two"))
 	Label(label + "_one")
 	TESTQ(U32(8), d)
 	JZ(LabelRef(label + "_tail"))
 	body(0, false)
-	forward(64)
+	forward(1)
 	Label(label + "_tail")
 	TESTQ(U32(7), d)
 	JZ(LabelRef(label + "_done"))
 	body(0, true)
 	Label(label + "_done")
+}
+
+// forward moves a pointer to float64 or their sums, and those to rows, by so many octets.
+func (s *set) forward(octets int, at reg.Register, r []reg.GPVirtual) {
+	ADDQ(U32(uint32(64*octets)), at)
+	for i := range r {
+		ADDQ(U32(uint32(8*s.bytes*octets)), r[i])
+	}
 }
 
 // argument is a parameter where the caller put it: there are not enough registers for all.
@@ -178,55 +230,54 @@ func argument(name string) Mem {
 }
 
 // next sets first to the row after r, which columns left at r's tail.
-func next(first, r reg.Register) {
+func (s *set) next(first, r reg.Register) {
 	tail := Load(Param("d"), GP64())
 	ANDQ(Imm(7), tail)
-	LEAQ(Mem{Base: r, Index: tail, Scale: 8}, first)
+	LEAQ(Mem{Base: r, Index: tail, Scale: uint8(s.bytes)}, first)
 }
 
 // dots is s[i] = rows[i]ᵀx for n rows of d. Lane l of a row's octet adds the products j = l mod 8 in order of j; reduce adds the lanes.
 func (s *set) dots() {
-	TEXT("dots"+s.name, NOSPLIT, "func(s, rows, x *float64, n, d int)")
+	TEXT("dots"+s.suffix()+s.name, NOSPLIT, fmt.Sprintf("func(s *float64, rows *%s, x *float64, n, d, ahead int)", s.element()))
 	Pragma("noescape")
-	Doc(fmt.Sprintf("dots%s is dotsPortable for n rows of length d ≥ 1.", s.name))
+	Doc(fmt.Sprintf("dots%s%s is dotsPortable for n rows of length d ≥ 1.", s.suffix(), s.name))
 	s.tail()
 	out, first, n, stride := Load(Param("s"), GP64()), Load(Param("rows"), GP64()), Load(Param("n"), GP64()), Load(Param("d"), GP64())
-	SHLQ(Imm(3), stride)
+	s.shift(stride)
 	for _, g := range s.groups {
 		label := fmt.Sprint("rows", g)
 		Label(label)
 		CMPQ(n, Imm(uint64(g)))
 		JLT(LabelRef(label + "_end"))
-		r, at := rows(first, stride, g), Load(Param("x"), GP64())
+		r, at, ahead := rows(first, stride, g), Load(Param("x"), GP64()), Load(Param("ahead"), GP64())
 		acc := make([]octet, g)
 		for i := range acc {
 			acc[i] = s.zero()
 		}
-		columns(label, func(disp int, masked bool) {
+		columns(label, func(o int, masked bool) {
 			xs := s.octet()
-			s.load(xs, Mem{Base: at, Disp: disp}, masked)
+			s.load(xs, Mem{Base: at, Disp: 64 * o}, masked)
 			for i := range r {
-				m, product := Mem{Base: r[i], Disp: disp}, s.octet()
-				if masked {
-					s.load(product, m, true)
+				m, product := s.at(r[i], o), s.octet()
+				direct := !masked && s.bytes == 8
+				if !direct {
+					s.widen(product, m, masked)
+				}
+				if i%2 == 0 && !masked && (s.bytes == 8 || o == 0) { // once a line
+					s.prefetch(m.Idx(ahead, 1))
 				}
 				s.each(func(p, half int) {
-					if masked {
-						VMULPD(xs[p], product[p], product[p])
-					} else {
+					if direct {
 						VMULPD(m.Offset(half), xs[p], product[p])
+					} else {
+						VMULPD(xs[p], product[p], product[p])
 					}
 					VADDPD(product[p], acc[i][p], acc[i][p])
 				})
 			}
-		}, func(bytes int) {
-			ADDQ(Imm(uint64(bytes)), at)
-			for i := range r {
-				ADDQ(Imm(uint64(bytes)), r[i])
-			}
-		})
+		}, func(octets int) { s.forward(octets, at, r) })
 		s.reduce(acc, out)
-		next(first, r[g-1])
+		s.next(first, r[g-1])
 		ADDQ(Imm(uint64(8*g)), out)
 		SUBQ(Imm(uint64(g)), n)
 		JMP(LabelRef(label))
@@ -304,12 +355,12 @@ func (s *set) quarter(a, b, c, d octet) reg.VecVirtual {
 // accumulate adds the bits of FMA(c[i], rows[i][j], 1.5·2^52) to acc[j]. While it works on rows that are in cache, it asks for the lines
 // ahead of them by so many bytes: prefetching reads nothing that a program can see, and never faults.
 func (s *set) accumulate() {
-	TEXT("accumulate"+s.name, NOSPLIT, "func(acc *uint64, rows, c *float64, n, d, ahead int)")
+	TEXT("accumulate"+s.suffix()+s.name, NOSPLIT, fmt.Sprintf("func(acc *uint64, rows *%s, c *float64, n, d, ahead int)", s.element()))
 	Pragma("noescape")
-	Doc(fmt.Sprintf("accumulate%s is accumulatePortable for n rows of length d ≥ 1. It prefetches what lies ahead bytes after each row.", s.name))
+	Doc(fmt.Sprintf("accumulate%s%s is accumulatePortable for n rows of length d ≥ 1. It prefetches what lies ahead bytes after each row.", s.suffix(), s.name))
 	s.tail()
 	first, c, n, stride := Load(Param("rows"), GP64()), Load(Param("c"), GP64()), Load(Param("n"), GP64()), Load(Param("d"), GP64())
-	SHLQ(Imm(3), stride)
+	s.shift(stride)
 	constant := s.vector()
 	VBROADCASTSD(s.round, constant)
 	for _, g := range s.adds {
@@ -323,28 +374,23 @@ func (s *set) accumulate() {
 			coefficient[i] = s.vector()
 			VBROADCASTSD(Mem{Base: c, Disp: 8 * i}, coefficient[i])
 		}
-		columns(label, func(disp int, masked bool) {
+		columns(label, func(o int, masked bool) {
 			sum := s.octet()
-			s.load(sum, Mem{Base: at, Disp: disp}, masked)
+			s.load(sum, Mem{Base: at, Disp: 64 * o}, masked)
 			for i := range r {
 				y := s.octet()
-				s.load(y, Mem{Base: r[i], Disp: disp}, masked)
-				if !masked {
-					PREFETCHT0(Mem{Base: r[i], Index: ahead, Scale: 1, Disp: disp})
+				s.widen(y, s.at(r[i], o), masked)
+				if (i%2 == 1 || g == 1) && !masked && (s.bytes == 8 || o == 0) { // once a line
+					s.prefetch(s.at(r[i], o).Idx(ahead, 1))
 				}
 				s.each(func(p, _ int) {
 					VFMADD213PD(constant, coefficient[i], y[p])
 					VPADDQ(y[p], sum[p], sum[p])
 				})
 			}
-			s.store(sum, Mem{Base: at, Disp: disp}, masked)
-		}, func(bytes int) {
-			ADDQ(Imm(uint64(bytes)), at)
-			for i := range r {
-				ADDQ(Imm(uint64(bytes)), r[i])
-			}
-		})
-		next(first, r[g-1])
+			s.store(sum, Mem{Base: at, Disp: 64 * o}, masked)
+		}, func(octets int) { s.forward(octets, at, r) })
+		s.next(first, r[g-1])
 		ADDQ(Imm(uint64(8*g)), c)
 		SUBQ(Imm(uint64(g)), n)
 		JMP(LabelRef(label))

@@ -62,12 +62,12 @@ func (m *Matrix) height(blockBytes int) int {
 }
 
 // fusedHeight is height for the fused paths, where a row's numbers do not depend on its block: as many as the kernels like to take at a time. Rows too
-// long for two to stay in a first-level cache, with as many ahead and the sums, come from the second-level one, eight at a time to read and write the sums
-// less often.
+// long for two to stay in a first-level cache, with the sums, come from the second-level one, eight at a time to read and write the sums
+// less often. So do float32, which arithmetic limits before memory does.
 func (m *Matrix) fusedHeight(blockBytes int) int {
 	h := max(2, blockBytes/(8*m.d))
-	if m.d > longRow {
-		h = 8
+	if m.d > longRow || m.values.size() == 4 {
+		h = max(8, h)
 	}
 	for _, step := range []int{8, 4, 2} {
 		if h >= step {

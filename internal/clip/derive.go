@@ -9,7 +9,7 @@ import (
 const maxCenter = 0x1p300
 
 // derived is the matrix of values, each brought to the nearest that a matrix may hold. The bounds that were checked at ingest hold again,
-// whatever the rows: refusing one here would tell of data.
+// whatever the rows: refusing one here would tell of data. It is float64 whatever it is derived from.
 // absent rows, nil for none, are zeros again: what they became tells of no row.
 func derived(d int, values []float64, starts []int, absent []bool) *Matrix {
 	top := math.Nextafter(valueLimit(d), 0)
@@ -21,7 +21,7 @@ func derived(d int, values []float64, starts []int, absent []bool) *Matrix {
 			clear(values[i*d : (i+1)*d])
 		}
 	}
-	m := withNorms(d, values, starts)
+	m := withNorms(d, stored{wide: values}, starts)
 	m.absent = absent
 	return m
 }
@@ -37,9 +37,10 @@ func (m *Matrix) Less(center []float64) (*Matrix, error) {
 			return nil, &QueryError{"center", fmt.Sprintf("is not finite or above 2^300 at index %d", j)}
 		}
 	}
-	values := make([]float64, len(m.values))
+	values := make([]float64, m.values.len())
+	var wide []float64
 	for lo := 0; lo < len(values); lo += m.d {
-		out, row := values[lo:lo+m.d], m.values[lo:lo+m.d]
+		out, row := values[lo:lo+m.d], m.values.part(lo, lo+m.d).widened(&wide)
 		for j, c := range center {
 			out[j] = row[j] - c
 		}
@@ -57,10 +58,11 @@ func (m *Matrix) Off(found []float64) (*Matrix, error) {
 		return nil, err
 	}
 	d := m.d
-	values := make([]float64, len(m.values))
+	values := make([]float64, m.values.len())
+	var wide []float64
 	s := make([]float64, len(found)/d)
 	for lo := 0; lo < len(values); lo += d {
-		out, row := values[lo:lo+d], m.values[lo:lo+d]
+		out, row := values[lo:lo+d], m.values.part(lo, lo+d).widened(&wide)
 		for l := range s {
 			s[l] = -dot(row, found[l*d:(l+1)*d])
 		}
@@ -93,8 +95,10 @@ func (m *Matrix) Pairs(order []int) (*Matrix, error) {
 			absent[i] = m.absent[order[2*i]] || m.absent[order[2*i+1]]
 		}
 	}
+	var left, right []float64
+	at := func(u int, scratch *[]float64) []float64 { return m.values.part(u*d, (u+1)*d).widened(scratch) }
 	for i := range len(order) / 2 {
-		a, b := m.values[order[2*i]*d:][:d], m.values[order[2*i+1]*d:][:d]
+		a, b := at(order[2*i], &left), at(order[2*i+1], &right)
 		out := values[i*d : (i+1)*d]
 		for j := range out {
 			out[j] = (a[j] - b[j]) * (math.Sqrt2 / 2)

@@ -12,7 +12,7 @@ import (
 // held checks that every value of m is within the bounds that NewMatrix checks, and that its norms are those of its rows.
 func held(t *testing.T, m *Matrix, what string) {
 	t.Helper()
-	again, err := NewMatrix(m.d, slices.Clone(m.values))
+	again, err := NewMatrix(m.d, slices.Clone(m.values.wide))
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -29,11 +29,11 @@ func TestLess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []float64{0, -8, 2, -6, 4, -4}; !slices.Equal(c.values, want) || c.N() != m.N() {
-			t.Errorf("got %v", c.values)
+		if want := []float64{0, -8, 2, -6, 4, -4}; !slices.Equal(c.values.wide, want) || c.N() != m.N() {
+			t.Errorf("got %v", c.values.wide)
 		}
 		held(t, c, "less")
-		if !slices.Equal(m.values, values) {
+		if !slices.Equal(m.values.wide, values) {
 			t.Error("the matrix itself changed")
 		}
 	}
@@ -62,7 +62,7 @@ func TestOff(t *testing.T) {
 					t.Fatalf("2 units became %d", m.N())
 				}
 				for i := range 6 {
-					row, old := m.values[i*d:(i+1)*d], values[i*d:(i+1)*d]
+					row, old := m.values.wide[i*d:(i+1)*d], values[i*d:(i+1)*d]
 					s := make([]*big.Float, found)
 					for l := range s {
 						s[l] = exact(0)
@@ -113,8 +113,8 @@ func TestPairs(t *testing.T) {
 		t.Fatalf("%d units", m.N())
 	}
 	for j := range want {
-		if math.Abs(m.values[j]-want[j]*math.Sqrt2/2) > 1e-12*math.Abs(want[j]) {
-			t.Errorf("value %d is %v", j, m.values[j])
+		if math.Abs(m.values.wide[j]-want[j]*math.Sqrt2/2) > 1e-12*math.Abs(want[j]) {
+			t.Errorf("value %d is %v", j, m.values.wide[j])
 		}
 	}
 	for _, order := range [][]int{{0, 0}, {5, 0}, {-1, 0}, {0, 1, 2, 3, 4, 0}, {1, 2, 1}} {
@@ -260,8 +260,8 @@ func TestAbsentRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := 0.0
-		for i := 0; i < len(less.values); i += 2 {
-			sum += less.values[i]
+		for i := 0; i < len(less.values.wide); i += 2 {
+			sum += less.values.wide[i]
 		}
 		if want := -9.0 - 5 - 10; sum != want { // the row of zeros that is there counts
 			t.Errorf("%s: the sum less the center is %v, want %v", name, sum, want)

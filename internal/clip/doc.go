@@ -74,6 +74,13 @@
 // A row of Less or Off depends on one row, and one of Pairs on two units' that no other row depends on. So replacing one unit replaces one unit
 // of the derived matrix, to which the above applies: derived values are within the bounds that are checked at ingest.
 //
+// # Values stored as float32
+//
+// Every float32 is a float64, and widening one is exact, so a matrix of [NewMatrix32] or [NewUnits32] is the matrix of the same float64 values: rows are widened
+// as they are loaded, and all arithmetic after that, the products s, the norms and the coefficients included, is the float64 arithmetic above, in the same order.
+// So the bounds hold with the same slack, and the integers are the same to the bit (float32 values are below 2^128, far inside what ingest allows). What rounding
+// a site's values to float32 changes, it changes in one unit at a time, before the map.
+//
 // # Zero and tiny rows
 //
 // A row whose computed sum of squares is below 2^-960 counts as a zero row in the fused paths and totals. That is also what exact arithmetic

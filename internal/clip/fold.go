@@ -7,12 +7,13 @@ type fold struct {
 	q      Query
 	v      []float64 // the unit's vector; a moment without the √2
 	s      []float64 // scratch: one number for each row of a block
+	wide   []float64 // scratch: a block's float32 values
 	height int       // a multiple of four
 }
 
 func newFold(m *Matrix, q Query, blockBytes int) *fold {
 	height := m.height(blockBytes)
-	return &fold{m, q, make([]float64, q.Values(m.d)), make([]float64, height), height}
+	return &fold{m: m, q: q, v: make([]float64, q.Values(m.d)), s: make([]float64, height), height: height}
 }
 
 // unit sets v to the vector of unit i.
@@ -22,7 +23,7 @@ func (f *fold) unit(i int) {
 	clear(f.v)
 	for lo := first; lo < end; lo += f.height {
 		hi := min(lo+f.height, end)
-		s, rows := f.s[:hi-lo], f.m.values[lo*d:hi*d]
+		s, rows := f.s[:hi-lo], f.m.values.part(lo*d, hi*d).widened(&f.wide)
 		switch f.q.Map {
 		case Power:
 			for at := 0; at < len(f.v); at += d {

@@ -68,7 +68,7 @@ func TestGroupsCountTopEigenvalues(t *testing.T) {
 				for g := range m.N() / size {
 					first, _ := m.unit(g * size)
 					_, end := m.unit((g+1)*size - 1)
-					value := powerEigenvalue(m.values[first*d:end*d], d, size)
+					value := powerEigenvalue(m.values.wide[first*d:end*d], d, size)
 					want[int(math.Floor(math.Log2(value)))+256]++
 				}
 				for workers := range 4 {

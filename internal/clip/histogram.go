@@ -83,9 +83,9 @@ func (m *Matrix) powerSizes(q Query, height int) func(acc []uint64, lo, hi int) 
 	d, k := m.d, len(q.X)/m.d
 	s, w := make([]float64, k*height), make([]float64, k)
 	return func(acc []uint64, lo, hi int) {
-		h, rows := hi-lo, m.values[lo*d:hi*d]
+		h, rows := hi-lo, m.values.part(lo*d, hi*d)
 		for j := range k {
-			dots(s[j*h:(j+1)*h], rows, q.X[j*d:(j+1)*d])
+			rows.dots(s[j*h:(j+1)*h], q.X[j*d:(j+1)*d])
 		}
 		for i, norm := range m.norms[lo:hi] {
 			length := math.Abs(s[i])

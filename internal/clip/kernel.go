@@ -2,15 +2,18 @@ package clip
 
 import "math"
 
+// number is how a matrix stores a value. A float32 is widened where it is read, which is exact: from there on all is float64.
+type number interface{ float32 | float64 }
+
 // dots sets s[i] to rows[i]ᵀx, each as [dot] adds it, on the path in use.
-func dots(s, rows, x []float64) {
+func dots[T number](s []float64, rows []T, x []float64) {
 	rows = rows[:len(s)*len(x)]
 	if len(rows) == 0 || !dotsVector(s, rows, x) {
 		dotsPortable(s, rows, x)
 	}
 }
 
-func dotsPortable(s, rows, x []float64) {
+func dotsPortable[T number](s []float64, rows []T, x []float64) {
 	for i := range s {
 		s[i], rows = dot(rows[:len(x)], x), rows[len(x):]
 	}
@@ -18,54 +21,54 @@ func dotsPortable(s, rows, x []float64) {
 
 // dot is rᵀx in the order that every path follows to the bit (package comment): lane l adds the products of places j ≡ l mod 8 from left to right,
 // without fusing, and the eight lanes are added in halves.
-func dot(r, x []float64) float64 {
+func dot[T number](r []T, x []float64) float64 {
 	var a0, a1, a2, a3, a4, a5, a6, a7 float64
 	r = r[:len(x)]
 	for len(x) >= 8 && len(r) >= 8 {
-		a0 += float64(r[0] * x[0])
-		a1 += float64(r[1] * x[1])
-		a2 += float64(r[2] * x[2])
-		a3 += float64(r[3] * x[3])
-		a4 += float64(r[4] * x[4])
-		a5 += float64(r[5] * x[5])
-		a6 += float64(r[6] * x[6])
-		a7 += float64(r[7] * x[7])
+		a0 += float64(float64(r[0]) * x[0])
+		a1 += float64(float64(r[1]) * x[1])
+		a2 += float64(float64(r[2]) * x[2])
+		a3 += float64(float64(r[3]) * x[3])
+		a4 += float64(float64(r[4]) * x[4])
+		a5 += float64(float64(r[5]) * x[5])
+		a6 += float64(float64(r[6]) * x[6])
+		a7 += float64(float64(r[7]) * x[7])
 		r, x = r[8:], x[8:]
 	}
 	switch r = r[:len(x)]; len(x) {
 	case 7:
-		a6 += float64(r[6] * x[6])
+		a6 += float64(float64(r[6]) * x[6])
 		fallthrough
 	case 6:
-		a5 += float64(r[5] * x[5])
+		a5 += float64(float64(r[5]) * x[5])
 		fallthrough
 	case 5:
-		a4 += float64(r[4] * x[4])
+		a4 += float64(float64(r[4]) * x[4])
 		fallthrough
 	case 4:
-		a3 += float64(r[3] * x[3])
+		a3 += float64(float64(r[3]) * x[3])
 		fallthrough
 	case 3:
-		a2 += float64(r[2] * x[2])
+		a2 += float64(float64(r[2]) * x[2])
 		fallthrough
 	case 2:
-		a1 += float64(r[1] * x[1])
+		a1 += float64(float64(r[1]) * x[1])
 		fallthrough
 	case 1:
-		a0 += float64(r[0] * x[0])
+		a0 += float64(float64(r[0]) * x[0])
 	}
 	return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
 }
 
 // accumulate adds to acc the bits of round(c[i]·rows[i]) + 1.5·2^52 for each row, on the path in use.
-func accumulate(acc []uint64, rows, c []float64) {
+func accumulate[T number](acc []uint64, rows []T, c []float64) {
 	rows = rows[:len(c)*len(acc)]
 	if len(rows) == 0 || !accumulateVector(acc, rows, c) {
 		accumulatePortable(acc, rows, c)
 	}
 }
 
-func accumulatePortable(acc []uint64, rows, c []float64) {
+func accumulatePortable[T number](acc []uint64, rows []T, c []float64) {
 	d := len(acc)
 	for len(c) >= 4 {
 		add4(acc, rows[:d], rows[d:2*d], rows[2*d:3*d], rows[3*d:4*d], c[0], c[1], c[2], c[3])
@@ -80,21 +83,21 @@ func accumulatePortable(acc []uint64, rows, c []float64) {
 // add4 adds to acc the bits of round(c·r) + 1.5·2^52 for four rows as long as acc. Each product is rounded by itself, from
 // the constant: chaining one row's sum into the next FMA would save additions, but a tie would then go up or down with the
 // parity of what other rows left, and one row would change all others' contributions.
-func add4(acc []uint64, r0, r1, r2, r3 []float64, c0, c1, c2, c3 float64) {
+func add4[T number](acc []uint64, r0, r1, r2, r3 []T, c0, c1, c2, c3 float64) {
 	r0, r1, r2, r3 = r0[:len(acc)], r1[:len(acc)], r2[:len(acc)], r3[:len(acc)] // no bounds check inside
 	for j := range acc {
-		acc[j] += math.Float64bits(math.FMA(c0, r0[j], round)) +
-			math.Float64bits(math.FMA(c1, r1[j], round)) +
-			math.Float64bits(math.FMA(c2, r2[j], round)) +
-			math.Float64bits(math.FMA(c3, r3[j], round))
+		acc[j] += math.Float64bits(math.FMA(c0, float64(r0[j]), round)) +
+			math.Float64bits(math.FMA(c1, float64(r1[j]), round)) +
+			math.Float64bits(math.FMA(c2, float64(r2[j]), round)) +
+			math.Float64bits(math.FMA(c3, float64(r3[j]), round))
 	}
 }
 
 // add1 is add4 for one row.
-func add1(acc []uint64, r []float64, c float64) {
+func add1[T number](acc []uint64, r []T, c float64) {
 	r = r[:len(acc)]
 	for j := range acc {
-		acc[j] += math.Float64bits(math.FMA(c, r[j], round))
+		acc[j] += math.Float64bits(math.FMA(c, float64(r[j]), round))
 	}
 }
 

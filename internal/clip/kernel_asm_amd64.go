@@ -7,12 +7,22 @@ package clip
 // dotsAVX2 is dotsPortable for n rows of length d ≥ 1.
 //
 //go:noescape
-func dotsAVX2(s *float64, rows *float64, x *float64, n int, d int)
+func dotsAVX2(s *float64, rows *float64, x *float64, n int, d int, ahead int)
 
 // accumulateAVX2 is accumulatePortable for n rows of length d ≥ 1. It prefetches what lies ahead bytes after each row.
 //
 //go:noescape
 func accumulateAVX2(acc *uint64, rows *float64, c *float64, n int, d int, ahead int)
+
+// dots32AVX2 is dotsPortable for n rows of length d ≥ 1.
+//
+//go:noescape
+func dots32AVX2(s *float64, rows *float32, x *float64, n int, d int, ahead int)
+
+// accumulate32AVX2 is accumulatePortable for n rows of length d ≥ 1. It prefetches what lies ahead bytes after each row.
+//
+//go:noescape
+func accumulate32AVX2(acc *uint64, rows *float32, c *float64, n int, d int, ahead int)
 
 // readAVX2 is the sum of n words, a multiple of 64, as fast as they can be read: the limit to which benchmarks compare.
 //
@@ -22,12 +32,22 @@ func readAVX2(values *float64, n int) uint64
 // dotsAVX512 is dotsPortable for n rows of length d ≥ 1.
 //
 //go:noescape
-func dotsAVX512(s *float64, rows *float64, x *float64, n int, d int)
+func dotsAVX512(s *float64, rows *float64, x *float64, n int, d int, ahead int)
 
 // accumulateAVX512 is accumulatePortable for n rows of length d ≥ 1. It prefetches what lies ahead bytes after each row.
 //
 //go:noescape
 func accumulateAVX512(acc *uint64, rows *float64, c *float64, n int, d int, ahead int)
+
+// dots32AVX512 is dotsPortable for n rows of length d ≥ 1.
+//
+//go:noescape
+func dots32AVX512(s *float64, rows *float32, x *float64, n int, d int, ahead int)
+
+// accumulate32AVX512 is accumulatePortable for n rows of length d ≥ 1. It prefetches what lies ahead bytes after each row.
+//
+//go:noescape
+func accumulate32AVX512(acc *uint64, rows *float32, c *float64, n int, d int, ahead int)
 
 // readAVX512 is the sum of n words, a multiple of 64, as fast as they can be read: the limit to which benchmarks compare.
 //

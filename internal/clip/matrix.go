@@ -51,11 +51,11 @@ func (e *ShapeError) Error() string {
 	return fmt.Sprintf("clip: %d values are not whole rows of length %d", e.Values, e.D)
 }
 
-// Matrix holds n units of one or more rows of d finite float64 values, with the norm of each row. It does not change once made and may be
-// read by any number of goroutines.
+// Matrix holds n units of one or more rows of d finite values, float64 or float32, with the norm of each row. It does not change once made and
+// may be read by any number of goroutines. It never writes to its values: they may lie in memory that cannot be written, such as a mapped file.
 type Matrix struct {
 	d      int
-	values []float64 // rows×d, row by row, the rows of a unit together
+	values stored    // rows×d, row by row, the rows of a unit together
 	norms  []float64 // computed ‖y_i‖; exactly 0 for zero and tiny rows
 	starts []int     // unit i has rows starts[i] to starts[i+1]-1; nil: each row is a unit
 	absent []bool    // by row: stands for no row; nil for none
@@ -69,12 +69,23 @@ type Matrix struct {
 // This belongs at ingest: an abort that depends on data in the middle of a study is itself a release.
 // absent are the places of rows of zeros that stand for no row at all: they count as units, and stay zeros whatever center is taken off.
 func NewMatrix(d int, values []float64, absent ...int) (*Matrix, error) {
+	return newMatrix(d, values, stored{wide: values}, absent)
+}
+
+// NewMatrix32 is [NewMatrix] for values stored as float32, in half the memory: the matrix of the same values as float64, and all that is computed from
+// it is the same to the bit.
+func NewMatrix32(d int, values []float32, absent ...int) (*Matrix, error) {
+	return newMatrix(d, values, stored{narrow: values}, absent)
+}
+
+// newMatrix is NewMatrix of values, which are those in store.
+func newMatrix[T number](d int, values []T, store stored, absent []int) (*Matrix, error) {
 	if d < 1 || d > MaxDim || len(values)%d != 0 {
 		return nil, &ShapeError{Values: len(values), D: d}
 	}
 	top := valueLimit(d)
 	for i, v := range values {
-		if !(math.Abs(v) < top) { // also true of NaN
+		if v := float64(v); !(math.Abs(v) < top) { // also true of NaN
 			err := ErrTooLarge
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				err = ErrNonFinite
@@ -82,7 +93,7 @@ func NewMatrix(d int, values []float64, absent ...int) (*Matrix, error) {
 			return nil, &ValueError{Row: i / d, Column: i % d, Err: err}
 		}
 	}
-	m := withNorms(d, values, nil)
+	m := withNorms(d, store, nil)
 	if len(absent) > 0 {
 		m.absent = make([]bool, m.Rows())
 		for _, i := range absent {
@@ -99,10 +110,11 @@ func NewMatrix(d int, values []float64, absent ...int) (*Matrix, error) {
 func valueLimit(d int) float64 { return 0x1p500 / math.Sqrt(float64(d)) }
 
 // withNorms is the matrix of values that are within bounds.
-func withNorms(d int, values []float64, starts []int) *Matrix {
-	norms := make([]float64, len(values)/d)
+func withNorms(d int, values stored, starts []int) *Matrix {
+	norms := make([]float64, values.len()/d)
+	var scratch []float64
 	for i := range norms {
-		row := values[i*d : (i+1)*d]
+		row := values.part(i*d, (i+1)*d).widened(&scratch)
 		if sum := dot(row, row); sum >= tinySquare {
 			norms[i] = math.Sqrt(sum)
 		}

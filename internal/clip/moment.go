@@ -6,6 +6,7 @@ import "math"
 func (m *Matrix) momentRows(l limit, height int) func(acc []uint64, lo, hi int) {
 	d := m.d
 	scratch, wide := make([]float64, height), make([]float64, height)
+	var copied []float64
 	return func(acc []uint64, lo, hi int) {
 		c, off := scratch[:hi-lo], wide[:hi-lo]
 		for i, norm := range m.norms[lo:hi] {
@@ -15,7 +16,7 @@ func (m *Matrix) momentRows(l limit, height int) func(acc []uint64, lo, hi int) 
 			}
 			off[i] = c[i] * math.Sqrt2
 		}
-		rows := m.values[lo*d : hi*d]
+		rows := m.values.part(lo*d, hi*d).widened(&copied)
 		// A row of the triangle stays in cache while all rows of the block are added to it.
 		for j := range d {
 			line := acc[1 : d-j]

@@ -1,6 +1,10 @@
 package clip
 
-import "golang.org/x/sys/cpu"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 // supported are the paths that processor and system have: cpu also asks whether the system saves the registers.
 func supported() []path {
@@ -15,33 +19,58 @@ func supported() []path {
 }
 
 // dotsVector is dots where the path in use has a kernel for it. rows are len(s) rows as long as x, and not empty: the assembly trusts that.
-func dotsVector(s, rows, x []float64) bool {
-	switch path(active.Load()) {
-	case avx2:
-		dotsAVX2(&s[0], &rows[0], &x[0], len(s), len(x))
-	case avx512:
-		dotsAVX512(&s[0], &rows[0], &x[0], len(s), len(x))
-	default:
+func dotsVector[T number](s []float64, rows []T, x []float64) bool {
+	p := path(active.Load())
+	if p == portable {
 		return false
+	}
+	ahead := ahead(rows)
+	switch r := any(&rows[0]).(type) { // a pointer in an interface is not a copy
+	case *float64:
+		if p == avx512 {
+			dotsAVX512(&s[0], r, &x[0], len(s), len(x), ahead)
+		} else {
+			dotsAVX2(&s[0], r, &x[0], len(s), len(x), ahead)
+		}
+	case *float32:
+		if p == avx512 {
+			dots32AVX512(&s[0], r, &x[0], len(s), len(x), ahead)
+		} else {
+			dots32AVX2(&s[0], r, &x[0], len(s), len(x), ahead)
+		}
 	}
 	return true
 }
 
 // accumulateVector is accumulate where the path in use has a kernel for it. rows are len(c) rows as long as acc, and not empty.
-func accumulateVector(acc []uint64, rows, c []float64) bool {
-	// What follows rows in memory is most often the next block: it is fetched while this one, in cache, is worked on. There is no room for
-	// more than longRow allows: then what is fetched is at hand.
-	ahead := 8 * len(rows)
-	if len(acc) > longRow {
-		ahead = 0
-	}
-	switch path(active.Load()) {
-	case avx2:
-		accumulateAVX2(&acc[0], &rows[0], &c[0], len(c), len(acc), ahead)
-	case avx512:
-		accumulateAVX512(&acc[0], &rows[0], &c[0], len(c), len(acc), ahead)
-	default:
+func accumulateVector[T number](acc []uint64, rows []T, c []float64) bool {
+	p := path(active.Load())
+	if p == portable {
 		return false
 	}
+	ahead := ahead(rows)
+	switch r := any(&rows[0]).(type) {
+	case *float64:
+		if p == avx512 {
+			accumulateAVX512(&acc[0], r, &c[0], len(c), len(acc), ahead)
+		} else {
+			accumulateAVX2(&acc[0], r, &c[0], len(c), len(acc), ahead)
+		}
+	case *float32:
+		if p == avx512 {
+			accumulate32AVX512(&acc[0], r, &c[0], len(c), len(acc), ahead)
+		} else {
+			accumulate32AVX2(&acc[0], r, &c[0], len(c), len(acc), ahead)
+		}
+	}
 	return true
+}
+
+// ahead is how many bytes after a row the kernels fetch. What follows rows in memory is most often the next block: half of its rows are fetched in
+// each of the two passes over this one, so that memory is at work throughout. Where a cache has no room for both, what is fetched is at hand.
+func ahead[T number](rows []T) int {
+	if n := int(unsafe.Sizeof(rows[0])) * len(rows); n <= farBytes {
+		return n
+	}
+	return 0
 }

@@ -30,6 +30,16 @@ func fenced(t *testing.T, n int, atEnd bool) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(inside))), n)
 }
 
+// partOf takes n values from where the fence is.
+func partOf[T number](atEnd bool) func(v []T, n int) []T {
+	return func(v []T, n int) []T {
+		if atEnd {
+			return v[len(v)-n:]
+		}
+		return v[:n]
+	}
+}
+
 // Every operand lies against a page that may not be touched: behind it, and then before it.
 func TestKernelsStayInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
@@ -37,12 +47,9 @@ func TestKernelsStayInside(t *testing.T) {
 	for _, atEnd := range []bool{true, false} {
 		rows, x, acc := fenced(t, most*height, atEnd), fenced(t, most, atEnd), fenced(t, most, atEnd)
 		s, c := fenced(t, height, atEnd), fenced(t, height, atEnd)
-		part := func(v []float64, n int) []float64 {
-			if atEnd {
-				return v[len(v)-n:]
-			}
-			return v[:n]
-		}
+		half := fenced(t, most*height/2, atEnd)
+		rows32 := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(half))), most*height)
+		part, part32 := partOf[float64](atEnd), partOf[float32](atEnd)
 		for d := 1; d <= most; d++ {
 			for n := 1; n <= height; n++ {
 				k := drawCase(rng, d, n)
@@ -50,9 +57,11 @@ func TestKernelsStayInside(t *testing.T) {
 				copy(rows, k.rows)
 				copy(x, k.x)
 				copy(c, k.c)
+				narrow := part32(rows32, n*d)
+				copy(narrow, float32s(rows))
 				sums := part(acc, d)
 				lanes := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(sums))), d)
-				var want []uint64
+				var want, want32 []uint64
 				for _, p := range supported() {
 					clear(lanes)
 					on(p, func() {
@@ -65,8 +74,86 @@ func TestKernelsStayInside(t *testing.T) {
 					if !slices.Equal(lanes, want) {
 						t.Fatalf("%s: d=%d n=%d differs", pathNames[p], d, n)
 					}
+					clear(lanes)
+					on(p, func() {
+						dots(s, narrow, x)
+						accumulate(lanes, narrow, c)
+					})
+					if want32 == nil {
+						want32 = slices.Clone(lanes)
+					}
+					if !slices.Equal(lanes, want32) {
+						t.Fatalf("%s: float32 d=%d n=%d differs", pathNames[p], d, n)
+					}
 				}
 			}
+		}
+	}
+}
+
+// readOnly is values in memory that may not be written to: what writes dies.
+func readOnly[T number](t *testing.T, values []T) []T {
+	var size = int(unsafe.Sizeof(values[0]))
+	b, err := syscall.Mmap(-1, 0, size*len(values), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Munmap(b) })
+	out := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(values))
+	copy(out, values)
+	if err := syscall.Mprotect(b, syscall.PROT_READ); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A matrix never writes to its values, whatever is made of it: they may be a file that is mapped to be read.
+func TestMatrixIsNeverWrittenTo(t *testing.T) {
+	const n, d = 50, 13
+	rng := rand.New(rand.NewPCG(31, 32))
+	values := float32s(gaussian(rng, n*d))
+	clear(values[:d]) // one that stands for no row
+	wide := make([]float64, len(values))
+	for i, v := range values {
+		wide[i] = float64(v)
+	}
+	unit := make([]int, n)
+	for i := range unit {
+		unit[i] = i * 7 % 11 // not together: they are put in order
+	}
+	var all []*Matrix
+	for _, make := range []func() (*Matrix, error){
+		func() (*Matrix, error) { return NewMatrix(d, readOnly(t, wide), 0) },
+		func() (*Matrix, error) { return NewUnits(d, readOnly(t, wide), unit, 0) },
+		func() (*Matrix, error) { return NewMatrix32(d, readOnly(t, values), 0) },
+		func() (*Matrix, error) { return NewUnits32(d, readOnly(t, values), unit, 0) },
+	} {
+		m, err := make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, m)
+	}
+	center, found := gaussian(rng, d), orthogonal(rng, d, 2)
+	for _, m := range all {
+		for _, kind := range maps {
+			q := query(rng, kind, d, 3, 2, 0)
+			for _, p := range supported() {
+				on(p, func() { mustSum(t, m, q, 2) })
+			}
+			mustHistogram(t, m, Query{Map: kind, X: q.X}, 2)
+		}
+		if _, err := Groups(m, 3, 2); err != nil {
+			t.Error(err)
+		}
+		if _, err := m.Less(center); err != nil {
+			t.Error(err)
+		}
+		if _, err := m.Off(found); err != nil {
+			t.Error(err)
+		}
+		if _, err := m.Pairs([]int{3, 0, 1, 2}); err != nil && m.starts == nil {
+			t.Error(err)
 		}
 	}
 }

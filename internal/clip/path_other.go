@@ -4,6 +4,6 @@ package clip
 
 func supported() []path { return []path{portable} }
 
-func dotsVector(_, _, _ []float64) bool { return false }
+func dotsVector[T number](_ []float64, _ []T, _ []float64) bool { return false }
 
-func accumulateVector(_ []uint64, _, _ []float64) bool { return false }
+func accumulateVector[T number](_ []uint64, _ []T, _ []float64) bool { return false }

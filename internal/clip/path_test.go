@@ -102,8 +102,35 @@ type kernelCase struct {
 	offsets [5]int
 }
 
+// float32s is a copy of v, each value rounded.
+func float32s(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+// narrowed is the case with rows of values that float32 has, and coefficients within bounds for them.
+func (k kernelCase) narrowed(rng *rand.Rand) kernelCase {
+	k.rows, k.c = slices.Clone(k.rows), slices.Clone(k.c)
+	for i, v := range k.rows {
+		switch {
+		case math.Abs(v) > math.MaxFloat32:
+			v = math.Copysign(math.MaxFloat32, v)
+		case v != 0 && math.Abs(v) < 0x1p-126: // subnormal, or less
+			v = math.Copysign(math.Ldexp(float64(rng.IntN(1<<23)), -149), v)
+		}
+		k.rows[i] = float64(float32(v))
+	}
+	for i := range k.c {
+		k.c[i] = bounded(rng, k.rows[i*k.d:(i+1)*k.d])
+	}
+	return k
+}
+
 // guarded is a copy of v with canaries before and behind, at an offset from an allocation's start.
-func guarded[T uint64 | float64](v []T, offset int, canary T) (all, inside []T) {
+func guarded[T uint64 | number](v []T, offset int, canary T) (all, inside []T) {
 	all = make([]T, offset+16+len(v)+16)
 	for i := range all {
 		all[i] = canary
@@ -114,7 +141,7 @@ func guarded[T uint64 | float64](v []T, offset int, canary T) (all, inside []T) 
 }
 
 // outside reports whether a canary is gone.
-func outside[T uint64 | float64](all, inside []T, canary T) bool {
+func outside[T uint64 | number](all, inside []T, canary T) bool {
 	n := len(all) - 16
 	for i, v := range all {
 		if (i < n-len(inside) || i >= n) && v != canary {
@@ -125,8 +152,17 @@ func outside[T uint64 | float64](all, inside []T, canary T) bool {
 }
 
 // check runs dots and accumulate on every path, against the references: each s in the documented order, each product rounded from its exact value.
-// An error says what differs.
-func (k kernelCase) check() error {
+// An error says what differs. It runs the case stored as float64, and a narrowed one stored as float32.
+func (k kernelCase) check(rng *rand.Rand) error {
+	if err := checkStored(k, k.rows); err != nil {
+		return err
+	}
+	k = k.narrowed(rng)
+	return checkStored(k, float32s(k.rows))
+}
+
+// checkStored is check for k's rows as they are stored.
+func checkStored[T number](k kernelCase, values []T) error {
 	const canary, odd = 0xfeedfacecafebeef, -12345.678
 	wantS, wantAcc := make([]float64, k.n), slices.Clone(k.acc)
 	for i := range k.n {
@@ -137,7 +173,7 @@ func (k kernelCase) check() error {
 		}
 	}
 	for _, p := range supported() {
-		allRows, rows := guarded(k.rows, k.offsets[0], odd)
+		allRows, rows := guarded(values, k.offsets[0], T(odd))
 		allX, x := guarded(k.x, k.offsets[1], odd)
 		allC, c := guarded(k.c, k.offsets[2], odd)
 		allS, s := guarded(make([]float64, k.n), k.offsets[3], odd)
@@ -148,17 +184,17 @@ func (k kernelCase) check() error {
 		})
 		for i := range s {
 			if math.Float64bits(s[i]) != math.Float64bits(wantS[i]) {
-				return fmt.Errorf("%s: d=%d n=%d: product of row %d is %v, want %v", pathNames[p], k.d, k.n, i, s[i], wantS[i])
+				return fmt.Errorf("%s: %T d=%d n=%d: product of row %d is %v, want %v", pathNames[p], values, k.d, k.n, i, s[i], wantS[i])
 			}
 		}
 		if !slices.Equal(acc, wantAcc) {
-			return fmt.Errorf("%s: d=%d n=%d: got %v, want %v", pathNames[p], k.d, k.n, acc, wantAcc)
+			return fmt.Errorf("%s: %T d=%d n=%d: got %v, want %v", pathNames[p], values, k.d, k.n, acc, wantAcc)
 		}
-		if !slices.Equal(rows, k.rows) || !slices.Equal(x, k.x) || !slices.Equal(c, k.c) {
-			return fmt.Errorf("%s: d=%d n=%d: an operand has changed", pathNames[p], k.d, k.n)
+		if !slices.Equal(rows, values) || !slices.Equal(x, k.x) || !slices.Equal(c, k.c) {
+			return fmt.Errorf("%s: %T d=%d n=%d: an operand has changed", pathNames[p], values, k.d, k.n)
 		}
-		if outside(allRows, rows, odd) || outside(allX, x, odd) || outside(allC, c, odd) || outside(allS, s, odd) || outside(allAcc, acc, canary) {
-			return fmt.Errorf("%s: d=%d n=%d: written outside", pathNames[p], k.d, k.n)
+		if outside(allRows, rows, T(odd)) || outside(allX, x, odd) || outside(allC, c, odd) || outside(allS, s, odd) || outside(allAcc, acc, canary) {
+			return fmt.Errorf("%s: %T d=%d n=%d: written outside", pathNames[p], values, k.d, k.n)
 		}
 	}
 	return nil
@@ -225,13 +261,13 @@ func TestKernelsAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for d := 1; d <= 70; d++ {
 		for n := 0; n <= 20; n += 1 + rng.IntN(1+d/8) { // all of them up to 7 columns
-			if err := drawCase(rng, d, n).check(); err != nil {
+			if err := drawCase(rng, d, n).check(rng); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for d, n := range map[int]int{127: 20, 128: 15, 500: 9, 1000: 13, 4099: 5} {
-		if err := drawCase(rng, d, n).check(); err != nil {
+		if err := drawCase(rng, d, n).check(rng); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -242,7 +278,7 @@ func TestKernelsAreExactRapid(t *testing.T) {
 		d := rapid.IntRange(1, 300).Draw(t, "d")
 		n := rapid.IntRange(0, 20).Draw(t, "n")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		if err := drawCase(rng, d, n).check(); err != nil {
+		if err := drawCase(rng, d, n).check(rng); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -301,7 +337,7 @@ func FuzzKernels(f *testing.F) {
 		for i := range k.c {
 			k.c[i] = bounded(rng, k.rows[i*d:(i+1)*d])
 		}
-		if err := k.check(); err != nil {
+		if err := k.check(rng); err != nil {
 			t.Fatal(err)
 		}
 	})

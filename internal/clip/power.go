@@ -6,8 +6,8 @@ import "math"
 func (m *Matrix) powerRows(q Query, l limit, height int) func(acc []uint64, lo, hi int) {
 	scratch := make([]float64, height)
 	return func(acc []uint64, lo, hi int) {
-		s, rows := scratch[:hi-lo], m.values[lo*m.d:hi*m.d]
-		dots(s, rows, q.X)
+		s, rows := scratch[:hi-lo], m.values.part(lo*m.d, hi*m.d)
+		rows.dots(s, q.X)
 		for i, norm := range m.norms[lo:hi] {
 			b := 0.0
 			if norm > 0 {
@@ -15,7 +15,7 @@ func (m *Matrix) powerRows(q Query, l limit, height int) func(acc []uint64, lo, 
 			}
 			s[i] = clamp(s[i]*l.scale, b)
 		}
-		accumulate(acc, rows, s)
+		rows.accumulate(acc, s)
 	}
 }
 
@@ -25,9 +25,9 @@ func (m *Matrix) blockRows(q Query, l limit, height int) func(acc []uint64, lo, 
 	d, k := m.d, len(q.X)/m.d
 	scratch, w := make([]float64, k*height), make([]float64, k)
 	return func(acc []uint64, lo, hi int) {
-		h, rows := hi-lo, m.values[lo*d:hi*d]
+		h, rows := hi-lo, m.values.part(lo*d, hi*d)
 		for j := range k {
-			dots(scratch[j*h:(j+1)*h], rows, q.X[j*d:(j+1)*d])
+			rows.dots(scratch[j*h:(j+1)*h], q.X[j*d:(j+1)*d])
 		}
 		for i, norm := range m.norms[lo:hi] {
 			for j := range w {
@@ -43,7 +43,7 @@ func (m *Matrix) blockRows(q Query, l limit, height int) func(acc []uint64, lo, 
 			}
 		}
 		for j := range k {
-			accumulate(acc[j*d:(j+1)*d], rows, scratch[j*h:(j+1)*h])
+			rows.accumulate(acc[j*d:(j+1)*d], scratch[j*h:(j+1)*h])
 		}
 	}
 }
@@ -59,6 +59,6 @@ func (m *Matrix) meanRows(l limit, height int) func(acc []uint64, lo, hi int) {
 				c[i] = min(l.scale, l.bound/norm)
 			}
 		}
-		accumulate(acc, m.values[lo*m.d:hi*m.d], c)
+		m.values.part(lo*m.d, hi*m.d).accumulate(acc, c)
 	}
 }

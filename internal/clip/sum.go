@@ -12,15 +12,18 @@ const (
 	// margin takes up every rounding between a unit's true size and its bound (package comment).
 	margin = 1 - 0x1p-30
 
-	// blockBytes of rows stay in a 32 KB first-level cache between the two uses of a row, with the block after them, which the kernels fetch meanwhile,
-	// the direction and the sums.
-	blockBytes = 8 << 10
+	// blockBytes of rows stay in a 32 KB first-level cache between the two uses of a row, with the direction and the sums. The block after them is
+	// fetched meanwhile.
+	blockBytes = 16 << 10
 
-	// longRow is the number of values from which on two rows do not.
+	// longRow is the number of values from which on two rows do not, and the kernels take eight, that come from the second-level cache.
 	longRow = 1024
 
+	// farBytes is the largest block that stays in a second-level cache while the one after it is fetched there.
+	farBytes = 512 << 10
+
 	// momentBlocks times blockBytes of rows stay in a second-level cache while each is used d times.
-	momentBlocks = 30
+	momentBlocks = 15
 
 	// negligible is the largest magnitude below which a vector is a zero vector: over any grid and times any row it rounds to zero.
 	negligible = 0x1p-1000

@@ -30,6 +30,20 @@ func NewUnits(d int, values []float64, unit []int, absent ...int) (*Matrix, erro
 	if err != nil {
 		return nil, err
 	}
+	return m.grouped(unit)
+}
+
+// NewUnits32 is [NewUnits] for values stored as float32, as [NewMatrix32] is for rows.
+func NewUnits32(d int, values []float32, unit []int, absent ...int) (*Matrix, error) {
+	m, err := NewMatrix32(d, values, absent...)
+	if err != nil {
+		return nil, err
+	}
+	return m.grouped(unit)
+}
+
+// grouped makes the rows of a new matrix those of units.
+func (m *Matrix) grouped(unit []int) (*Matrix, error) {
 	rows := m.Rows()
 	if len(unit) != rows {
 		return nil, &UnitError{-1, fmt.Sprintf("has %d entries for %d rows", len(unit), rows)}
@@ -59,18 +73,18 @@ func NewUnits(d int, values []float64, unit []int, absent ...int) (*Matrix, erro
 	if grouped {
 		return m, nil
 	}
-	next := append([]int(nil), starts...)
-	sorted, norms, gone := make([]float64, len(values)), make([]float64, rows), make([]bool, rows)
+	next, to := append([]int(nil), starts...), make([]int, rows)
+	norms, gone := make([]float64, rows), make([]bool, rows)
 	for i, u := range unit {
 		at := next[u]
 		next[u]++
-		copy(sorted[at*d:(at+1)*d], values[i*d:(i+1)*d])
+		to[i] = at
 		norms[at] = m.norms[i]
 		if m.absent != nil {
 			gone[at] = m.absent[i]
 		}
 	}
-	m.values, m.norms = sorted, norms
+	m.values, m.norms = m.values.order(m.d, to), norms
 	if m.absent != nil {
 		m.absent = gone
 	}

@@ -17,11 +17,11 @@ func TestUnitsAreGrouped(t *testing.T) {
 	if m.N() != 3 || m.Rows() != 5 || m.D() != 2 {
 		t.Errorf("%d units of %d rows of %d", m.N(), m.Rows(), m.D())
 	}
-	if want := []float64{20, 21, 50, 51, 40, 41, 10, 11, 30, 31}; !slices.Equal(m.values, want) {
-		t.Errorf("rows are %v, want %v", m.values, want)
+	if want := []float64{20, 21, 50, 51, 40, 41, 10, 11, 30, 31}; !slices.Equal(m.values.wide, want) {
+		t.Errorf("rows are %v, want %v", m.values.wide, want)
 	}
 	for i, norm := range m.norms {
-		if want := math.Hypot(m.values[2*i], m.values[2*i+1]); math.Abs(norm-want) > 1e-12 {
+		if want := math.Hypot(m.values.wide[2*i], m.values.wide[2*i+1]); math.Abs(norm-want) > 1e-12 {
 			t.Errorf("row %d has norm %v, want %v", i, norm, want)
 		}
 	}
