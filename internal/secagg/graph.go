@@ -12,13 +12,16 @@ import (
 type Graph struct {
 	numbers    Neighbourhood
 	holders    [][]uint16 // of each site, in the order drawn
-	held       [][]Share  // by each site, dealers ascending
+	held       [][]share  // by each site, dealers ascending
 	neighbours [][]uint16 // in the mask graph, ascending
 	committee  []uint16   // ascending
 }
 
 // Share names a share: of Dealer's polynomials at X, 1..K.
 type Share struct{ Dealer, X int }
+
+// share is a Share in little memory: at 10,000 sites there are millions.
+type share struct{ dealer, x uint16 }
 
 // NewGraph checks the numbers and draws the graph: K holders of each site, m mask neighbours that each site picks,
 // and the committee, each a uniform set (a uniform order, for holders) independent of all others. A
@@ -50,7 +53,13 @@ func NewGraph(n Neighbourhood, seed [32]byte) (*Graph, error) {
 func (g *Graph) Holders(j int) []int { return widened(g.holders[j]) }
 
 // Held is which shares site i holds, dealers ascending.
-func (g *Graph) Held(i int) []Share { return slices.Clone(g.held[i]) }
+func (g *Graph) Held(i int) []Share {
+	out := make([]Share, len(g.held[i]))
+	for k, s := range g.held[i] {
+		out[k] = Share{int(s.dealer), int(s.x)}
+	}
+	return out
+}
 
 // Neighbours are the sites that site i shares masks with, ascending.
 func (g *Graph) Neighbours(i int) []int { return widened(g.neighbours[i]) }
@@ -199,11 +208,14 @@ func drawOthers(d *drawing, sites, k int) [][]uint16 {
 }
 
 // heldBy turns who holds whose shares around.
-func heldBy(holders [][]uint16) [][]Share {
-	held := make([][]Share, len(holders))
+func heldBy(holders [][]uint16) [][]share {
+	held := make([][]share, len(holders))
+	for i, count := range counts(holders) {
+		held[i] = make([]share, 0, count)
+	}
 	for dealer, by := range holders {
 		for k, i := range by {
-			held[i] = append(held[i], Share{Dealer: dealer, X: k + 1})
+			held[i] = append(held[i], share{uint16(dealer), uint16(k + 1)})
 		}
 	}
 	return held
@@ -234,12 +246,26 @@ func bothWays(picked [][]uint16) [][]uint16 {
 // turned reverses every arc; its lists are ascending.
 func turned(arcs [][]uint16) [][]uint16 {
 	back := make([][]uint16, len(arcs))
+	for i, count := range counts(arcs) {
+		back[i] = make([]uint16, 0, count)
+	}
 	for from, to := range arcs {
 		for _, i := range to {
 			back[i] = append(back[i], uint16(from))
 		}
 	}
 	return back
+}
+
+// counts is how many arcs end at each site.
+func counts(arcs [][]uint16) []int {
+	at := make([]int, len(arcs))
+	for _, to := range arcs {
+		for _, i := range to {
+			at[i]++
+		}
+	}
+	return at
 }
 
 func ascending(n int) []uint16 {
