@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"maps"
 	"time"
 
 	"covey/internal/round"
@@ -27,6 +28,7 @@ type Happening struct {
 // What can happen beside a study's own entries. The last five are one coordinator's own
 // experience, kept in memory; all others are in the log, the same for all.
 const (
+	HappenedCompleted    = "completed" // with the last release
 	HappenedInvited      = "invited"
 	HappenedJoined       = "joined"
 	HappenedRevoked      = "revoked"
@@ -80,10 +82,27 @@ func (m *Machine) note(e entry) {
 		return
 	}
 	m.journal.add(h)
+	if e.Round != nil && e.Round.Kind == round.EntryReleased && m.studies[h.Study].Terminal() {
+		s := m.studies[h.Study]
+		h = Happening{At: e.At, Kind: HappenedCompleted, Study: h.Study, Code: s.Code}
+		if s.Status != round.StatusCompleted {
+			h.Kind = string(round.EntryEnded)
+		}
+		m.journal.add(h)
+	}
 }
 
 // happened journals what this coordinator alone has seen. Called with the lock held.
 func (c *Coordinator) happened(h Happening) {
 	h.At = c.now().UTC()
 	c.seen.add(h)
+	if h.Kind == HappenedFault {
+		s := c.sightings[h.Site]
+		s.Faults = maps.Clone(s.Faults) // an Overview may hold the old one
+		if s.Faults == nil {
+			s.Faults = map[study.Code]int{}
+		}
+		s.Faults[h.Code]++
+		c.sightings[h.Site] = s
+	}
 }

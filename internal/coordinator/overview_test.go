@@ -56,7 +56,7 @@ func TestOverview(t *testing.T) {
 				t.Errorf("site %d: %+v", i, site)
 			}
 		}
-		for kind, want := range map[string]int{"joined": 5, "proposed": 1, "decided": 5, "prepared": 1, "released": len(f.plan.Queries), "connected": 5} {
+		for kind, want := range map[string]int{"joined": 5, "proposed": 1, "decided": 5, "prepared": 1, "released": len(f.plan.Queries), "completed": 1, "connected": 5} {
 			if got := count(o.Happenings, kind); got != want {
 				t.Errorf("%d of %q happened, want %d", got, kind, want)
 			}

@@ -8,6 +8,8 @@ import (
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
+
+	"covey/internal/study"
 )
 
 // Sighting is what a site last showed this coordinator; it outlives the link.
@@ -15,6 +17,8 @@ type Sighting struct {
 	At       time.Time `json:"at,omitzero"` // of its last message
 	Software string    `json:"software,omitempty"`
 	Expires  time.Time `json:"expires,omitzero"` // end of the certificate that it showed
+	// Faults are its messages that failed a check, since this coordinator was started.
+	Faults map[study.Code]int `json:"faults,omitempty"`
 }
 
 // sighted notes a message of a site, and what its link knows. Called with the lock held.
