@@ -43,6 +43,11 @@ var arrows = map[string][]string{
 	"experiments/auto":      {"experiments/run", "internal/study"},
 	"experiments/practical": {"experiments/run", "internal/study"},
 	"experiments/figures":   {"experiments/run", "internal/study"},
+	// Whole federations in one process, beside a baseline, to be measured.
+	"experiments/bench":            {"experiments/bench/delay", "experiments/bench/federation", "experiments/bench/plain", "experiments/run", "internal/clip", "internal/coordinator", "internal/frame", "internal/local", "internal/round", "internal/secagg", "internal/study", "proto/covey/v1"},
+	"experiments/bench/delay":      {},
+	"experiments/bench/federation": {"internal/agent", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
+	"experiments/bench/plain":      {"internal/clip", "internal/frame", "internal/local", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import internal/agent.

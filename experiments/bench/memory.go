@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"covey/experiments/bench/federation"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// coordinatorRole is the hidden command that is a coordinator in a process of its own.
+const coordinatorRole = "coordinator-process"
+
+// outcome is what that process says at its end.
+type outcome struct {
+	Peak, Idle int64 // VmHWM in bytes, at the end and when all sites were there
+	Wall, CPU  time.Duration
+	Queries    int
+}
+
+func memoryCommand(f *flag.FlagSet) func() (*report, error) {
+	sites := f.Int("sites", 64, "sites, with their agents in one process")
+	d := f.Int("d", 100_000, "columns")
+	rows := f.Int("rows", 4, "rows of each site")
+	return func() (*report, error) {
+		dir, err := os.MkdirTemp("", "covey-bench")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		path := filepath.Join(dir, "rows.csv")
+		if err := federation.WriteRows(path, *rows, *d); err != nil {
+			return nil, err
+		}
+		o, err := coordinatorPeak(dir, path, *sites, *d)
+		if err != nil {
+			return nil, err
+		}
+		t := table{
+			Title: fmt.Sprintf("The coordinator's memory: a process of its own, %d sites, d = %d", *sites, *d),
+			Head:  []string{"N", "d", "peak / 1 GiB", "peak / all uploads of a query", "peak, MB", "before the study, MB", "a query's uploads, MB", "CPU a query, s", "wall a query, s"},
+		}
+		uploads := float64(*sites) * float64(*d) * 6
+		t.row(*sites, *d, float64(o.Peak)/(1<<30), float64(o.Peak)/uploads, float64(o.Peak)/1e6, float64(o.Idle)/1e6, uploads/1e6,
+			o.CPU.Seconds()/float64(o.Queries), o.Wall.Seconds()/float64(o.Queries))
+		t.note("VmHWM of the coordinator's process: all that it ever held, the study's setup and results included. %d queries of d numbers in 6 bytes each; the agents are in another process and share the machine. One run.", o.Queries)
+		return &report{Tables: []table{t}}, nil
+	}
+}
+
+// coordinatorPeak runs a study with the coordinator in a child process and the agents here.
+func coordinatorPeak(dir, path string, n, d int) (outcome, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return outcome{}, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel() // kills the child if anything here fails
+	child := exec.CommandContext(ctx, self, coordinatorRole, filepath.Join(dir, "coordinator"), strconv.Itoa(n), strconv.Itoa(d))
+	child.Stderr = os.Stderr
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		return outcome{}, err
+	}
+	stdout, err := child.StdoutPipe()
+	if err != nil {
+		return outcome{}, err
+	}
+	if err := child.Start(); err != nil {
+		return outcome{}, err
+	}
+	said := json.NewDecoder(bufio.NewReader(stdout))
+	agents := federation.NewSites()
+	defer agents.Stop()
+	for i := range n {
+		var join []byte
+		if err := said.Decode(&join); err != nil {
+			return outcome{}, fmt.Errorf("the coordinator's process: %w", err)
+		}
+		if err := agents.Start(dir, federation.SiteName(i), join, path); err != nil {
+			return outcome{}, err
+		}
+		if (i+1)%100 == 0 {
+			progress("memory: %d of %d sites joined", i+1, n)
+		}
+	}
+	if _, err := io.WriteString(stdin, "go\n"); err != nil {
+		return outcome{}, err
+	}
+	progress("memory: %d sites joined; the study begins", n)
+	var o outcome
+	if err := said.Decode(&o); err != nil {
+		return outcome{}, fmt.Errorf("the coordinator's process: %w", err)
+	}
+	agents.Stop()
+	return o, child.Wait()
+}
+
+// coordinate is the child: it prints n join files, waits for a line, runs a study of two power steps and prints
+// what it took.
+func coordinate(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("%s is for this program itself", coordinatorRole)
+	}
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	d, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	c, err := federation.Coordinate(args[0])
+	if err != nil {
+		return err
+	}
+	defer c.Stop()
+	f := &federation.Federation{Coordinator: c, Sites: federation.NewSites()}
+	out := json.NewEncoder(os.Stdout)
+	for i := range n {
+		join, err := c.Invite(federation.SiteName(i), "")
+		if err != nil {
+			return err
+		}
+		if err := out.Encode(join); err != nil {
+			return err
+		}
+		f.Roster = append(f.Roster, federation.SiteName(i))
+	}
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	spec := shape{n, 0, d, 1, 2}.spec(100 * time.Millisecond)
+	spec.Radius, spec.ExplainedVariance, spec.SpareSlots, spec.Output = "1", study.VarianceNone, 1, study.OutputLast
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	if err := c.Connected(ctx, spec); err != nil {
+		return err
+	}
+	var o outcome
+	if o.Idle, err = peak(); err != nil {
+		return err
+	}
+	plan, err := c.Create(spec)
+	if err != nil {
+		return err
+	}
+	o.Queries = len(plan.Queries)
+	var start time.Time
+	var used time.Duration
+	for { // views are large; a few a second do not count
+		v := c.View(plan.Digest)
+		if start.IsZero() && v.Status == round.StatusRunning {
+			start, used = time.Now(), cpu()
+		}
+		if v.Status == round.StatusCompleted {
+			break
+		}
+		if v.Status == round.StatusEnded {
+			return fmt.Errorf("the study ended: %s %s", v.Code, v.Culprit)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	o.Wall, o.CPU = time.Since(start), cpu()-used
+	if o.Peak, err = peak(); err != nil {
+		return err
+	}
+	return out.Encode(o)
+}
+
+// peak is this process's VmHWM in bytes.
+func peak() (int64, error) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kB, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kB << 10, err
+		}
+	}
+	return 0, fmt.Errorf("/proc/self/status has no VmHWM")
+}

@@ -1,0 +1,36 @@
+package plain
+
+import (
+	"math"
+	"testing"
+
+	"covey/experiments/bench/federation"
+	"covey/internal/study"
+)
+
+// TestStudy: the baseline is a real study: every query is released, and the components of rows whose first
+// column has the largest variance point along it.
+func TestStudy(t *testing.T) {
+	const sites, n, d = 3, 4000, 8
+	spec := study.Spec{Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 6, Columns: federation.Columns(d)}
+	plan, err := NewPlan(spec, []int{n, n, n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Start(t.TempDir(), sites, d, federation.Values(n, d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Stop()
+	releases, trace, err := f.Study(plan)
+	if err != nil || len(releases) != len(plan.Queries) || trace.Answers <= 0 || trace.Server <= 0 {
+		t.Fatalf("%d of %d queries, %+v: %v", len(releases), len(plan.Queries), trace, err)
+	}
+	result, err := study.NewResult(plan, releases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := math.Abs(result.Components[0][0]); got < 0.9 {
+		t.Errorf("the first column has %v of the component", got)
+	}
+}
