@@ -18,20 +18,19 @@ type Neighbourhood struct {
 	MinNeighbours int // r, mask neighbours in U that each site of U must have
 }
 
-// Each of three events has at most probability 2^-42 over the seed, so that a graph keeps all
-// promises but with 2^-40, and a quarter of that is left for rounding. Both sides compute the bounds;
-// they are good to 1e-3 relative (ln k! below 7·10^5 to a few ulps, added up to 10^5 times; 1e-6 up to
-// 10,000 sites) and there is room for a third, so that no platform's Lgamma, Exp or Log accepts numbers that miss 2^-40. Numbers that are just at 2^-42 may be
-// accepted by one build and refused by another: that is a refusal, not a leak.
+// Two things can go wrong with a graph, each with probability at most 2^-42 over the seed: a site's holders or the
+// committee are too corrupt, or acceptable survivors can be split. So a graph keeps all promises but with 2^-41.
+// Both sides compute the bounds, good to 1e-3 relative (ln k! below 7·10^5 to a few ulps, at most 10^5 times; 1e-6 for
+// 10,000 sites), and 2^-40 is twice as much: no platform's Lgamma, Exp or Log makes numbers pass that miss 2^-40. What is
+// within 1e-3 of 2^-42 one build may accept and another refuse: that is a refusal, not a leak.
 const (
 	logUnsafe   = -42 * math.Ln2
 	logUnusable = -13.815510557964274 // ln 1e-6, for each of three ways to stall a query
 )
 
-// NewNeighbourhood finds the fewest holders, then the fewest mask neighbours with which sites of
-// which corrupt are corrupt are safe (Validate) and queries of at least minSurvivors sites useful: if
-// each site drops out on its own with probability dropout, then but with 1e-6 each, at
-// least minSurvivors sites are there; T members of the committee and T holders of every site are
+// NewNeighbourhood finds the fewest holders, then the fewest mask neighbours that are safe (Validate)
+// and useful: if each site drops out of a query on its own with probability dropout, then but with 1e-6 each,
+// at least minSurvivors sites are there; T members of the committee and T holders of every site are
 // there; and no site that is there has fewer than r mask neighbours there. Nothing is promised
 // of sites that stay away together. A ConfigError says what to lower if no numbers do.
 func NewNeighbourhood(sites, corrupt, minSurvivors int, dropout float64) (Neighbourhood, error) {
@@ -161,12 +160,12 @@ func newOdds(n Neighbourhood) odds {
 }
 
 // threshold is the least T that is safe with k holders: 2T > k+c for the c corrupt ones of any site's
-// holders and of the committee, but with 2^-42 each. The union is over N sites: of a smaller
-// set C more than N-η are honest, and one site's chance is at most that with η.
+// holders and of the committee, but with 2^-42. The union is over N sites, as of a smaller set C more than N-η are honest (one
+// site's chance is at most that with η), and the committee, which is drawn of one honest site more and so has
+// more than c with a lower chance.
 func (o odds) threshold(k int) int {
 	unsafe := func(c int) bool { // more than c
-		return math.Log(float64(o.sites))+o.lf.drawnAtLeast(o.sites-1, o.corrupt, k, c+1) > logUnsafe ||
-			o.lf.drawnAtLeast(o.sites, o.corrupt, k, c+1) > logUnsafe
+		return math.Log(float64(o.sites)+1)+o.lf.drawnAtLeast(o.sites-1, o.corrupt, k, c+1) > logUnsafe
 	}
 	low, high := -1, min(k, o.corrupt) // low is unsafe, high cannot be
 	for high-low > 1 {

@@ -124,6 +124,7 @@ func TestNoNeighbourhood(t *testing.T) {
 	}{
 		{2, 0, 2, 0.1, "2 sites"},
 		{100, 33, 66, 0.1, "survivors at least, must be 67"},
+		{100, 99, 100, 0, "survivors at least, must be 101"}, // an honest site alone
 		{100, 33, 67, -0.1, "dropout share"},
 		{100, 33, 67, 1, "dropout share"},
 		{100, 33, 67, math.NaN(), "dropout share"},

@@ -19,8 +19,8 @@ func (o odds) split(m, r int, limit float64) float64 {
 	for a := 1; a <= half && math.Log(sum) <= limit; a++ {
 		sets := o.lf.choose(honest, a)
 		p := sets + o.inside(m, r, a, 0)
-		if a == 1 {
-			p = min(p, sets+o.corruptNeighbours(m, r))
+		if a == 1 { // the same, exactly
+			p = sets + o.corruptNeighbours(m, r)
 		}
 		p = min(p, sets+o.lf.choose(honest-a, w-a)+o.apart(m, a, w-a)+o.inside(m, r, a, w-a))
 		sum += math.Exp(p)

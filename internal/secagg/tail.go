@@ -43,8 +43,8 @@ func (lf logFactorials) drawnAtLeast(n, marked, k, x int) float64 {
 	for ; x < high; x++ {
 		term *= float64(k-x) * float64(marked-x) / (float64(x+1) * float64(n-k-marked+x+1))
 		sum += term
-		if falling := (x+1)*(n+2) > (k+1)*(marked+1); falling && term < sum*1e-18 {
-			break // terms fall faster than geometrically from the mode on
+		if term < sum*1e-18 {
+			break // past the mode, where terms fall: the others are below 10^-13 of sum
 		}
 	}
 	return min(0, first+math.Log(sum))
@@ -73,7 +73,7 @@ func (lf logFactorials) binomialAtLeast(n int, p float64, x int) float64 {
 	for odds := p / (1 - p); x < n; x++ {
 		term *= float64(n-x) / float64(x+1) * odds
 		sum += term
-		if float64(x+1) > float64(n+1)*p && term < sum*1e-18 {
+		if term < sum*1e-18 {
 			break
 		}
 	}
