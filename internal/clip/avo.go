@@ -28,15 +28,20 @@ func main() {
 	DATA(0, U64(1075<<52|1<<51))
 
 	for _, s := range []set{
-		{name: "AVX2", parts: 2, masks: masks, round: round, vector: YMM, groups: []int{4, 2, 1}, adds: []int{8, 4, 2, 1}},
-		{name: "AVX512", parts: 1, masks: masks, round: round, vector: ZMM, groups: []int{8, 4, 2, 1}, adds: []int{8, 4, 2, 1}},
+		{name: "AVX2", parts: 2, masks: masks, round: round, vector: YMM, groups: []int{4, 2, 1}, adds: []int{8, 4, 2, 1}, height: 2, widths: []int{2}},
+		{name: "AVX512", parts: 1, masks: masks, round: round, vector: ZMM, groups: []int{8, 4, 2, 1}, adds: []int{8, 4, 2, 1}, height: 4, widths: []int{4, 2}},
 	} {
 		for _, s.bytes = range []int{8, 4} {
 			s.dots()
 			s.accumulate()
+			for _, width := range s.widths {
+				s.dotsTile(s.height, width)
+				s.accumulateTile(4, width)
+			}
 		}
 		s.read()
 	}
+	limits()
 	Generate()
 }
 
@@ -47,6 +52,8 @@ type set struct {
 	masks, round Mem
 	vector       func() reg.VecVirtual
 	groups, adds []int
+	height       int             // of a tile of dots, in rows
+	widths       []int           // of tiles, in directions
 	bytes        int             // of a stored value: 8, or 4 that are widened as they are loaded
 	mask         [2]reg.Register // set by tail
 }
@@ -89,38 +96,46 @@ func (s *set) zero() octet {
 
 // load reads an octet at m, or only the lanes of the mask.
 func (s *set) load(o octet, m Mem, masked bool) {
-	s.each(func(p, disp int) {
-		switch {
-		case !masked:
-			VMOVUPD(m.Offset(disp), o[p])
-		case s.wide():
-			VMOVUPD_Z(m, s.mask[0], o[p])
-		default:
-			VMASKMOVPD(m.Offset(disp), s.mask[p], o[p])
-		}
-	})
+	s.each(func(p, _ int) { s.loadPart(p, o[p], m, masked) })
+}
+
+// loadPart is load for one register of an octet at m.
+func (s *set) loadPart(p int, v reg.VecVirtual, m Mem, masked bool) {
+	m = m.Offset(64 / s.parts * p)
+	switch {
+	case !masked:
+		VMOVUPD(m, v)
+	case s.wide():
+		VMOVUPD_Z(m, s.mask[0], v)
+	default:
+		VMASKMOVPD(m, s.mask[p], v)
+	}
 }
 
 // widen reads an octet of a row at m, as float64, or only the lanes of the mask.
 func (s *set) widen(o octet, m Mem, masked bool) {
+	s.each(func(p, _ int) { s.widenPart(p, o[p], m, masked) })
+}
+
+// widenPart is widen for one register of an octet at m.
+func (s *set) widenPart(p int, v reg.VecVirtual, m Mem, masked bool) {
 	if s.bytes == 8 {
-		s.load(o, m, masked)
+		s.loadPart(p, v, m, masked)
 		return
 	}
-	s.each(func(p, disp int) {
-		switch m := m.Offset(disp / 2); {
-		case !masked:
-			VCVTPS2PD(m, o[p])
-		case s.wide():
-			VCVTPS2PD_Z(m, s.mask[0], o[p])
-		default: // the halves of the mask's words
-			x, mask := o[p].AsX(), s.mask[p].(reg.Vec)
-			VEXTRACTF128(Imm(1), mask.AsY(), x)
-			VSHUFPS(Imm(0x88), x, mask.AsX(), x)
-			VMASKMOVPS(m, x, x)
-			VCVTPS2PD(x, o[p])
-		}
-	})
+	m = m.Offset(32 / s.parts * p)
+	switch {
+	case !masked:
+		VCVTPS2PD(m, v)
+	case s.wide():
+		VCVTPS2PD_Z(m, s.mask[0], v)
+	default: // the halves of the mask's words
+		x, mask := v.AsX(), s.mask[p].(reg.Vec)
+		VEXTRACTF128(Imm(1), mask.AsY(), x)
+		VSHUFPS(Imm(0x88), x, mask.AsX(), x)
+		VMASKMOVPS(m, x, x)
+		VCVTPS2PD(x, v)
+	}
 }
 
 // prefetch asks for a line of rows to come. Of float64 there are too many to push out of the first-level cache what is in use there.
@@ -133,18 +148,22 @@ func (s *set) prefetch(m Mem) {
 }
 
 func (s *set) store(o octet, m Mem, masked bool) {
-	s.each(func(p, disp int) {
-		switch {
-		case !masked && s.wide():
-			VMOVDQU64(o[p], m)
-		case !masked:
-			VMOVDQU(o[p], m.Offset(disp))
-		case s.wide():
-			VMOVDQU64(o[p], s.mask[0], m)
-		default:
-			VPMASKMOVQ(o[p], s.mask[p], m.Offset(disp))
-		}
-	})
+	s.each(func(p, _ int) { s.storePart(p, o[p], m, masked) })
+}
+
+// storePart is store for one register of an octet at m.
+func (s *set) storePart(p int, v reg.VecVirtual, m Mem, masked bool) {
+	m = m.Offset(64 / s.parts * p)
+	switch {
+	case !masked && s.wide():
+		VMOVDQU64(v, m)
+	case !masked:
+		VMOVDQU(v, m)
+	case s.wide():
+		VMOVDQU64(v, s.mask[0], m)
+	default:
+		VPMASKMOVQ(v, s.mask[p], m)
+	}
 }
 
 // tail makes the mask of d mod 8 lanes.
@@ -212,13 +231,15 @@ func columns(label string, body func(o int, masked bool), forward func(octets in
 	Label(label + "_done")
 }
 
-// forward moves a pointer to float64 or their sums, and those to rows, by so many octets.
-func (s *set) forward(octets int, at reg.Register, r []reg.GPVirtual) {
-	ADDQ(U32(uint32(64*octets)), at)
-	for i := range r {
-		ADDQ(U32(uint32(8*s.bytes*octets)), r[i])
+// forward moves pointers by so many bytes.
+func forward(bytes int, at ...reg.GPVirtual) {
+	for i := range at {
+		ADDQ(U32(uint32(bytes)), at[i])
 	}
 }
+
+// forward moves pointers to rows by so many octets.
+func (s *set) forward(octets int, r ...reg.GPVirtual) { forward(8*s.bytes*octets, r...) }
 
 // argument is a parameter where the caller put it: there are not enough registers for all.
 func argument(name string) Mem {
@@ -249,7 +270,8 @@ func (s *set) dots() {
 		Label(label)
 		CMPQ(n, Imm(uint64(g)))
 		JLT(LabelRef(label + "_end"))
-		r, at, ahead := rows(first, stride, g), Load(Param("x"), GP64()), Load(Param("ahead"), GP64())
+		r, at, ahead := rows(first, stride, g), GP64(), Load(Param("ahead"), GP64())
+		Load(Param("x"), at)
 		acc := make([]octet, g)
 		for i := range acc {
 			acc[i] = s.zero()
@@ -275,7 +297,10 @@ func (s *set) dots() {
 					VADDPD(product[p], acc[i][p], acc[i][p])
 				})
 			}
-		}, func(octets int) { s.forward(octets, at, r) })
+		}, func(octets int) {
+			forward(64*octets, at)
+			s.forward(octets, r...)
+		})
 		s.reduce(acc, out)
 		s.next(first, r[g-1])
 		ADDQ(Imm(uint64(8*g)), out)
@@ -297,26 +322,8 @@ func (s *set) reduce(a []octet, out reg.Register) {
 		VUNPCKHPD(odd, even, hi)
 		VADDPD(hi, lo, lo)
 		VMOVUPD(lo, Mem{Base: out})
-	case len(a) == 4 && s.wide():
-		u := s.quarter(a[0], a[2], a[1], a[3])
-		hi := YMM()
-		VEXTRACTF64X4(Imm(1), u, hi)
-		VHADDPD(hi, u.AsY(), hi)
-		VMOVUPD(hi, Mem{Base: out})
 	case len(a) == 4:
-		for i := range a {
-			VADDPD(a[i][1], a[i][0], a[i][0])
-		}
-		pair := func(v, w reg.VecVirtual) reg.VecVirtual {
-			lo, hi := YMM(), YMM()
-			VPERM2F128(Imm(0x20), w, v, lo)
-			VPERM2F128(Imm(0x31), w, v, hi)
-			VADDPD(hi, lo, lo)
-			return lo
-		}
-		even, odd := pair(a[0][0], a[2][0]), pair(a[1][0], a[3][0])
-		VHADDPD(odd, even, even)
-		VMOVUPD(even, Mem{Base: out})
+		VMOVUPD(s.reduce4(a), Mem{Base: out})
 	default:
 		for i := range a {
 			t, u, v := YMM(), XMM(), XMM()
@@ -333,6 +340,32 @@ func (s *set) reduce(a []octet, out reg.Register) {
 			VMOVSD(u, Mem{Base: out, Disp: 8 * i})
 		}
 	}
+}
+
+// reduce4 is reduce for four rows.
+func (s *set) reduce4(a []octet) reg.VecVirtual {
+	if s.wide() {
+		u := s.quarter(a[0], a[2], a[1], a[3])
+		upper, lo, hi := YMM(), YMM(), YMM() // of any number: VHADDPD takes the first sixteen only
+		VEXTRACTF64X4(Imm(1), u, upper)
+		VUNPCKLPD(upper, u.AsY(), lo)
+		VUNPCKHPD(upper, u.AsY(), hi)
+		VADDPD(hi, lo, lo)
+		return lo
+	}
+	for i := range a {
+		VADDPD(a[i][1], a[i][0], a[i][0])
+	}
+	pair := func(v, w reg.VecVirtual) reg.VecVirtual {
+		lo, hi := YMM(), YMM()
+		VPERM2F128(Imm(0x20), w, v, lo)
+		VPERM2F128(Imm(0x31), w, v, hi)
+		VADDPD(hi, lo, lo)
+		return lo
+	}
+	even, odd := pair(a[0][0], a[2][0]), pair(a[1][0], a[3][0])
+	VHADDPD(odd, even, even)
+	return even
 }
 
 // quarter is u_0 and u_1 of four rows, pair by pair in the order b0, b2, b1, b3 of its operands' pairs (a, c), (b, d): a, b, c, d.
@@ -368,7 +401,8 @@ func (s *set) accumulate() {
 		Label(label)
 		CMPQ(n, Imm(uint64(g)))
 		JLT(LabelRef(label + "_end"))
-		r, at, ahead := rows(first, stride, g), Load(Param("acc"), GP64()), Load(Param("ahead"), GP64())
+		r, at, ahead := rows(first, stride, g), GP64(), Load(Param("ahead"), GP64())
+		Load(Param("acc"), at)
 		coefficient := make([]reg.VecVirtual, g)
 		for i := range coefficient {
 			coefficient[i] = s.vector()
@@ -389,7 +423,10 @@ func (s *set) accumulate() {
 				})
 			}
 			s.store(sum, Mem{Base: at, Disp: 64 * o}, masked)
-		}, func(octets int) { s.forward(octets, at, r) })
+		}, func(octets int) {
+			forward(64*octets, at)
+			s.forward(octets, r...)
+		})
 		s.next(first, r[g-1])
 		ADDQ(Imm(uint64(8*g)), c)
 		SUBQ(Imm(uint64(g)), n)

@@ -84,9 +84,7 @@ func (m *Matrix) powerSizes(q Query, height int) func(acc []uint64, lo, hi int) 
 	s, w := make([]float64, k*height), make([]float64, k)
 	return func(acc []uint64, lo, hi int) {
 		h, rows := hi-lo, m.values.part(lo*d, hi*d)
-		for j := range k {
-			rows.dots(s[j*h:(j+1)*h], q.X[j*d:(j+1)*d])
-		}
+		rows.dotsBlock(s, q.X, h, d)
 		for i, norm := range m.norms[lo:hi] {
 			length := math.Abs(s[i])
 			if k > 1 {

@@ -14,6 +14,16 @@ func dotsAVX2(s *float64, rows *float64, x *float64, n int, d int, ahead int)
 //go:noescape
 func accumulateAVX2(acc *uint64, rows *float64, c *float64, n int, d int, ahead int)
 
+// dotsBy2AVX2 is dotsPortable for 2 directions, for n rows, a multiple of 2, of length d ≥ 1.
+//
+//go:noescape
+func dotsBy2AVX2(s *float64, rows *float64, x *float64, n int, d int, h int, ahead int)
+
+// accumulateBy2AVX2 is accumulatePortable for 2 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func accumulateBy2AVX2(acc *uint64, rows *float64, c *float64, n int, d int, h int, ahead int)
+
 // dots32AVX2 is dotsPortable for n rows of length d ≥ 1.
 //
 //go:noescape
@@ -23,6 +33,16 @@ func dots32AVX2(s *float64, rows *float32, x *float64, n int, d int, ahead int)
 //
 //go:noescape
 func accumulate32AVX2(acc *uint64, rows *float32, c *float64, n int, d int, ahead int)
+
+// dots32By2AVX2 is dotsPortable for 2 directions, for n rows, a multiple of 2, of length d ≥ 1.
+//
+//go:noescape
+func dots32By2AVX2(s *float64, rows *float32, x *float64, n int, d int, h int, ahead int)
+
+// accumulate32By2AVX2 is accumulatePortable for 2 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func accumulate32By2AVX2(acc *uint64, rows *float32, c *float64, n int, d int, h int, ahead int)
 
 // readAVX2 is the sum of n words, a multiple of 64, as fast as they can be read: the limit to which benchmarks compare.
 //
@@ -39,6 +59,26 @@ func dotsAVX512(s *float64, rows *float64, x *float64, n int, d int, ahead int)
 //go:noescape
 func accumulateAVX512(acc *uint64, rows *float64, c *float64, n int, d int, ahead int)
 
+// dotsBy4AVX512 is dotsPortable for 4 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func dotsBy4AVX512(s *float64, rows *float64, x *float64, n int, d int, h int, ahead int)
+
+// accumulateBy4AVX512 is accumulatePortable for 4 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func accumulateBy4AVX512(acc *uint64, rows *float64, c *float64, n int, d int, h int, ahead int)
+
+// dotsBy2AVX512 is dotsPortable for 2 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func dotsBy2AVX512(s *float64, rows *float64, x *float64, n int, d int, h int, ahead int)
+
+// accumulateBy2AVX512 is accumulatePortable for 2 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func accumulateBy2AVX512(acc *uint64, rows *float64, c *float64, n int, d int, h int, ahead int)
+
 // dots32AVX512 is dotsPortable for n rows of length d ≥ 1.
 //
 //go:noescape
@@ -49,7 +89,37 @@ func dots32AVX512(s *float64, rows *float32, x *float64, n int, d int, ahead int
 //go:noescape
 func accumulate32AVX512(acc *uint64, rows *float32, c *float64, n int, d int, ahead int)
 
+// dots32By4AVX512 is dotsPortable for 4 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func dots32By4AVX512(s *float64, rows *float32, x *float64, n int, d int, h int, ahead int)
+
+// accumulate32By4AVX512 is accumulatePortable for 4 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func accumulate32By4AVX512(acc *uint64, rows *float32, c *float64, n int, d int, h int, ahead int)
+
+// dots32By2AVX512 is dotsPortable for 2 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func dots32By2AVX512(s *float64, rows *float32, x *float64, n int, d int, h int, ahead int)
+
+// accumulate32By2AVX512 is accumulatePortable for 2 directions, for n rows, a multiple of 4, of length d ≥ 1.
+//
+//go:noescape
+func accumulate32By2AVX512(acc *uint64, rows *float32, c *float64, n int, d int, h int, ahead int)
+
 // readAVX512 is the sum of n words, a multiple of 64, as fast as they can be read: the limit to which benchmarks compare.
 //
 //go:noescape
 func readAVX512(values *float64, n int) uint64
+
+// clampAVX2 is clampPortable for n rows, a multiple of 4.
+//
+//go:noescape
+func clampAVX2(s *float64, norms *float64, n int, scale float64, bound float64)
+
+// clampBlockAVX2 is clampBlockPortable for n rows, a multiple of 4, and at most 1024 directions, whose products are h apart.
+//
+//go:noescape
+func clampBlockAVX2(s *float64, norms *float64, n int, k int, h int, scale float64, bound float64)

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-//go:generate go run -modfile=../../tools.mod avo.go -out kernel_amd64.s -stubs kernel_asm_amd64.go -pkg clip
+//go:generate go run -modfile=../../tools.mod avo.go avo_limit.go avo_tile.go -out kernel_amd64.s -stubs kernel_asm_amd64.go -pkg clip
 
 // path is a set of kernels. All give the same integers to the bit, so changing it in the middle of a sum changes nothing but speed.
 type path uint32
@@ -15,7 +15,7 @@ type path uint32
 const (
 	portable path = iota // Go
 	avx2                 // amd64 with AVX2 and FMA
-	avx512               // amd64 with AVX-512F
+	avx512               // amd64 with AVX-512F and VL
 )
 
 var pathNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512"}

@@ -11,7 +11,7 @@ func supported() []path {
 	all := []path{portable}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		all = append(all, avx2)
-		if cpu.X86.HasAVX512F {
+		if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL {
 			all = append(all, avx512)
 		}
 	}
@@ -64,6 +64,97 @@ func accumulateVector[T number](acc []uint64, rows []T, c []float64) bool {
 		}
 	}
 	return true
+}
+
+// clampVector is clampRows for the first n rows, as many as there is a kernel for.
+func clampVector(s, norms []float64, l limit) (n int) {
+	if n = len(s) &^ 3; n == 0 || path(active.Load()) == portable {
+		return 0
+	}
+	clampAVX2(&s[0], &norms[0], n, l.scale, l.bound)
+	return n
+}
+
+// clampBlockVector is clampBlock for the first n rows, as many as there is a kernel for.
+func clampBlockVector(s, norms []float64, k, h int, l limit) (n int) {
+	if n = h &^ 3; n == 0 || path(active.Load()) == portable {
+		return 0
+	}
+	clampBlockAVX2(&s[0], &norms[0], n, k, h, l.scale, l.bound)
+	return n
+}
+
+// dotsTile is the first part of [dotsBlock]: s for so many directions and so many rows, from the first of each on. One direction and no rows:
+// there is no kernel.
+func dotsTile[T number](s []float64, rows []T, x []float64, h, d int) (width, n int) {
+	p, ahead, k := path(active.Load()), ahead(rows), len(x)/d
+	tile := func(w, step int) bool {
+		width, n = w, h/step*step
+		return k >= w && n > 0
+	}
+	switch r := any(&rows[0]).(type) {
+	case *float64:
+		switch {
+		case p == avx512 && tile(4, 4):
+			dotsBy4AVX512(&s[0], r, &x[0], n, d, h, ahead)
+			return
+		case p == avx512 && tile(2, 4):
+			dotsBy2AVX512(&s[0], r, &x[0], n, d, h, ahead)
+			return
+		case p == avx2 && tile(2, 2):
+			dotsBy2AVX2(&s[0], r, &x[0], n, d, h, ahead)
+			return
+		}
+	case *float32:
+		switch {
+		case p == avx512 && tile(4, 4):
+			dots32By4AVX512(&s[0], r, &x[0], n, d, h, ahead)
+			return
+		case p == avx512 && tile(2, 4):
+			dots32By2AVX512(&s[0], r, &x[0], n, d, h, ahead)
+			return
+		case p == avx2 && tile(2, 2):
+			dots32By2AVX2(&s[0], r, &x[0], n, d, h, ahead)
+			return
+		}
+	}
+	return 1, 0
+}
+
+// accumulateTile is the first part of [accumulateBlock], as dotsTile is.
+func accumulateTile[T number](acc []uint64, rows []T, c []float64, h, d int) (width, n int) {
+	p, ahead, k := path(active.Load()), ahead(rows), len(acc)/d
+	tile := func(w, step int) bool {
+		width, n = w, h/step*step
+		return k >= w && n > 0
+	}
+	switch r := any(&rows[0]).(type) {
+	case *float64:
+		switch {
+		case p == avx512 && tile(4, 4):
+			accumulateBy4AVX512(&acc[0], r, &c[0], n, d, h, ahead)
+			return
+		case p == avx512 && tile(2, 4):
+			accumulateBy2AVX512(&acc[0], r, &c[0], n, d, h, ahead)
+			return
+		case p == avx2 && tile(2, 4):
+			accumulateBy2AVX2(&acc[0], r, &c[0], n, d, h, ahead)
+			return
+		}
+	case *float32:
+		switch {
+		case p == avx512 && tile(4, 4):
+			accumulate32By4AVX512(&acc[0], r, &c[0], n, d, h, ahead)
+			return
+		case p == avx512 && tile(2, 4):
+			accumulate32By2AVX512(&acc[0], r, &c[0], n, d, h, ahead)
+			return
+		case p == avx2 && tile(2, 4):
+			accumulate32By2AVX2(&acc[0], r, &c[0], n, d, h, ahead)
+			return
+		}
+	}
+	return 1, 0
 }
 
 // ahead is how many bytes after a row the kernels fetch. What follows rows in memory is most often the next block: half of its rows are fetched in

@@ -31,7 +31,7 @@ func fenced(t *testing.T, n int, atEnd bool) []float64 {
 }
 
 // partOf takes n values from where the fence is.
-func partOf[T number](atEnd bool) func(v []T, n int) []T {
+func partOf[T uint64 | number](atEnd bool) func(v []T, n int) []T {
 	return func(v []T, n int) []T {
 		if atEnd {
 			return v[len(v)-n:]
@@ -43,30 +43,37 @@ func partOf[T number](atEnd bool) func(v []T, n int) []T {
 // Every operand lies against a page that may not be touched: behind it, and then before it.
 func TestKernelsStayInside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
-	const most, height = 70, 20
+	const most, height, k = 70, 20, 7 // directions
 	for _, atEnd := range []bool{true, false} {
-		rows, x, acc := fenced(t, most*height, atEnd), fenced(t, most, atEnd), fenced(t, most, atEnd)
-		s, c := fenced(t, height, atEnd), fenced(t, height, atEnd)
+		rows, x, acc := fenced(t, most*height, atEnd), fenced(t, k*most, atEnd), fenced(t, k*most, atEnd)
+		s, c := fenced(t, k*height, atEnd), fenced(t, k*height, atEnd)
 		half := fenced(t, most*height/2, atEnd)
 		rows32 := unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(half))), most*height)
 		part, part32 := partOf[float64](atEnd), partOf[float32](atEnd)
 		for d := 1; d <= most; d++ {
 			for n := 1; n <= height; n++ {
-				k := drawCase(rng, d, n)
-				rows, x, s, c := part(rows, n*d), part(x, d), part(s, n), part(c, n)
-				copy(rows, k.rows)
-				copy(x, k.x)
-				copy(c, k.c)
+				drawn := drawCase(rng, d, n)
+				rows, x, s, c := part(rows, n*d), part(x, k*d), part(s, k*n), part(c, k*n)
+				copy(rows, drawn.rows)
+				for l := range k {
+					copy(x[l*d:], drawn.x[:d])
+				}
+				for l := range k {
+					copy(c[l*n:], drawn.c[:n])
+				}
 				narrow := part32(rows32, n*d)
 				copy(narrow, float32s(rows))
-				sums := part(acc, d)
-				lanes := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(sums))), d)
+				sums := part(acc, k*d)
+				lanes := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(sums))), k*d)
 				var want, want32 []uint64
 				for _, p := range supported() {
 					clear(lanes)
 					on(p, func() {
-						dots(s, rows, x)
-						accumulate(lanes, rows, c)
+						one := part(s, n)
+						dots(one, rows, part(x, d))
+						accumulate(partOf[uint64](atEnd)(lanes, d), rows, part(c, n))
+						dotsBlock(s, rows, x, n, d)
+						accumulateBlock(lanes, rows, c, n, d)
 					})
 					if want == nil {
 						want = slices.Clone(lanes)
@@ -76,8 +83,11 @@ func TestKernelsStayInside(t *testing.T) {
 					}
 					clear(lanes)
 					on(p, func() {
-						dots(s, narrow, x)
-						accumulate(lanes, narrow, c)
+						one := part(s, n)
+						dots(one, narrow, part(x, d))
+						accumulate(partOf[uint64](atEnd)(lanes, d), narrow, part(c, n))
+						dotsBlock(s, narrow, x, n, d)
+						accumulateBlock(lanes, narrow, c, n, d)
 					})
 					if want32 == nil {
 						want32 = slices.Clone(lanes)

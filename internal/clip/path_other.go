@@ -7,3 +7,11 @@ func supported() []path { return []path{portable} }
 func dotsVector[T number](_ []float64, _ []T, _ []float64) bool { return false }
 
 func accumulateVector[T number](_ []uint64, _ []T, _ []float64) bool { return false }
+
+func dotsTile[T number](_ []float64, _ []T, _ []float64, _, _ int) (width, n int) { return 1, 0 }
+
+func accumulateTile[T number](_ []uint64, _ []T, _ []float64, _, _ int) (width, n int) { return 1, 0 }
+
+func clampVector(_, _ []float64, _ limit) (n int) { return 0 }
+
+func clampBlockVector(_, _ []float64, _, _ int, _ limit) (n int) { return 0 }

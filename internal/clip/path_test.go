@@ -93,12 +93,12 @@ func TestSetPath(t *testing.T) {
 	}
 }
 
-// kernelCase is two kernel calls of any shape and values: rows and c are as misaligned as the offsets say.
+// kernelCase is two kernel calls of any shape and values, for k directions: rows and c are as misaligned as the offsets say.
 type kernelCase struct {
-	d, n    int
+	d, n, k int
 	rows    []float64 // n×d
-	x, c    []float64
-	acc     []uint64
+	x, c    []float64 // k×d, k×n
+	acc     []uint64  // k×d
 	offsets [5]int
 }
 
@@ -123,10 +123,16 @@ func (k kernelCase) narrowed(rng *rand.Rand) kernelCase {
 		}
 		k.rows[i] = float64(float32(v))
 	}
-	for i := range k.c {
-		k.c[i] = bounded(rng, k.rows[i*k.d:(i+1)*k.d])
-	}
+	k.drawCoefficients(rng)
 	return k
+}
+
+func (k kernelCase) drawCoefficients(rng *rand.Rand) {
+	for l := range k.k {
+		for i := range k.n {
+			k.c[l*k.n+i] = bounded(rng, k.rows[i*k.d:(i+1)*k.d])
+		}
+	}
 }
 
 // guarded is a copy of v with canaries before and behind, at an offset from an allocation's start.
@@ -164,27 +170,34 @@ func (k kernelCase) check(rng *rand.Rand) error {
 // checkStored is check for k's rows as they are stored.
 func checkStored[T number](k kernelCase, values []T) error {
 	const canary, odd = 0xfeedfacecafebeef, -12345.678
-	wantS, wantAcc := make([]float64, k.n), slices.Clone(k.acc)
-	for i := range k.n {
-		row := k.rows[i*k.d : (i+1)*k.d]
-		wantS[i] = inner(row, k.x)
-		for j, y := range row {
-			wantAcc[j] += roundBits + uint64(nearestEven(k.c[i], y))
+	wantS, wantAcc := make([]float64, k.k*k.n), slices.Clone(k.acc)
+	for l := range k.k {
+		for i := range k.n {
+			row := k.rows[i*k.d : (i+1)*k.d]
+			wantS[l*k.n+i] = inner(row, k.x[l*k.d:(l+1)*k.d])
+			for j, y := range row {
+				wantAcc[l*k.d+j] += roundBits + uint64(nearestEven(k.c[l*k.n+i], y))
+			}
 		}
 	}
 	for _, p := range supported() {
 		allRows, rows := guarded(values, k.offsets[0], T(odd))
 		allX, x := guarded(k.x, k.offsets[1], odd)
 		allC, c := guarded(k.c, k.offsets[2], odd)
-		allS, s := guarded(make([]float64, k.n), k.offsets[3], odd)
+		allS, s := guarded(make([]float64, k.k*k.n), k.offsets[3], odd)
 		allAcc, acc := guarded(k.acc, k.offsets[4], canary)
 		on(p, func() {
-			dots(s, rows, x)
-			accumulate(acc, rows, c)
+			if k.k == 1 {
+				dots(s, rows, x)
+				accumulate(acc, rows, c)
+				return
+			}
+			dotsBlock(s, rows, x, k.n, k.d)
+			accumulateBlock(acc, rows, c, k.n, k.d)
 		})
 		for i := range s {
 			if math.Float64bits(s[i]) != math.Float64bits(wantS[i]) {
-				return fmt.Errorf("%s: %T d=%d n=%d: product of row %d is %v, want %v", pathNames[p], values, k.d, k.n, i, s[i], wantS[i])
+				return fmt.Errorf("%s: %T d=%d n=%d: k=%d: product %d is %v, want %v", pathNames[p], values, k.d, k.n, k.k, i, s[i], wantS[i])
 			}
 		}
 		if !slices.Equal(acc, wantAcc) {
@@ -239,7 +252,11 @@ func bounded(rng *rand.Rand, row []float64) float64 {
 }
 
 func drawCase(rng *rand.Rand, d, n int) kernelCase {
-	k := kernelCase{d: d, n: n, rows: make([]float64, n*d), x: make([]float64, d), c: make([]float64, n), acc: make([]uint64, d)}
+	k := kernelCase{d: d, n: n, k: 1}
+	if rng.IntN(2) == 0 {
+		k.k = 2 + rng.IntN(8)
+	}
+	k.rows, k.x, k.c, k.acc = make([]float64, n*d), make([]float64, k.k*d), make([]float64, k.k*n), make([]uint64, k.k*d)
 	for j := range k.rows {
 		k.rows[j] = extreme(rng, d)
 	}
@@ -247,9 +264,7 @@ func drawCase(rng *rand.Rand, d, n int) kernelCase {
 		k.x[j] = math.Ldexp(rng.Float64()*2-1, -rng.IntN(2)*rng.IntN(60))
 		k.acc[j] = rng.Uint64()
 	}
-	for i := range k.c {
-		k.c[i] = bounded(rng, k.rows[i*d:(i+1)*d])
-	}
+	k.drawCoefficients(rng)
 	for i := range k.offsets {
 		k.offsets[i] = rng.IntN(9)
 	}
@@ -334,9 +349,7 @@ func FuzzKernels(f *testing.F) {
 				k.rows[i] = v
 			}
 		}
-		for i := range k.c {
-			k.c[i] = bounded(rng, k.rows[i*d:(i+1)*d])
-		}
+		k.drawCoefficients(rng)
 		if err := k.check(rng); err != nil {
 			t.Fatal(err)
 		}

@@ -1,50 +1,26 @@
 package clip
 
-import "math"
-
 // powerRows adds the power vectors of one direction, for rows that are units: with s = yᵀx, c = clamp(s/g, ±bound/‖y‖), they are c·y.
 func (m *Matrix) powerRows(q Query, l limit, height int) func(acc []uint64, lo, hi int) {
 	scratch := make([]float64, height)
 	return func(acc []uint64, lo, hi int) {
 		s, rows := scratch[:hi-lo], m.values.part(lo*m.d, hi*m.d)
 		rows.dots(s, q.X)
-		for i, norm := range m.norms[lo:hi] {
-			b := 0.0
-			if norm > 0 {
-				b = l.bound / norm
-			}
-			s[i] = clamp(s[i]*l.scale, b)
-		}
+		clampRows(s, m.norms[lo:hi], l)
 		rows.accumulate(acc, s)
 	}
 }
 
 // blockRows is powerRows for k directions: with s the k products, c = s·min(1/g, (bound/‖y‖)/‖s‖), and the vectors are c_1·y … c_k·y,
-// together of length ‖c‖·‖y‖. The rows stay in cache for the 2k passes.
+// together of length ‖c‖·‖y‖.
 func (m *Matrix) blockRows(q Query, l limit, height int) func(acc []uint64, lo, hi int) {
 	d, k := m.d, len(q.X)/m.d
 	scratch, w := make([]float64, k*height), make([]float64, k)
 	return func(acc []uint64, lo, hi int) {
 		h, rows := hi-lo, m.values.part(lo*d, hi*d)
-		for j := range k {
-			rows.dots(scratch[j*h:(j+1)*h], q.X[j*d:(j+1)*d])
-		}
-		for i, norm := range m.norms[lo:hi] {
-			for j := range w {
-				w[j] = scratch[j*h+i]
-			}
-			length, e, ok := measure(w)
-			down, c := 0.0, 0.0
-			if ok && norm > 0 {
-				down, c = math.Ldexp(1, -e), min(math.Ldexp(l.scale, e), l.bound/norm/length)
-			}
-			for j, s := range w {
-				scratch[j*h+i] = c * (s * down)
-			}
-		}
-		for j := range k {
-			rows.accumulate(acc[j*d:(j+1)*d], scratch[j*h:(j+1)*h])
-		}
+		rows.dotsBlock(scratch, q.X, h, d)
+		clampBlock(scratch, m.norms[lo:hi], w, h, l)
+		rows.accumulateBlock(acc, scratch, h, d)
 	}
 }
 

@@ -64,6 +64,24 @@ func (v stored) dots(s, x []float64) {
 	dots(s, v.wide, x)
 }
 
+// dotsBlock is the function of that name for rows v.
+func (v stored) dotsBlock(s, x []float64, h, d int) {
+	if v.narrow != nil {
+		dotsBlock(s, v.narrow, x, h, d)
+		return
+	}
+	dotsBlock(s, v.wide, x, h, d)
+}
+
+// accumulateBlock is the function of that name for rows v.
+func (v stored) accumulateBlock(acc []uint64, c []float64, h, d int) {
+	if v.narrow != nil {
+		accumulateBlock(acc, v.narrow, c, h, d)
+		return
+	}
+	accumulateBlock(acc, v.wide, c, h, d)
+}
+
 // accumulate is the function of that name for rows v.
 func (v stored) accumulate(acc []uint64, c []float64) {
 	if v.narrow != nil {

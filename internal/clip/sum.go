@@ -25,6 +25,9 @@ const (
 	// momentBlocks times blockBytes of rows stay in a second-level cache while each is used d times.
 	momentBlocks = 15
 
+	// run is how many squares are added to one sum before the next is begun.
+	run = 1 << 10
+
 	// negligible is the largest magnitude below which a vector is a zero vector: over any grid and times any row it rounds to zero.
 	negligible = 0x1p-1000
 )
@@ -89,14 +92,6 @@ func sum(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 // limit is the clip in grid units: a map is scaled by scale = 1/g and its size kept within bound = (R/g)(1-2^-30).
 type limit struct{ scale, bound float64 }
 
-// clamp is c limited to [-b, b], b ≥ 0. Magnitudes order as their bits do, and every NaN is above them all, so even a NaN (there
-// is none: a partial sum of s is below d·2^500) would end within the bound. No branch: which rows are clipped is random.
-func clamp(c, b float64) float64 {
-	const sign = 1 << 63
-	bits := math.Float64bits(c)
-	return math.Float64frombits(min(bits&^sign, math.Float64bits(b)) | bits&sign)
-}
-
 // measure gives the length of v as length·2^e, where 2^e is the power of two at or below v's largest magnitude, so that no square overflows and length ≥ 1.
 // It is computed from v·2^-e, which is exact but for values that far below the largest that they underflow. Squares are added in runs of
 // 1024 and the runs' sums then: a term goes through at most 2^10+2^14 additions for 2^24 values. ok is false if v is not finite, or negligible.
@@ -112,13 +107,13 @@ func measure(v []float64) (length float64, e int, ok bool) {
 	down := math.Ldexp(1, -e)
 	total := 0.0
 	for len(v) > 0 {
-		n := min(len(v), 1<<10)
-		run := 0.0
+		n := min(len(v), run)
+		part := 0.0
 		for _, x := range v[:n] {
 			w := x * down
-			run += float64(w * w)
+			part += float64(w * w)
 		}
-		total += run
+		total += part
 		v = v[n:]
 	}
 	return math.Sqrt(total), e, true
