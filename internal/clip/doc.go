@@ -90,11 +90,14 @@
 // # Same integers everywhere
 //
 // There is one order in which a dot product is added, and three sets of kernels that follow it to the bit: Go, and assembly for amd64 with AVX2 and FMA, and
-// with AVX-512F ([SetPath]). Lane l, of eight, starts at +0 and adds the products of places j ≡ l mod 8 from left to right, each product rounded before it is
+// with AVX-512F and VL ([SetPath]). Lane l, of eight, starts at +0 and adds the products of places j ≡ l mod 8 from left to right, each product rounded before it is
 // added; then t_l = a_l + a_(l+4), u_l = t_l + t_(l+2), s = u_0 + u_1. Eight lanes are one register of AVX-512, two of AVX2 and eight variables of Go. A lane is
 // never -0, as it starts at +0, so the +0 that a masked load leaves where a row has ended changes nothing. In Go each product is written float64(a*b): the language
 // forbids fusing across an explicit conversion. (The bound would hold with fused products as well; equal results would not.) A term goes through
 // ⌈d/8⌉+2 additions, those to an empty lane are exact, and with its own rounding that is never more than the d that the bounds above allow.
+//
+// Coefficients are made of single operations, the same ones in the same order, four rows at a time or one. Several directions are tiles of rows by directions,
+// whose registers change neither order.
 //
 // The rounding FMA is one operation with one result wherever it is done: math.FMA is exact with and without hardware support, and the assembly uses the
 // instruction, in the rounding mode to the nearest that Go programs run in. Each product has an FMA of its own, from the constant: see add4 for why

@@ -34,6 +34,10 @@ func contests(tb testing.TB, d, bytes int) (all []contest, size int) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	narrow, err := NewMatrix32(d, float32s(values))
+	if err != nil {
+		tb.Fatal(err)
+	}
 	r := math.Sqrt(float64(d)) / 12
 	q := Query{X: unit(rng, d), Radius: r, Grid: Grid(r)}
 	all = append(all, contest{"read", func() { runtime.KeepAlive(read(values)) }})
@@ -41,6 +45,10 @@ func contests(tb testing.TB, d, bytes int) (all []contest, size int) {
 		all = append(all, contest{pathNames[p], func() {
 			old := active.Swap(uint32(p))
 			mustSum(tb, m, q, 1)
+			active.Store(old)
+		}}, contest{pathNames[p] + "-float32", func() { // the same rows in half the bytes
+			old := active.Swap(uint32(p))
+			mustSum(tb, narrow, q, 1)
 			active.Store(old)
 		}})
 	}

@@ -212,3 +212,30 @@ func coefficients(y []float64, q Query) []float64 {
 	}
 	return s
 }
+
+// What is done for each block of rows allocates nothing, however values are stored: one direction, several, the mean and the moment, on every path. What a
+// worker allocates before its first block is its own.
+func TestBlocksAllocateNothing(t *testing.T) {
+	const d, n, k = 37, 24, 5
+	rng := rand.New(rand.NewPCG(35, 36))
+	values := gaussian(rng, n*d)
+	narrow, err := NewMatrix32(d, float32s(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, one, several := limit{scale: 0x1p20, bound: 0x1p21}, Query{X: unit(rng, d)}, Query{X: orthogonal(rng, d, k)}
+	for _, m := range []*Matrix{mustMatrix(t, d, values), narrow} {
+		for name, body := range map[string]func([]uint64, int, int){
+			"power": m.powerRows(one, l, n), "block": m.blockRows(several, l, n), "mean": m.meanRows(l, n), "moment": m.momentRows(l, n), "sizes": m.powerSizes(several, n),
+		} {
+			acc := make([]uint64, map[string]int{"power": d, "block": k * d, "mean": d, "moment": d * (d + 1) / 2, "sizes": HistogramBins}[name])
+			for _, p := range supported() {
+				on(p, func() {
+					if got := testing.AllocsPerRun(3, func() { body(acc, 0, n) }); got != 0 {
+						t.Errorf("%s: %s of %v allocates %v times a block", pathNames[p], name, m.values.size(), got)
+					}
+				})
+			}
+		}
+	}
+}
