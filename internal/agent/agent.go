@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"covey/internal/dataset"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/study"
@@ -48,6 +49,7 @@ type Agent struct {
 	ledger   *ledger.Ledger
 	pending  *pendingStore
 	egress   *egressLog
+	cache    *dataset.Cache
 
 	work sync.WaitGroup // everything that Run starts
 	once sync.Once      // Close
@@ -99,6 +101,9 @@ func New(o Options) (*Agent, error) {
 		return nil, errors.Join(err, a.ledger.Close())
 	}
 	if err = a.tidy(); err == nil {
+		err = a.openCache()
+	}
+	if err == nil {
 		err = a.compareEgress()
 	}
 	if err != nil {
@@ -146,7 +151,7 @@ func (a *Agent) Run(ctx context.Context) error {
 // Close releases the data directory. An agent that runs is ended by its context.
 func (a *Agent) Close() error {
 	var err error
-	a.once.Do(func() { err = errors.Join(a.ledger.Close(), a.egress.close()) })
+	a.once.Do(func() { err = errors.Join(a.ledger.Close(), a.egress.close(), a.closeCache()) })
 	return err
 }
 
@@ -244,13 +249,6 @@ func (a *Agent) keep(s *session) *session {
 	}
 	a.sessions[s.plan.Digest] = s
 	return s
-}
-
-// forget drops a study's session, and with it the rows and secrets in memory.
-func (a *Agent) forget(id study.Digest) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.sessions, id)
 }
 
 // strange answers a request about a study that is neither pending nor approved.

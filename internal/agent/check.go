@@ -88,7 +88,7 @@ func (c *Config) checkRows(spec study.Spec) (string, error) {
 	if spec.Unit != d.Unit {
 		return "", &DataError{d.Name, fmt.Errorf("its unit is %q, the study's %q", d.Unit, spec.Unit)}
 	}
-	rows, err := dataset.Read(c.source(d), requestOf(spec), dataset.ReadOptions{})
+	rows, err := dataset.Validate(c.source(d), d.request(spec), dataset.ReadOptions{})
 	if err != nil {
 		return "", &DataError{d.Name, err}
 	}

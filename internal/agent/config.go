@@ -73,6 +73,14 @@ type Dataset struct {
 	Path string `toml:"path"`
 	// Format of the file, where its name does not say it (dataset.Formats).
 	Format string `toml:"format,omitempty"`
+	// Precision in which studies keep its values: "float64", or "float32", which takes half the
+	// memory and time and rounds each value once. Empty: "float64". A study that is under way
+	// ends when this changes.
+	Precision string `toml:"precision,omitempty"`
+	// Cache says what becomes of the rows as a study reads them, which are kept in the clear in
+	// a file beside the ledger: "study" removes it with the study, "keep" keeps it for later
+	// studies, "memory" makes none. Empty: "study", and "memory" for a file of up to 4 MiB.
+	Cache string `toml:"cache,omitempty"`
 	// Population whose budget its studies are charged to.
 	Population string `toml:"population"`
 	// Unit names the column whose value says which rows are one unit of the
@@ -203,6 +211,12 @@ func (c *Config) check() error {
 		}
 		if d.Format == "" && dataset.FormatOf(d.Path) == "" {
 			return c.error(key+".path", "the name ends in none of %v; give format", dataset.Formats)
+		}
+		if !slices.Contains([]string{"", string(dataset.Float64), string(dataset.Float32)}, d.Precision) {
+			return c.error(key+".precision", `must be "float64" or "float32", got %q`, d.Precision)
+		}
+		if !slices.Contains([]string{"", cacheStudy, cacheKeep, cacheMemory}, d.Cache) {
+			return c.error(key+".cache", `must be "study", "keep" or "memory", got %q`, d.Cache)
 		}
 		if !populations[d.Population] {
 			return c.error(key+".population", "no [[population]] is named %q", d.Population)

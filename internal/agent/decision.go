@@ -66,7 +66,7 @@ func (s *session) decide() decision {
 			budget.Population, budget.SpentRho, budget.ReservedRho, budget.CapRho, budget.StudyRho))
 	}
 	if beyond := a.config.Policy.exceeds(s.plan); len(beyond) > 0 {
-		s.rows = nil // read again at approval: what the operator approves is then what is there
+		s.release() // read again at approval: what the operator approves is then what is there
 		if err := a.pending.put(s.body); err != nil {
 			return reject(study.CodeNotApproved, err)
 		}

@@ -93,7 +93,7 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum, err := s.rows.Answer(s.plan, s.self, ask, s.dataset.Workers)
+	sum, err := s.answer(ask)
 	if err != nil {
 		return nil, err
 	}

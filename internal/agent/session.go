@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"covey/internal/dataset"
 	"covey/internal/ledger"
 	"covey/internal/local"
 	"covey/internal/secagg"
@@ -25,8 +26,10 @@ type session struct {
 	journal *ledger.Journal
 
 	// mu is held while one request, or one decision of the operator, is worked on.
-	mu      sync.Mutex
-	rows    *local.Rows
+	mu     sync.Mutex
+	rows   *local.Rows
+	stored *dataset.Stored // what rows lie in; nil if they are in memory
+
 	sha     [32]byte      // of the file that rows, or the last look at it, came from
 	setup   *secagg.Setup // confirmed by all; nil before
 	checked *secagg.Setup // of the announcements on record, while setup is under way; nil if not looked at yet
@@ -92,7 +95,7 @@ func (s *session) pinned(approval ledger.Approval) study.Code {
 		return study.CodeData
 	}
 	if s.sha != approval.DataSHA256 {
-		s.rows = nil // a file that is put back is read again
+		s.release() // a file that is put back is read again
 		log.Error("the data set is not the one that was approved", "error", "its SHA-256 is another")
 		return study.CodeDataChanged
 	}

@@ -82,6 +82,12 @@ func Read(s Source, q Request, o ReadOptions) (*Rows, error) {
 	return r, nil
 }
 
+// Validate is [Read] for its errors and counts: it keeps no values.
+func Validate(s Source, q Request, o ReadOptions) (*Rows, error) {
+	r, _, err := s.read(q, o, func(b *builder) { b.sink = func([]float64) error { return nil } })
+	return r, err
+}
+
 // Inspect counts the rows and units, reads the header and takes the pin. It makes
 // every check of [Read] but those of columns and values other than the unit
 // column's, and counts the same units. Every error is an [*Error].
@@ -133,12 +139,30 @@ func (s Source) scan(q Request, o ReadOptions, prepare func(*builder), header *[
 	return r, b, nil
 }
 
-func (s Source) table(src *source) (table, error) {
-	f := s.Format
-	if f == "" {
-		f = FormatOf(s.Path)
+// format is the one given, or what the name says.
+func (s Source) format() Format {
+	if s.Format != "" {
+		return s.Format
 	}
-	switch f {
+	return FormatOf(s.Path)
+}
+
+// describe gives the words that say how the source's bytes become a table. Where they
+// come from is none of it: bytes that moved are the same data set.
+func (s Source) describe(word func(string)) { word(string(s.format())) }
+
+// pin hashes the source.
+func (s Source) pin(o ReadOptions) ([32]byte, error) {
+	src, err := open(s.Path, o)
+	if err != nil {
+		return [32]byte{}, err
+	}
+	defer src.close()
+	return src.finish()
+}
+
+func (s Source) table(src *source) (table, error) {
+	switch s.format() {
 	case CSV:
 		return openCSV(src, src)
 	case CSVGzip:
