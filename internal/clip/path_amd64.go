@@ -66,6 +66,17 @@ func accumulateVector[T number](acc []uint64, rows []T, c []float64) bool {
 	return true
 }
 
+// readVector is the sum of all words of v, a multiple of 64.
+func readVector(v []float64) uint64 {
+	switch p := path(active.Load()); {
+	case len(v) > 0 && p == avx512:
+		return readAVX512(&v[0], len(v))
+	case len(v) > 0 && p == avx2:
+		return readAVX2(&v[0], len(v))
+	}
+	return readPortable(v)
+}
+
 // clampVector is clampRows for the first n rows, as many as there is a kernel for.
 func clampVector(s, norms []float64, l limit) (n int) {
 	if n = len(s) &^ 3; n == 0 || path(active.Load()) == portable {

@@ -15,3 +15,5 @@ func accumulateTile[T number](_ []uint64, _ []T, _ []float64, _, _ int) (width, 
 func clampVector(_, _ []float64, _ limit) (n int) { return 0 }
 
 func clampBlockVector(_, _ []float64, _, _ int, _ limit) (n int) { return 0 }
+
+func readVector(v []float64) uint64 { return readPortable(v) }

@@ -40,7 +40,7 @@ func contests(tb testing.TB, d, bytes int) (all []contest, size int) {
 	}
 	r := math.Sqrt(float64(d)) / 12
 	q := Query{X: unit(rng, d), Radius: r, Grid: Grid(r)}
-	all = append(all, contest{"read", func() { runtime.KeepAlive(read(values)) }})
+	all = append(all, contest{"read", func() { runtime.KeepAlive(Read(values)) }})
 	for _, p := range supported() {
 		all = append(all, contest{pathNames[p], func() {
 			old := active.Swap(uint32(p))

@@ -1,18 +1,27 @@
 package clip
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
 
-// readPortable is the sum of all words of v, four at a time.
-func readPortable(v []float64) uint64 {
-	var a, b, c, d uint64
-	for ; len(v) >= 4; v = v[4:] {
-		a += math.Float64bits(v[0])
-		b += math.Float64bits(v[1])
-		c += math.Float64bits(v[2])
-		d += math.Float64bits(v[3])
+// What benchmarks call a read reads every word.
+func TestReadReadsAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(51, 52))
+	for n := range 200 {
+		values, want := make([]float64, n), uint64(0)
+		for i := range values {
+			b := rng.Uint64N(1 << 62)
+			values[i] = math.Float64frombits(b)
+			want += b
+		}
+		for _, p := range supported() {
+			on(p, func() {
+				if got := Read(values); got != want {
+					t.Errorf("%s: %d words: got %d, want %d", pathNames[p], n, got, want)
+				}
+			})
+		}
 	}
-	for _, x := range v {
-		a += math.Float64bits(x)
-	}
-	return a + b + c + d
 }
