@@ -208,17 +208,19 @@ type PlannedEgress struct {
 // header of shares.
 const (
 	announcementFixed = 29 + 9 + 32 + 32 + 10 + 4 + 2 + 32 + 64
+	sparseFixed       = announcementFixed - 9 + 7 + 8 + 32 + 32 // another name, the graph's numbers, the nonce's commitment, the body's hash
 	boxFixed          = 16
 	sharesFixed       = 23 + 24 + 32 + 4 + 32 + 32 + 2
 )
 
 // plannedEgress lists every message that a study makes leave, in order and to the
-// byte, if no slot is retried and no link breaks: either sends messages once more.
+// byte, if no slot is retried and no link breaks: either sends messages once more. With more than 64 sites
+// a graph is drawn that says whether the site signs at all, and shares are K of them on average.
 func plannedEgress(p *study.Plan, self int) []PlannedEgress {
-	n, units := len(p.Proposal.Roster), p.Proposal.Roster[self].Units
-	sealed := make([][]byte, n)
+	t, units := p.Thresholds, p.Proposal.Roster[self].Units
+	sealed := make([][]byte, t.Holders)
 	for i := range sealed {
-		if i != self {
+		if i != self || t.Sparse() {
 			sealed[i] = make([]byte, 64*p.Slots+boxFixed)
 		}
 	}
@@ -232,9 +234,16 @@ func plannedEgress(p *study.Plan, self int) []PlannedEgress {
 		out = append(out, PlannedEgress{a.kind(), query, round, len(raw), what})
 	}
 	add(decision{Study: p.Digest, Verdict: VerdictApproved}, "yes or no to this digest, and a code from a fixed list")
-	add(announcement{Study: p.Digest, Signed: make([]byte, announcementFixed+64*p.Thresholds.Quorum*p.Slots)},
+	fixed := announcementFixed
+	if t.Sparse() {
+		fixed = sparseFixed
+	}
+	add(announcement{Study: p.Digest, Signed: make([]byte, fixed+64*t.Threshold*p.Slots)},
 		"one-time public keys and commitments to random polynomials, signed; nothing of the data")
-	add(boxes{Study: p.Digest, Boxes: sealed}, "shares of one-time keys, encrypted to each other site; nothing of the data")
+	if t.Sparse() {
+		add(nonce{Study: p.Digest, Nonce: make([]byte, 32)}, "a random number that helps to draw who holds whose shares")
+	}
+	add(boxes{Study: p.Digest, Boxes: sealed}, "shares of one-time keys, encrypted to each site that holds them; nothing of the data")
 	add(confirmation{Study: p.Digest, Signature: make([]byte, 64)}, "a signature that the shares are in order")
 	for i, q := range p.Queries {
 		query, round = i, q.Round
@@ -247,7 +256,7 @@ func plannedEgress(p *study.Plan, self int) []PlannedEgress {
 		}
 		add(upload{p.Digest, i, i, make([]byte, q.Bytes)}, what)
 		add(signature{p.Digest, i, i, make([]byte, 64)}, "a signature on the set of sites in the sum")
-		add(shares{p.Digest, i, i, make([]byte, sharesFixed+32*n)}, "shares of one-time keys that remove the masks of the whole sum, once")
+		add(shares{p.Digest, i, i, make([]byte, sharesFixed+32*t.Holders)}, "shares of one-time keys that remove the masks of the whole sum, once")
 	}
 	return out
 }

@@ -14,17 +14,26 @@ type (
 		Study   study.Digest
 		Attempt uint32
 	}
-	// askBoxes carries all announcements, by roster index.
-	askBoxes struct {
+	// askNonce carries the heads of all announcements, by roster index.
+	askNonce struct {
 		Study         study.Digest
 		Attempt       uint32
 		Announcements [][]byte
 	}
-	// askConfirmation carries the boxes for this site, by dealer.
+	// askBoxes carries all announcements, by roster index, or all nonces after askNonce.
+	askBoxes struct {
+		Study         study.Digest
+		Attempt       uint32
+		Announcements [][]byte
+		Nonces        [][]byte
+	}
+	// askConfirmation carries the boxes for this site, by dealer, after askNonce those of
+	// the dealers whose shares it holds, with the bodies of their announcements.
 	askConfirmation struct {
 		Study   study.Digest
 		Attempt uint32
 		Boxes   [][]byte
+		Bodies  [][]byte
 	}
 	// tellConfirmed carries all confirmations, by roster index.
 	tellConfirmed struct {
@@ -65,6 +74,7 @@ type (
 
 func (r askDecision) about() study.Digest     { return study.DigestOf(r.Body) }
 func (r askAnnouncement) about() study.Digest { return r.Study }
+func (r askNonce) about() study.Digest        { return r.Study }
 func (r askBoxes) about() study.Digest        { return r.Study }
 func (r askConfirmation) about() study.Digest { return r.Study }
 func (r tellConfirmed) about() study.Digest   { return r.Study }
@@ -101,10 +111,15 @@ type (
 		Attempt uint32
 		Signed  []byte
 	}
+	nonce struct {
+		Study   study.Digest
+		Attempt uint32
+		Nonce   []byte
+	}
 	boxes struct {
 		Study   study.Digest
 		Attempt uint32
-		Boxes   [][]byte // by recipient
+		Boxes   [][]byte // by recipient, or in the order of the site's holders
 	}
 	confirmation struct {
 		Study     study.Digest
@@ -147,6 +162,7 @@ func (pair) kind() string         { return "pair" }
 func (hello) kind() string        { return "hello" }
 func (decision) kind() string     { return "decision" }
 func (announcement) kind() string { return "announcement" }
+func (nonce) kind() string        { return "nonce" }
 func (boxes) kind() string        { return "boxes" }
 func (confirmation) kind() string { return "confirmation" }
 func (upload) kind() string       { return "upload" }
@@ -169,6 +185,8 @@ func refuse(r request, code study.Code) refusal {
 	no := refusal{Study: r.about(), Code: code}
 	switch r := r.(type) {
 	case askAnnouncement:
+		no.Attempt = r.Attempt
+	case askNonce:
 		no.Attempt = r.Attempt
 	case askBoxes:
 		no.Attempt = r.Attempt

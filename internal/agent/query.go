@@ -60,6 +60,7 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 		return s.forbidden(r, err)
 	}
 	s.open = open
+	s.prepare(ask.Slot + 1) // while the others answer
 	sent := upload{s.plan.Digest, ask.Query, ask.Slot, masked}
 	if signed, ok := s.journal.Signed(ask.Slot); ok {
 		// The coordinator asks again for a slot in which this site signed a survivor
@@ -93,6 +94,7 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.prepare(ask.Slot) // goes on while the rows are added up
 	sum, err := s.answer(ask)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,12 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	if len(v) != q.Lanes {
 		return nil, errLanes
 	}
-	if err := s.setup.Mask(s.self, own, q, v); err != nil {
+	agreement, err := s.agreement(ask.Slot, own)
+	if err != nil {
+		return nil, err
+	}
+	defer agreement.Erase()
+	if err := agreement.Mask(q, v); err != nil {
 		return nil, err
 	}
 	return secagg.Pack(v, q.Bits), nil

@@ -243,8 +243,8 @@ func TestSetupComesFirst(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
-	refused(s, askBoxes{id, 0, make([][]byte, 3)}, study.CodeOutOfOrder)
-	refused(s, askConfirmation{id, 0, make([][]byte, 3)}, study.CodeOutOfOrder)
+	refused(s, askBoxes{id, 0, make([][]byte, 3), nil}, study.CodeOutOfOrder)
+	refused(s, askConfirmation{id, 0, make([][]byte, 3), nil}, study.CodeOutOfOrder)
 	refused(s, tellConfirmed{id, 0, make([][]byte, 3)}, study.CodeOutOfOrder)
 	refused(s, askAnnouncement{id, maxAttempts}, study.CodeOutOfOrder)
 
@@ -255,23 +255,23 @@ func TestSetupComesFirst(t *testing.T) {
 	bad := slices.Clone(announced)
 	bad[2] = slices.Clone(bad[2])
 	bad[2][len(bad[2])-1] ^= 1
-	if no := refused(s, askBoxes{id, 0, bad}, study.CodeBadAnnouncement); no.Culprit != 3 {
+	if no := refused(s, askBoxes{id, 0, bad, nil}, study.CodeBadAnnouncement); no.Culprit != 3 {
 		t.Errorf("culprit %d, want 3", no.Culprit)
 	}
-	refused(s, askBoxes{id, 0, announced[:2]}, study.CodeBadAnnouncement)
-	refused(s, askBoxes{id, 0, [][]byte{announced[1], announced[0], announced[2]}}, study.CodeBadAnnouncement)
-	want[boxes](s, askBoxes{id, 0, announced})
+	refused(s, askBoxes{id, 0, announced[:2], nil}, study.CodeBadAnnouncement)
+	refused(s, askBoxes{id, 0, [][]byte{announced[1], announced[0], announced[2]}, nil}, study.CodeBadAnnouncement)
+	want[boxes](s, askBoxes{id, 0, announced, nil})
 	// The first set that was dealt for is the only one, however good another is.
 	want[announcement](c.sites[1], askAnnouncement{id, 1})
-	refused(s, askBoxes{id, 0, [][]byte{announced[0], announced[2], announced[1]}}, study.CodeBadAnnouncement)
+	refused(s, askBoxes{id, 0, [][]byte{announced[0], announced[2], announced[1]}, nil}, study.CodeBadAnnouncement)
 	// Nor does an attempt go on once a later one was announced; its keys are gone.
-	refused(c.sites[1], askBoxes{id, 0, announced}, study.CodeOutOfOrder)
+	refused(c.sites[1], askBoxes{id, 0, announced, nil}, study.CodeOutOfOrder)
 	if _, _, err := c.sites[1].session(c).secrets(0); err != ledger.ErrErased {
 		t.Errorf("the secrets of the attempt before: %v, want erased", err)
 	}
-	dealt := want[boxes](c.sites[2], askBoxes{id, 0, announced}).Boxes
+	dealt := want[boxes](c.sites[2], askBoxes{id, 0, announced, nil}).Boxes
 	want[announcement](s, askAnnouncement{id, 1})
-	refused(s, askConfirmation{id, 0, [][]byte{nil, dealt[0], dealt[0]}}, study.CodeOutOfOrder)
+	refused(s, askConfirmation{id, 0, [][]byte{nil, dealt[0], dealt[0]}, nil}, study.CodeOutOfOrder)
 
 	c = newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
@@ -301,7 +301,7 @@ func TestBadShareNamesItsDealer(t *testing.T) {
 		c.all[i] = want[announcement](s, askAnnouncement{id, 0}).Signed
 	}
 	for i, s := range c.sites {
-		c.boxes[i] = want[boxes](s, askBoxes{id, 0, c.all}).Boxes
+		c.boxes[i] = want[boxes](s, askBoxes{id, 0, c.all, nil}).Boxes
 	}
 	for name, change := range map[string]func([][]byte){
 		"altered":      func(b [][]byte) { b[2] = slices.Clone(b[2]); b[2][0] ^= 1 },
@@ -312,12 +312,12 @@ func TestBadShareNamesItsDealer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mine := c.boxesFor(0)
 			change(mine)
-			if no := refused(c.sites[0], askConfirmation{id, 0, mine}, study.CodeBadShare); no.Culprit != 3 {
+			if no := refused(c.sites[0], askConfirmation{id, 0, mine, nil}, study.CodeBadShare); no.Culprit != 3 {
 				t.Errorf("culprit %d, want 3", no.Culprit)
 			}
 		})
 	}
-	want[confirmation](c.sites[0], askConfirmation{id, 0, c.boxesFor(0)})
+	want[confirmation](c.sites[0], askConfirmation{id, 0, c.boxesFor(0), nil})
 	if _, _, err := c.sites[0].session(c).secrets(0); err == nil {
 		t.Error("the transport key outlives the confirmation")
 	}
@@ -384,5 +384,5 @@ func TestOwnAnnouncement(t *testing.T) {
 	s.start()
 	want[decision](s, askDecision{c.body})
 	want[announcement](s, askAnnouncement{id, 0})
-	refused(s, askBoxes{id, 0, announced}, study.CodeRolledBack)
+	refused(s, askBoxes{id, 0, announced, nil}, study.CodeRolledBack)
 }

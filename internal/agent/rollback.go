@@ -48,21 +48,25 @@ const (
 	foundEgress       = "egress.jsonl lists a message that is not on record"
 )
 
-// announcementLabel begins every announcement; the study's digest follows it
+// announcementLabel begins every announcement; the graph's name and the study's digest follow it
 // (docs/protocol.md).
-const announcementLabel = "covey secagg announcement v1\x00complete\x00"
+const announcementLabel = "covey secagg announcement v1\x00"
 
-// madeAnnouncement says that raw is an announcement for this study with this
+// madeAnnouncement says that raw is an announcement for this study, or its head on the sparse graph, with this
 // site's signature, of whichever attempt, that is on record for none.
 func (s *session) madeAnnouncement(raw []byte) (bool, error) {
+	graph := "complete\x00"
+	if s.plan.Thresholds.Sparse() {
+		graph = "sparse\x00"
+	}
 	n := len(raw) - ed25519.SignatureSize
-	if n < 0 || !bytes.HasPrefix(raw, append([]byte(announcementLabel), s.plan.Digest[:]...)) ||
+	if n < 0 || !bytes.HasPrefix(raw, append([]byte(announcementLabel+graph), s.plan.Digest[:]...)) ||
 		!ed25519.Verify(s.agent.identity.Public().(ed25519.PublicKey), raw[:n], raw[n:]) {
 		return false, nil
 	}
 	for k := range uint32(maxAttempts) {
 		on, ok, err := s.journal.Setup(k, setupAnnouncement)
-		if err != nil || ok && bytes.Equal(on, raw) {
+		if err != nil || ok && bytes.Equal(s.head(on), raw) {
 			return false, err
 		}
 	}

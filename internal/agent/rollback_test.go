@@ -107,12 +107,12 @@ func TestRolledBackAnnouncement(t *testing.T) {
 			want[announcement](s, askAnnouncement{id, 0})
 		}
 		for _, none := range [][][]byte{nil, make([][]byte, 3), {announced[1], announced[1], announced[2]}, {append(slices.Clone(announced[0]), 0), announced[1], announced[2]}} {
-			if no, ok := s.ask(askBoxes{id, 0, none}).(refusal); !ok || no.Code == study.CodeRolledBack {
+			if no, ok := s.ask(askBoxes{id, 0, none, nil}).(refusal); !ok || no.Code == study.CodeRolledBack {
 				t.Errorf("garbage is taken for evidence")
 			}
 		}
 		c.stays(s)
-		refused(s, askBoxes{id, 0, announced}, study.CodeRolledBack)
+		refused(s, askBoxes{id, 0, announced, nil}, study.CodeRolledBack)
 		c.hasLeft(s, foundAnnouncement)
 	}
 }
@@ -129,7 +129,7 @@ func TestAnnouncementOfAnotherAttempt(t *testing.T) {
 		announced[1+i] = want[announcement](site, askAnnouncement{id, 1}).Signed
 	}
 	want[announcement](s, askAnnouncement{id, 1})
-	refused(s, askBoxes{id, 1, announced}, study.CodeBadAnnouncement)
+	refused(s, askBoxes{id, 1, announced, nil}, study.CodeBadAnnouncement)
 	c.stays(s)
 }
 
@@ -147,7 +147,7 @@ func TestRolledBackConfirmation(t *testing.T) {
 			for i, site := range c.sites {
 				announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
 			}
-			want[boxes](s, askBoxes{id, 0, announced})
+			want[boxes](s, askBoxes{id, 0, announced, nil})
 			backup = s.backup()
 		}
 		c.prepare(0)

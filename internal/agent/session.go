@@ -33,8 +33,10 @@ type session struct {
 	sha     [32]byte      // of the file that rows, or the last look at it, came from
 	setup   *secagg.Setup // confirmed by all; nil before
 	checked *secagg.Setup // of the announcements on record, while setup is under way; nil if not looked at yet
+	board   *secagg.Board // of the sparse graph, before it is drawn; nil if not looked at yet
 	attempt uint32        // of setup
 	open    *openQuery    // nil until a query is answered
+	ahead   *ahead        // of the slot that comes next; nil if none was begun
 }
 
 // openQuery is the last query that was answered.
@@ -125,6 +127,8 @@ func (s *session) handle(r request) answer {
 	switch r := r.(type) {
 	case askAnnouncement:
 		return s.announce(r)
+	case askNonce:
+		return s.reveal(r)
 	case askBoxes:
 		return s.deal(r)
 	case askConfirmation:
@@ -153,17 +157,7 @@ func (s *session) store(err error) study.Code {
 }
 
 // config is what the setup of a study binds.
-func (s *session) config(attempt uint32) secagg.Config {
-	p := s.plan
-	c := secagg.Config{
-		Study: p.Digest, Corrupt: p.Thresholds.Corrupt, Quorum: p.Thresholds.Quorum,
-		MinSurvivors: p.Thresholds.MinSurvivors, Slots: p.Slots, Attempt: attempt,
-	}
-	for _, m := range p.Proposal.Roster {
-		c.Identity = append(c.Identity, ed25519.PublicKey(m.Identity))
-	}
-	return c
-}
+func (s *session) config(attempt uint32) secagg.Config { return s.plan.Setup(attempt) }
 
 // ended finishes an approved study: its reservation is free again and its
 // secrets are erased. The word is not signed, so "completed" is believed only
@@ -182,6 +176,7 @@ func (s *session) ended(code study.Code) {
 		return
 	}
 	log.Info("study ended")
+	s.eraseAhead()
 	s.agent.forget(s.plan.Digest)
 }
 

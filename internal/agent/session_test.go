@@ -68,7 +68,7 @@ func TestApprovalComesFirst(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s, id := c.sites[0], c.plan.Digest
 	every := []request{
-		askAnnouncement{id, 0}, askBoxes{id, 0, make([][]byte, 3)}, askConfirmation{id, 0, make([][]byte, 3)},
+		askAnnouncement{id, 0}, askBoxes{id, 0, make([][]byte, 3), nil}, askConfirmation{id, 0, make([][]byte, 3), nil},
 		c.query(0, 0, c.plan.Start().X), askSignature{id, 0, 0, []int{0, 1, 2}}, askShares{id, 0, 0, []int{0, 1, 2}, make([][]byte, 3)},
 	}
 	for _, r := range every {
@@ -301,9 +301,9 @@ func TestReplayAfterRestart(t *testing.T) {
 	c.prepare(0)
 	s.restart()
 	same(t, "announcement after the setup", announced, want[announcement](s, askAnnouncement{id, 0}).Signed)
-	dealt := want[boxes](s, askBoxes{id, 0, c.all}).Boxes
+	dealt := want[boxes](s, askBoxes{id, 0, c.all, nil}).Boxes
 	same(t, "box", c.boxes[0][1], dealt[1])
-	same(t, "confirmation", c.signed[0], want[confirmation](s, askConfirmation{id, 0, c.boxesFor(0)}).Signature)
+	same(t, "confirmation", c.signed[0], want[confirmation](s, askConfirmation{id, 0, c.boxesFor(0), nil}).Signature)
 	c.confirm()
 	s.restart()
 	q, u := c.query(0, 0, c.plan.Start().X), c.everyone()

@@ -17,7 +17,8 @@ import (
 const (
 	setupSecrets       = "secrets"       // transport key and slot secrets; erased once shares are stored
 	setupAnnouncement  = "announcement"  // this site's, signed
-	setupAnnouncements = "announcements" // everyone's, verified: the first set wins
+	setupAnnouncements = "announcements" // everyone's, verified: the first set wins; on the sparse graph their heads
+	setupNonces        = "nonces"        // everyone's, on the sparse graph: the first set wins
 	setupBoxes         = "boxes"         // what this site dealt
 	setupConfirmation  = "confirmation"  // its signature on the transcript
 	setupConfirmed     = "confirmed"     // everyone's, checked: from here on it uploads
@@ -26,9 +27,18 @@ const (
 // maxAttempts bounds what a coordinator can make this site compute and store.
 const maxAttempts = 16
 
+// attempts is how many setups of a study this site takes part in: one where the graph is drawn, or
+// a coordinator could try until it likes the graph.
+func (s *session) attempts() uint32 {
+	if s.plan.Thresholds.Sparse() {
+		return 1
+	}
+	return maxAttempts
+}
+
 // announce answers with this site's keys and commitments for an attempt.
 func (s *session) announce(r askAnnouncement) answer {
-	if r.Attempt >= maxAttempts || s.superseded(r.Attempt) {
+	if r.Attempt >= s.attempts() || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	signed, ok, err := s.journal.Setup(r.Attempt, setupAnnouncement)
@@ -121,48 +131,82 @@ func decodeSecrets(b []byte) (secagg.Secrets, error) {
 	return sec, nil
 }
 
-// deal checks everyone's announcements and answers with sealed shares.
-func (s *session) deal(r askBoxes) answer {
-	own, ok, err := s.journal.Setup(r.Attempt, setupAnnouncement)
-	if err != nil {
-		return refuse(r, s.store(err))
-	}
-	if len(r.Announcements) == len(s.plan.Proposal.Roster) {
-		if made, err := s.madeAnnouncement(r.Announcements[s.self]); err != nil {
+// shown checks a set of announcements, heads on the sparse graph, and stores it: the first set of an attempt wins.
+// Two sets would let a coordinator show different sites different keys for one
+// attempt, and a site sign or share under both. With an answer, the request is done.
+func (s *session) shown(r request, attempt uint32, set [][]byte, verify func() error) answer {
+	if len(set) == len(s.plan.Proposal.Roster) {
+		if made, err := s.madeAnnouncement(set[s.self]); err != nil {
 			return refuse(r, s.store(err))
 		} else if made {
 			return s.rolledBack(r, foundAnnouncement)
 		}
 	}
-	if !ok || s.superseded(r.Attempt) {
-		return refuse(r, study.CodeOutOfOrder)
-	}
-	// The first set wins: two sets would let a coordinator show different sites
-	// different keys for one attempt, and a site sign or share under both.
-	stored, ok, err := s.journal.Setup(r.Attempt, setupAnnouncements)
+	own, ok, err := s.journal.Setup(attempt, setupAnnouncement)
 	if err != nil {
 		return refuse(r, s.store(err))
 	}
-	set := encodeList(r.Announcements)
-	if ok && !bytes.Equal(stored, set) {
+	if !ok || s.superseded(attempt) {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	stored, ok, err := s.journal.Setup(attempt, setupAnnouncements)
+	if err != nil {
+		return refuse(r, s.store(err))
+	}
+	encoded := encodeList(set)
+	if ok && !bytes.Equal(stored, encoded) {
 		return refuse(r, study.CodeBadAnnouncement)
+	}
+	if ok {
+		return nil
+	}
+	if len(set) != len(s.plan.Proposal.Roster) || !bytes.Equal(set[s.self], s.head(own)) {
+		return refuse(r, study.CodeBadAnnouncement)
+	}
+	if err := verify(); err != nil {
+		return s.blame(r, study.CodeBadAnnouncement, err)
+	}
+	if _, err := s.journal.PutSetup(attempt, setupAnnouncements, encoded); err != nil {
+		return refuse(r, s.store(err))
+	}
+	return nil
+}
+
+// head is the part of this site's announcement that everybody sees.
+func (s *session) head(own []byte) []byte {
+	if !s.plan.Thresholds.Sparse() {
+		return own
+	}
+	head, _, err := s.config(0).Split(s.self, own) // lengths do not depend on the attempt
+	if err != nil {
+		return nil
+	}
+	return head
+}
+
+// deal checks everyone's announcements, or draws the graph, and answers with sealed shares.
+func (s *session) deal(r askBoxes) answer {
+	var no answer
+	if s.plan.Thresholds.Sparse() {
+		no = s.draw(r)
+	} else {
+		no = s.shown(r, r.Attempt, r.Announcements, func() (err error) {
+			s.checked, err = secagg.Verify(s.config(r.Attempt), r.Announcements)
+			return err
+		})
+	}
+	if no != nil {
+		return no
 	}
 	if dealt, ok, err := s.journal.Setup(r.Attempt, setupBoxes); err != nil {
 		return refuse(r, s.store(err))
 	} else if ok {
 		return s.boxes(r, dealt)
 	}
-	if len(r.Announcements) != len(s.plan.Proposal.Roster) || !bytes.Equal(r.Announcements[s.self], own) {
-		return refuse(r, study.CodeBadAnnouncement)
+	setup, ok, err := s.verified(r.Attempt)
+	if err != nil || !ok {
+		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
 	}
-	setup, err := secagg.Verify(s.config(r.Attempt), r.Announcements)
-	if err != nil {
-		return s.blame(r, study.CodeBadAnnouncement, err)
-	}
-	if _, err := s.journal.PutSetup(r.Attempt, setupAnnouncements, set); err != nil {
-		return refuse(r, s.store(err))
-	}
-	s.checked = setup
 	sec, ok, err := s.secrets(r.Attempt)
 	if err != nil || !ok {
 		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
@@ -196,36 +240,59 @@ func (s *session) verified(attempt uint32) (*secagg.Setup, bool, error) {
 	if s.checked != nil && s.checked.Config().Attempt == attempt {
 		return s.checked, true, nil
 	}
-	stored, ok, err := s.journal.Setup(attempt, setupAnnouncements)
+	_, ok, err := s.journal.Setup(attempt, setupAnnouncements)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	set, err := decodeList(stored)
+	set, err := s.storedList(attempt, setupAnnouncements)
 	if err != nil {
 		return nil, false, err
 	}
-	if s.checked, err = secagg.Verify(s.config(attempt), set); err != nil {
-		s.checked = nil
+	if !s.plan.Thresholds.Sparse() {
+		s.checked, err = secagg.Verify(s.config(attempt), set)
+		return s.checked, err == nil, err
+	}
+	if _, ok, err = s.journal.Setup(attempt, setupNonces); err != nil || !ok {
 		return nil, false, err
 	}
-	return s.checked, true, nil
+	nonces, err := s.storedList(attempt, setupNonces)
+	if err != nil {
+		return nil, false, err
+	}
+	board, err := secagg.VerifyHeads(s.config(attempt), set)
+	if err != nil {
+		return nil, false, err
+	}
+	s.checked, err = board.Draw(nonces)
+	return s.checked, err == nil, err
+}
+
+// storedList reads a list of byte strings that is on record.
+func (s *session) storedList(attempt uint32, kind string) ([][]byte, error) {
+	stored, ok, err := s.journal.Setup(attempt, kind)
+	if err != nil || !ok {
+		return nil, errors.Join(err, errSecretsGone)
+	}
+	return decodeList(stored)
 }
 
 // restored gives the setup that everyone confirmed, from the ledger.
 func (s *session) restored(attempt uint32, confirmed []byte) (*secagg.Setup, error) {
-	stored, ok, err := s.journal.Setup(attempt, setupAnnouncements)
-	if err != nil || !ok {
-		return nil, errors.Join(err, errSecretsGone)
-	}
-	set, err := decodeList(stored)
+	set, err := s.storedList(attempt, setupAnnouncements)
 	if err != nil {
 		return nil, err
+	}
+	var nonces [][]byte
+	if s.plan.Thresholds.Sparse() {
+		if nonces, err = s.storedList(attempt, setupNonces); err != nil {
+			return nil, err
+		}
 	}
 	signatures, err := decodeList(confirmed)
 	if err != nil {
 		return nil, err
 	}
-	return secagg.Restore(s.config(attempt), set, signatures)
+	return secagg.Restore(s.config(attempt), set, nonces, signatures)
 }
 
 // confirm opens the boxes for this site, checks every share against its
@@ -251,7 +318,7 @@ func (s *session) confirm(r askConfirmation) answer {
 	if err != nil || !ok {
 		return refuse(r, s.store(errors.Join(err, errSecretsGone)))
 	}
-	held, err := setup.Receive(s.self, sec, r.Boxes)
+	held, err := setup.Receive(s.self, sec, r.Boxes, r.Bodies)
 	if err != nil {
 		return s.blame(r, study.CodeBadShare, err)
 	}

@@ -255,10 +255,10 @@ func (c *standIn) prepare(attempt uint32) {
 		c.all[i] = want[announcement](s, askAnnouncement{id, attempt}).Signed
 	}
 	for i, s := range c.sites {
-		c.boxes[i] = want[boxes](s, askBoxes{id, attempt, c.all}).Boxes
+		c.boxes[i] = want[boxes](s, askBoxes{id, attempt, c.all, nil}).Boxes
 	}
 	for i, s := range c.sites {
-		c.signed[i] = want[confirmation](s, askConfirmation{id, attempt, c.boxesFor(i)}).Signature
+		c.signed[i] = want[confirmation](s, askConfirmation{id, attempt, c.boxesFor(i), nil}).Signature
 	}
 	var err error
 	if c.setup, err = secagg.Verify(c.sites[0].session(c).config(attempt), c.all); err != nil {

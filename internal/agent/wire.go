@@ -44,10 +44,12 @@ func decode(raw []byte) (request, error) {
 	switch b := m.GetBody().(type) {
 	case *covey.CoordinatorMessage_Announce:
 		out = askAnnouncement{digest, b.Announce.GetAttempt()}
+	case *covey.CoordinatorMessage_Reveal:
+		out = askNonce{digest, b.Reveal.GetAttempt(), b.Reveal.GetAnnouncements()}
 	case *covey.CoordinatorMessage_Deal:
-		out = askBoxes{digest, b.Deal.GetAttempt(), b.Deal.GetAnnouncements()}
+		out = askBoxes{digest, b.Deal.GetAttempt(), b.Deal.GetAnnouncements(), b.Deal.GetNonces()}
 	case *covey.CoordinatorMessage_Confirm:
-		out = askConfirmation{digest, b.Confirm.GetAttempt(), b.Confirm.GetBoxes()}
+		out = askConfirmation{digest, b.Confirm.GetAttempt(), b.Confirm.GetBoxes(), b.Confirm.GetBodies()}
 	case *covey.CoordinatorMessage_Confirmed:
 		out = tellConfirmed{digest, b.Confirmed.GetAttempt(), b.Confirmed.GetSignatures()}
 	case *covey.CoordinatorMessage_Query:
@@ -97,6 +99,8 @@ func digestOf(m *covey.CoordinatorMessage) (study.Digest, error) {
 	switch b := m.GetBody().(type) {
 	case *covey.CoordinatorMessage_Announce:
 		named = b.Announce
+	case *covey.CoordinatorMessage_Reveal:
+		named = b.Reveal
 	case *covey.CoordinatorMessage_Deal:
 		named = b.Deal
 	case *covey.CoordinatorMessage_Confirm:
@@ -139,6 +143,8 @@ func encode(a answer) ([]byte, error) {
 	case announcement:
 		m.Body = &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
 			Study: a.Study[:], Attempt: a.Attempt, Signed: a.Signed}}
+	case nonce:
+		m.Body = &covey.SiteMessage_Nonce{Nonce: &covey.Nonce{Study: a.Study[:], Attempt: a.Attempt, Nonce: a.Nonce}}
 	case boxes:
 		m.Body = &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: a.Study[:], Attempt: a.Attempt, Boxes: a.Boxes}}
 	case confirmation:

@@ -28,8 +28,8 @@ func requests() []struct {
 	return []row{
 		{&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: []byte("x")}}}, askDecision{[]byte("x")}},
 		{&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: id, Attempt: 3}}}, askAnnouncement{wireID, 3}},
-		{&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: id, Attempt: 3, Announcements: list}}}, askBoxes{wireID, 3, list}},
-		{&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{Study: id, Attempt: 3, Boxes: list}}}, askConfirmation{wireID, 3, list}},
+		{&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: id, Attempt: 3, Announcements: list}}}, askBoxes{wireID, 3, list, nil}},
+		{&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{Study: id, Attempt: 3, Boxes: list}}}, askConfirmation{wireID, 3, list, nil}},
 		{&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{Study: id, Attempt: 3, Signatures: list}}}, tellConfirmed{wireID, 3, list}},
 		{&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{Study: id, Attempt: 3, Query: 4, Slot: 5,
 			Kind: covey.Kind_KIND_HISTOGRAM, Round: 2, X: []float64{1, 0}, Radius: 0.5, Grid: 0.25, Sigma: 9}}},

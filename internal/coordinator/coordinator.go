@@ -83,22 +83,23 @@ func (c *Coordinator) Lead(log Log) error {
 		if state.Terminal() {
 			continue
 		}
-		if err := c.session(digest, state).restore(); err != nil {
+		s := c.session(digest, state)
+		if err := s.restore(); err != nil {
 			return fmt.Errorf("study %s: the committed setup: %w", digest, err)
 		}
-		c.step(digest, state, c.led(state.Plan()))
+		c.step(digest, state, c.led(s))
 	}
 	return nil
 }
 
-func (c *Coordinator) led(p *study.Plan) round.Led {
+func (c *Coordinator) led(s *session) round.Led {
 	var connected []int
-	for i, m := range p.Proposal.Roster {
+	for i, m := range s.plan.Proposal.Roster {
 		if c.links[m.Name] != nil {
 			connected = append(connected, i)
 		}
 	}
-	return round.Led{Connected: connected}
+	return round.Led{Connected: connected, Graph: s.graph()}
 }
 
 // Follow stops leading: links end, so that agents look for the leader, and what
@@ -253,8 +254,7 @@ func (c *Coordinator) notify() {
 // proposed tells a new study that this node leads.
 func (c *Coordinator) proposed(digest study.Digest, state *round.State) {
 	if c.leading {
-		c.session(digest, state)
-		c.step(digest, state, c.led(state.Plan()))
+		c.step(digest, state, c.led(c.session(digest, state)))
 	}
 }
 
@@ -275,6 +275,8 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 			c.propose(e.Entry)
 		case round.VerifySetup:
 			c.verify(digest, s, e.Announcements)
+		case round.DrawGraph:
+			c.draw(digest, s, e.Nonces)
 		case round.Open:
 			c.open(digest, s, e)
 		case round.SetDeadline:

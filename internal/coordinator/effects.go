@@ -24,7 +24,7 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 	if l == nil {
 		return
 	}
-	message, err := s.encode(digest, e.Message)
+	message, err := s.encode(digest, e.Site, e.Message)
 	if err != nil {
 		c.log.Error("a message does not encode", "study", digest, "error", err)
 		return
@@ -34,9 +34,9 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 
 // encode gives a message's bytes. What is the same for every site of the slot is encoded once and
 // shared: with many sites and a long vector, a copy each would be most of the leader's memory.
-func (s *session) encode(digest study.Digest, m round.Message) ([]byte, error) {
-	if _, own := m.(round.AskConfirmation); own {
-		return encode(digest, m)
+func (s *session) encode(digest study.Digest, site int, m round.Message) ([]byte, error) {
+	if own, ok := m.(round.AskConfirmation); ok {
+		return encodeConfirm(digest, own, s.bodiesFor(site))
 	}
 	kind := fmt.Sprintf("%T", m)
 	raw := s.encoded[kind]
@@ -48,6 +48,20 @@ func (s *session) encode(digest study.Digest, m round.Message) ([]byte, error) {
 		s.encoded[kind] = raw
 	}
 	return raw, nil
+}
+
+// bodiesFor are the parts of the announcements that are for a site alone: those of the dealers whose
+// shares it holds.
+func (s *session) bodiesFor(site int) [][]byte {
+	if s.bodies == nil {
+		return nil
+	}
+	held := s.setup.Graph().Held(site)
+	out := make([][]byte, len(held))
+	for k, share := range held {
+		out[k] = s.bodies[share.Dealer]
+	}
+	return out
 }
 
 // event gives an event to a study from outside the lock, if it comes from the
@@ -120,7 +134,14 @@ func (c *Coordinator) propose(e round.Entry) {
 func (c *Coordinator) verify(digest study.Digest, s *session, announcements [][]byte) {
 	cfg, term := config(s.plan, s.state.Attempt), c.term
 	c.background(func() {
-		setup, err := secagg.Verify(cfg, announcements)
+		var setup *secagg.Setup
+		var board *secagg.Board
+		var err error
+		if s.plan.Thresholds.Sparse() {
+			board, err = secagg.VerifyHeads(cfg, announcements)
+		} else {
+			setup, err = secagg.Verify(cfg, announcements)
+		}
 		done := round.SetupVerified{Culprit: -1}
 		if err != nil {
 			done.Culprit = 0
@@ -134,7 +155,30 @@ func (c *Coordinator) verify(digest study.Digest, s *session, announcements [][]
 		if !c.leading || c.term != term {
 			return // these announcements are not what the next leader heard
 		}
-		s.setup = setup
+		s.setup, s.board = setup, board
+		c.step(digest, s.state, done)
+	})
+}
+
+// draw makes the setup of the sparse graph.
+func (c *Coordinator) draw(digest study.Digest, s *session, nonces [][]byte) {
+	board, term := s.board, c.term
+	c.background(func() {
+		setup, err := board.Draw(nonces)
+		done := round.Drawn{Culprit: -1}
+		if err != nil { // nonces were checked as they came: the graph is unfit, with probability 10^-6
+			if at, ok := errors.AsType[*secagg.SiteError](err); ok {
+				done.Culprit = at.Site
+			}
+			c.log.Warn("no graph was drawn", "study", digest, "error", err)
+		}
+		c.machine.mu.Lock()
+		defer c.machine.mu.Unlock()
+		if !c.leading || c.term != term {
+			return
+		}
+		s.setup, s.board = setup, nil
+		done.Graph = s.graph()
 		c.step(digest, s.state, done)
 	})
 }

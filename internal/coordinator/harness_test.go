@@ -292,7 +292,7 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: b.Deal.GetStudy(), Boxes: boxes}}}}
 	case *covey.CoordinatorMessage_Confirm:
 		var err error
-		s.held, err = s.setup.Receive(s.index, *s.secrets, b.Confirm.GetBoxes())
+		s.held, err = s.setup.Receive(s.index, *s.secrets, b.Confirm.GetBoxes(), nil)
 		must(err)
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
 			Study: b.Confirm.GetStudy(), Signature: s.setup.Confirm(s.identity, s.index)}}}}

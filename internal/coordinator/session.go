@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"slices"
 	"time"
@@ -18,15 +19,21 @@ type session struct {
 	c     *Coordinator
 	state *round.State
 	plan  *study.Plan
-	setup *secagg.Setup // nil until the announcements are checked
+	setup *secagg.Setup // nil until the announcements are checked and the graph is drawn
+	// On the sparse graph: the heads before the graph is drawn, the announcements' bodies by
+	// site where they are at hand, and those that the open slot's opening waits for.
+	board   *secagg.Board
+	bodies  [][]byte
+	wanting map[int]bool
 
 	sites       map[string]int // roster indices, by name
 	query, slot int
-	asked       *secagg.Query  // of the open slot, once it was needed
-	sum         []uint64       // of the uploads that are in
-	in          []bool         // by site; nil before the first slot
-	late        map[int][]byte // uploads that came while U was on its way to the log
-	settled     bool           // sum was compared with the committed U
+	asked       *secagg.Query     // of the open slot, once it was needed
+	sum         []uint64          // of the uploads that are in
+	in          []bool            // by site; nil before the first slot
+	late        map[int][]byte    // uploads that came while U was on its way to the log
+	releasing   *secagg.Releasing // on the committed U
+	settled     bool              // sum was compared with the committed U
 	opening     *secagg.Opening
 	encoded     map[string][]byte // messages of this slot that are the same for every site
 	taken       bool              // opening and sum were given to release; later shares are not needed
@@ -53,23 +60,14 @@ func (s *session) fault(site int, code study.Code) {
 }
 
 // config is what the setup of a study binds.
-func config(p *study.Plan, attempt uint32) secagg.Config {
-	c := secagg.Config{
-		Study: p.Digest, Corrupt: p.Thresholds.Corrupt, Quorum: p.Thresholds.Quorum,
-		MinSurvivors: p.Thresholds.MinSurvivors, Slots: p.Slots, Attempt: attempt,
-	}
-	for _, m := range p.Proposal.Roster {
-		c.Identity = append(c.Identity, ed25519.PublicKey(m.Identity))
-	}
-	return c
-}
+func config(p *study.Plan, attempt uint32) secagg.Config { return p.Setup(attempt) }
 
 // turn forgets the slot before, when the open slot is another.
 func (s *session) turn() {
 	if s.in == nil || s.query != s.state.Query || s.slot != s.state.Slot {
 		s.query, s.slot = s.state.Query, s.state.Slot
 		s.in, s.sum, s.late, s.settled = make([]bool, s.plan.Thresholds.Sites), nil, nil, false
-		s.opening, s.taken, s.asked, s.encoded = nil, false, nil, map[string][]byte{}
+		s.opening, s.taken, s.asked, s.encoded, s.releasing, s.wanting = nil, false, nil, map[string][]byte{}, nil, nil
 	}
 }
 
@@ -107,9 +105,70 @@ func (s *session) restore() error {
 	if s.setup != nil || s.state.Announcements == nil {
 		return nil
 	}
-	setup, err := secagg.Restore(config(s.plan, s.state.Attempt), s.state.Announcements, s.state.Confirmations)
+	setup, err := secagg.Restore(config(s.plan, s.state.Attempt), s.state.Announcements, s.state.Nonces, s.state.Confirmations)
 	s.setup = setup
 	return err
+}
+
+// graph is what round needs of the setup's graph: nil before it is drawn, and for the complete one.
+func (s *session) graph() round.Graph {
+	if s.setup == nil || !s.plan.Thresholds.Sparse() {
+		return nil
+	}
+	return newTopology(s.setup.Graph(), s.plan.Thresholds)
+}
+
+// announced keeps what is only for a dealer's holders out of the state: on the sparse graph the
+// bodies of all announcements would be most of what the log holds. A leader that does not have one asks its
+// dealer when it needs it.
+func (s *session) announced(site int, attempt uint32, signed []byte) round.Event {
+	if attempt != s.state.Attempt {
+		return nil
+	}
+	if !s.plan.Thresholds.Sparse() {
+		return round.Announced{Site: site, Attempt: attempt, Signed: signed}
+	}
+	head, body, err := config(s.plan, attempt).Split(site, signed)
+	if err != nil {
+		s.fault(site, study.CodeBadAnnouncement)
+		return nil
+	}
+	if s.bodies == nil {
+		s.bodies = make([][]byte, s.plan.Thresholds.Sites)
+	}
+	if s.setup != nil { // running: the head is on record, and this is for an opening that waits for the body
+		return s.committed(site, head, body)
+	}
+	if s.bodies[site] == nil {
+		s.bodies[site] = body
+	}
+	return round.Announced{Site: site, Attempt: attempt, Signed: head}
+}
+
+// committed takes a body that was asked for, and lets the opening go on.
+func (s *session) committed(site int, head, body []byte) round.Event {
+	if !bytes.Equal(head, s.state.Announcements[site]) {
+		s.fault(site, study.CodeBadAnnouncement)
+		return nil
+	}
+	s.bodies[site] = body
+	if !s.wanting[site] {
+		return nil
+	}
+	delete(s.wanting, site)
+	return round.Unshared{Site: -1, Query: s.query, Slot: s.slot}
+}
+
+// revealed checks a site's nonce.
+func (s *session) revealed(site int, attempt uint32, nonce []byte) round.Event {
+	if s.board == nil || attempt != s.state.Attempt {
+		return nil
+	}
+	if err := s.board.CheckNonce(site, nonce); err != nil {
+		s.fault(site, study.CodeBadAnnouncement)
+		return nil
+	}
+	return round.Revealed{Site: site, Attempt: attempt, Nonce: nonce}
 }
 
 // take gives the open slot's sum and its opening to whoever unmasks the sum, outside
@@ -147,7 +206,7 @@ func (s *session) current(query, slot int) bool {
 }
 
 func (s *session) dealt(site int, attempt uint32, boxes [][]byte) round.Event {
-	if len(boxes) != s.plan.Thresholds.Sites {
+	if len(boxes) != s.plan.Thresholds.Holders {
 		s.fault(site, study.CodeBadShare)
 		return nil
 	}
@@ -206,8 +265,17 @@ func (s *session) signed(site, query, slot int, signature []byte) round.Event {
 		return nil
 	}
 	s.turn()
-	q, err := s.secaggQuery()
-	if err != nil || s.setup.CheckRelease(site, q, s.state.Survivors, signature) != nil {
+	if s.releasing == nil {
+		q, err := s.secaggQuery()
+		if err == nil {
+			s.releasing, err = s.setup.Releasing(q, s.state.Survivors)
+		}
+		if err != nil {
+			s.c.log.Error("the committed survivors cannot be signed", "study", s.plan.Digest, "error", err)
+			return nil
+		}
+	}
+	if s.releasing.Check(site, signature) != nil {
 		s.fault(site, study.CodeBadCertificate)
 		return nil
 	}

@@ -184,7 +184,9 @@ func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
 		case *covey.SiteMessage_Decision:
 			return round.Decided{Site: site, Verdict: verdict(b.Decision.GetVerdict()), Code: code(b.Decision.GetCode())}
 		case *covey.SiteMessage_Announcement:
-			return round.Announced{Site: site, Attempt: b.Announcement.GetAttempt(), Signed: b.Announcement.GetSigned()}
+			return s.announced(site, b.Announcement.GetAttempt(), b.Announcement.GetSigned())
+		case *covey.SiteMessage_Nonce:
+			return s.revealed(site, b.Nonce.GetAttempt(), b.Nonce.GetNonce())
 		case *covey.SiteMessage_Boxes:
 			return s.dealt(site, b.Boxes.GetAttempt(), b.Boxes.GetBoxes())
 		case *covey.SiteMessage_Confirmation:
@@ -216,6 +218,8 @@ func digestOf(m *covey.SiteMessage) (study.Digest, bool) {
 		raw = b.Decision.GetStudy()
 	case *covey.SiteMessage_Announcement:
 		raw = b.Announcement.GetStudy()
+	case *covey.SiteMessage_Nonce:
+		raw = b.Nonce.GetStudy()
 	case *covey.SiteMessage_Boxes:
 		raw = b.Boxes.GetStudy()
 	case *covey.SiteMessage_Confirmation:
@@ -244,10 +248,10 @@ func encode(digest study.Digest, m round.Message) ([]byte, error) {
 		out.Body = &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: m.Body}}
 	case round.AskAnnouncement:
 		out.Body = &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: id, Attempt: m.Attempt}}
+	case round.AskNonce:
+		out.Body = &covey.CoordinatorMessage_Reveal{Reveal: &covey.Reveal{Study: id, Attempt: m.Attempt, Announcements: m.Announcements}}
 	case round.AskBoxes:
-		out.Body = &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: id, Attempt: m.Attempt, Announcements: m.Announcements}}
-	case round.AskConfirmation:
-		out.Body = &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{Study: id, Attempt: m.Attempt, Boxes: m.Boxes}}
+		out.Body = &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: id, Attempt: m.Attempt, Announcements: m.Announcements, Nonces: m.Nonces}}
 	case round.TellConfirmed:
 		out.Body = &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{Study: id, Attempt: m.Attempt, Signatures: m.Signatures}}
 	case round.AskUpload:
@@ -270,6 +274,12 @@ func encode(digest study.Digest, m round.Message) ([]byte, error) {
 		out.Body = &covey.CoordinatorMessage_Ended{Ended: &covey.Ended{Study: id, Code: wireCode(m.Code)}}
 	}
 	return proto.Marshal(out)
+}
+
+// encodeConfirm is encode with the bodies that are for one site alone.
+func encodeConfirm(digest study.Digest, m round.AskConfirmation, bodies [][]byte) ([]byte, error) {
+	return proto.Marshal(&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{
+		Confirm: &covey.Confirm{Study: digest[:], Attempt: m.Attempt, Boxes: m.Boxes, Bodies: bodies}}})
 }
 
 func kind(k study.Kind) covey.Kind {

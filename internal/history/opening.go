@@ -1,7 +1,6 @@
 package history
 
 import (
-	"crypto/ed25519"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -37,15 +36,7 @@ func (s *run) setup(attempt uint32) *secagg.Setup {
 		return nil
 	}
 	if a.verified == nil && a.err == nil {
-		p := s.plan
-		cfg := secagg.Config{
-			Study: p.Digest, Corrupt: p.Thresholds.Corrupt, Quorum: p.Thresholds.Quorum,
-			MinSurvivors: p.Thresholds.MinSurvivors, Slots: p.Slots, Attempt: attempt,
-		}
-		for _, m := range p.Proposal.Roster {
-			cfg.Identity = append(cfg.Identity, ed25519.PublicKey(m.Identity))
-		}
-		a.verified, a.err = secagg.Verify(cfg, a.announcements)
+		a.verified, a.err = secagg.Verify(s.plan.Setup(attempt), a.announcements)
 	}
 	return a.verified
 }

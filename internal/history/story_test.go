@@ -244,7 +244,7 @@ func (st *story) deal() *dealt {
 		}
 	}
 	for _, m := range st.members {
-		held, err := d.setup.Receive(m.index, d.secrets[m.index], d.inbox[m.index])
+		held, err := d.setup.Receive(m.index, d.secrets[m.index], d.inbox[m.index], nil)
 		st.must(err)
 		d.held = append(d.held, held)
 		d.confirmations = append(d.confirmations, d.setup.Confirm(m.identity, m.index))

@@ -34,6 +34,7 @@ type Entry struct {
 	Code          study.Code   `json:"code,omitempty"`
 	Attempt       uint32       `json:"attempt,omitempty"`
 	Announcements [][]byte     `json:"announcements,omitempty"`
+	Nonces        [][]byte     `json:"nonces,omitempty"`
 	Confirmations [][]byte     `json:"confirmations,omitempty"`
 	Query         int          `json:"query,omitempty"`
 	Slot          int          `json:"slot,omitempty"`
@@ -88,7 +89,7 @@ func (s *State) apply(e Entry) error {
 		if s.Status != StatusSetup || e.Attempt != s.Attempt {
 			return stale
 		}
-		s.Status, s.Announcements, s.Confirmations = StatusRunning, e.Announcements, e.Confirmations
+		s.Status, s.Announcements, s.Nonces, s.Confirmations = StatusRunning, e.Announcements, e.Nonces, e.Confirmations
 		s.Course = s.plan.Start()
 		s.live.resetSlot(s.plan.Thresholds.Sites)
 	case EntryEnded:

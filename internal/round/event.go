@@ -15,7 +15,10 @@ type (
 	// Committed is an entry that the log holds for good.
 	Committed struct{ Entry Entry }
 	// Led says that this node leads from now on, with everything committed applied.
-	Led struct{ Connected []int }
+	Led struct {
+		Connected []int
+		Graph     Graph // nil if it is not drawn yet, or is the complete one
+	}
 	// Followed says that this node no longer leads.
 	Followed struct{}
 	// Connected is a new link of a site; whatever it was asked before, it is asked again.
@@ -34,10 +37,21 @@ type (
 		Attempt uint32
 		Signed  []byte
 	}
+	// Revealed is a site's nonce, checked against its announcement.
+	Revealed struct {
+		Site    int
+		Attempt uint32
+		Nonce   []byte
+	}
+	// Drawn is the graph that all announcements and nonces make. Culprit is -1, or the graph is nil.
+	Drawn struct {
+		Graph   Graph
+		Culprit int
+	}
 	// SetupVerified says that the announcements are in order, or whose is not
 	// (Culprit, -1 for none).
 	SetupVerified struct{ Culprit int }
-	// Dealt is a site's sealed shares, by recipient.
+	// Dealt is a site's sealed shares, in the order of its holders.
 	Dealt struct {
 		Site    int
 		Attempt uint32
@@ -62,7 +76,7 @@ type (
 	// Shared says that the leader holds a site's shares, checked.
 	Shared struct{ Site, Query, Slot int }
 	// Unshared says that a site's shares turned out to be wrong when the sum was opened, and
-	// count for nothing.
+	// count for nothing; or, with Site -1, that the opening can be tried again.
 	Unshared struct{ Site, Query, Slot int }
 	// OpenFailed says that the sum of the open slot was not released.
 	OpenFailed struct {
@@ -101,6 +115,8 @@ func (Connected) event()     {}
 func (Disconnected) event()  {}
 func (Decided) event()       {}
 func (Announced) event()     {}
+func (Revealed) event()      {}
+func (Drawn) event()         {}
 func (SetupVerified) event() {}
 func (Dealt) event()         {}
 func (Confirmed) event()     {}
@@ -138,6 +154,8 @@ type (
 	Propose struct{ Entry Entry }
 	// VerifySetup checks all announcements; SetupVerified answers.
 	VerifySetup struct{ Announcements [][]byte }
+	// DrawGraph draws the graph of the verified announcements and all nonces; Drawn answers.
+	DrawGraph struct{ Nonces [][]byte }
 	// Open unmasks the sum of the open slot, samples the noise once for that
 	// sum, and proposes the release; OpenFailed answers if that fails.
 	Open struct {
@@ -155,6 +173,7 @@ type (
 func (Send) effect()        {}
 func (Propose) effect()     {}
 func (VerifySetup) effect() {}
+func (DrawGraph) effect()   {}
 func (Open) effect()        {}
 func (SetDeadline) effect() {}
 
@@ -166,15 +185,21 @@ type (
 	AskDecision struct{ Body []byte }
 	// AskAnnouncement begins a setup attempt.
 	AskAnnouncement struct{ Attempt uint32 }
-	// AskBoxes carries all announcements and asks for sealed shares.
+	// AskNonce carries all announcements and asks for the nonce that the site's commits to.
+	AskNonce struct {
+		Attempt       uint32
+		Announcements [][]byte
+	}
+	// AskBoxes carries all announcements, or all nonces, and asks for sealed shares.
 	AskBoxes struct {
 		Attempt       uint32
 		Announcements [][]byte
+		Nonces        [][]byte
 	}
 	// AskConfirmation carries the boxes for one site.
 	AskConfirmation struct {
 		Attempt uint32
-		Boxes   [][]byte // by dealer
+		Boxes   [][]byte // in the order of the dealers whose shares it holds
 	}
 	// TellConfirmed carries all confirmations: without it no agent uploads.
 	TellConfirmed struct {
@@ -205,6 +230,7 @@ type (
 
 func (AskDecision) message()     {}
 func (AskAnnouncement) message() {}
+func (AskNonce) message()        {}
 func (AskBoxes) message()        {}
 func (AskConfirmation) message() {}
 func (TellConfirmed) message()   {}

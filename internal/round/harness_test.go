@@ -64,7 +64,7 @@ func (h *harness) lead() {
 			up = append(up, i)
 		}
 	}
-	h.event(Led{up})
+	h.event(Led{Connected: up})
 }
 
 func (h *harness) commit(e Entry) {

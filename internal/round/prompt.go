@@ -8,6 +8,7 @@ type ask int
 const (
 	askDecision ask = iota
 	askAnnouncement
+	askNonce
 	askBoxes
 	askConfirmation
 	tellConfirmed
@@ -62,6 +63,15 @@ type prompter struct {
 	site int
 	out  []Effect
 	open *study.Ask
+	all  *bool // whether everybody dealt
+}
+
+func (p *prompter) dealt() bool {
+	if p.all == nil {
+		is := all(p.s.live.boxes)
+		p.all = &is
+	}
+	return *p.all
 }
 
 // send asks the site, unless this link was asked the same before.
@@ -79,21 +89,22 @@ func (p *prompter) setup() {
 	if l.announced[i] == nil {
 		p.send(askAnnouncement, 1, func() Message { return AskAnnouncement{s.Attempt} })
 	}
-	if l.verified && l.boxes[i] == nil {
-		p.send(askBoxes, 1, func() Message { return AskBoxes{s.Attempt, l.announced} })
+	// Nonces are asked for when every announcement is known, so that none depends on one.
+	if s.sparse() && l.verified && l.nonces[i] == nil {
+		p.send(askNonce, 1, func() Message { return AskNonce{s.Attempt, l.announced} })
 	}
-	if l.verified && all(l.boxes) && l.confirmed[i] == nil {
-		p.send(askConfirmation, 1, func() Message {
-			mine := make([][]byte, len(l.boxes))
-			for from, boxes := range l.boxes {
-				if from != i {
-					mine[from] = boxes[i]
-				}
+	if s.settled() && l.boxes[i] == nil {
+		p.send(askBoxes, 1, func() Message {
+			if s.sparse() {
+				return AskBoxes{Attempt: s.Attempt, Nonces: l.nonces}
 			}
-			// A dealer's boxes are looked at by their recipient alone; a site that
-			// lost its link between dealing and here holds the announcements.
-			return AskConfirmation{s.Attempt, mine}
+			return AskBoxes{Attempt: s.Attempt, Announcements: l.announced}
 		})
+	}
+	if s.settled() && p.dealt() && l.confirmed[i] == nil {
+		// A dealer's boxes are looked at by their recipient alone; a site that
+		// lost its link between dealing and here holds the announcements.
+		p.send(askConfirmation, 1, func() Message { return AskConfirmation{s.Attempt, s.graph().Route(l.boxes, i)} })
 	}
 }
 
@@ -136,7 +147,7 @@ func (p *prompter) query() {
 		return
 	}
 	if s.Certificate == nil {
-		if l.signed[i] == nil {
+		if l.signed[i] == nil && s.graph().Signs(i) {
 			p.send(askSignature, stamp, func() Message { return AskSignature{s.Query, s.Slot, s.Survivors} })
 		}
 		return

@@ -45,6 +45,7 @@ type Durable struct {
 
 	Attempt       uint32   `json:"attempt"`
 	Announcements [][]byte `json:"announcements,omitempty"`
+	Nonces        [][]byte `json:"nonces,omitempty"` // on the sparse graph
 	Confirmations [][]byte `json:"confirmations,omitempty"`
 
 	study.Course          // where it stands; Query is the open one
@@ -74,7 +75,10 @@ type live struct {
 	announced [][]byte     // by site
 	verified  bool         // the announcements are checked
 	verifying bool
-	boxes     [][][]byte      // by dealer, then recipient
+	nonces    [][]byte // by site, on the sparse graph
+	graph     Graph    // nil until it is drawn
+	drawing   bool
+	boxes     [][][]byte      // by dealer, then in the order of its holders
 	confirmed [][]byte        // by site
 	uploaded  []bool          // by site, in the open slot
 	signed    [][]byte        // by site, on the committed U
@@ -105,7 +109,7 @@ func Restore(d Durable) (*State, error) {
 func (l *live) reset(sites int) {
 	*l = live{
 		connected: make([]bool, sites), asked: make([]asked, sites), left: make([]study.Code, sites),
-		announced: make([][]byte, sites), boxes: make([][][]byte, sites), confirmed: make([][]byte, sites),
+		announced: make([][]byte, sites), nonces: make([][]byte, sites), boxes: make([][][]byte, sites), confirmed: make([][]byte, sites),
 	}
 	l.resetSlot(sites)
 }
@@ -172,6 +176,8 @@ func (s *State) awaits(i int) bool {
 		switch {
 		case !all(l.announced):
 			return l.announced[i] == nil
+		case s.sparse() && !all(l.nonces):
+			return l.nonces[i] == nil
 		case !all(l.boxes):
 			return l.boxes[i] == nil
 		default:
@@ -184,7 +190,7 @@ func (s *State) awaits(i int) bool {
 		case !l.uploaded[i] && slices.Contains(s.Survivors, i):
 			return true
 		case s.Certificate == nil:
-			return l.signed[i] == nil
+			return l.signed[i] == nil && s.graph().Signs(i)
 		default:
 			return !l.shared[i]
 		}

@@ -34,7 +34,7 @@ func (s *State) observe(e Event) {
 	switch e := e.(type) {
 	case Led:
 		l.reset(s.plan.Thresholds.Sites)
-		l.leading = true
+		l.leading, l.graph = true, e.Graph
 		for _, i := range e.Connected {
 			l.connected[i] = true
 		}
@@ -49,6 +49,12 @@ func (s *State) observe(e Event) {
 		if s.Status == StatusSetup && e.Attempt == s.Attempt && l.announced[e.Site] == nil {
 			l.announced[e.Site] = e.Signed
 		}
+	case Revealed:
+		if s.Status == StatusSetup && e.Attempt == s.Attempt {
+			l.nonces[e.Site] = e.Nonce
+		}
+	case Drawn:
+		l.drawing, l.graph = false, e.Graph
 	case SetupVerified:
 		l.verifying, l.verified = false, e.Culprit < 0
 	case Dealt:
@@ -81,8 +87,10 @@ func (s *State) observe(e Event) {
 		// had its say.
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
 			l.askAgain(askShares)
-			l.asked[e.Site][askShares] = 1 + e.Slot
-			l.shared[e.Site], l.opening = false, false
+			if l.opening = false; e.Site >= 0 {
+				l.asked[e.Site][askShares] = 1 + e.Slot
+				l.shared[e.Site] = false
+			}
 		}
 	case OpenFailed:
 		if s.open(e.Query, e.Slot) {
@@ -117,6 +125,10 @@ func (s *State) special(e Event) []Effect {
 		}
 	case SetupVerified:
 		if e.Culprit >= 0 {
+			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit + 1})
+		}
+	case Drawn:
+		if e.Graph == nil {
 			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit + 1})
 		}
 	case Adopt:
@@ -193,14 +205,24 @@ func (s *State) prepare() []Effect {
 	case all(l.announced) && !l.verified && !l.verifying && !l.proposing:
 		l.verifying = true
 		return []Effect{VerifySetup{slices.Clone(l.announced)}}
-	case l.verified && all(l.confirmed):
-		return s.propose(Entry{
+	case s.sparse() && l.verified && all(l.nonces) && l.graph == nil && !l.drawing && !l.proposing:
+		l.drawing = true
+		return []Effect{DrawGraph{slices.Clone(l.nonces)}}
+	case s.settled() && all(l.confirmed):
+		e := Entry{
 			Kind: EntryPrepared, Attempt: s.Attempt,
 			Announcements: slices.Clone(l.announced), Confirmations: slices.Clone(l.confirmed),
-		})
+		}
+		if s.sparse() {
+			e.Nonces = slices.Clone(l.nonces)
+		}
+		return s.propose(e)
 	}
 	return nil
 }
+
+// settled says that the announcements are checked and the graph is known.
+func (s *State) settled() bool { return s.live.verified && (!s.sparse() || s.live.graph != nil) }
 
 // advance moves the open slot on: survivors, certificate, opening.
 func (s *State) advance() []Effect {
@@ -221,11 +243,14 @@ func (s *State) advance() []Effect {
 		if waits || subset(s.wanted(), uploaded) {
 			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
 		}
-		if present := s.Uploaded(); l.overdue && len(present) >= s.plan.Thresholds.MinSurvivors {
-			return s.propose(Entry{Kind: EntrySurvivors, Survivors: present})
+		if !l.overdue {
+			return nil
+		}
+		if u := s.graph().Largest(s.Uploaded()); len(u) >= s.plan.Thresholds.MinSurvivors {
+			return s.propose(Entry{Kind: EntrySurvivors, Survivors: u})
 		}
 	case s.Certificate == nil:
-		if subset(s.Survivors, uploaded) && count(l.signed) >= s.plan.Thresholds.Quorum {
+		if subset(s.Survivors, uploaded) && s.graph().Certified(l.signed) {
 			return s.propose(Entry{Kind: EntryOpening, Certificate: slices.Clone(l.signed)})
 		}
 		// A leader that began after U was committed asks U's sites for their uploads
@@ -239,7 +264,7 @@ func (s *State) advance() []Effect {
 			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeRetriesSpent})
 		}
 	default:
-		if !l.opening && subset(s.Survivors, uploaded) && len(indices(l.shared)) >= s.plan.Thresholds.Quorum {
+		if !l.opening && subset(s.Survivors, uploaded) && s.graph().Openable(l.shared) {
 			ask, err := s.Ask()
 			if err != nil {
 				return s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})

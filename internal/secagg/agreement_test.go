@@ -101,7 +101,7 @@ func TestMultiples(t *testing.T) {
 func TestLagrange(t *testing.T) {
 	for _, sites := range [][]int{{0}, {7}, {0, 1}, {3, 0, 99, 14}, {5, 4, 3, 2, 1, 0}, {63, 99}} {
 		want := oldLagrange(sites)
-		for a, c := range lagrange(sites) {
+		for a, c := range lagrange(points(sites)) {
 			if c.Equal(want[a]) != 1 {
 				t.Errorf("%v: coefficient %d", sites, a)
 			}

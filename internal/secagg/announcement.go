@@ -7,9 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"runtime"
 	"slices"
-	"sync"
 
 	"filippo.io/edwards25519"
 )
@@ -21,14 +19,17 @@ func (c Config) announcementSize() int {
 	return len(c.header(0)) + 32 + c.Slots*64*c.Quorum + ed25519.SignatureSize
 }
 
-// Announce gives site self's signed announcement: a function of its arguments,
-// so that a resend is the same bytes.
+// Announce gives site self's signed announcement, on the sparse graph head and body: a
+// function of its arguments, so that a resend is the same bytes.
 func Announce(cfg Config, self int, sec Secrets, key ed25519.PrivateKey) ([]byte, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
 	if self < 0 || self >= cfg.sites() || len(sec.Slots) != cfg.Slots {
 		return nil, configError("site %d with %d slots does not fit the setup", self, len(sec.Slots))
+	}
+	if cfg.sparse() {
+		return cfg.announceSparse(self, sec, key)
 	}
 	return cfg.announce(self, sec, key)
 }
@@ -55,6 +56,7 @@ type announced struct {
 	transport *ecdh.PublicKey
 	m, b      []commitment // by slot
 	keys      [][2][]byte  // by slot, the encodings of M and B: what keys are bound to
+	body      [32]byte     // on the sparse graph, where m and b hold the constant terms alone: the rest's hash
 }
 
 // points gives all of the commitments' points.
@@ -73,8 +75,12 @@ func (a announced) points() []*edwards25519.Point {
 type Setup struct {
 	cfg        Config
 	sites      []announced
+	graph      *Graph
 	transcript [32]byte
 }
+
+// Graph gives who holds whose shares, masks with whom and signs.
+func (s *Setup) Graph() *Graph { return s.graph }
 
 // Config gives what the setup was made for.
 func (s *Setup) Config() Config { return s.cfg }
@@ -83,7 +89,7 @@ func (s *Setup) Config() Config { return s.cfg }
 // and everything later is bound to.
 func (s *Setup) Transcript() [32]byte { return s.transcript }
 
-// Verify checks all N announcements: lengths, signatures by the roster's keys,
+// Verify checks all N announcements of the complete graph: lengths, signatures by the roster's keys,
 // canonical points of the prime-order subgroup, all in one batch (inSubgroup). A *SiteError
 // names a site whose does not hold.
 func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
@@ -103,13 +109,11 @@ func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
 // Restore is Verify for announcements that all N sites have confirmed: after a restart,
 // or on a new leader. It checks the confirmations, which bind every byte of the
 // announcements, and leaves out whether each point is of the subgroup, which takes most of
-// Verify's time: every honest site has checked that before it confirmed. Errors as
-// Verify's and CheckConfirmations'.
-func Restore(cfg Config, announcements, confirmations [][]byte) (*Setup, error) {
-	if err := cfg.Validate(); err != nil {
-		return nil, err
-	}
-	s, err := newSetup(cfg, announcements)
+// Verify's time: every honest site has checked that before it confirmed. On the sparse graph
+// announcements are heads, and nonces are wanted; nil on the complete one. Errors as
+// Verify's, Board.Draw's and CheckConfirmations'.
+func Restore(cfg Config, announcements, nonces, confirmations [][]byte) (*Setup, error) {
+	s, err := restored(cfg, announcements, nonces)
 	if err != nil {
 		return nil, err
 	}
@@ -119,23 +123,28 @@ func Restore(cfg Config, announcements, confirmations [][]byte) (*Setup, error) 
 	return s, nil
 }
 
+func restored(cfg Config, announcements, nonces [][]byte) (*Setup, error) {
+	if cfg.sparse() {
+		b, err := newBoard(cfg, announcements)
+		if err != nil {
+			return nil, err
+		}
+		return b.Draw(nonces)
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return newSetup(cfg, announcements)
+}
+
 // newSetup reads all announcements and checks all but that their points are of the subgroup.
 func newSetup(cfg Config, announcements [][]byte) (*Setup, error) {
-	if len(announcements) != cfg.sites() {
-		return nil, configError("%d announcements of %d sites", len(announcements), cfg.sites())
+	if len(announcements) != cfg.sites() || cfg.sparse() {
+		return nil, configError("%d announcements of %d sites, or not the complete graph", len(announcements), cfg.sites())
 	}
-	s := &Setup{cfg: cfg, sites: make([]announced, cfg.sites())}
+	s := &Setup{cfg: cfg, sites: make([]announced, cfg.sites()), graph: completeGraph(cfg)}
 	errs := make([]error, cfg.sites())
-	var work sync.WaitGroup
-	tokens := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, raw := range announcements {
-		work.Go(func() {
-			tokens <- struct{}{}
-			s.sites[i], errs[i] = cfg.parse(i, raw)
-			<-tokens
-		})
-	}
-	work.Wait()
+	atOnce(cfg.sites(), func(i int) { s.sites[i], errs[i] = cfg.parse(i, announcements[i]) })
 	for i, err := range errs {
 		if err != nil {
 			return nil, &SiteError{i, err}
@@ -156,23 +165,14 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 	if len(raw) != c.announcementSize() || !bytes.Equal(raw[:len(header)], header) {
 		return announced{}, errors.New("announcement of another study, roster, attempt or version")
 	}
-	signed, signature := raw[:len(raw)-ed25519.SignatureSize], raw[len(raw)-ed25519.SignatureSize:]
-	if !ed25519.Verify(c.Identity[site], signed, signature) {
-		return announced{}, errors.New("announcement: the signature is wrong")
-	}
-	body := signed[len(header):]
-	var a announced
-	var err error
-	if a.transport, err = ecdh.X25519().NewPublicKey(body[:32]); err != nil {
-		return announced{}, errors.New("announcement: not a transport key")
-	}
-	// A low-order transport key agrees on zero with every private key; ECDH refuses it.
-	probe, err := ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{1}, 32))
-	if err != nil {
+	if err := c.checkSigned(site, raw); err != nil {
 		return announced{}, err
 	}
-	if _, err := probe.ECDH(a.transport); err != nil {
-		return announced{}, errors.New("announcement: a transport key of low order")
+	body := raw[len(header) : len(raw)-ed25519.SignatureSize]
+	var a announced
+	var err error
+	if a.transport, err = transportKey(body[:32]); err != nil {
+		return announced{}, err
 	}
 	body = body[32:]
 	for range c.Slots {
@@ -191,4 +191,30 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 		a.m, a.b, a.keys = append(a.m, both[0]), append(a.b, both[1]), append(a.keys, keys)
 	}
 	return a, nil
+}
+
+// checkSigned checks the signature that ends raw.
+func (c Config) checkSigned(site int, raw []byte) error {
+	n := len(raw) - ed25519.SignatureSize
+	if !ed25519.Verify(c.Identity[site], raw[:n], raw[n:]) {
+		return errors.New("announcement: the signature is wrong")
+	}
+	return nil
+}
+
+// transportKey reads an X25519 key. One of low order agrees on zero with every private key;
+// ECDH refuses it.
+func transportKey(raw []byte) (*ecdh.PublicKey, error) {
+	key, err := ecdh.X25519().NewPublicKey(raw)
+	if err != nil {
+		return nil, errors.New("announcement: not a transport key")
+	}
+	probe, err := ecdh.X25519().NewPrivateKey(bytes.Repeat([]byte{1}, 32))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := probe.ECDH(key); err != nil {
+		return nil, errors.New("announcement: a transport key of low order")
+	}
+	return key, nil
 }

@@ -237,7 +237,7 @@ func BenchmarkSetup(b *testing.B) {
 			if dealer == self {
 				continue
 			}
-			if boxes[dealer], err = s.box(dealer, self, sec, s.dealt(dealer, sec, self)[0]); err != nil {
+			if boxes[dealer], err = s.box(dealer, self, sec, s.dealt(dealer, sec, self+1)[0]); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -248,7 +248,9 @@ func BenchmarkSetup(b *testing.B) {
 			run     bool
 		}{
 			{"old", oldSubgroup, oldReceive, c.old},
-			{"new", (*Setup).checkSubgroup, (*Setup).Receive, true},
+			{"new", (*Setup).checkSubgroup, func(s *Setup, self int, sec Secrets, boxes [][]byte) (Held, error) {
+				return s.Receive(self, sec, boxes, nil)
+			}, true},
 		} {
 			if !way.run {
 				continue

@@ -6,6 +6,8 @@ import (
 	"crypto/ecdh"
 	"crypto/ed25519"
 	"errors"
+
+	"filippo.io/edwards25519"
 )
 
 // A box is the AES-256-GCM sealing of a dealer's shares for one recipient: for
@@ -43,37 +45,38 @@ func (s *Setup) fits(self int, sec Secrets) error {
 	return nil
 }
 
-// dealt evaluates self's polynomials at the given sites, in their order: each SlotHeld has
+// dealt evaluates self's polynomials at the given x, in their order: each SlotHeld has
 // one dealer.
-func (s *Setup) dealt(self int, sec Secrets, recipients ...int) []Held {
-	held := make([]Held, len(recipients))
+func (s *Setup) dealt(self int, sec Secrets, points ...int) []Held {
+	held := make([]Held, len(points))
 	for slot, secret := range sec.Slots {
-		m, b := secret.polynomials(slot, self, s.cfg.Quorum)
-		for i, to := range recipients {
-			x := point(to)
+		m, b := secret.polynomials(slot, self, s.cfg.threshold())
+		for i, at := range points {
+			x := scalarOf(uint64(at))
 			held[i] = append(held[i], SlotHeld{m: polynomial{m.at(x)}, b: polynomial{b.at(x)}})
 		}
 	}
 	return held
 }
 
-// Deal gives site self's boxes by recipient, nil for itself. It is a function of
-// its arguments: a resend is the same bytes.
+// Deal gives site self's boxes in the order of its holders, nil for itself: on the complete graph
+// by recipient. It is a function of its arguments: a resend is the same bytes.
 func (s *Setup) Deal(self int, sec Secrets) ([][]byte, error) {
 	if err := s.fits(self, sec); err != nil {
 		return nil, err
 	}
-	boxes := make([][]byte, s.cfg.sites())
-	others := make([]int, 0, len(boxes))
-	for to := range boxes {
+	holders := s.graph.Holders(self)
+	boxes := make([][]byte, len(holders))
+	points := make([]int, 0, len(holders))
+	for i, to := range holders {
 		if to != self {
-			others = append(others, to)
+			points = append(points, i+1)
 		}
 	}
-	for i, held := range s.dealt(self, sec, others...) {
-		to := others[i]
+	for k, held := range s.dealt(self, sec, points...) {
+		i := points[k] - 1
 		var err error
-		if boxes[to], err = s.box(self, to, sec, held); err != nil {
+		if boxes[i], err = s.box(self, holders[i], sec, held); err != nil {
 			return nil, err
 		}
 	}
@@ -94,35 +97,90 @@ func (s *Setup) box(dealer, to int, sec Secrets, held Held) ([]byte, error) {
 	return aead.Seal(nil, make([]byte, aead.NonceSize()), plain, bound), nil
 }
 
-// Receive opens the boxes for site self, by dealer, and checks every share against
-// its dealer's signed commitments, each exactly. A *SiteError names the first dealer whose
-// do not hold. Self's own shares are made from its secrets.
-func (s *Setup) Receive(self int, sec Secrets, boxes [][]byte) (Held, error) {
+// Receive opens the boxes for site self, by dealer in the order of what it holds (Graph.Held), and checks every share
+// against its dealer's signed commitments, each exactly. A *SiteError names the first dealer whose
+// do not hold. Self's own shares are made from its secrets. bodies are the same dealers' on the sparse
+// graph, in the same order, and nil on the complete one, where the announcements hold them.
+func (s *Setup) Receive(self int, sec Secrets, boxes, bodies [][]byte) (Held, error) {
 	if err := s.fits(self, sec); err != nil {
 		return nil, err
 	}
-	if len(boxes) != s.cfg.sites() {
-		return nil, configError("%d boxes of %d sites", len(boxes), s.cfg.sites())
+	places := s.graph.Held(self)
+	if len(boxes) != len(places) || s.cfg.sparse() && len(bodies) != len(places) {
+		return nil, configError("%d boxes and %d bodies of %d dealers", len(boxes), len(bodies), len(places))
 	}
 	held := make(Held, s.cfg.Slots)
-	own := s.dealt(self, sec, self)[0]
-	for dealer := range s.cfg.sites() {
-		shares := own
-		if dealer != self {
-			var err error
-			if shares, err = s.open(self, sec, dealer, boxes[dealer]); err != nil {
-				return nil, &SiteError{dealer, err}
+	for first := 0; first < len(places); {
+		end := first + s.receiveAtOnce()
+		end = min(end, len(places))
+		committed, err := s.committed(places[first:end], bodies[min(first, len(bodies)):])
+		if err != nil {
+			return nil, err
+		}
+		for i := first; i < end; i++ {
+			var box []byte
+			if places[i].Dealer != self {
+				box = boxes[i]
+			}
+			if err := s.receive(self, sec, places[i], box, committed[i-first], held); err != nil {
+				return nil, err
 			}
 		}
-		for slot, h := range shares {
-			if !s.sites[dealer].m[slot].fits(self, h.m[0]) || !s.sites[dealer].b[slot].fits(self, h.b[0]) {
-				return nil, siteError(dealer, "a share of slot %d does not fit its commitment", slot)
-			}
-			held[slot].m = append(held[slot].m, h.m[0])
-			held[slot].b = append(held[slot].b, h.b[0])
-		}
+		first = end
 	}
 	return held, nil
+}
+
+// receiveAtOnce is how many dealers' commitments are held in memory, 160 bytes a point, and
+// checked in one batch.
+func (s *Setup) receiveAtOnce() int { return max(1, 1<<14/(2*s.cfg.Slots*s.cfg.threshold())) }
+
+// committed gives the dealers' commitments: those of the announcements, or of the bodies in
+// the same order, checked to be of the prime-order subgroup.
+func (s *Setup) committed(places []Share, bodies [][]byte) ([]announced, error) {
+	out := make([]announced, len(places))
+	var points []*edwards25519.Point
+	for i, at := range places {
+		if out[i] = s.sites[at.Dealer]; !s.cfg.sparse() {
+			continue
+		}
+		var err error
+		if out[i], err = s.commitments(at.Dealer, bodies[i]); err != nil {
+			return nil, &SiteError{at.Dealer, err}
+		}
+		points = append(points, out[i].points()...)
+	}
+	if inSubgroup(points) {
+		return out, nil
+	}
+	for i, at := range places {
+		if !inSubgroup(out[i].points()) {
+			return nil, &SiteError{at.Dealer, errOrder}
+		}
+	}
+	return nil, errOrder // each dealer's batch missed, with probability 2^-128
+}
+
+// receive opens one dealer's box, nil for self's own shares, checks what is in it and adds it to
+// what is held.
+func (s *Setup) receive(self int, sec Secrets, at Share, box []byte, committed announced, held Held) error {
+	var shares Held
+	if at.Dealer == self {
+		shares = s.dealt(self, sec, at.X)[0]
+	} else {
+		var err error
+		if shares, err = s.open(self, sec, at.Dealer, box); err != nil {
+			return &SiteError{at.Dealer, err}
+		}
+	}
+	for slot, h := range shares {
+		if !committed.m[slot].fits(at.X, h.m[0]) || !committed.b[slot].fits(at.X, h.b[0]) {
+			return siteError(at.Dealer, "a share of slot %d does not fit its commitment", slot)
+		}
+		held[slot].m = append(held[slot].m, h.m[0])
+		held[slot].b = append(held[slot].b, h.b[0])
+	}
+	return nil
 }
 
 func (s *Setup) open(self int, sec Secrets, dealer int, box []byte) (Held, error) {

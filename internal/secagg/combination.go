@@ -68,11 +68,11 @@ func combine(dealers []commitment) *combination {
 	return c
 }
 
-// fits says that shares, by dealer, are site's.
-func (c *combination) fits(site int, shares []*edwards25519.Scalar) bool {
+// fits says that shares, by dealer, are those at x.
+func (c *combination) fits(x int, shares []*edwards25519.Scalar) bool {
 	sum := edwards25519.NewScalar()
 	for j, share := range shares {
 		sum.MultiplyAdd(c.r[j], share, sum)
 	}
-	return c.d.fits(site, sum)
+	return c.d.fits(x, sum)
 }

@@ -22,6 +22,8 @@ type Config struct {
 	MinSurvivors int                 // U_min
 	Slots        int                 // S
 	Attempt      uint32
+	// Sparse is the numbers of the sparse graph; its zero value is the complete one.
+	Sparse Neighbourhood
 }
 
 // Validate checks the bounds that the protocol's safety rests on: two
@@ -29,19 +31,17 @@ type Config struct {
 // so 2q > N+η; a sum of U_min sites holds two that are not corrupt.
 func (c Config) Validate() error {
 	n := len(c.Identity)
-	switch {
-	case n < 2 || n > MaxSites:
-		return configError("%d sites, must be 2..%d on the complete graph", n, MaxSites)
-	case c.Corrupt < 0 || c.Corrupt >= n:
-		return configError("%d corrupt sites of %d", c.Corrupt, n)
-	case 2*c.Quorum <= n+c.Corrupt || c.Quorum > n:
-		return configError("quorum %d, must be over (%d+%d)/2 and at most %d", c.Quorum, n, c.Corrupt, n)
-	case c.MinSurvivors < max(c.Quorum, c.Corrupt+2) || c.MinSurvivors > n:
-		return configError("%d survivors at least, must be %d..%d", c.MinSurvivors, max(c.Quorum, c.Corrupt+2), n)
-	case c.Slots < 1 || c.Slots > MaxSlots:
+	if c.sparse() {
+		if err := c.validateSparse(); err != nil {
+			return err
+		}
+	} else if err := c.validateComplete(); err != nil {
+		return err
+	}
+	if c.Slots < 1 || c.Slots > MaxSlots {
 		return configError("%d slots, must be 1..%d", c.Slots, MaxSlots)
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]bool, n)
 	for i, key := range c.Identity {
 		if len(key) != ed25519.PublicKeySize || seen[string(key)] {
 			return configError("identity key %d is not a key of its own", i)
@@ -54,12 +54,51 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// validateSparse computes the safety of the sparse graph's numbers anew: a receiver does not
+// trust whoever proposed them.
+func (c Config) validateSparse() error {
+	if g := c.Sparse; g.Sites != len(c.Identity) || g.Corrupt != c.Corrupt || g.MinSurvivors != c.MinSurvivors {
+		return configError("the sparse graph's numbers are of another study")
+	}
+	return c.Sparse.Validate()
+}
+
+func (c Config) validateComplete() error {
+	n := len(c.Identity)
+	switch {
+	case n < 2 || n > MaxSites:
+		return configError("%d sites, must be 2..%d on the complete graph", n, MaxSites)
+	case c.Corrupt < 0 || c.Corrupt >= n:
+		return configError("%d corrupt sites of %d", c.Corrupt, n)
+	case 2*c.Quorum <= n+c.Corrupt || c.Quorum > n:
+		return configError("quorum %d, must be over (%d+%d)/2 and at most %d", c.Quorum, n, c.Corrupt, n)
+	case c.MinSurvivors < max(c.Quorum, c.Corrupt+2) || c.MinSurvivors > n:
+		return configError("%d survivors at least, must be %d..%d", c.MinSurvivors, max(c.Quorum, c.Corrupt+2), n)
+	}
+	return nil
+}
+
 func (c Config) sites() int { return len(c.Identity) }
+
+func (c Config) sparse() bool { return c.Sparse.Holders > 0 }
+
+// threshold is how many shares open a secret, which is how many coefficients a polynomial has,
+// and how many release signatures are a certificate: q, or T of the sparse graph.
+func (c Config) threshold() int {
+	if c.sparse() {
+		return c.Sparse.Threshold
+	}
+	return c.Quorum
+}
 
 // header is the beginning of site's announcement: everything agreed on, so that
 // a signature under one study, roster, graph or attempt is good for no other.
 func (c Config) header(site int) []byte {
-	b := append([]byte(nil), "covey secagg announcement v1\x00complete\x00"...)
+	graph := "complete"
+	if c.sparse() {
+		graph = "sparse"
+	}
+	b := append([]byte(nil), "covey secagg announcement v1\x00"+graph+"\x00"...)
 	b = append(b, c.Study[:]...)
 	roster := sha256.New()
 	for _, key := range c.Identity {
@@ -68,6 +107,11 @@ func (c Config) header(site int) []byte {
 	b = roster.Sum(b)
 	for _, v := range []int{c.sites(), c.Corrupt, c.Quorum, c.MinSurvivors, c.Slots} {
 		b = binary.BigEndian.AppendUint16(b, uint16(v))
+	}
+	if g := c.Sparse; c.sparse() {
+		for _, v := range []int{g.Holders, g.Threshold, g.Degree, g.MinNeighbours} {
+			b = binary.BigEndian.AppendUint16(b, uint16(v))
+		}
 	}
 	b = binary.BigEndian.AppendUint32(b, c.Attempt)
 	return binary.BigEndian.AppendUint16(b, uint16(site))

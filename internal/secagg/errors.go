@@ -35,3 +35,10 @@ type NotReadyError struct{ Have, Need int }
 func (e *NotReadyError) Error() string {
 	return fmt.Sprintf("secagg: %d sites have sent shares, %d are needed", e.Have, e.Need)
 }
+
+// BodyError is an opening that needs a dealer's body to find out whose share is wrong.
+type BodyError struct{ Dealer int }
+
+func (e *BodyError) Error() string {
+	return fmt.Sprintf("secagg: the commitments of site %d are needed to find a wrong share", e.Dealer)
+}

@@ -85,7 +85,7 @@ func FuzzSealedBox(f *testing.F) {
 	f.Fuzz(func(t *testing.T, box []byte) {
 		boxes := g.boxesFor(0)
 		boxes[1] = box
-		_, err := g.setup.Receive(0, g.secrets[0], boxes)
+		_, err := g.setup.Receive(0, g.secrets[0], boxes, nil)
 		if bytes.Equal(box, g.boxes[1][0]) {
 			if err != nil {
 				t.Fatal(err)

@@ -102,9 +102,6 @@ func scalarOf(v uint64) *edwards25519.Scalar {
 	return s
 }
 
-// point is where site i's shares stand: x = i+1, never 0.
-func point(site int) *edwards25519.Scalar { return scalarOf(uint64(site) + 1) }
-
 // derive is HKDF-SHA-256 (RFC 5869) with labelled info.
 func derive(secret, salt []byte, label string, length int, info ...[]byte) []byte {
 	full := []byte("covey secagg v1 " + label + "\x00")

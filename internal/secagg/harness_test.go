@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"filippo.io/edwards25519"
 	"pgregory.net/rapid"
 )
 
@@ -97,7 +98,7 @@ func newGroup(t testing.TB, n, slots int) *group {
 		g.boxes = append(g.boxes, boxes)
 	}
 	for i := range n {
-		held, err := g.setup.Receive(i, g.secrets[i], g.boxesFor(i))
+		held, err := g.setup.Receive(i, g.secrets[i], g.boxesFor(i), nil)
 		must(err)
 		g.held = append(g.held, held)
 	}
@@ -143,4 +144,16 @@ func (g *group) shares(t rapid.TB, i int, q Query, u Survivors, cert Certificate
 		t.Fatal(err)
 	}
 	return raw
+}
+
+// point is where site i's shares stand on the complete graph.
+func point(site int) *edwards25519.Scalar { return scalarOf(uint64(site) + 1) }
+
+// points are where sites' shares stand.
+func points(sites []int) []int {
+	out := make([]int, len(sites))
+	for a, i := range sites {
+		out[a] = i + 1
+	}
+	return out
 }

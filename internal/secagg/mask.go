@@ -49,15 +49,16 @@ func (s *Setup) selfKey(b *edwards25519.Scalar, site int, q Query) []byte {
 	return derive(b.Bytes(), q.Context[:], "self", 32, u32(q.Slot), u16(site), s.sites[site].keys[q.Slot][1])
 }
 
-// Agreement is what masks one slot: the site's own b, and what it shares with every other
-// site. It does not depend on the query, so that it can be made while something else is waited
+// Agreement is what masks one slot: the site's own b, and what it shares with each mask
+// neighbour. It does not depend on the query, so that it can be made while something else is waited
 // for; it takes most of Mask's time. It is as secret as the slot's SlotSecret and lives shorter:
 // in memory alone, until Erase. It is safe for concurrent use but for Erase.
 type Agreement struct {
 	setup      *Setup
 	self, slot int
 	b          *edwards25519.Scalar
-	agreed     [][]byte // by site, nil for self
+	others     []int    // that it shares masks with
+	agreed     [][]byte // with them, in their order
 }
 
 // Format prints [redacted] for every verb.
@@ -75,12 +76,11 @@ func (s *Setup) Agree(self, slot int, secret SlotSecret) (*Agreement, error) {
 	if new(edwards25519.Point).ScalarBaseMult(m).Equal(&s.sites[self].m[slot][0]) != 1 {
 		return nil, configError("the secret is not that of site %d's slot %d", self, slot)
 	}
-	a := &Agreement{setup: s, self: self, slot: slot, b: b, agreed: make([][]byte, s.cfg.sites())}
-	for other := range a.agreed {
-		if other != self {
-			point := s.cleared(other, slot)
-			a.agreed[other] = point.ScalarMult(m, point).Bytes()
-		}
+	a := &Agreement{setup: s, self: self, slot: slot, b: b, others: s.graph.Neighbours(self)}
+	a.agreed = make([][]byte, len(a.others))
+	for k, other := range a.others {
+		point := s.cleared(other, slot)
+		a.agreed[k] = point.ScalarMult(m, point).Bytes()
 	}
 	return a, nil
 }
@@ -98,8 +98,9 @@ func (a *Agreement) Erase() {
 
 // Mask turns the site's vector into its upload, in place, in Z_2^b:
 //
-//	v + PRG(H(b_i, ctx)) + Σ_{j<i} PRG(k_ij) - Σ_{j>i} PRG(k_ij).
+//	v + PRG(H(b_i, ctx)) + Σ_{j<i} PRG(k_ij) - Σ_{j>i} PRG(k_ij),
 //
+// j over the mask neighbours, on the complete graph all others.
 // Two different vectors under one slot and ctx would reveal their difference: the
 // caller's journal MUST let a slot be masked once.
 func (a *Agreement) Mask(q Query, v []uint64) error {
@@ -110,12 +111,10 @@ func (a *Agreement) Mask(q Query, v []uint64) error {
 	if a.agreed == nil || q.Slot != a.slot || len(v) != q.Lanes {
 		return configError("an agreement of slot %d with %d lanes does not fit the query of slot %d with %d", a.slot, len(v), q.Slot, q.Lanes)
 	}
-	streams := make([]keystream, 0, len(a.agreed))
+	streams := make([]keystream, 0, 1+len(a.agreed))
 	streams = append(streams, newKeystream(s.selfKey(a.b, a.self, q), false))
-	for other, agreed := range a.agreed {
-		if other != a.self {
-			streams = append(streams, newKeystream(s.pairKey(agreed, a.self, other, q), other > a.self))
-		}
+	for k, other := range a.others {
+		streams = append(streams, newKeystream(s.pairKey(a.agreed[k], a.self, other, q), other > a.self))
 	}
 	addKeystreams(v, q.Bits, streams)
 	return nil

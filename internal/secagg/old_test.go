@@ -169,7 +169,7 @@ func oldOpen(o *Opening, helpers []int, messages [][]byte, sum []uint64) error {
 		}
 		check := newOldBatch(i, s.cfg.Quorum)
 		for j, share := range shares[i] {
-			check.add(share, o.secretOf(j))
+			check.add(share, o.revealed(j, &o.s.sites[j]))
 		}
 		if !check.ok() {
 			return siteError(i, "a share does not fit its dealer's commitment")
@@ -181,7 +181,7 @@ func oldOpen(o *Opening, helpers []int, messages [][]byte, sum []uint64) error {
 		for a, i := range helpers {
 			secret.MultiplyAdd(coefficients[a], shares[i][j], secret)
 		}
-		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.secretOf(j)[0]) != 1 {
+		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.revealed(j, &o.s.sites[j])[0]) != 1 {
 			return siteError(j, "the opened secret does not fit its commitment")
 		}
 		if o.u.Contains(j) {

@@ -3,12 +3,13 @@ package secagg
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"filippo.io/edwards25519"
 )
 
-// A shares message is label ‖ transcript ‖ slot ‖ ctx ‖ H(U) ‖ helper ‖ for each site j one
-// share of 32 bytes: of b_j for j in U, of m_j for j outside U.
+// A shares message is label ‖ transcript ‖ slot ‖ ctx ‖ H(U) ‖ helper ‖ for each site j whose shares
+// the helper holds (Graph.Held, in order) one share of 32 bytes: of b_j for j in U, of m_j for j outside U.
 
 func (s *Setup) sharesHeader(helper int, q Query, u Survivors) []byte {
 	return append(append([]byte("covey secagg shares v1\x00"), s.releaseBytes(q, u)...), u16(helper)...)
@@ -21,18 +22,32 @@ func (s *Setup) OpenShares(self int, held SlotHeld, q Query, u Survivors, cert C
 	if err := s.CheckCertificate(q, u, cert); err != nil {
 		return nil, err
 	}
-	if self < 0 || self >= s.cfg.sites() || len(held.m) != s.cfg.sites() {
-		return nil, configError("site %d holds shares of %d sites, the setup has %d", self, len(held.m), s.cfg.sites())
+	if self < 0 || self >= s.cfg.sites() {
+		return nil, configError("site %d of %d", self, s.cfg.sites())
 	}
-	out := s.sharesHeader(self, q, u)
-	for j := range s.cfg.sites() {
-		share := held.m[j]
-		if u.Contains(j) {
-			share = held.b[j]
+	places := s.graph.held[self]
+	if len(held.m) != len(places) {
+		return nil, configError("site %d holds shares of %d sites, the setup gives it %d", self, len(held.m), len(places))
+	}
+	out := slices.Grow(s.sharesHeader(self, q, u), 32*len(places))
+	in := s.in(u)
+	for k, at := range places {
+		share := held.m[k]
+		if in[at.dealer] {
+			share = held.b[k]
 		}
 		out = append(out, share.Bytes()...)
 	}
 	return out, nil
+}
+
+// in says of each site whether U has it.
+func (s *Setup) in(u Survivors) []bool {
+	out := make([]bool, s.cfg.sites())
+	for _, i := range u {
+		out[i] = true
+	}
+	return out
 }
 
 // Opening collects shares for one certified sum and removes its masks. It is
@@ -41,8 +56,12 @@ type Opening struct {
 	s      *Setup
 	q      Query
 	u      Survivors
-	shares map[int][]*edwards25519.Scalar // by helper, then dealer
-	check  *combination                   // of the secrets to open, made for the first helper
+	in     []bool                         // U, by site
+	shares map[int][]*edwards25519.Scalar // by helper, then dealer in the order of what it holds
+	check  *combination                   // of the secrets to open, on the complete graph; made for the first helper
+	have   []int                          // by dealer, shares that are in
+	short  int                            // dealers of whom fewer than the threshold are in
+	bodies map[int][]byte                 // by dealer, on the sparse graph
 }
 
 // NewOpening begins the opening of U's sum.
@@ -50,19 +69,25 @@ func (s *Setup) NewOpening(q Query, u Survivors) (*Opening, error) {
 	if err := s.lawful(q, u); err != nil {
 		return nil, err
 	}
-	return &Opening{s: s, q: q, u: append(Survivors(nil), u...), shares: map[int][]*edwards25519.Scalar{}}, nil
+	return &Opening{s: s, q: q, u: slices.Clone(u), in: s.in(u), shares: map[int][]*edwards25519.Scalar{},
+		have: make([]int, s.cfg.sites()), short: s.cfg.sites(), bodies: map[int][]byte{}}, nil
 }
 
-// secretOf is the commitment to the one of j's secrets that this opening reveals.
-func (o *Opening) secretOf(j int) commitment {
-	if o.u.Contains(j) {
-		return o.s.sites[j].b[o.q.Slot]
+// Commit gives the opening a dealer's body, on the sparse graph: with it, wrong shares of that dealer's secrets are
+// found. Without it, Unmask says that it is needed (*BodyError).
+func (o *Opening) Commit(dealer int, body []byte) { o.bodies[dealer] = body }
+
+// revealed is which of the dealer's secrets this opening reveals: the commitments to it.
+func (o *Opening) revealed(j int, a *announced) commitment {
+	if o.in[j] {
+		return a.b[o.q.Slot]
 	}
-	return o.s.sites[j].m[o.q.Slot]
+	return a.m[o.q.Slot]
 }
 
-// Add takes one helper's shares, checked against the dealers' commitments by a random
-// combination of all of them. A *SiteError names a helper whose are wrong; nothing is changed
+// Add takes one helper's shares. On the complete graph they are checked against the dealers' commitments by a random
+// combination of all of them; on the sparse one, where each helper's stand elsewhere, Unmask alone
+// checks. A *SiteError names a helper whose are wrong; nothing is changed
 // then. A helper's second message counts for nothing.
 func (o *Opening) Add(from int, message []byte) error {
 	n := o.s.cfg.sites()
@@ -72,22 +97,40 @@ func (o *Opening) Add(from int, message []byte) error {
 	if o.shares[from] != nil {
 		return nil
 	}
-	shares, err := parseShares(message, o.s.sharesHeader(from, o.q, o.u), n)
+	places := o.s.graph.held[from]
+	shares, err := parseShares(message, o.s.sharesHeader(from, o.q, o.u), len(places))
 	if err != nil {
 		return &SiteError{from, err}
 	}
-	if o.check == nil {
-		dealers := make([]commitment, n)
-		for j := range dealers {
-			dealers[j] = o.secretOf(j)
+	if !o.s.cfg.sparse() {
+		if o.check == nil {
+			dealers := make([]commitment, n)
+			for j := range dealers {
+				dealers[j] = o.revealed(j, &o.s.sites[j])
+			}
+			o.check = combine(dealers)
 		}
-		o.check = combine(dealers)
-	}
-	if !o.check.fits(from, shares) {
-		return siteError(from, "a share does not fit its dealer's commitment")
+		if !o.check.fits(from+1, shares) {
+			return siteError(from, "a share does not fit its dealer's commitment")
+		}
 	}
 	o.shares[from] = shares
+	for _, at := range places {
+		if o.have[at.dealer]++; o.have[at.dealer] == o.s.cfg.threshold() {
+			o.short--
+		}
+	}
 	return nil
+}
+
+// forget takes a helper's shares out again.
+func (o *Opening) forget(helper int) {
+	delete(o.shares, helper)
+	for _, at := range o.s.graph.held[helper] {
+		if o.have[at.dealer]--; o.have[at.dealer] == o.s.cfg.threshold()-1 {
+			o.short++
+		}
+	}
 }
 
 func parseShares(message, header []byte, n int) ([]*edwards25519.Scalar, error) {
@@ -107,75 +150,125 @@ func parseShares(message, header []byte, n int) ([]*edwards25519.Scalar, error) 
 // Helpers is how many sites' shares are in.
 func (o *Opening) Helpers() int { return len(o.shares) }
 
-// Ready says that q sites' shares are in.
-func (o *Opening) Ready() bool { return len(o.shares) >= o.s.cfg.Quorum }
+// Ready says that of each site's secret enough shares are in.
+func (o *Opening) Ready() bool { return o.short == 0 }
 
 // Unmask removes, in place, all masks from the sum over U of the uploads: the self
 // masks of U, and the pair masks between U and the sites outside. Each opened secret is
 // compared with its commitment, exactly, so that no sum is opened wrongly whatever passed
-// Add; a *SiteError then names the helper, whose shares are forgotten, and the sum is as it was.
+// Add; a *SiteError then names the helper, whose shares are forgotten, and the sum is as it was. It is as it
+// was after a *BodyError too, which names the dealer whose body is needed to tell.
 func (o *Opening) Unmask(sum []uint64) error {
 	s := o.s
 	if !o.Ready() {
-		return &NotReadyError{len(o.shares), s.cfg.Quorum}
+		return &NotReadyError{len(o.shares), s.cfg.threshold()}
 	}
 	if len(sum) != o.q.Lanes {
 		return configError("a sum of %d lanes, the query has %d", len(sum), o.q.Lanes)
 	}
-	var helpers []int
-	for i := range s.cfg.sites() {
-		if o.shares[i] != nil && len(helpers) < s.cfg.Quorum {
-			helpers = append(helpers, i)
-		}
-	}
-	secrets, err := o.secrets(helpers)
+	secrets, err := o.secrets()
 	if err != nil {
 		return err
 	}
 	var streams []keystream
-	var outside []int
+	outside := make([][]int, len(secrets)) // by survivor, its mask neighbours that are not
 	for j, secret := range secrets {
-		if o.u.Contains(j) {
+		if o.in[j] {
 			streams = append(streams, newKeystream(s.selfKey(secret, j, o.q), true))
-		} else {
-			outside = append(outside, j)
+			continue
+		}
+		for _, i := range s.graph.neighbours[j] {
+			if o.in[i] {
+				outside[i] = append(outside[i], j)
+			}
 		}
 	}
-	if len(outside) > 0 {
-		for _, i := range o.u {
-			table := newMultiples(s.cleared(i, o.q.Slot))
-			for _, j := range outside {
-				// Site i added PRG(k_ij) for j < i and subtracted it for j > i.
-				key := s.pairKey(table.mult(secrets[j]).Bytes(), j, i, o.q)
-				streams = append(streams, newKeystream(key, j < i))
-			}
+	for _, i := range o.u {
+		if len(outside[i]) == 0 {
+			continue
+		}
+		table := newMultiples(s.cleared(i, o.q.Slot))
+		for _, j := range outside[i] {
+			// Site i added PRG(k_ij) for j < i and subtracted it for j > i.
+			key := s.pairKey(table.mult(secrets[j]).Bytes(), j, i, o.q)
+			streams = append(streams, newKeystream(key, j < i))
 		}
 	}
 	addKeystreams(sum, o.q.Bits, streams)
 	return nil
 }
 
-// secrets interpolates what the helpers' shares open, by site. The Lagrange coefficients are
-// the same for all.
-func (o *Opening) secrets(helpers []int) ([]*edwards25519.Scalar, error) {
-	coefficients := lagrange(helpers)
-	secrets := make([]*edwards25519.Scalar, o.s.cfg.sites())
-	for j := range secrets {
-		secret := edwards25519.NewScalar()
-		for a, i := range helpers {
-			secret.MultiplyAdd(coefficients[a], o.shares[i][j], secret)
-		}
-		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.secretOf(j)[0]) != 1 {
-			// Add lets a wrong share pass with probability 2^-66: look at each.
-			for _, i := range helpers {
-				if !o.secretOf(j).fits(i, o.shares[i][j]) {
-					delete(o.shares, i)
-					return nil, siteError(i, "a share does not fit its dealer's commitment")
-				}
+// placed is a share where it stands, and whose it is.
+type placed struct {
+	helper, x int
+	share     *edwards25519.Scalar
+}
+
+// byDealer gives threshold shares of each dealer's secret: those that stand first, which are the same
+// places for many dealers when few are missing.
+func (o *Opening) byDealer() [][]placed {
+	out := make([][]placed, o.s.cfg.sites())
+	for j, holders := range o.s.graph.holders {
+		out[j] = make([]placed, 0, o.s.cfg.threshold())
+		for k, helper := range holders {
+			shares := o.shares[int(helper)]
+			if shares == nil || len(out[j]) == cap(out[j]) {
+				continue
 			}
-			return nil, siteError(j, "the opened secret does not fit its commitment")
+			held := o.s.graph.held[helper]
+			at, _ := slices.BinarySearchFunc(held, uint16(j), func(s share, j uint16) int { return int(s.dealer) - int(j) })
+			out[j] = append(out[j], placed{int(helper), k + 1, shares[at]})
+		}
+	}
+	return out
+}
+
+// secrets interpolates what the helpers' shares open, by site.
+func (o *Opening) secrets() ([]*edwards25519.Scalar, error) {
+	secrets := make([]*edwards25519.Scalar, o.s.cfg.sites())
+	in := newInterpolation(o.s.graph.numbers.Holders)
+	var points []int
+	var coefficients []*edwards25519.Scalar
+	for j, shares := range o.byDealer() {
+		if !slices.EqualFunc(points, shares, func(x int, p placed) bool { return x == p.x }) {
+			points = points[:0]
+			for _, p := range shares {
+				points = append(points, p.x)
+			}
+			coefficients = in.at(points)
+		}
+		secret := edwards25519.NewScalar()
+		for a, p := range shares {
+			secret.MultiplyAdd(coefficients[a], p.share, secret)
+		}
+		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.revealed(j, &o.s.sites[j])[0]) != 1 {
+			return nil, o.blame(j, shares)
 		}
 		secrets[j] = secret
 	}
 	return secrets, nil
+}
+
+// blame finds the helper whose share of j's secret is wrong. On the complete graph Add lets one pass
+// with probability 2^-66.
+func (o *Opening) blame(j int, shares []placed) error {
+	dealer := o.s.sites[j]
+	if o.s.cfg.sparse() {
+		body, ok := o.bodies[j]
+		if !ok {
+			return &BodyError{j}
+		}
+		var err error
+		if dealer, err = o.s.commitments(j, body); err != nil {
+			delete(o.bodies, j)
+			return &BodyError{j}
+		}
+	}
+	for _, p := range shares {
+		if !o.revealed(j, &dealer).fits(p.x, p.share) {
+			o.forget(p.helper)
+			return siteError(p.helper, "a share does not fit its dealer's commitment")
+		}
+	}
+	return siteError(j, "the opened secret does not fit its commitment")
 }

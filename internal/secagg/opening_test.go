@@ -69,13 +69,13 @@ func (g *group) openExactly(t rapid.TB, q Query, u Survivors, helpers []int, vec
 			t.Fatalf("U = %v: opened, or changed, with %d helpers", u, have)
 		}
 		if have == g.cfg.Quorum-1 {
-			coefficients := lagrange(helpers[:have])
+			coefficients := lagrange(points(helpers[:have]))
 			for j := range vectors {
 				secret := edwards25519.NewScalar()
 				for a, helper := range helpers[:have] {
 					secret.MultiplyAdd(coefficients[a], o.shares[helper][j], secret)
 				}
-				if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.secretOf(j)[0]) == 1 {
+				if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.revealed(j, &o.s.sites[j])[0]) == 1 {
 					t.Fatalf("U = %v: %d shares give the secret of %d", u, have, j)
 				}
 			}
@@ -175,7 +175,7 @@ func TestFewerSharesSayNothing(t *testing.T) {
 	m, b := g.secrets[2].Slots[0].polynomials(0, 2, g.cfg.Quorum)
 	interpolate := func(helpers []int, share func(SlotHeld) *edwards25519.Scalar) *edwards25519.Scalar {
 		secret := edwards25519.NewScalar()
-		for a, c := range lagrange(helpers) {
+		for a, c := range lagrange(points(helpers)) {
 			secret.MultiplyAdd(c, share(g.held[helpers[a]][0]), secret)
 		}
 		return secret

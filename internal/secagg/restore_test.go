@@ -20,7 +20,7 @@ func (g *group) confirmations() [][]byte {
 func TestRestore(t *testing.T) {
 	g := sharedGroup(t, 5)
 	all := g.confirmations()
-	s, err := Restore(g.cfg, g.sent, all)
+	s, err := Restore(g.cfg, g.sent, nil, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestRestore(t *testing.T) {
 		"another's":     replace(all, 2, all[3]),
 		"a flipped one": replace(all, 4, flip(all[4], 3)),
 	} {
-		if _, err := Restore(g.cfg, g.sent, confirmations); err == nil {
+		if _, err := Restore(g.cfg, g.sent, nil, confirmations); err == nil {
 			t.Errorf("%s: restored", name)
 		}
 	}
@@ -51,16 +51,16 @@ func TestRestore(t *testing.T) {
 	// confirmed that transcript.
 	points := len(g.cfg.header(0)) + 32
 	bad := g.resign(1, func(b []byte) { copy(b[points:], torsion(t).Bytes()) })
-	_, err = Restore(g.cfg, bad, all)
+	_, err = Restore(g.cfg, bad, nil, all)
 	if e, ok := errors.AsType[*SiteError](err); !ok || e.Site != 0 {
 		t.Errorf("announcements that nobody confirmed: %v", err)
 	}
-	if _, err := Restore(g.cfg, replace(g.sent, 3, flip(g.sent[3], 200)), all); err == nil {
+	if _, err := Restore(g.cfg, replace(g.sent, 3, flip(g.sent[3], 200)), nil, all); err == nil {
 		t.Error("a changed announcement was restored")
 	}
 	other := g.cfg
 	other.Study = sha256.Sum256([]byte("another"))
-	if _, err := Restore(other, slices.Clone(g.sent), all); err == nil {
+	if _, err := Restore(other, slices.Clone(g.sent), nil, all); err == nil {
 		t.Error("another study's announcements were restored")
 	}
 }
@@ -77,7 +77,7 @@ func BenchmarkRestore(b *testing.B) {
 	})
 	b.Run("Restore", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := Restore(g.cfg, g.sent, all); err != nil {
+			if _, err := Restore(g.cfg, g.sent, nil, all); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -110,7 +110,7 @@ func TestBadBoxesNameTheDealer(t *testing.T) {
 		"another's": replace(g.boxesFor(0), 2, g.boxes[2][1]),
 		"direction": replace(g.boxesFor(0), 2, g.boxes[1][0]),
 	} {
-		_, err := g.setup.Receive(0, g.secrets[0], boxes)
+		_, err := g.setup.Receive(0, g.secrets[0], boxes, nil)
 		if e, ok := errors.AsType[*SiteError](err); !ok || e.Site != 2 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -375,7 +375,7 @@ func TestAttemptsAreApart(t *testing.T) {
 	if later.Transcript() == g.setup.Transcript() {
 		t.Error("one transcript of two attempts")
 	}
-	if _, err := later.Receive(0, g.secrets[0], g.boxesFor(0)); err == nil {
+	if _, err := later.Receive(0, g.secrets[0], g.boxesFor(0), nil); err == nil {
 		t.Error("a box of the attempt before was opened")
 	}
 	if later.CheckConfirmation(1, g.setup.Confirm(g.keys[1], 1)) == nil {
@@ -399,7 +399,7 @@ func TestEachShareOfABoxIsChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = g.setup.Receive(self, g.secrets[self], replace(g.boxesFor(self), dealer, aead.Seal(nil, nonce, change(plain), bound)))
+		_, err = g.setup.Receive(self, g.secrets[self], replace(g.boxesFor(self), dealer, aead.Seal(nil, nonce, change(plain), bound)), nil)
 		return err
 	}
 	if err := receive(func(p []byte) []byte { return p }); err != nil {

@@ -44,15 +44,14 @@ func (p polynomial) at(x *edwards25519.Scalar) *edwards25519.Scalar {
 // commitment is a polynomial's Feldman commitment: [coefficient]B of each.
 type commitment []edwards25519.Point
 
-// at gives the commitment to site's share, Σ_k x^k C_k by Horner's rule: x is a small
-// number, so that a step costs few additions. Its time tells the site, which is public.
-func (c commitment) at(site int) *edwards25519.Point {
-	x := uint(site) + 1
+// at gives the commitment to the share at x, Σ_k x^k C_k by Horner's rule: x is a small
+// number, so that a step costs few additions. Its time tells x, which is public.
+func (c commitment) at(x int) *edwards25519.Point {
 	v := new(edwards25519.Point).Set(&c[len(c)-1])
 	multiple := new(edwards25519.Point)
 	for k := len(c) - 2; k >= 0; k-- {
 		multiple.Set(v)
-		for bit := bits.Len(x) - 2; bit >= 0; bit-- {
+		for bit := bits.Len(uint(x)) - 2; bit >= 0; bit-- {
 			multiple.Double(multiple)
 			if x>>bit&1 == 1 {
 				multiple.Add(multiple, v)
@@ -63,17 +62,17 @@ func (c commitment) at(site int) *edwards25519.Point {
 	return v
 }
 
-// fits says that share is site's of the committed polynomial: exactly, with no chance
+// fits says that share is the committed polynomial's at x: exactly, with no chance
 // of error. Constant time in the share.
-func (c commitment) fits(site int, share *edwards25519.Scalar) bool {
-	return new(edwards25519.Point).ScalarBaseMult(share).Equal(c.at(site)) == 1
+func (c commitment) fits(x int, share *edwards25519.Scalar) bool {
+	return new(edwards25519.Point).ScalarBaseMult(share).Equal(c.at(x)) == 1
 }
 
-// SlotHeld are the shares of one slot that one site holds, its own included: of
-// every dealer's m and b. Which of the two may be sent is decided by the survivors,
+// SlotHeld are the shares of one slot that one site holds: of each dealer's m and b, in the order of
+// Graph.Held, on the complete graph of every dealer's, its own included. Which of the two may be sent is decided by the survivors,
 // and never both for one dealer.
 type SlotHeld struct {
-	m, b []*edwards25519.Scalar // by dealer
+	m, b []*edwards25519.Scalar
 }
 
 // Held are the shares that one site holds, by slot.
@@ -97,7 +96,7 @@ func (h SlotHeld) MarshalBinary() ([]byte, error) {
 
 // UnmarshalSlotHeld reads what MarshalBinary wrote.
 func UnmarshalSlotHeld(raw []byte) (SlotHeld, error) {
-	if len(raw)%64 != 0 || len(raw) == 0 || len(raw) > 64*MaxSites {
+	if len(raw)%64 != 0 || len(raw) == 0 || len(raw) > 64*MaxGraphSites {
 		return SlotHeld{}, configError("held shares of %d bytes, must be 64 a site", len(raw))
 	}
 	var h SlotHeld
@@ -113,38 +112,4 @@ func UnmarshalSlotHeld(raw []byte) (SlotHeld, error) {
 		h.m, h.b = append(h.m, m), append(h.b, b)
 	}
 	return h, nil
-}
-
-// lagrange gives the coefficients that interpolate at 0 from the shares of the
-// given sites, which differ: λ_i = Π_{k≠i} x_k / (x_k - x_i). All divisions share one inversion.
-func lagrange(sites []int) []*edwards25519.Scalar {
-	over := scalarOf(1) // Π x_k
-	x := make([]*edwards25519.Scalar, len(sites))
-	for a, i := range sites {
-		x[a] = point(i)
-		over.Multiply(over, x[a])
-	}
-	// λ_i = over / under_i with under_i = x_i Π_{k≠i} (x_k - x_i), none of it 0.
-	difference := edwards25519.NewScalar()
-	under := make([]*edwards25519.Scalar, len(sites))
-	before := make([]*edwards25519.Scalar, len(sites)) // product of under up to a, a left out
-	all := scalarOf(1)
-	for a := range sites {
-		under[a] = edwards25519.NewScalar().Set(x[a])
-		for k := range sites {
-			if k != a {
-				under[a].Multiply(under[a], difference.Subtract(x[k], x[a]))
-			}
-		}
-		before[a] = edwards25519.NewScalar().Set(all)
-		all.Multiply(all, under[a])
-	}
-	inverse := all.Invert(all)
-	out := make([]*edwards25519.Scalar, len(sites))
-	for a := len(sites) - 1; a >= 0; a-- {
-		out[a] = before[a].Multiply(before[a], inverse)
-		out[a].Multiply(out[a], over)
-		inverse.Multiply(inverse, under[a])
-	}
-	return out
 }

@@ -226,10 +226,10 @@ func TestCommitmentAt(t *testing.T) {
 		}
 		for site := range 130 {
 			share := m.at(point(site))
-			if c.at(site).Equal(new(edwards25519.Point).ScalarBaseMult(share)) != 1 || !c.fits(site, share) {
+			if c.at(site+1).Equal(new(edwards25519.Point).ScalarBaseMult(share)) != 1 || !c.fits(site+1, share) {
 				t.Fatalf("q = %d: site %d's share does not fit", quorum, site)
 			}
-			if c.fits(site, share.Add(share, scalarOf(1))) {
+			if c.fits(site+1, share.Add(share, scalarOf(1))) {
 				t.Fatalf("q = %d: a wrong share of site %d fits", quorum, site)
 			}
 		}

@@ -49,7 +49,7 @@ func NewPlan(body []byte) (*Plan, error) {
 	}
 	s := p.Spec
 	plan := &Plan{Proposal: p, Digest: DigestOf(body), D: len(s.Columns)}
-	if plan.Thresholds, err = NewThresholds(len(p.Roster), s.MinSurvivors); err != nil {
+	if plan.Thresholds, err = p.thresholds(); err != nil {
 		return nil, err
 	}
 	for i := range p.Roster {

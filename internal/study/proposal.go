@@ -75,6 +75,7 @@ type Proposal struct {
 	Nonce       Key      `toml:"nonce" json:"nonce"`
 	Coordinator Key      `toml:"coordinator" json:"coordinator"`
 	Spec        Spec     `toml:"study" json:"study"`
+	Graph       *Graph   `toml:"graph,omitempty" json:"graph,omitempty"` // of more than MaxComplete sites
 	Roster      []Member `toml:"roster" json:"roster"`
 }
 
@@ -85,7 +86,21 @@ func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [3
 		return nil, err
 	}
 	spec.Sites = nil // the roster says it, with keys
-	p := Proposal{Version: ProposalVersion, Nonce: nonce[:], Coordinator: Key(coordinator), Spec: spec, Roster: roster}
+	thresholds, err := NewThresholds(len(roster), spec.MinSurvivors, spec.Corrupt)
+	if err != nil {
+		return nil, err
+	}
+	var graph *Graph
+	if thresholds.Sparse() {
+		dropout := spec.Dropout
+		if dropout == 0 {
+			dropout = defaultDropout
+		}
+		if graph, err = newGraph(thresholds, dropout); err != nil {
+			return nil, err
+		}
+	}
+	p := Proposal{Version: ProposalVersion, Nonce: nonce[:], Coordinator: Key(coordinator), Spec: spec, Graph: graph, Roster: roster}
 	body, err := toml.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("study: encode proposal: %w", err)
@@ -94,6 +109,18 @@ func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [3
 		return nil, err
 	}
 	return body, nil
+}
+
+// defaultDropout is Spec.Dropout's default.
+const defaultDropout = 0.1
+
+// thresholds are the roster's, checked.
+func (p Proposal) thresholds() (Thresholds, error) {
+	t, err := NewThresholds(len(p.Roster), p.Spec.MinSurvivors, p.Spec.Corrupt)
+	if err != nil {
+		return t, err
+	}
+	return t.with(p.Graph)
 }
 
 // Parse reads a proposal strictly and checks all of it. Both sides plan from
@@ -119,7 +146,7 @@ func Parse(body []byte) (Proposal, error) {
 	if len(p.Spec.Sites) != 0 {
 		return Proposal{}, fieldError("study.sites", "must be empty in a proposal: the roster names the sites")
 	}
-	if _, err := NewThresholds(len(p.Roster), p.Spec.MinSurvivors); err != nil {
+	if _, err := p.thresholds(); err != nil {
 		return Proposal{}, err
 	}
 	names, keys := map[string]bool{}, map[string]bool{}

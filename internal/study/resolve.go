@@ -125,6 +125,9 @@ func (s *Spec) check() error {
 			return fieldError(e.field, "must be one of %q, got %q", e.allowed, e.got)
 		}
 	}
+	if !(s.Dropout >= 0 && s.Dropout < 0.5) {
+		return fieldError("dropout", "must be at least 0 and below 0.5, got %g", s.Dropout)
+	}
 	if s.SpareSlots < 0 || s.SpareSlots > MaxSlots {
 		return fieldError("spare_slots", "must be in 0..%d, got %d", MaxSlots, s.SpareSlots)
 	}

@@ -146,6 +146,12 @@ type Spec struct {
 	OnDropout string `toml:"on_dropout" json:"on_dropout"`
 	// MinSurvivors raises U_min. 0: the default of the roster's size.
 	MinSurvivors int `toml:"min_survivors,omitempty" json:"min_survivors,omitempty"`
+	// Corrupt is η, how many sites may collude with the coordinator. 0: ⌊(N-1)/3⌋. Fewer need
+	// fewer survivors, and above 64 sites fewer neighbours.
+	Corrupt int `toml:"corrupt,omitempty" json:"corrupt,omitempty"`
+	// Dropout is the share of sites that may be away at once, independently of each other, for
+	// which the graph of more than 64 sites is made; 0.1 if not given.
+	Dropout float64 `toml:"dropout,omitempty" json:"dropout,omitempty"`
 	// SpareSlots bounds the retries of the whole study. 0: a quarter of the queries, at least 4.
 	SpareSlots int `toml:"spare_slots,omitempty" json:"spare_slots,omitempty"`
 	// Missing is "error" or "drop-row".
@@ -229,7 +235,7 @@ func refuseZeros(text []byte) error {
 	}
 	for _, key := range []string{
 		"rounds", "alpha", "lambda", "c", "radius_share", "components",
-		"center_share", "variance_share", "lambda_share", "bound_share", "norm_bound", "radius",
+		"center_share", "variance_share", "lambda_share", "bound_share", "norm_bound", "radius", "corrupt", "dropout",
 	} {
 		if v := written[key]; v == int64(0) || v == 0.0 {
 			return fieldError(key, "must be positive, got 0; leave it out for the default")

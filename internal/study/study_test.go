@@ -275,8 +275,8 @@ func TestNoiseWarning(t *testing.T) {
 // TestThresholds restates design section 7's numbers and their safety for every N.
 func TestThresholds(t *testing.T) {
 	want := map[int][3]int{2: {0, 2, 2}, 3: {0, 2, 3}, 4: {1, 3, 3}, 5: {1, 4, 4}, 10: {3, 7, 7}}
-	for n := 2; n <= MaxSites; n++ {
-		th, err := NewThresholds(n, 0)
+	for n := 2; n <= MaxComplete; n++ {
+		th, err := NewThresholds(n, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,10 +287,10 @@ func TestThresholds(t *testing.T) {
 			t.Fatalf("N = %d: %+v", n, th)
 		}
 	}
-	if th, err := NewThresholds(3, 2); err != nil || th.MinSurvivors != 2 {
+	if th, err := NewThresholds(3, 2, 0); err != nil || th.MinSurvivors != 2 {
 		t.Fatalf("min_survivors = 2 of 3: %+v, %v", th, err)
 	}
-	if _, err := NewThresholds(5, 3); err == nil {
+	if _, err := NewThresholds(5, 3, 0); err == nil {
 		t.Fatal("min_survivors below U_min was accepted")
 	}
 }

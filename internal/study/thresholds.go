@@ -1,34 +1,58 @@
 package study
 
-import "fmt"
+import (
+	"crypto/ed25519"
+	"fmt"
 
-// MaxSites is the largest roster of the complete graph (design section 7).
-// Above it the sparse graph of Bell et al. 2020 is needed, which is not built.
-const MaxSites = 64
+	"covey/internal/secagg"
+)
+
+// MaxComplete is the largest roster of the complete graph (design section 7); above it the
+// sparse graph is used. MaxSites is the largest roster.
+const (
+	MaxComplete = 64
+	MaxSites    = 10_000
+)
 
 // Thresholds are the numbers of design section 7 for one roster.
 type Thresholds struct {
-	Sites        int // N
-	Corrupt      int // η = ⌊(N-1)/3⌋, sites that may collude with the coordinator
-	Quorum       int // q = ⌊(N+η)/2⌋+1, signatures in a certificate, shares to open
-	MinSurvivors int // U_min = max(q, η+2), the fewest sites in a sum
+	Sites        int `json:"sites"`         // N
+	Corrupt      int `json:"corrupt"`       // η, sites that may collude with the coordinator
+	Quorum       int `json:"quorum"`        // q = ⌊(N+η)/2⌋+1
+	MinSurvivors int `json:"min_survivors"` // U_min = max(q, η+2), the fewest sites in a sum
+	// Holders is how many sites hold a share of each site's secrets, K; on the complete graph all N.
+	Holders int `json:"holders"`
+	// Threshold is how many of their shares open a secret, and how many release signatures
+	// are a certificate: q, or T on the sparse graph.
+	Threshold int `json:"threshold"`
+	// Degree is how many sites each site draws to share masks with, m: all others on the complete graph.
+	Degree int `json:"degree"`
+	// MinNeighbours is how many mask neighbours in a sum each site in it must have, r; 0 on the
+	// complete graph, where all are.
+	MinNeighbours int `json:"min_neighbours"`
 }
 
-// NewThresholds gives the thresholds of n sites. A minSurvivors of 0 means the
+// NewThresholds gives the thresholds of n sites, without the sparse graph's numbers. A minSurvivors of 0 means the
 // default: U_min, and all three of three sites, where two would already leave
 // each survivor with the other's exact sum plus noise. A larger value than U_min
-// is kept, a smaller one refused.
-func NewThresholds(n, minSurvivors int) (Thresholds, error) {
+// is kept, a smaller one refused. A corrupt of 0 means the default η = ⌊(N-1)/3⌋.
+func NewThresholds(n, minSurvivors, corrupt int) (Thresholds, error) {
 	if n < 2 {
 		return Thresholds{}, fieldError("sites", "a study needs at least 2 sites, got %d: a sum over one site is that site's data", n)
 	}
 	if n > MaxSites {
-		return Thresholds{}, fieldError("sites", "at most %d sites on the complete graph, got %d", MaxSites, n)
+		return Thresholds{}, fieldError("sites", "at most %d sites, got %d", MaxSites, n)
 	}
 	eta := (n - 1) / 3
+	if corrupt != 0 {
+		if corrupt < 1 || corrupt > n-2 {
+			return Thresholds{}, fieldError("corrupt", "must be in 1..%d for %d sites, got %d; leave it out for %d", n-2, n, corrupt, eta)
+		}
+		eta = corrupt
+	}
 	q := (n+eta)/2 + 1
 	floor := max(q, eta+2)
-	t := Thresholds{Sites: n, Corrupt: eta, Quorum: q, MinSurvivors: floor}
+	t := Thresholds{Sites: n, Corrupt: eta, Quorum: q, MinSurvivors: floor, Holders: n, Threshold: q, Degree: n - 1}
 	if n == 3 {
 		t.MinSurvivors = 3
 	}
@@ -41,6 +65,67 @@ func NewThresholds(n, minSurvivors int) (Thresholds, error) {
 	return t, nil
 }
 
+// Graph is the numbers of the sparse graph, written out in a proposal of more than MaxComplete
+// sites: whoever proposes chooses them, and everybody who plans checks that they are safe.
+type Graph struct {
+	Holders       int `toml:"holders" json:"holders"`
+	Threshold     int `toml:"threshold" json:"threshold"`
+	Degree        int `toml:"degree" json:"degree"`
+	MinNeighbours int `toml:"min_neighbours" json:"min_neighbours"`
+}
+
+// newGraph finds the numbers for sites that drop out with probability dropout each.
+func newGraph(t Thresholds, dropout float64) (*Graph, error) {
+	n, err := secagg.NewNeighbourhood(t.Sites, t.Corrupt, t.MinSurvivors, dropout)
+	if err != nil {
+		return nil, fieldError("sites", "%d sites, %d of them corrupt: %v", t.Sites, t.Corrupt, err)
+	}
+	return &Graph{n.Holders, n.Threshold, n.Degree, n.MinNeighbours}, nil
+}
+
+// with adds the sparse graph's numbers, checked; a graph is there if and only if there are
+// more than MaxComplete sites.
+func (t Thresholds) with(g *Graph) (Thresholds, error) {
+	if t.Sparse() != (g != nil) {
+		return t, fieldError("graph", "is for more than %d sites, and for %d of them", MaxComplete, t.Sites)
+	}
+	if g == nil {
+		return t, nil
+	}
+	t.Holders, t.Threshold, t.Degree, t.MinNeighbours = g.Holders, g.Threshold, g.Degree, g.MinNeighbours
+	if err := t.Neighbourhood().Validate(); err != nil {
+		return t, fieldError("graph", "%v", err)
+	}
+	return t, nil
+}
+
+// Sparse says that the graph is the sparse one.
+func (t Thresholds) Sparse() bool { return t.Sites > MaxComplete }
+
+// Neighbourhood gives the sparse graph's numbers, and the zero value on the complete one.
+func (t Thresholds) Neighbourhood() secagg.Neighbourhood {
+	if !t.Sparse() {
+		return secagg.Neighbourhood{}
+	}
+	return secagg.Neighbourhood{
+		Sites: t.Sites, Corrupt: t.Corrupt, MinSurvivors: t.MinSurvivors,
+		Holders: t.Holders, Threshold: t.Threshold, Degree: t.Degree, MinNeighbours: t.MinNeighbours,
+	}
+}
+
+// Setup gives what a setup attempt of the plan's study binds.
+func (p *Plan) Setup(attempt uint32) secagg.Config {
+	t := p.Thresholds
+	c := secagg.Config{
+		Study: p.Digest, Corrupt: t.Corrupt, Quorum: t.Quorum, MinSurvivors: t.MinSurvivors,
+		Slots: p.Slots, Attempt: attempt, Sparse: t.Neighbourhood(),
+	}
+	for _, m := range p.Proposal.Roster {
+		c.Identity = append(c.Identity, ed25519.PublicKey(m.Identity))
+	}
+	return c
+}
+
 // Collusion says in words what the thresholds survive.
 func (t Thresholds) Collusion() string {
 	switch {
@@ -49,8 +134,16 @@ func (t Thresholds) Collusion() string {
 	case t.Corrupt == 0:
 		return fmt.Sprintf("%d sites: no collusion of a site with the coordinator is survived", t.Sites)
 	case t.Corrupt == 1:
-		return "one site may collude with the coordinator and learn no other site's data"
+		return "one site may collude with the coordinator and learn no other site's data" + t.chance()
 	default:
-		return fmt.Sprintf("%d sites may collude with the coordinator and learn no other site's data", t.Corrupt)
+		return fmt.Sprintf("%d sites may collude with the coordinator and learn no other site's data", t.Corrupt) + t.chance()
 	}
+}
+
+// chance is what is left to luck where the graph is drawn.
+func (t Thresholds) chance() string {
+	if !t.Sparse() {
+		return ""
+	}
+	return ", but with probability 2^-40 over the graph that is drawn"
 }

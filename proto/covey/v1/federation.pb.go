@@ -680,6 +680,7 @@ type SiteMessage struct {
 	//	*SiteMessage_ReleaseSignature
 	//	*SiteMessage_Shares
 	//	*SiteMessage_Refusal
+	//	*SiteMessage_Nonce
 	Body          isSiteMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -803,6 +804,15 @@ func (x *SiteMessage) GetRefusal() *Refusal {
 	return nil
 }
 
+func (x *SiteMessage) GetNonce() *Nonce {
+	if x != nil {
+		if x, ok := x.Body.(*SiteMessage_Nonce); ok {
+			return x.Nonce
+		}
+	}
+	return nil
+}
+
 type isSiteMessage_Body interface {
 	isSiteMessage_Body()
 }
@@ -843,6 +853,10 @@ type SiteMessage_Refusal struct {
 	Refusal *Refusal `protobuf:"bytes,9,opt,name=refusal,proto3,oneof"`
 }
 
+type SiteMessage_Nonce struct {
+	Nonce *Nonce `protobuf:"bytes,10,opt,name=nonce,proto3,oneof"`
+}
+
 func (*SiteMessage_Hello) isSiteMessage_Body() {}
 
 func (*SiteMessage_Decision) isSiteMessage_Body() {}
@@ -861,6 +875,8 @@ func (*SiteMessage_Shares) isSiteMessage_Body() {}
 
 func (*SiteMessage_Refusal) isSiteMessage_Body() {}
 
+func (*SiteMessage_Nonce) isSiteMessage_Body() {}
+
 // CoordinatorMessage is everything that an agent can be sent.
 type CoordinatorMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -876,6 +892,7 @@ type CoordinatorMessage struct {
 	//	*CoordinatorMessage_Final
 	//	*CoordinatorMessage_Ended
 	//	*CoordinatorMessage_Confirmed
+	//	*CoordinatorMessage_Reveal
 	Body          isCoordinatorMessage_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1008,6 +1025,15 @@ func (x *CoordinatorMessage) GetConfirmed() *Confirmed {
 	return nil
 }
 
+func (x *CoordinatorMessage) GetReveal() *Reveal {
+	if x != nil {
+		if x, ok := x.Body.(*CoordinatorMessage_Reveal); ok {
+			return x.Reveal
+		}
+	}
+	return nil
+}
+
 type isCoordinatorMessage_Body interface {
 	isCoordinatorMessage_Body()
 }
@@ -1052,6 +1078,10 @@ type CoordinatorMessage_Confirmed struct {
 	Confirmed *Confirmed `protobuf:"bytes,10,opt,name=confirmed,proto3,oneof"`
 }
 
+type CoordinatorMessage_Reveal struct {
+	Reveal *Reveal `protobuf:"bytes,11,opt,name=reveal,proto3,oneof"`
+}
+
 func (*CoordinatorMessage_Proposal) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Announce) isCoordinatorMessage_Body() {}
@@ -1071,6 +1101,8 @@ func (*CoordinatorMessage_Final) isCoordinatorMessage_Body() {}
 func (*CoordinatorMessage_Ended) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Confirmed) isCoordinatorMessage_Body() {}
+
+func (*CoordinatorMessage_Reveal) isCoordinatorMessage_Body() {}
 
 // Hello opens a link: what this site offers.
 type Hello struct {
@@ -1397,7 +1429,9 @@ func (x *Announcement) GetSigned() []byte {
 	return nil
 }
 
-type Deal struct {
+// Reveal shows the heads of all announcements and asks for the nonce that this
+// site's commits to: with more than 64 sites, before the graph is drawn.
+type Reveal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
 	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
@@ -1406,9 +1440,130 @@ type Deal struct {
 	sizeCache     protoimpl.SizeCache
 }
 
+func (x *Reveal) Reset() {
+	*x = Reveal{}
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reveal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reveal) ProtoMessage() {}
+
+func (x *Reveal) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reveal.ProtoReflect.Descriptor instead.
+func (*Reveal) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Reveal) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Reveal) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *Reveal) GetAnnouncements() [][]byte {
+	if x != nil {
+		return x.Announcements
+	}
+	return nil
+}
+
+type Nonce struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Nonce         []byte                 `protobuf:"bytes,3,opt,name=nonce,proto3" json:"nonce,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Nonce) Reset() {
+	*x = Nonce{}
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Nonce) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Nonce) ProtoMessage() {}
+
+func (x *Nonce) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Nonce.ProtoReflect.Descriptor instead.
+func (*Nonce) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Nonce) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Nonce) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *Nonce) GetNonce() []byte {
+	if x != nil {
+		return x.Nonce
+	}
+	return nil
+}
+
+type Deal struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Announcements [][]byte               `protobuf:"bytes,3,rep,name=announcements,proto3" json:"announcements,omitempty"` // by roster index; none after Reveal
+	Nonces        [][]byte               `protobuf:"bytes,4,rep,name=nonces,proto3" json:"nonces,omitempty"`               // by roster index, after Reveal
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
 func (x *Deal) Reset() {
 	*x = Deal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1420,7 +1575,7 @@ func (x *Deal) String() string {
 func (*Deal) ProtoMessage() {}
 
 func (x *Deal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1433,7 +1588,7 @@ func (x *Deal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deal.ProtoReflect.Descriptor instead.
 func (*Deal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Deal) GetStudy() []byte {
@@ -1457,18 +1612,25 @@ func (x *Deal) GetAnnouncements() [][]byte {
 	return nil
 }
 
+func (x *Deal) GetNonces() [][]byte {
+	if x != nil {
+		return x.Nonces
+	}
+	return nil
+}
+
 type Boxes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
 	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"` // by recipient
+	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"` // by recipient, or in the order of the site's holders
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Boxes) Reset() {
 	*x = Boxes{}
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1480,7 +1642,7 @@ func (x *Boxes) String() string {
 func (*Boxes) ProtoMessage() {}
 
 func (x *Boxes) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1493,7 +1655,7 @@ func (x *Boxes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Boxes.ProtoReflect.Descriptor instead.
 func (*Boxes) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Boxes) GetStudy() []byte {
@@ -1521,14 +1683,15 @@ type Confirm struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
 	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"` // by dealer
+	Boxes         [][]byte               `protobuf:"bytes,3,rep,name=boxes,proto3" json:"boxes,omitempty"`   // by dealer, or in the order of the dealers whose shares the site holds
+	Bodies        [][]byte               `protobuf:"bytes,4,rep,name=bodies,proto3" json:"bodies,omitempty"` // of the same dealers' announcements, after Reveal
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1540,7 +1703,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1553,7 +1716,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Confirm) GetStudy() []byte {
@@ -1577,6 +1740,13 @@ func (x *Confirm) GetBoxes() [][]byte {
 	return nil
 }
 
+func (x *Confirm) GetBodies() [][]byte {
+	if x != nil {
+		return x.Bodies
+	}
+	return nil
+}
+
 type Confirmation struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
@@ -1588,7 +1758,7 @@ type Confirmation struct {
 
 func (x *Confirmation) Reset() {
 	*x = Confirmation{}
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1600,7 +1770,7 @@ func (x *Confirmation) String() string {
 func (*Confirmation) ProtoMessage() {}
 
 func (x *Confirmation) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1613,7 +1783,7 @@ func (x *Confirmation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
 func (*Confirmation) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Confirmation) GetStudy() []byte {
@@ -1649,7 +1819,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1661,7 +1831,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1674,7 +1844,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Confirmed) GetStudy() []byte {
@@ -1719,7 +1889,7 @@ type Query struct {
 
 func (x *Query) Reset() {
 	*x = Query{}
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +1901,7 @@ func (x *Query) String() string {
 func (*Query) ProtoMessage() {}
 
 func (x *Query) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +1914,7 @@ func (x *Query) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Query.ProtoReflect.Descriptor instead.
 func (*Query) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Query) GetStudy() []byte {
@@ -1843,7 +2013,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1855,7 +2025,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1868,7 +2038,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Upload) GetStudy() []byte {
@@ -1912,7 +2082,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1924,7 +2094,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1937,7 +2107,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Release) GetStudy() []byte {
@@ -1980,7 +2150,7 @@ type ReleaseSignature struct {
 
 func (x *ReleaseSignature) Reset() {
 	*x = ReleaseSignature{}
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1992,7 +2162,7 @@ func (x *ReleaseSignature) String() string {
 func (*ReleaseSignature) ProtoMessage() {}
 
 func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2005,7 +2175,7 @@ func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseSignature.ProtoReflect.Descriptor instead.
 func (*ReleaseSignature) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReleaseSignature) GetStudy() []byte {
@@ -2050,7 +2220,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2062,7 +2232,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2075,7 +2245,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Open) GetStudy() []byte {
@@ -2125,7 +2295,7 @@ type Shares struct {
 
 func (x *Shares) Reset() {
 	*x = Shares{}
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2137,7 +2307,7 @@ func (x *Shares) String() string {
 func (*Shares) ProtoMessage() {}
 
 func (x *Shares) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2150,7 +2320,7 @@ func (x *Shares) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shares.ProtoReflect.Descriptor instead.
 func (*Shares) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Shares) GetStudy() []byte {
@@ -2195,7 +2365,7 @@ type Final struct {
 
 func (x *Final) Reset() {
 	*x = Final{}
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2207,7 +2377,7 @@ func (x *Final) String() string {
 func (*Final) ProtoMessage() {}
 
 func (x *Final) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2220,7 +2390,7 @@ func (x *Final) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Final.ProtoReflect.Descriptor instead.
 func (*Final) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Final) GetStudy() []byte {
@@ -2269,7 +2439,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2281,7 +2451,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2294,7 +2464,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -2331,7 +2501,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[29]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2343,7 +2513,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[29]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2356,7 +2526,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{29}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -2455,7 +2625,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\vLinkRequest\x12%\n" +
 	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"5\n" +
 	"\fLinkResponse\x12%\n" +
-	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"\xe7\x03\n" +
+	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"\x90\x04\n" +
 	"\vSiteMessage\x12'\n" +
 	"\x05hello\x18\x01 \x01(\v2\x0f.covey.v1.HelloH\x00R\x05hello\x120\n" +
 	"\bdecision\x18\x02 \x01(\v2\x12.covey.v1.DecisionH\x00R\bdecision\x12<\n" +
@@ -2465,8 +2635,10 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x06upload\x18\x06 \x01(\v2\x10.covey.v1.UploadH\x00R\x06upload\x12I\n" +
 	"\x11release_signature\x18\a \x01(\v2\x1a.covey.v1.ReleaseSignatureH\x00R\x10releaseSignature\x12*\n" +
 	"\x06shares\x18\b \x01(\v2\x10.covey.v1.SharesH\x00R\x06shares\x12-\n" +
-	"\arefusal\x18\t \x01(\v2\x11.covey.v1.RefusalH\x00R\arefusalB\x06\n" +
-	"\x04body\"\xda\x03\n" +
+	"\arefusal\x18\t \x01(\v2\x11.covey.v1.RefusalH\x00R\arefusal\x12'\n" +
+	"\x05nonce\x18\n" +
+	" \x01(\v2\x0f.covey.v1.NonceH\x00R\x05nonceB\x06\n" +
+	"\x04body\"\x86\x04\n" +
 	"\x12CoordinatorMessage\x120\n" +
 	"\bproposal\x18\x01 \x01(\v2\x12.covey.v1.ProposalH\x00R\bproposal\x120\n" +
 	"\bannounce\x18\x02 \x01(\v2\x12.covey.v1.AnnounceH\x00R\bannounce\x12$\n" +
@@ -2478,7 +2650,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05final\x18\b \x01(\v2\x0f.covey.v1.FinalH\x00R\x05final\x12'\n" +
 	"\x05ended\x18\t \x01(\v2\x0f.covey.v1.EndedH\x00R\x05ended\x123\n" +
 	"\tconfirmed\x18\n" +
-	" \x01(\v2\x13.covey.v1.ConfirmedH\x00R\tconfirmedB\x06\n" +
+	" \x01(\v2\x13.covey.v1.ConfirmedH\x00R\tconfirmed\x12*\n" +
+	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06revealB\x06\n" +
 	"\x04body\"R\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bsoftware\x18\x01 \x01(\tR\bsoftware\x12-\n" +
@@ -2498,19 +2671,29 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\fAnnouncement\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x16\n" +
-	"\x06signed\x18\x03 \x01(\fR\x06signed\"\\\n" +
-	"\x04Deal\x12\x14\n" +
+	"\x06signed\x18\x03 \x01(\fR\x06signed\"^\n" +
+	"\x06Reveal\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12$\n" +
 	"\rannouncements\x18\x03 \x03(\fR\rannouncements\"M\n" +
+	"\x05Nonce\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
+	"\x05nonce\x18\x03 \x01(\fR\x05nonce\"t\n" +
+	"\x04Deal\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\x12$\n" +
+	"\rannouncements\x18\x03 \x03(\fR\rannouncements\x12\x16\n" +
+	"\x06nonces\x18\x04 \x03(\fR\x06nonces\"M\n" +
 	"\x05Boxes\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
-	"\x05boxes\x18\x03 \x03(\fR\x05boxes\"O\n" +
+	"\x05boxes\x18\x03 \x03(\fR\x05boxes\"g\n" +
 	"\aConfirm\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
-	"\x05boxes\x18\x03 \x03(\fR\x05boxes\"\\\n" +
+	"\x05boxes\x18\x03 \x03(\fR\x05boxes\x12\x16\n" +
+	"\x06bodies\x18\x04 \x03(\fR\x06bodies\"\\\n" +
 	"\fConfirmation\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x1c\n" +
@@ -2650,7 +2833,7 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Verdict)(0),               // 0: covey.v1.Verdict
 	(Kind)(0),                  // 1: covey.v1.Kind
@@ -2671,20 +2854,22 @@ var file_covey_v1_federation_proto_goTypes = []any{
 	(*Decision)(nil),           // 16: covey.v1.Decision
 	(*Announce)(nil),           // 17: covey.v1.Announce
 	(*Announcement)(nil),       // 18: covey.v1.Announcement
-	(*Deal)(nil),               // 19: covey.v1.Deal
-	(*Boxes)(nil),              // 20: covey.v1.Boxes
-	(*Confirm)(nil),            // 21: covey.v1.Confirm
-	(*Confirmation)(nil),       // 22: covey.v1.Confirmation
-	(*Confirmed)(nil),          // 23: covey.v1.Confirmed
-	(*Query)(nil),              // 24: covey.v1.Query
-	(*Upload)(nil),             // 25: covey.v1.Upload
-	(*Release)(nil),            // 26: covey.v1.Release
-	(*ReleaseSignature)(nil),   // 27: covey.v1.ReleaseSignature
-	(*Open)(nil),               // 28: covey.v1.Open
-	(*Shares)(nil),             // 29: covey.v1.Shares
-	(*Final)(nil),              // 30: covey.v1.Final
-	(*Ended)(nil),              // 31: covey.v1.Ended
-	(*Refusal)(nil),            // 32: covey.v1.Refusal
+	(*Reveal)(nil),             // 19: covey.v1.Reveal
+	(*Nonce)(nil),              // 20: covey.v1.Nonce
+	(*Deal)(nil),               // 21: covey.v1.Deal
+	(*Boxes)(nil),              // 22: covey.v1.Boxes
+	(*Confirm)(nil),            // 23: covey.v1.Confirm
+	(*Confirmation)(nil),       // 24: covey.v1.Confirmation
+	(*Confirmed)(nil),          // 25: covey.v1.Confirmed
+	(*Query)(nil),              // 26: covey.v1.Query
+	(*Upload)(nil),             // 27: covey.v1.Upload
+	(*Release)(nil),            // 28: covey.v1.Release
+	(*ReleaseSignature)(nil),   // 29: covey.v1.ReleaseSignature
+	(*Open)(nil),               // 30: covey.v1.Open
+	(*Shares)(nil),             // 31: covey.v1.Shares
+	(*Final)(nil),              // 32: covey.v1.Final
+	(*Ended)(nil),              // 33: covey.v1.Ended
+	(*Refusal)(nil),            // 34: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
 	8,  // 0: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
@@ -2692,40 +2877,42 @@ var file_covey_v1_federation_proto_depIdxs = []int32{
 	13, // 2: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
 	16, // 3: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
 	18, // 4: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
-	20, // 5: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
-	22, // 6: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
-	25, // 7: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
-	27, // 8: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
-	29, // 9: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	32, // 10: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
-	15, // 11: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	17, // 12: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	19, // 13: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	21, // 14: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	24, // 15: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	26, // 16: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	28, // 17: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	30, // 18: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	31, // 19: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	23, // 20: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	14, // 21: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
-	0,  // 22: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	2,  // 23: covey.v1.Decision.code:type_name -> covey.v1.Code
-	1,  // 24: covey.v1.Query.kind:type_name -> covey.v1.Kind
-	2,  // 25: covey.v1.Ended.code:type_name -> covey.v1.Code
-	2,  // 26: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	30, // 27: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	3,  // 28: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	9,  // 29: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	5,  // 30: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	4,  // 31: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	10, // 32: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	6,  // 33: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	31, // [31:34] is the sub-list for method output_type
-	28, // [28:31] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	22, // 5: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
+	24, // 6: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
+	27, // 7: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
+	29, // 8: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
+	31, // 9: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
+	34, // 10: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	20, // 11: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
+	15, // 12: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	17, // 13: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	21, // 14: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	23, // 15: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	26, // 16: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	28, // 17: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	30, // 18: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	32, // 19: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	33, // 20: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	25, // 21: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	19, // 22: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	14, // 23: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	0,  // 24: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
+	2,  // 25: covey.v1.Decision.code:type_name -> covey.v1.Code
+	1,  // 26: covey.v1.Query.kind:type_name -> covey.v1.Kind
+	2,  // 27: covey.v1.Ended.code:type_name -> covey.v1.Code
+	2,  // 28: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	32, // 29: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	3,  // 30: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	9,  // 31: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	5,  // 32: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	4,  // 33: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	10, // 34: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	6,  // 35: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	33, // [33:36] is the sub-list for method output_type
+	30, // [30:33] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -2743,6 +2930,7 @@ func file_covey_v1_federation_proto_init() {
 		(*SiteMessage_ReleaseSignature)(nil),
 		(*SiteMessage_Shares)(nil),
 		(*SiteMessage_Refusal)(nil),
+		(*SiteMessage_Nonce)(nil),
 	}
 	file_covey_v1_federation_proto_msgTypes[9].OneofWrappers = []any{
 		(*CoordinatorMessage_Proposal)(nil),
@@ -2755,6 +2943,7 @@ func file_covey_v1_federation_proto_init() {
 		(*CoordinatorMessage_Final)(nil),
 		(*CoordinatorMessage_Ended)(nil),
 		(*CoordinatorMessage_Confirmed)(nil),
+		(*CoordinatorMessage_Reveal)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2762,7 +2951,7 @@ func file_covey_v1_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   30,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"bytes"
+
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// reveal answers with this site's nonce, once every announcement is on record: nobody can
+// make one that suits the graph any more.
+func (s *session) reveal(r askNonce) answer {
+	if !s.plan.Thresholds.Sparse() {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	no := s.shown(r, r.Attempt, r.Announcements, func() (err error) {
+		s.board, err = secagg.VerifyHeads(s.config(r.Attempt), r.Announcements)
+		return err
+	})
+	if no != nil {
+		return no
+	}
+	sec, ok, err := s.secrets(r.Attempt)
+	if err != nil {
+		return refuse(r, s.store(err))
+	}
+	if !ok { // confirmed, and the nonce known to all
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	return nonce{s.plan.Digest, r.Attempt, s.config(r.Attempt).Nonce(s.self, sec)}
+}
+
+// draw takes everyone's nonces, which with the announcements on record make the graph: the first set wins.
+func (s *session) draw(r askBoxes) answer {
+	if len(r.Announcements) != 0 || s.superseded(r.Attempt) {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	if _, ok, err := s.journal.Setup(r.Attempt, setupAnnouncements); err != nil {
+		return refuse(r, s.store(err))
+	} else if !ok {
+		return refuse(r, study.CodeOutOfOrder)
+	}
+	stored, ok, err := s.journal.Setup(r.Attempt, setupNonces)
+	if err != nil {
+		return refuse(r, s.store(err))
+	}
+	set := encodeList(r.Nonces)
+	if ok {
+		if !bytes.Equal(stored, set) {
+			return refuse(r, study.CodeBadAnnouncement)
+		}
+		return nil
+	}
+	if s.board == nil {
+		heads, err := s.storedList(r.Attempt, setupAnnouncements)
+		if err != nil {
+			return refuse(r, s.store(err))
+		}
+		if s.board, err = secagg.VerifyHeads(s.config(r.Attempt), heads); err != nil {
+			return refuse(r, s.internal(err))
+		}
+	}
+	setup, err := s.board.Draw(r.Nonces)
+	if err != nil {
+		return s.blame(r, study.CodeBadAnnouncement, err)
+	}
+	if _, err := s.journal.PutSetup(r.Attempt, setupNonces, set); err != nil {
+		return refuse(r, s.store(err))
+	}
+	s.checked, s.board = setup, nil
+	return nil
+}

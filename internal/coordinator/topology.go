@@ -1,0 +1,78 @@
+package coordinator
+
+import (
+	"slices"
+
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// topology shows a drawn graph to round. It is used with the Machine's lock held.
+type topology struct {
+	graph     *secagg.Graph
+	threshold int
+	committee []int
+	signs     []bool
+	holders   [][]int
+	short     int // a dealer that had too few holders' shares when last asked: looked at first
+}
+
+func newTopology(g *secagg.Graph, t study.Thresholds) *topology {
+	top := &topology{graph: g, threshold: t.Threshold, committee: g.Committee(), signs: make([]bool, t.Sites), holders: make([][]int, t.Sites)}
+	for _, i := range top.committee {
+		top.signs[i] = true
+	}
+	for j := range top.holders {
+		top.holders[j] = g.Holders(j)
+	}
+	return top
+}
+
+// Route implements round.Graph.
+func (t *topology) Route(boxes [][][]byte, to int) [][]byte {
+	held := t.graph.Held(to)
+	out := make([][]byte, len(held))
+	for k, s := range held {
+		if of := boxes[s.Dealer]; s.X <= len(of) {
+			out[k] = of[s.X-1]
+		}
+	}
+	return out
+}
+
+// Signs implements round.Graph.
+func (t *topology) Signs(site int) bool { return t.signs[site] }
+
+// Certified implements round.Graph.
+func (t *topology) Certified(signed [][]byte) bool {
+	n := 0
+	for _, i := range t.committee {
+		if signed[i] != nil {
+			n++
+		}
+	}
+	return n >= t.threshold
+}
+
+// Openable implements round.Graph. It is asked after each site's shares.
+func (t *topology) Openable(shared []bool) bool {
+	for k := range t.holders {
+		j := (t.short + k) % len(t.holders)
+		n := 0
+		for _, i := range t.holders[j] {
+			if shared[i] {
+				n++
+			}
+		}
+		if n < t.threshold {
+			t.short = j
+			return false
+		}
+	}
+	return true
+}
+
+// Largest implements round.Graph.
+func (t *topology) Largest(present []int) []int {
+	return slices.Clone([]int(t.graph.Largest(present)))
+}
