@@ -48,6 +48,7 @@ var arrows = map[string][]string{
 	"experiments/bench":            {"experiments/bench/delay", "experiments/bench/federation", "experiments/bench/plain", "experiments/run", "internal/clip", "internal/coordinator", "internal/frame", "internal/local", "internal/round", "internal/secagg", "internal/study", "proto/covey/v1"},
 	"experiments/bench/delay":      {},
 	"experiments/bench/federation": {"internal/agent", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
+	"experiments/bench/kernel":     {"internal/clip"},
 	"experiments/bench/plain":      {"internal/clip", "internal/frame", "internal/local", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
 }
 
