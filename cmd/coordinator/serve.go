@@ -10,6 +10,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/term"
+
 	"covey/internal/node"
 	"covey/internal/pki"
 )
@@ -80,7 +82,46 @@ type dataFlag struct {
 
 type serveCmd struct {
 	dataFlag
-	Verbose bool `help:"Log more."`
+	Verbose       bool          `help:"Log more."`
+	Log           string        `default:"auto" enum:"auto,json,text" help:"json, text, or auto: text on a terminal, JSON elsewhere."`
+	Dashboard     string        `placeholder:"HOST:PORT" env:"COVEY_DASHBOARD" help:"Serve the read-only page and /metrics here, such as 127.0.0.1:7480; replaces [dashboard] of coordinator.toml."`
+	DashboardMore dashboardMore `embed:"" prefix:"dashboard-"`
+}
+
+// dashboardMore goes with --dashboard.
+type dashboardMore struct {
+	Host     []string `placeholder:"NAME" help:"A name that the page is reached by, beside localhost and the host of --dashboard."`
+	Cert     string   `type:"path" placeholder:"FILE" help:"A certificate that browsers trust, PEM; needed beyond loopback."`
+	Key      string   `type:"path" placeholder:"FILE" help:"Its key."`
+	ClientCA string   `name:"client-ca" type:"path" placeholder:"FILE" help:"Client certificates of this CA are operators' and log in; never the federation's."`
+	Plain    bool     `help:"Plain HTTP beyond loopback, for a proxy in front that speaks TLS."`
+}
+
+// dashboard gives the flags', nil where there are none.
+func (c *serveCmd) dashboard() (*node.Dashboard, error) {
+	m := c.DashboardMore
+	if c.Dashboard == "" {
+		if len(m.Host) > 0 || m.Cert != "" || m.Key != "" || m.ClientCA != "" || m.Plain {
+			return nil, bad("--dashboard-... goes with --dashboard HOST:PORT")
+		}
+		return nil, nil
+	}
+	return &node.Dashboard{Listen: c.Dashboard, Hosts: m.Host, Certificate: m.Cert, Key: m.Key, ClientCA: m.ClientCA, PlainHTTP: m.Plain}, nil
+}
+
+// newLogger writes text for people on a terminal and JSON for everything else.
+func newLogger(w io.Writer, format string, level slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "auto" {
+		format = "json"
+		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			format = "text"
+		}
+	}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
 }
 
 func (c *serveCmd) Run(s *streams) error {
@@ -88,10 +129,17 @@ func (c *serveCmd) Run(s *streams) error {
 	if c.Verbose {
 		level = slog.LevelDebug
 	}
-	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: level}))
-	n, err := node.Open(c.Data, node.Options{Logger: log, Control: true, HandOver: true})
+	board, err := c.dashboard()
 	if err != nil {
 		return err
+	}
+	log := newLogger(s.stderr, c.Log, level)
+	n, err := node.Open(c.Data, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
+	if err != nil {
+		return err
+	}
+	if address, tls := n.Watching(); address != nil {
+		log.Info("the page is served; its token is in the data folder", "listen", address, "tls", tls, "token", node.TokenFile)
 	}
 	log.Info("serving", "listen", n.Listening(), "addresses", n.Config.Addresses, "name", n.Config.Name, "peers", n.Config.PeerAddress)
 	return n.Run(s.ctx)

@@ -75,6 +75,9 @@ func (m *Machine) note(e entry) {
 		switch {
 		case r.Kind == round.EntryDecided:
 			h.Site = roster[r.Site].Name
+			if r.Verdict != round.VerdictRejected {
+				h.Code = "" // a reason is a rejection's
+			}
 		case r.Kind == round.EntryEnded && r.Culprit > 0 && r.Culprit <= len(roster):
 			h.Site = roster[r.Culprit-1].Name
 		}

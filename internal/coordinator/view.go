@@ -16,11 +16,13 @@ type View struct {
 	Code    study.Code   `json:"code,omitempty"`
 	Culprit string       `json:"culprit,omitempty"` // site that Code is about
 
-	Query    int        `json:"query"`    // index in the plan of the open one
-	Released int        `json:"released"` // queries with their answer
-	Queries  int        `json:"queries"`
-	Kind     study.Kind `json:"kind,omitempty"` // of the open query
-	Round    int        `json:"round"`
+	Query    int `json:"query"`    // index in the plan of the open one
+	Released int `json:"released"` // queries with their answer
+	Queries  int `json:"queries"`
+	// Left is how many queries are still to be released, at most; 0 once the study is over.
+	Left  int        `json:"left"`
+	Kind  study.Kind `json:"kind,omitempty"` // of the open query
+	Round int        `json:"round"`
 	// Of is the kind whose norms an open histogram counts; Run and Runs are deflation's
 	// components: the one that is looked for, and all.
 	Of     study.Kind `json:"of,omitempty"`
@@ -88,6 +90,9 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	}
 	if state.Status == round.StatusEnded && state.Culprit >= 0 {
 		v.Culprit = p.Proposal.Roster[state.Culprit].Name
+	}
+	if !state.Terminal() {
+		v.Left = p.Left(state.Query)
 	}
 	if state.Status == round.StatusRunning {
 		q := p.Queries[state.Query]

@@ -27,6 +27,8 @@ type Config struct {
 	PeerAddress string `toml:"peer_address,omitempty" comment:"host:port of that port as the others see it."`
 	// Peers are where a new coordinator finds the others.
 	Peers []string `toml:"peers,omitempty" comment:"The others' peer addresses when this one joined; later ones are in the log."`
+	// Dashboard is the page for people who watch.
+	Dashboard Dashboard `toml:"dashboard,omitempty" comment:"A read-only page and /metrics; off without listen."`
 }
 
 // Files of a data folder, beside internal/pki's.
@@ -79,7 +81,7 @@ func (c Config) check() error {
 			return bad("%s %q: host:port is wanted", what, address)
 		}
 	}
-	return nil
+	return c.Dashboard.check()
 }
 
 // Init makes a data folder with a CA of its own. A crash half-way leaves a folder

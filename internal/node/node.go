@@ -7,6 +7,7 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,8 +18,10 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
 
 	"covey/internal/coordinator"
+	"covey/internal/dashboard"
 	"covey/internal/peer"
 	"covey/internal/pki"
 	"covey/internal/replica"
@@ -37,6 +40,8 @@ type Options struct {
 	HandOver bool
 	// Control serves the operator's socket while Run runs.
 	Control bool
+	// Dashboard replaces the configuration's, if it is not nil.
+	Dashboard *Dashboard
 	// Election and PeerTimeout are internal/replica's.
 	Election, PeerTimeout time.Duration
 	// SnapshotThreshold is internal/replica's.
@@ -53,6 +58,10 @@ type Node struct {
 	port      *peer.Port // nil for a coordinator that is alone
 	sites     net.Listener
 	operator  net.Listener // nil without Control
+	watchers  net.Listener // nil without a dashboard, as the next
+	board     *dashboard.Dashboard
+	boardTLS  *tls.Config // nil for plain HTTP
+	reached   reached
 	options   Options
 	log       *slog.Logger
 	now       func() time.Time
@@ -112,6 +121,9 @@ func Open(dir string, o Options) (_ *Node, err error) {
 		if n.operator, err = listenUnix(filepath.Join(dir, SocketFile)); err != nil {
 			return nil, err
 		}
+	}
+	if err := n.openDashboard(dir); err != nil {
+		return nil, err
 	}
 	if n.replica.Leader() {
 		return n, n.Lead(n.replica)
@@ -193,7 +205,7 @@ const requestTime = 10 * time.Second
 // Run serves until ctx ends or the store fails, and closes the node. A store's first
 // I/O error ends the process: a retry could report success for data that is lost.
 func (n *Node) Run(ctx context.Context) error {
-	grpc := n.Server()
+	sites := n.Server()
 	g, ctx := errgroup.WithContext(ctx)
 	var servers []*http.Server
 	serve := func(h http.Handler, l net.Listener, read time.Duration) {
@@ -213,7 +225,20 @@ func (n *Node) Run(ctx context.Context) error {
 		serve(n.joinerHandler(), n.port.Joiners(), requestTime)
 		g.Go(func() error { n.enter(ctx); return nil })
 	}
-	g.Go(func() error { return ignoreClosed(grpc.Serve(n.sites)) })
+	if n.board != nil {
+		s := n.boardServer(ctx)
+		servers = append(servers, s)
+		g.Go(func() error {
+			if n.boardTLS != nil {
+				return ignoreClosed(s.ServeTLS(n.watchers, "", ""))
+			}
+			return ignoreClosed(s.Serve(n.watchers))
+		})
+		if n.port != nil {
+			g.Go(func() error { n.probe(ctx); return nil })
+		}
+	}
+	g.Go(func() error { return ignoreClosed(sites.Serve(n.sites)) })
 	g.Go(func() error { n.renewDaily(ctx); return nil })
 	g.Go(func() error { return n.Serve(ctx, n.replica) })
 	g.Go(func() error {
@@ -225,11 +250,14 @@ func (n *Node) Run(ctx context.Context) error {
 			failed = fmt.Errorf("the coordinator's log failed and the process ends: %w", err)
 		}
 		n.Close()
+		if n.board != nil {
+			n.board.Close()
+		}
 		for _, s := range servers {
 			s.Close()
 		}
 		forward.close()
-		grpc.Stop()
+		sites.Stop()
 		return failed
 	})
 	err := g.Wait()
@@ -261,7 +289,7 @@ func (n *Node) close() error {
 	if n.port != nil {
 		err = errors.Join(err, ignoreClosed(n.port.Close()))
 	}
-	for _, l := range []net.Listener{n.sites, n.operator} {
+	for _, l := range []net.Listener{n.sites, n.operator, n.watchers} {
 		if l != nil {
 			err = errors.Join(err, ignoreClosed(l.Close()))
 		}
@@ -270,7 +298,7 @@ func (n *Node) close() error {
 }
 
 func ignoreClosed(err error) error {
-	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) || errors.Is(err, grpc.ErrServerStopped) {
 		return nil
 	}
 	return err

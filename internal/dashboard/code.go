@@ -1,0 +1,47 @@
+package dashboard
+
+import "covey/internal/study"
+
+// Meaning is what a code says to people. docs/errors.md has the same words.
+type Meaning struct {
+	Code        study.Code
+	Means, ToDo string
+}
+
+// Meanings are all codes, in the order of internal/study's.
+var Meanings = []Meaning{
+	{study.CodeNotApproved, "The site has not approved this study's digest.", "At the site: `agent study show`, then `approve` or `reject`."},
+	{study.CodeBudget, "The site's population has too little privacy budget left for this study.", "`agent ledger show` at the site says what is left. Propose a smaller ε, or let the site's owner of the data raise the budget."},
+	{study.CodeData, "The site's rows cannot be read, or do not fit the proposal.", "At the site: `agent check --study` with the proposal names file, row and column."},
+	{study.CodeDataChanged, "The site's data is not what was approved.", "Put the approved file back, or end the study and propose it again over the new data."},
+	{study.CodeUnknownStudy, "Nothing is known of this digest.", "Look at `study list` on both sides. A site that joined again forgets its studies."},
+	{study.CodePlanMismatch, "A query or an answer does not fit the approved plan, and was refused.", "Compare versions of both sides (`version`). If they are the same, treat it as an attack or a fault of the other side, and report it."},
+	{study.CodeOutOfOrder, "A query or slot went backwards.", "Harmless once, after a failover. If it stays: a coordinator was restored from a backup; see docs/reliability.md."},
+	{study.CodeHeld, "The site has already signed another set of survivors for this slot.", "Nothing: the coordinator takes over that set."},
+	{study.CodeFinal, "The site already holds this query's final result.", "Nothing: the coordinator takes it over."},
+	{study.CodeBadAnnouncement, "The named site's keys for this study fail a check.", "Look at that site's log and version. If its identity key was replaced, let it join again and propose the study again."},
+	{study.CodeBadShare, "The named site's key shares fail a check, and were dropped.", "Look at that site's disk and version. The study goes on while enough other sites answer."},
+	{study.CodeBadConfirmation, "The named site's signature over the setup fails a check.", "Look at that site's version, and whether somebody stands between it and the coordinator."},
+	{study.CodeBadCertificate, "A set of survivors came without enough valid signatures.", "Nothing was opened. Compare versions; if they are the same, report it."},
+	{study.CodeTooFewSurvivors, "Fewer sites answered than the study's privacy needs.", "Bring more sites back; nothing is opened below the minimum."},
+	{study.CodeSurvivorsChanged, `With on_dropout = "wait" every sum is over the same sites, and another set was asked for.`, "Bring the missing site back, or propose the study again with on_dropout = \"continue\"."},
+	{study.CodeStore, "The site's ledger cannot be written.", "Free its disk and restart the agent. Never put an older ledger back."},
+	{study.CodeCompleted, "The study ended with its result.", "Download the result and verify it."},
+	{study.CodeAborted, "An operator of the coordinator ended the study.", "What was charged stays charged. Propose it again if it was a mistake."},
+	{study.CodeRejected, "A site's operator or its policy said no.", "Ask that site. `agent study show` there says which limit of its policy the study is outside of."},
+	{study.CodeNoScale, "No scale of the data stands out of the noise.", "More units or a larger ε; or give a public lambda or radius."},
+	{study.CodeRetriesSpent, "No spare slot is left for another try.", "Find out which sites dropped out (docs/reliability.md), and propose the study again."},
+	{study.CodeInternal, "A check of Covey's own failed. Nothing was released.", "Keep the coordinator's log of that minute and report it."},
+	{study.CodeLeft, "The site lost what it held of this study, and has left it.", "The study goes on without it if enough are left. `agent ledger recover` is for a lost ledger."},
+	{study.CodeRolledBack, "The site's ledger is older than what it had already sent; it has left.", "`agent ledger recover` at the site. Find out who put the old files back."},
+}
+
+// meaning of a code; a code that this version does not know is shown bare.
+func meaning(code study.Code) Meaning {
+	for _, m := range Meanings {
+		if m.Code == code {
+			return m
+		}
+	}
+	return Meaning{Code: code}
+}

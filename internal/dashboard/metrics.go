@@ -1,0 +1,171 @@
+package dashboard
+
+import (
+	"runtime/debug"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+)
+
+// metric is one of docs/metrics.md. None says anything about data: counts, times, codes
+// and the budget, all of them public.
+type metric struct {
+	desc  *prometheus.Desc
+	value prometheus.ValueType
+}
+
+func gauge(name, help string, labels ...string) metric {
+	return metric{prometheus.NewDesc("covey_"+name, help, labels, nil), prometheus.GaugeValue}
+}
+
+func counter(name, help string, labels ...string) metric {
+	return metric{prometheus.NewDesc("covey_"+name, help, labels, nil), prometheus.CounterValue}
+}
+
+var (
+	mLeading   = gauge("coordinator_leading", "1 on the coordinator that leads, 0 on the others.")
+	mLeader    = gauge("coordinator_knows_leader", "1 if this coordinator knows one that leads.")
+	mVoters    = gauge("coordinators", "Coordinators that vote.")
+	mReached   = gauge("coordinators_reached", "Coordinators that vote and that this one reaches, itself included.")
+	mTolerates = gauge("coordinators_may_fail", "How many more coordinators may fail before studies wait; -1 where most are not reached.")
+	mServer    = gauge("coordinator_certificate_end_timestamp_seconds", "End of this coordinator's certificate, in Unix time.")
+	mStreams   = gauge("dashboard_streams", "Open pages that renew themselves.")
+
+	mSiteConnected = gauge("site_connected", "1 if the site has a link to this coordinator; only where it leads.", "site")
+	mSiteLate      = gauge("site_late", "1 if a study waits for the site past its deadline; only where this coordinator leads.", "site")
+	mSiteSeen      = gauge("site_last_message_timestamp_seconds", "Unix time of the site's last message to this coordinator.", "site")
+	mSiteEnd       = gauge("site_certificate_end_timestamp_seconds", "End of the certificate that the site last showed this coordinator, in Unix time.", "site")
+	mSiteFaults    = counter("site_faults_total", "Messages of the site that failed a check, since this process began, by code (docs/errors.md).", "site", "code")
+
+	mStudies       = gauge("studies", "Studies by status.", "status")
+	mStudyReleased = gauge("study_queries_released", "Queries of the study that have their answer.", "study", "name")
+	mStudyLeft     = gauge("study_queries_left", "Queries of the study still to be released, at most; 0 once it is over.", "study", "name")
+	mStudyOverdue  = gauge("study_overdue", "1 if the open query's deadline has passed; only where this coordinator leads.", "study", "name")
+	mStudyAwaited  = gauge("study_sites_awaited", "Sites that the study cannot go on without just now; only where this coordinator leads.", "study", "name")
+	mStudyRetried  = gauge("study_slots_given_up", "Slots of one-time keys given up so far: retries.", "study", "name")
+	mStudySites    = gauge("study_survivors", "Sites in the last released sum.", "study", "name")
+	mStudyEpsilon  = gauge("study_epsilon", "ε of the study at its δ, planned and charged.", "study", "name", "what")
+	mStudyRho      = gauge("study_rho", "ρ (zCDP) of the study, planned and charged.", "study", "name", "what")
+
+	all = []metric{
+		mLeading, mLeader, mVoters, mReached, mTolerates, mServer, mStreams, mSiteConnected, mSiteLate, mSiteSeen, mSiteEnd, mSiteFaults,
+		mStudies, mStudyReleased, mStudyLeft, mStudyOverdue, mStudyAwaited, mStudyRetried, mStudySites, mStudyEpsilon, mStudyRho,
+	}
+)
+
+// overStudies is how many studies that are over keep their series.
+const overStudies = 10
+
+// collector reads the coordinator when it is scraped.
+type collector struct{ d *Dashboard }
+
+// registry is of this dashboard alone: a process can hold several.
+func (d *Dashboard) registry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collector{d}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), buildInfo())
+	return r
+}
+
+// buildInfo is covey_build_info, with what the toolchain noted.
+func buildInfo() prometheus.Collector {
+	version, revision := "unknown", "unknown"
+	if b, ok := debug.ReadBuildInfo(); ok {
+		version = b.Main.Version
+		for _, s := range b.Settings {
+			if s.Key == "vcs.revision" {
+				revision = s.Value
+			}
+		}
+	}
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "covey_build_info", Help: "1, labelled with what was built."}, []string{"version", "revision"})
+	g.WithLabelValues(version, revision).Set(1)
+	return g
+}
+
+// Describe is prometheus.Collector's.
+func (c collector) Describe(out chan<- *prometheus.Desc) {
+	for _, m := range all {
+		out <- m.desc
+	}
+}
+
+// Collect is prometheus.Collector's.
+func (c collector) Collect(out chan<- prometheus.Metric) {
+	put := func(m metric, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(m.desc, m.value, v, labels...)
+	}
+	o, cluster := c.d.source.Overview(0), c.d.cluster()
+	put(mLeading, one(o.Leading))
+	put(mLeader, one(o.Leading || cluster.Leader != "" && cluster.Leader != cluster.Self))
+	voters, reached := 0, 0
+	for _, p := range cluster.Peers {
+		if p.Voter {
+			voters++
+			reached += int(one(p.Reached))
+		}
+	}
+	put(mVoters, float64(voters))
+	put(mReached, float64(reached))
+	put(mTolerates, float64(cluster.Tolerates()))
+	put(mServer, float64(o.Expires.Unix()))
+	put(mStreams, float64(c.d.streams.open.Load()))
+	for _, s := range o.Sites {
+		if s.Revoked {
+			continue
+		}
+		if o.Leading {
+			put(mSiteConnected, one(s.Connected), s.Name)
+			put(mSiteLate, one(s.Late), s.Name)
+		}
+		if !s.At.IsZero() {
+			put(mSiteSeen, float64(s.At.Unix()), s.Name)
+		}
+		if !s.Expires.IsZero() {
+			put(mSiteEnd, float64(s.Expires.Unix()), s.Name)
+		}
+		for code, n := range s.Faults {
+			put(mSiteFaults, float64(n), s.Name, string(code))
+		}
+	}
+	studies := map[round.Status]int{round.StatusProposed: 0, round.StatusSetup: 0, round.StatusRunning: 0, round.StatusCompleted: 0, round.StatusEnded: 0}
+	over := 0
+	for _, v := range o.Studies {
+		studies[v.Status]++
+		if v.Status == round.StatusCompleted || v.Status == round.StatusEnded {
+			if over++; over > overStudies {
+				continue
+			}
+		}
+		c.study(put, v, o.Leading)
+	}
+	for status, n := range studies {
+		put(mStudies, float64(n), string(status))
+	}
+}
+
+func (c collector) study(put func(metric, float64, ...string), v coordinator.View, leading bool) {
+	id := v.Digest.String()
+	of := func(m metric, value float64, more ...string) { put(m, value, append([]string{id, v.Name}, more...)...) }
+	of(mStudyReleased, float64(v.Released))
+	of(mStudyLeft, float64(v.Left))
+	of(mStudyRetried, float64(max(0, v.Slot-v.Released)))
+	of(mStudySites, float64(v.Survivors))
+	of(mStudyEpsilon, v.Epsilon, "planned")
+	of(mStudyEpsilon, charged(v.Rho, v), "charged")
+	of(mStudyRho, v.RhoPlanned, "planned")
+	of(mStudyRho, v.Rho, "charged")
+	if leading {
+		of(mStudyOverdue, one(v.Overdue))
+		of(mStudyAwaited, float64(len(v.Waiting)))
+	}
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

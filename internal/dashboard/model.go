@@ -1,0 +1,400 @@
+package dashboard
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"short": short}).ParseFS(mustTemplates(), "template/*.html"))
+
+func mustTemplates() embed.FS { return files }
+
+func short(d study.Digest) string { return d.String()[:12] }
+
+// moment is a time as shown: in UTC, and machine-readable for the script, which adds how
+// long ago it was.
+type moment struct {
+	ISO, Text string
+	Tell      bool // the script says how far away it is
+}
+
+func (d *Dashboard) moment(t time.Time, tell bool) *moment {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	text := t.Format("2 Jan 2006 15:04:05")
+	if now := d.now().UTC(); now.Sub(t).Abs() < 20*time.Hour && t.Day() == now.Day() {
+		text = t.Format("15:04:05")
+	}
+	return &moment{t.Format(time.RFC3339), text + " UTC", tell}
+}
+
+// page is all that the templates see.
+type page struct {
+	Title   string
+	AsOf    *moment
+	Events  string // where the stream is
+	Refresh int    // seconds, for a browser without script; 0 where nothing goes on
+
+	Tiles        []tile
+	Notices      []notice
+	Study        *studyModel
+	Studies      []studyRow
+	Sites        []siteRow
+	Followed     string // who knows the links, where this coordinator does not
+	Coordinators []peerRow
+	Tolerance    string
+	Happenings   []happeningRow
+	Key, CA      string
+	Missing      bool // the study asked for is not known
+}
+
+type tile struct{ Label, Value, Note, Class string }
+
+type notice struct {
+	Class string // bad, warn or info
+	Text  string
+}
+
+type studyRow struct {
+	Name, Path string
+	Digest     study.Digest
+	Status     status
+	Code       study.Code
+	Progress   string
+	Epsilon    string
+	Here       bool
+}
+
+// status of a study as shown: never by colour alone.
+type status struct{ Text, Class, Mark string }
+
+func statusOf(v coordinator.View) status {
+	switch v.Status {
+	case round.StatusProposed:
+		return status{"awaits approval", "wait", "◔"}
+	case round.StatusSetup:
+		return status{"setting up keys", "run", "◑"}
+	case round.StatusRunning:
+		if v.Overdue {
+			return status{"waiting", "warn", "!"}
+		}
+		return status{"running", "run", "▶"}
+	case round.StatusCompleted:
+		return status{"completed", "good", "✓"}
+	}
+	return status{"ended", "bad", "✕"}
+}
+
+type siteRow struct {
+	Name, Fingerprint string
+	State             status
+	Software          string
+	Seen              *moment
+	Days              string
+	DaysClass         string
+	Faults            int
+}
+
+type peerRow struct {
+	Name, Address, Role string
+	State               status
+}
+
+type happeningRow struct {
+	At   *moment
+	Text string
+	Code study.Code
+	// Where is the study's page.
+	Study study.Digest
+	About bool // it is about a study
+	Class string
+}
+
+const (
+	mostHappenings = 60
+	// soon is how many days before its end a certificate is shown as ending.
+	soon = 30
+)
+
+// model makes the page about a study; the zero digest means the one that matters most now.
+func (d *Dashboard) model(digest study.Digest) page {
+	o, c := d.source.Overview(10*mostHappenings), d.cluster()
+	p := page{Title: "Covey", AsOf: d.moment(d.now(), false), Events: "/events", Key: o.Key, CA: o.CA}
+	if !o.Leading {
+		p.Followed = "the coordinator that leads"
+		if c.Leader != "" && c.Leader != c.Self {
+			p.Followed = "coordinator " + c.Leader
+		}
+	}
+	chosen := digest
+	if digest != (study.Digest{}) {
+		p.Events += "?study=" + digest.String()
+	} else if len(o.Studies) > 0 {
+		chosen = matters(o.Studies)
+	}
+	active := 0
+	for _, v := range o.Studies {
+		if v.Status != round.StatusCompleted && v.Status != round.StatusEnded {
+			active++
+		}
+		p.Studies = append(p.Studies, studyRow{
+			Name: v.Name, Path: "/studies/" + v.Digest.String(), Digest: v.Digest, Status: statusOf(v), Code: v.Code,
+			Progress: fmt.Sprintf("%d of %d", v.Released, v.Released+v.Left), Epsilon: number(v.Epsilon), Here: v.Digest == chosen,
+		})
+	}
+	if chosen != (study.Digest{}) {
+		if s, ok := d.source.Story(chosen); ok {
+			p.Study = d.study(s, o)
+			p.Title = s.Name + " · Covey"
+			p.Notices = append(p.Notices, studyNotices(s)...)
+		} else {
+			p.Missing = true
+		}
+	}
+	if active > 0 {
+		p.Refresh = 5
+	}
+	d.peers(&p, o, c)
+	d.sites(&p, o)
+	p.Tiles = append(p.Tiles, tile{"Studies", strconv.Itoa(active), fmt.Sprintf("under way, %d in all", len(o.Studies)), ""})
+	d.happenings(&p, o)
+	return p
+}
+
+// matters gives the study that people want to see first: the newest that goes on, else
+// the newest.
+func matters(all []coordinator.View) study.Digest {
+	for _, v := range all {
+		if v.Status != round.StatusCompleted && v.Status != round.StatusEnded {
+			return v.Digest
+		}
+	}
+	return all[0].Digest
+}
+
+func role(leads bool, c Cluster) string {
+	switch {
+	case leads:
+		return "leads"
+	case c.Leader == "" || c.Leader == c.Self:
+		return "knows no leader"
+	}
+	return "follows " + c.Leader
+}
+
+func (d *Dashboard) sites(p *page, o coordinator.Overview) {
+	connected, joined := 0, 0
+	for _, s := range o.Sites {
+		row := siteRow{Name: s.Name, Fingerprint: s.Fingerprint, Software: s.Software, Seen: d.moment(s.At, true), Days: "–"}
+		for _, n := range s.Faults {
+			row.Faults += n
+		}
+		switch {
+		case s.Revoked:
+			row.State = status{"revoked", "bad", "✕"}
+		case !o.Leading:
+			row.State = status{"joined", "wait", "○"}
+		case s.Late:
+			row.State = status{"late", "warn", "!"}
+		case s.Connected:
+			row.State = status{"connected", "good", "●"}
+		default:
+			row.State = status{"away", "bad", "○"}
+		}
+		if !s.Revoked {
+			joined++
+			if s.Connected {
+				connected++
+			}
+		}
+		if !s.Expires.IsZero() {
+			days := daysLeft(s.Expires, d.now())
+			row.Days = strconv.Itoa(days)
+			if days < soon && !s.Revoked {
+				row.DaysClass = "warn"
+				p.Notices = append(p.Notices, notice{"warn", fmt.Sprintf("The certificate of %s ends in %s; its agent renews it while it is connected.", s.Name, count(days, "day"))})
+			}
+		}
+		p.Sites = append(p.Sites, row)
+	}
+	t := tile{"Sites", fmt.Sprintf("%d of %d", connected, joined), "connected", ""}
+	switch {
+	case !o.Leading:
+		t.Value, t.Note = strconv.Itoa(joined), "joined; their links are "+p.Followed+"'s"
+	case connected < joined:
+		t.Class = "warn"
+	case joined == 0:
+		t.Value, t.Note = "none", "`coordinator site invite` makes join files"
+	}
+	p.Tiles = append(p.Tiles, t)
+	if days := daysLeft(o.Expires, d.now()); days < soon {
+		p.Notices = append(p.Notices, notice{"warn", fmt.Sprintf("This coordinator's own certificate ends in %s and was not renewed: read its log.", count(days, "day"))})
+	}
+}
+
+func (d *Dashboard) peers(p *page, o coordinator.Overview, c Cluster) {
+	t := tile{Label: "Coordinator " + c.Self, Value: role(o.Leading, c)}
+	left := c.Tolerates()
+	switch {
+	case len(c.Peers) < 2:
+		t.Note, p.Tolerance = "alone: studies pause while it is down", "It is alone: studies pause while it is down, and go on after."
+	case left < 0:
+		t.Class, t.Note = "bad", fmt.Sprintf("most of %d are not reached", len(c.Peers))
+		p.Tolerance = "Most of them are not reached: studies wait until most see each other. Nothing is lost, and nothing more can be spent."
+		p.Notices = append(p.Notices, notice{"bad", p.Tolerance})
+	case left == 0:
+		t.Class, t.Note = "warn", fmt.Sprintf("of %d, and none more may fail", len(c.Peers))
+		p.Tolerance = "None more may fail: with one less, studies wait."
+		if len(c.Peers) > 2 {
+			p.Notices = append(p.Notices, notice{"warn", "Not reached: coordinator " + strings.Join(c.unreached(), ", ") + ". None more may fail: with one less, studies wait."})
+		}
+	default:
+		t.Note = fmt.Sprintf("one of %d, of which %d may fail", len(c.Peers), left)
+		p.Tolerance = fmt.Sprintf("%d more may fail at a time, and studies go on.", left)
+	}
+	if !o.Leading && (c.Leader == "" || c.Leader == c.Self) {
+		p.Notices = append(p.Notices, notice{"bad", "No coordinator leads as far as this one knows. Studies wait until most of the coordinators see each other."})
+	} else if !o.Leading {
+		p.Notices = append(p.Notices, notice{"info", fmt.Sprintf("Coordinator %s leads; this is coordinator %s. Studies, rounds and events are the same here; links, deadlines and who is awaited are on the leader's page.", c.Leader, c.Self)})
+	}
+	for _, peer := range c.Peers {
+		row := peerRow{Name: peer.Name, Address: peer.Address, Role: "follows", State: status{"reached", "good", "●"}}
+		switch {
+		case peer.Name == c.Leader || peer.Name == c.Self && o.Leading:
+			row.Role = "leads"
+		case !peer.Voter:
+			row.Role = "does not vote yet"
+		}
+		if peer.Name == c.Self {
+			row.State.Text = "this one"
+		} else if !peer.Reached {
+			row.State = status{"not reached", "bad", "○"}
+		}
+		p.Coordinators = append(p.Coordinators, row)
+	}
+	p.Tiles = append(p.Tiles, t)
+}
+
+func (d *Dashboard) happenings(p *page, o coordinator.Overview) {
+	names := map[study.Digest]string{}
+	for _, v := range o.Studies {
+		names[v.Digest] = v.Name
+	}
+	for _, h := range o.Happenings {
+		text := say(h)
+		if text == "" || len(p.Happenings) == mostHappenings {
+			continue
+		}
+		row := happeningRow{At: d.moment(h.At, false), Text: text, Code: h.Code, Study: h.Study, About: names[h.Study] != ""}
+		switch h.Kind {
+		case coordinator.HappenedFault, coordinator.HappenedDisconnected, string(round.EntryAbandoned):
+			row.Class = "warn"
+		case string(round.EntryEnded), coordinator.HappenedRevoked:
+			row.Class = "bad"
+		case coordinator.HappenedCompleted:
+			row.Class = "good"
+		}
+		p.Happenings = append(p.Happenings, row)
+	}
+}
+
+// say gives a line of the log; "" for what only the strip of rounds shows.
+func say(h coordinator.Happening) string {
+	who := h.Site
+	if h.Node != "" {
+		who = "coordinator " + h.Node
+	}
+	switch h.Kind {
+	case string(round.EntryProposed):
+		return "the study was proposed"
+	case string(round.EntryDecided):
+		return who + " " + string(h.Verdict) + " it"
+	case string(round.EntryPrepared):
+		return "all sites signed the setup; queries begin"
+	case string(round.EntryAbandoned):
+		return fmt.Sprintf("query %d: slot %d was given up; it is asked again", h.Query+1, h.Slot)
+	case string(round.EntryEnded):
+		if who != "" {
+			return "the study ended, because of " + who
+		}
+		return "the study ended"
+	case coordinator.HappenedCompleted:
+		return "the study is complete"
+	case coordinator.HappenedInvited:
+		return "a join file was made for " + who
+	case coordinator.HappenedJoined, coordinator.HappenedEntered, coordinator.HappenedConnected, coordinator.HappenedDisconnected:
+		return who + " " + h.Kind
+	case coordinator.HappenedRevoked, coordinator.HappenedRemoved:
+		return who + " was " + h.Kind
+	case coordinator.HappenedFault:
+		return fmt.Sprintf("query %d: a message of %s failed a check and was dropped", h.Query+1, who)
+	case coordinator.HappenedLeads:
+		return "this coordinator leads"
+	case coordinator.HappenedFollows:
+		return "this coordinator leads no more"
+	}
+	return ""
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// number prints what people compare: four digits are enough.
+func number(v float64) string {
+	return strings.NewReplacer("e-0", "e-", "e+0", "e", "e+", "e").Replace(strconv.FormatFloat(v, 'g', 4, 64))
+}
+
+// page serves the page about the study that the path names, or that matters most.
+func (d *Dashboard) page(w http.ResponseWriter, r *http.Request) {
+	var digest study.Digest
+	if text := r.PathValue("digest"); text != "" {
+		var err error
+		if digest, err = study.ParseDigest(text); err != nil {
+			http.NotFound(w, r)
+			return
+		}
+	}
+	c, err := d.main(digest)
+	if err != nil {
+		d.log.Error("dashboard: the page does not render", "error", err)
+		http.Error(w, "the page does not render; the log says why", http.StatusInternalServerError)
+		return
+	}
+	code := http.StatusOK
+	if c.page.Missing {
+		code = http.StatusNotFound
+	}
+	d.render(w, code, "page", struct {
+		page
+		Main   template.HTML // rendered by the same templates
+		User   string
+		Logout bool
+	}{c.page, template.HTML(c.main), d.operator(r), d.sessionEnd(r).After(d.now())})
+}
+
+func (d *Dashboard) render(w http.ResponseWriter, code int, name string, data any) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	if err := templates.ExecuteTemplate(w, name, data); err != nil {
+		d.log.Debug("dashboard: a page was not sent whole", "error", err)
+	}
+}
+
+// daysLeft are whole days until a certificate's end, as internal/pki counts them.
+func daysLeft(end, now time.Time) int { return int(math.Floor(end.Sub(now).Hours() / 24)) }

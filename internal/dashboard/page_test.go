@@ -1,0 +1,191 @@
+package dashboard_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/node"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// get fetches a path of a node's dashboard with its token.
+func (f *federation) get(n *runningNode, path string) (int, string) {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), "GET", n.url()+path, nil)
+	f.must(err)
+	r.Header.Set("Authorization", "Bearer "+f.token(n))
+	answer, err := http.DefaultClient.Do(r)
+	f.must(err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	f.must(err)
+	return answer.StatusCode, string(text)
+}
+
+// TestPageOfAStudy: a real study over two coordinators, as the leader's page, a follower's
+// and the metrics show it, from before it begins until its result is downloaded.
+func TestPageOfAStudy(t *testing.T) {
+	f := newFederation(t, 2)
+	leader, follower := f.leader(), f.follower()
+	if code, text := f.get(leader, "/"); code != http.StatusOK || !strings.Contains(text, "No study yet") {
+		t.Errorf("before a study: %d", code)
+	}
+	seen := newStream(f, leader)
+	digest := f.create(spec("vitals", 50*time.Millisecond))
+	refused := f.create(func() study.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
+	f.until("a refusal", func() bool { return len(leader.View(refused).Waiting) == len(siteNames) })
+	f.must(leader.Abort(refused))
+	if v := f.finish(digest); v.Status != round.StatusCompleted {
+		t.Fatalf("%+v", v)
+	}
+	path := "/studies/" + digest.String()
+	code, text := f.get(leader, path)
+	if code != http.StatusOK {
+		t.Fatal(code)
+	}
+	key := regexp.MustCompile(`verify result.json --key ((?:[a-z0-9]{4}-){5}[a-z0-9]{4})<`).FindStringSubmatch(text)
+	if key == nil || key[1] != leader.Overview(0).Key {
+		t.Error("the page does not say how to verify the result")
+	}
+	for _, want := range append([]string{
+		digest.String(), "completed", "17 of 17 queries released", "5 of 5 sites approved", "signed by its key", "ε = 2", "charged of 2, δ = 1e-6", "covey-agent/",
+		"Convergence", "Noise to signal", "Explained variance", "none more may fail", "Download the result", "age", "pressure", "power step 8 of 8",
+		"the study is complete", "aborted",
+	}, siteNames...) {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if code, text = f.get(leader, "/studies/"+refused.String()); code != http.StatusOK || !strings.Contains(text, "An operator of the coordinator ended the study.") || !strings.Contains(text, "What to do:") {
+		t.Error("the page of a study that was ended does not say why")
+	}
+	if code, _ = f.get(leader, "/studies/"+strings.Repeat("ab", 32)); code != http.StatusNotFound {
+		t.Errorf("an unknown study: %d", code)
+	}
+	if code, _ = f.get(leader, "/studies/"+refused.String()+"/result.json"); code != http.StatusConflict {
+		t.Errorf("the result of a study without one: %d", code)
+	}
+
+	// What is downloaded verifies, on its own, with the key that the page names; from the
+	// follower it is the same file.
+	_, file := f.get(leader, path+"/result.json")
+	report, err := study.Verify([]byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Digest != digest || len(report.Coordinator) != ed25519.PublicKeySize {
+		t.Errorf("%+v", report)
+	}
+	f.until("the follower to have it all", func() bool { return follower.View(digest).Status == round.StatusCompleted })
+	if _, other := f.get(follower, path+"/result.json"); other != file {
+		t.Error("the follower gives another result file")
+	}
+	_, text = f.get(follower, path)
+	for _, want := range []string{"Coordinator " + leader.Config.Name + " leads; this is coordinator " + follower.Config.Name, "17 of 17 queries released", "follows " + leader.Config.Name} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the follower's page lacks %q", want)
+		}
+	}
+	_, metrics := f.get(leader, "/metrics")
+	for _, want := range []string{
+		"covey_coordinator_leading 1", `covey_site_connected{site="bay"} 1`, `covey_studies{status="completed"} 1`, `covey_studies{status="ended"} 1`,
+		fmt.Sprintf(`covey_study_queries_released{name="vitals",study=%q} 17`, digest), fmt.Sprintf(`covey_study_epsilon{name="vitals",study=%q,what="planned"} 2`, digest),
+		fmt.Sprintf(`covey_study_queries_left{name="vitals",study=%q} 0`, digest), "covey_coordinators 2", "go_goroutines", "covey_build_info",
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	if _, text := f.get(follower, "/metrics"); !strings.Contains(text, "covey_coordinator_leading 0") || !strings.Contains(text, "covey_coordinator_knows_leader 1") || strings.Contains(text, "covey_site_connected{") {
+		t.Error("the follower's metrics")
+	}
+
+	// No page, stream, metric or log line holds a value of any site's rows, a token or a path.
+	events := seen.stop()
+	if strings.Count(events, "event: page") < 3 || !strings.Contains(events, "signed by its key") {
+		t.Errorf("the stream had %d pages", strings.Count(events, "event: page"))
+	}
+	shown := text + metrics + events
+	for _, secret := range []string{canary, f.token(leader), f.token(follower), "PRIVATE KEY"} {
+		if strings.Contains(shown+f.logs.String(), secret) {
+			t.Errorf("what is shown or logged holds %q", secret[:7])
+		}
+	}
+	if strings.Contains(shown, f.dir) {
+		t.Error("a path of the machine is shown")
+	}
+}
+
+// reading is an open stream of events.
+type reading struct {
+	cancel context.CancelFunc
+	text   chan string
+}
+
+func newStream(f *federation, n *runningNode) *reading {
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := http.NewRequestWithContext(ctx, "GET", n.url()+"/events", nil)
+	f.must(err)
+	r.Header.Set("Authorization", "Bearer "+f.token(n))
+	answer, err := http.DefaultClient.Do(r)
+	f.must(err)
+	out := &reading{cancel, make(chan string, 1)}
+	go func() {
+		defer answer.Body.Close()
+		var text strings.Builder
+		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+			text.WriteString(lines.Text() + "\n")
+		}
+		out.text <- text.String()
+	}()
+	return out
+}
+
+func (r *reading) stop() string {
+	r.cancel()
+	return <-r.text
+}
+
+// TestTokenFile: made once, 0600, and refused where others can read it.
+func TestTokenFile(t *testing.T) {
+	f := newFederation(t, 1)
+	path := filepath.Join(f.dir, "coordinator-1", node.TokenFile)
+	info, err := os.Stat(path)
+	f.must(err)
+	if info.Mode().Perm() != 0o600 || len(f.token(f.nodes[0])) < 40 {
+		t.Errorf("mode %04o, %d characters", info.Mode().Perm(), len(f.token(f.nodes[0])))
+	}
+	before := f.token(f.nodes[0])
+	f.nodes[0].stop()
+	open := func() error {
+		n, err := node.Open(filepath.Join(f.dir, "coordinator-1"), node.Options{Dashboard: &node.Dashboard{Listen: "127.0.0.1:0"}})
+		if err == nil {
+			f.run(n.Run)()
+		}
+		return err
+	}
+	f.must(open())
+	if f.token(f.nodes[0]) != before {
+		t.Error("a restart made another token")
+	}
+	f.must(os.Chmod(path, 0o644))
+	if err := open(); err == nil || !strings.Contains(err.Error(), "open to others") {
+		t.Errorf("a token that all can read: %v", err)
+	}
+	f.must(os.WriteFile(path, []byte("short\n"), 0o600))
+	f.must(os.Chmod(path, 0o600))
+	if err := open(); err == nil || !strings.Contains(err.Error(), "no token") {
+		t.Errorf("a short token: %v", err)
+	}
+}

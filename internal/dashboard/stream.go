@@ -1,0 +1,139 @@
+package dashboard
+
+import (
+	"bytes"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"covey/internal/study"
+)
+
+const (
+	// rest is how long a rendered page is good for, and how often a stream looks: however
+	// many watch, the coordinator is asked twice a second at most.
+	rest = 500 * time.Millisecond
+	// look is how often a stream looks without being told: a coordinator that follows is
+	// told of nothing.
+	look = time.Second
+	// beat keeps what lies between from ending a quiet stream.
+	beat = 15 * time.Second
+	// maxStreams bounds open streams; the page says then that it does not renew itself.
+	maxStreams = 64
+)
+
+type streams struct{ open atomic.Int64 }
+
+// cache holds what was rendered last, by the study that is shown.
+type cache struct {
+	mu    sync.Mutex
+	known map[study.Digest]cached
+}
+
+type cached struct {
+	at   time.Time
+	main []byte
+	page page
+}
+
+// main renders the page's changing part, or gives what was rendered just now.
+func (d *Dashboard) main(digest study.Digest) (cached, error) {
+	d.cache.mu.Lock()
+	defer d.cache.mu.Unlock()
+	now := d.now()
+	if c, ok := d.cache.known[digest]; ok && now.Sub(c.at) >= 0 && now.Sub(c.at) < rest {
+		return c, nil
+	}
+	c := cached{at: now, page: d.model(digest)}
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, "main", c.page); err != nil {
+		return cached{}, err
+	}
+	c.main = b.Bytes()
+	if len(d.cache.known) > 32 || d.cache.known == nil {
+		d.cache.known = map[study.Digest]cached{}
+	}
+	d.cache.known[digest] = c
+	return c, nil
+}
+
+// events streams the page's changing part whenever it has changed, until the session ends.
+func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
+	var digest study.Digest
+	if text := r.URL.Query().Get("study"); text != "" {
+		var err error
+		if digest, err = study.ParseDigest(text); err != nil {
+			http.NotFound(w, r)
+			return
+		}
+	}
+	defer d.streams.open.Add(-1)
+	if d.streams.open.Add(1) > maxStreams {
+		http.Error(w, "too many open pages renew themselves", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	send := func(text []byte) bool {
+		out.SetWriteDeadline(time.Now().Add(10 * time.Second))
+		if _, err := w.Write(text); err != nil {
+			return false
+		}
+		return out.Flush() == nil
+	}
+	every, quiet := time.NewTicker(look), time.NewTicker(beat)
+	defer every.Stop()
+	defer quiet.Stop()
+	var last []byte
+	for {
+		changed := d.source.Changed()
+		c, err := d.main(digest)
+		if err != nil {
+			d.log.Error("dashboard: the page does not render", "error", err)
+			return
+		}
+		if !bytes.Equal(c.main, last) {
+			last = c.main
+			if !send(event("page", c.main)) {
+				return
+			}
+		}
+		select {
+		case <-changed:
+			// What changes fast is seen together.
+			select {
+			case <-time.After(rest):
+			case <-r.Context().Done():
+				return
+			case <-d.stop:
+				return
+			}
+		case <-every.C:
+			if d.operator(r) == "" {
+				return // the session has ended
+			}
+		case <-quiet.C:
+			if !send([]byte(": still here\n\n")) {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		case <-d.stop:
+			return
+		}
+	}
+}
+
+// event is one server-sent event: a line of data for each line of text.
+func event(name string, text []byte) []byte {
+	var b bytes.Buffer
+	b.WriteString("event: " + name + "\n")
+	for line := range bytes.Lines(bytes.TrimRight(text, "\n")) {
+		b.WriteString("data: ")
+		b.Write(bytes.TrimRight(line, "\r\n"))
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}

@@ -1,0 +1,449 @@
+package dashboard
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"covey/internal/coordinator"
+	"covey/internal/noise"
+	"covey/internal/pki"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// studyModel is one study as shown.
+type studyModel struct {
+	Name, Path string
+	Digest     study.Digest
+	Status     status
+	Sentence   string // what goes on, or how it ended
+	Deadline   *moment
+	Overdue    bool
+	Waiting    []string
+	Code       study.Code
+	Meaning    Meaning
+	Culprit    string
+
+	Released, Queries int
+	Facts             []fact
+	Approvals         []approvalRow
+	Approved          int
+
+	Cells   []cell
+	Hidden  int // rounds before the first cell
+	Retried int
+	Tags    string // what the cells' letters mean
+	Table   []roundRow
+
+	Privacy privacyModel
+	Charts  []chart
+	Result  *resultModel
+	Key     string // fingerprint of the key that signs results
+}
+
+type fact struct{ Name, Value string }
+
+type approvalRow struct {
+	Name   string
+	Units  int
+	State  status
+	Match  string // what binds the site to this digest
+	Missed int    // released queries without it
+	Joined bool   // its identity key is the registry's
+}
+
+// cell is one query in the strip.
+type cell struct {
+	Top, Bottom string // kind, and survivors
+	Class       string // full, part, open or todo
+	Retried     int
+	Title       string
+}
+
+type roundRow struct {
+	Query                  int
+	What                   string
+	Slot, Retried          int
+	Survivors, Missing     string
+	Took, Noise, Turn, Rho string
+	At                     *moment
+}
+
+type privacyModel struct {
+	Epsilon, Delta, Charged string
+	Rho, RhoCharged         string
+	Share                   int // percent of ρ
+	Unit, Noise, Collusion  string
+}
+
+type resultModel struct {
+	Components []string // headings
+	Rows       []loadingRow
+	Left       int // columns that are not shown
+	Explained  []explainedRow
+	Total      string
+	Output     string
+	Method     string
+}
+
+type loadingRow struct {
+	Column string
+	Values []loading
+}
+
+type loading struct {
+	Text string
+	// X and Width are of a bar about the middle of 100.
+	X, Width float64
+	Class    string
+}
+
+type explainedRow struct{ Component, Variance, Interval, Ratio string }
+
+const (
+	mostCells   = 120
+	mostColumns = 16
+	mostShown   = 4 // components
+)
+
+func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyModel {
+	p := s.Plan
+	m := &studyModel{
+		Name: s.Name, Path: "/studies/" + s.Digest.String(), Digest: s.Digest, Status: statusOf(s.View), Overdue: s.Overdue,
+		Code: s.Code, Meaning: meaning(s.Code), Culprit: s.Culprit, Released: s.Released, Queries: s.Released + s.Left, Key: o.Key,
+	}
+	if s.Status == round.StatusEnded {
+		m.Queries = max(m.Released, len(p.Queries))
+	}
+	if o.Leading {
+		m.Deadline, m.Waiting = d.moment(s.Deadline, true), s.Waiting
+	}
+	m.Sentence, m.Tags = sentence(s, o.Leading), tags(p)
+	m.facts(s)
+	m.approvals(s, o)
+	d.rounds(m, s)
+	m.privacy(s)
+	m.Charts = charts(s)
+	if s.Status == round.StatusCompleted {
+		if r, err := d.source.Result(s.Digest); err == nil {
+			m.Result = newResultModel(r)
+			m.Charts = append(m.Charts, scree(r)...)
+		} else {
+			d.log.Error("dashboard: a completed study has no result", "study", s.Digest, "error", err)
+		}
+	}
+	return m
+}
+
+// sentence says in words where a study stands.
+func sentence(s coordinator.Story, leading bool) string {
+	switch s.Status {
+	case round.StatusProposed:
+		return "Each site's operator, or its policy, decides. The study begins when all have approved."
+	case round.StatusSetup:
+		return "The sites make one-time keys, share them and sign the setup over the digest."
+	case round.StatusRunning:
+		what := "Query " + strconv.Itoa(s.Released+1) + ": " + describe(s.Kind, s.Of, s.Round, s.Run, s.Plan)
+		if !leading {
+			return what + "."
+		}
+		return what + ". " + map[string]string{
+			"upload": "Sites upload masked sums.",
+			"sign":   "Sites sign the set of those whose uploads are in.",
+			"open":   "Sites send the key shares that open the total.",
+		}[s.Phase]
+	case round.StatusCompleted:
+		return "The result stands. Download it and verify it: no trust in this page is needed."
+	}
+	return ""
+}
+
+var kindText = map[study.Kind]string{
+	study.KindPower: "power step", study.KindHistogram: "norms for the clip radius", study.KindMean: "mean of the columns",
+	study.KindMoment: "second-moment matrix", study.KindVariance: "explained variance", study.KindTotal: "total variance",
+	study.KindRows: "rows per unit", study.KindLambda: "scale Λ", study.KindSelect: "scale Λ, chosen",
+}
+
+func describe(kind, of study.Kind, t, run int, p *study.Plan) string {
+	text := kindText[kind]
+	switch kind {
+	case study.KindPower:
+		text = fmt.Sprintf("power step %d of %d", t+1, p.Rounds)
+		if p.Runs() > 1 {
+			text += fmt.Sprintf(" for component %d", run+1)
+		}
+	case study.KindHistogram:
+		if of != "" && of != study.KindPower {
+			text += " of the " + kindText[of]
+		}
+	}
+	return text
+}
+
+// tag is the kind in a cell's few letters.
+func tag(kind study.Kind, t int) string {
+	if kind == study.KindPower {
+		return "t" + strconv.Itoa(t+1)
+	}
+	return map[study.Kind]string{
+		study.KindHistogram: "R", study.KindMean: "mean", study.KindMoment: "YᵀY", study.KindVariance: "var",
+		study.KindTotal: "tot", study.KindRows: "rows", study.KindLambda: "Λ", study.KindSelect: "Λ",
+	}[kind]
+}
+
+// tags says what the letters mean that the plan's cells have.
+func tags(p *study.Plan) string {
+	var out []string
+	for _, k := range []struct {
+		kind study.Kind
+		text string
+	}{
+		{study.KindRows, "rows: rows per unit"}, {study.KindLambda, "Λ: the scale"}, {study.KindSelect, "Λ: the scale"}, {study.KindMean, "mean: of the columns"},
+		{study.KindHistogram, "R: norms for a clip radius"}, {study.KindPower, "t: a power step"}, {study.KindMoment, "YᵀY: the second-moment matrix"},
+		{study.KindVariance, "var: explained variance"}, {study.KindTotal, "tot: total variance"},
+	} {
+		if slices.ContainsFunc(p.Queries, func(q study.Query) bool { return q.Kind == k.kind }) {
+			out = append(out, k.text)
+		}
+	}
+	return strings.Join(out, "; ") + "."
+}
+
+func (m *studyModel) facts(s coordinator.Story) {
+	spec := s.Plan.Proposal.Spec
+	method := spec.Method
+	if s.Method != "" && s.Method != spec.Method {
+		method += ": " + s.Method
+	}
+	m.Facts = []fact{
+		{"Data set", spec.Dataset}, {"Units", grouped(s.Plan.N)}, {"Columns", strconv.Itoa(s.Plan.D)},
+		{"Components", strconv.Itoa(s.Plan.K())}, {"Method", method}, {"Sites in a sum", fmt.Sprintf("%d to %d", s.Plan.Thresholds.MinSurvivors, s.Plan.Thresholds.Sites)},
+		{"A missing site", map[string]string{study.DropoutWait: "is waited for", study.DropoutContinue: "is left out"}[spec.OnDropout]},
+	}
+}
+
+// grouped prints a count with thin spaces between thousands.
+func grouped(n int) string {
+	text := strconv.Itoa(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "\u202f" + text[at:]
+	}
+	return text
+}
+
+func (m *studyModel) approvals(s coordinator.Story, o coordinator.Overview) {
+	prints := map[string]string{}
+	for _, site := range o.Sites {
+		prints[site.Name] = site.Fingerprint
+	}
+	for i, site := range s.Sites {
+		row := approvalRow{Name: site.Name, Units: site.Units, Joined: prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
+		switch site.Verdict {
+		case round.VerdictApproved:
+			row.State = status{"approved", "good", "✓"}
+			row.Match = "by its decision"
+			m.Approved++
+		case round.VerdictRejected:
+			row.State = status{"rejected", "bad", "✕"}
+		default:
+			row.State = status{"not yet", "wait", "◔"}
+		}
+		if site.Signed {
+			row.Match = "signed by its key"
+		}
+		for _, r := range s.Rounds {
+			if !slices.Contains(r.Survivors, i) {
+				row.Missed++
+			}
+		}
+		m.Approvals = append(m.Approvals, row)
+	}
+}
+
+// rounds makes the strip and the table: released, open, and still to come.
+func (d *Dashboard) rounds(m *studyModel, s coordinator.Story) {
+	sites := len(s.Plan.Proposal.Roster)
+	before := time.Time{}
+	for i, r := range s.Rounds {
+		c := cell{Top: tag(r.Kind, r.Round), Bottom: fmt.Sprintf("%d/%d", len(r.Survivors), sites), Class: "full", Retried: r.Retried}
+		if len(r.Survivors) < sites {
+			c.Class = "part"
+		}
+		row := roundRow{
+			Query: r.Query + 1, What: describe(r.Kind, r.Of, r.Round, r.Run, s.Plan), Slot: r.Slot, Retried: r.Retried,
+			Survivors: c.Bottom, Missing: missing(r.Survivors, s.Plan), Rho: number(r.Rho), Noise: "–", Turn: "–", Took: "–", At: d.moment(r.At, false),
+		}
+		if r.NoiseToSignal >= 0 {
+			row.Noise = short3(r.NoiseToSignal)
+		}
+		if r.Turn >= 0 {
+			row.Turn = strconv.FormatFloat(r.Turn, 'f', 1, 64) + "°"
+		}
+		if !before.IsZero() && !r.At.IsZero() {
+			row.Took = took(r.At.Sub(before))
+		}
+		before = r.At
+		c.Title = fmt.Sprintf("Query %d, %s, slot %d: %d of %d sites", i+1, row.What, r.Slot, len(r.Survivors), sites)
+		if row.Missing != "" {
+			c.Title += ", without " + row.Missing
+		}
+		if row.Took != "–" {
+			c.Title += ", " + row.Took
+		}
+		if r.Retried > 0 {
+			c.Title += ", " + retries(r.Retried)
+			m.Retried++
+		}
+		m.Cells, m.Table = append(m.Cells, c), append(m.Table, row)
+	}
+	if s.Status == round.StatusRunning {
+		uploaded := 0
+		for _, site := range s.Sites {
+			if site.Uploaded {
+				uploaded++
+			}
+		}
+		c := cell{Top: tag(s.Kind, s.View.Round), Bottom: fmt.Sprintf("%d/%d", uploaded, sites), Class: "open", Retried: s.Slot}
+		if n := len(s.Rounds); n > 0 {
+			c.Retried = s.Slot - s.Rounds[n-1].Slot - 1
+		}
+		c.Title = fmt.Sprintf("Query %d, %s, slot %d: open now", len(s.Rounds)+1, describe(s.Kind, s.Of, s.View.Round, s.Run, s.Plan), s.Slot)
+		if c.Retried > 0 {
+			c.Title += ", " + retries(c.Retried)
+			m.Retried++
+		}
+		m.Cells = append(m.Cells, c)
+	}
+	m.Hidden = max(0, len(m.Cells)-mostCells)
+	m.Cells, m.Table = m.Cells[m.Hidden:], m.Table[max(0, len(m.Table)-mostCells):]
+	if s.Status == round.StatusEnded {
+		return
+	}
+	for n := len(m.Cells) + m.Hidden; n < m.Queries && len(m.Cells) < mostCells; n++ {
+		m.Cells = append(m.Cells, cell{Top: "·", Class: "todo", Title: fmt.Sprintf("Query %d: to come", n+1)})
+	}
+}
+
+func retries(n int) string {
+	if n == 1 {
+		return "retried once"
+	}
+	return fmt.Sprintf("retried %d times", n)
+}
+
+func missing(survivors []int, p *study.Plan) string {
+	var out []string
+	for i, site := range p.Proposal.Roster {
+		if !slices.Contains(survivors, i) {
+			out = append(out, site.Name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func took(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
+	case d < 2*time.Minute:
+		return strconv.FormatFloat(d.Seconds(), 'f', 0, 64) + " s"
+	}
+	return d.Round(time.Second).String()
+}
+
+// short3 prints a noise-to-signal, which can be the largest float.
+func short3(v float64) string {
+	if v > 1e4 {
+		return "all noise"
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// privacy is what was planned and what is charged, by the conversion of internal/noise,
+// which rounds up; with the paper's accountant ε is the proposal's for the whole.
+func (m *studyModel) privacy(s coordinator.Story) {
+	spec, t := s.Plan.Proposal.Spec, s.Plan.Thresholds
+	m.Privacy = privacyModel{
+		Epsilon: number(spec.Epsilon), Delta: number(spec.Delta), Rho: number(s.RhoPlanned), RhoCharged: number(s.Rho), Charged: "0",
+		Share: int(math.Round(100 * min(1, s.Rho/s.RhoPlanned))), Unit: "one row", Collusion: t.Collusion(),
+		Noise: "central: the coordinator that leads sees exact sums over all sites, nobody else does",
+	}
+	if e := charged(s.Rho, s.View); e > 0 {
+		m.Privacy.Charged = number(e)
+	}
+	if spec.Unit != "" {
+		m.Privacy.Unit = fmt.Sprintf("all rows of one %q at one site", spec.Unit)
+	}
+	if spec.Noise == study.NoiseDistributed {
+		m.Privacy.Noise = "distributed: every site adds its share, nobody sees an exact sum"
+	}
+}
+
+// charged is the ε of what was charged so far, at the study's δ, and never more than
+// was planned.
+func charged(rho float64, v coordinator.View) float64 {
+	e, err := noise.Epsilon(rho, v.Delta)
+	if err != nil {
+		return v.Epsilon
+	}
+	return min(e, v.Epsilon)
+}
+
+func studyNotices(s coordinator.Story) []notice {
+	if s.Overdue && len(s.Waiting) > 0 {
+		return []notice{{"warn", fmt.Sprintf("%s is past its deadline and waits for %s. At those sites: `agent status`.", s.Name, strings.Join(s.Waiting, ", "))}}
+	}
+	return nil
+}
+
+func newResultModel(r *study.Result) *resultModel {
+	m := &resultModel{Output: r.Output, Method: r.Method}
+	shown := r.Components[:min(len(r.Components), mostShown)]
+	for i := range shown {
+		m.Components = append(m.Components, fmt.Sprintf("Component %d", i+1))
+	}
+	// The columns that weigh most in any component shown, in their own order.
+	order := make([]int, r.D)
+	weight := make([]float64, r.D)
+	for j := range order {
+		order[j] = j
+		for _, c := range shown {
+			weight[j] = max(weight[j], math.Abs(c[j]))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
+	m.Left = max(0, r.D-mostColumns)
+	order = order[:min(r.D, mostColumns)]
+	slices.Sort(order)
+	for _, j := range order {
+		row := loadingRow{Column: r.Columns[j]}
+		for _, c := range shown {
+			l := loading{Text: strconv.FormatFloat(c[j], 'f', 3, 64), X: 50, Width: 50 * min(1, math.Abs(c[j])), Class: "plus"}
+			if c[j] < 0 {
+				l.X, l.Class = 50-l.Width, "minus"
+			}
+			row.Values = append(row.Values, l)
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	for i, v := range r.ExplainedVariance {
+		if i == mostShown*3 {
+			break
+		}
+		row := explainedRow{Component: strconv.Itoa(i + 1), Variance: number(v), Ratio: "–"}
+		row.Interval = number(r.VarianceInterval[i][0]) + " to " + number(r.VarianceInterval[i][1])
+		if i < len(r.VarianceRatio) {
+			row.Ratio = strconv.FormatFloat(100*r.VarianceRatio[i], 'f', 1, 64) + "%"
+		}
+		m.Explained = append(m.Explained, row)
+	}
+	if r.TotalInterval != nil {
+		m.Total = fmt.Sprintf("%s (95%%: %s to %s)", number(r.TotalVariance), number(r.TotalInterval[0]), number(r.TotalInterval[1]))
+	}
+	return m
+}

@@ -1,0 +1,267 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"covey/internal/dashboard"
+	"covey/internal/pki"
+)
+
+// Dashboard is where a coordinator's page is served, and to whom. The zero one is off.
+type Dashboard struct {
+	// Listen is host:port.
+	Listen string `toml:"listen" comment:"host:port of the read-only page and /metrics. On loopback it speaks plain HTTP: reach it by an SSH tunnel."`
+	// Hosts are names beside localhost and Listen's host.
+	Hosts []string `toml:"hosts,omitempty" comment:"Names that the page is reached by; a request for another is refused."`
+	// Certificate and Key are PEM files, read again when they change. The federation's own
+	// certificates are Ed25519, which browsers do not take.
+	Certificate string `toml:"certificate,omitempty" comment:"PEM file of a certificate that browsers trust. Needed beyond loopback."`
+	Key         string `toml:"key,omitempty"`
+	// ClientCA lets in whoever shows a certificate of it.
+	ClientCA string `toml:"client_ca,omitempty" comment:"PEM file of a CA: its client certificates are operators' and log in. Never the federation's."`
+	// PlainHTTP allows plain HTTP beyond loopback.
+	PlainHTTP bool `toml:"plain_http,omitempty" comment:"Plain HTTP beyond loopback, for a proxy in front that speaks TLS."`
+}
+
+// TokenFile of a data folder logs in at the page; mode 0600.
+const TokenFile = "dashboard.token"
+
+func (d Dashboard) check() error {
+	if d.Listen == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(d.Listen)
+	if err != nil {
+		return bad("dashboard %q: host:port is wanted, such as 127.0.0.1:7480", d.Listen)
+	}
+	if (d.Certificate == "") != (d.Key == "") {
+		return bad("the dashboard's certificate and key go together")
+	}
+	if d.ClientCA != "" && d.Certificate == "" {
+		return bad("the dashboard's client_ca needs a certificate: operators log in over TLS")
+	}
+	ip := net.ParseIP(host)
+	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
+	if !loopback && d.Certificate == "" && !d.PlainHTTP {
+		return bad("the dashboard at %q would send its token in the clear: give it a certificate and key, or listen on 127.0.0.1 and use an SSH tunnel, or set plain_http behind a proxy that speaks TLS", d.Listen)
+	}
+	return nil
+}
+
+// names that the page is reached by.
+func (d Dashboard) names() []string {
+	host, _, err := net.SplitHostPort(d.Listen)
+	if ip := net.ParseIP(host); err != nil || host == "" || ip != nil && ip.IsUnspecified() {
+		return d.Hosts
+	}
+	return append([]string{host}, d.Hosts...)
+}
+
+// tls gives the page's configuration, nil for plain HTTP.
+func (d Dashboard) tls(authority *pki.Authority) (*tls.Config, error) {
+	if d.Certificate == "" {
+		return nil, nil
+	}
+	pair := &keyPair{certificate: d.Certificate, key: d.Key}
+	if _, err := pair.get(nil); err != nil {
+		return nil, bad("the dashboard's certificate: %v", err)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: pair.get, SessionTicketsDisabled: true}
+	if d.ClientCA != "" {
+		text, err := os.ReadFile(d.ClientCA)
+		if err != nil {
+			return nil, bad("the dashboard's client_ca: %v", err)
+		}
+		config.ClientCAs = x509.NewCertPool()
+		if !config.ClientCAs.AppendCertsFromPEM(text) {
+			return nil, bad("the dashboard's client_ca %s holds no certificate", d.ClientCA)
+		}
+		// Every site has a certificate of the federation.
+		if _, err := authority.CA().Verify(x509.VerifyOptions{Roots: config.ClientCAs, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}); err == nil {
+			return nil, bad("the dashboard's client_ca is the federation's: every site would be an operator")
+		}
+		config.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	return config, nil
+}
+
+// keyPair is read again when its file changes, so that a renewal needs no restart.
+type keyPair struct {
+	certificate, key string
+	mu               sync.Mutex
+	read             time.Time
+	pair             *tls.Certificate
+}
+
+func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	info, err := os.Stat(k.certificate)
+	if err == nil && (k.pair == nil || !info.ModTime().Equal(k.read)) {
+		var pair tls.Certificate
+		if pair, err = tls.LoadX509KeyPair(k.certificate, k.key); err == nil {
+			k.pair, k.read = &pair, info.ModTime()
+		}
+	}
+	if k.pair != nil {
+		return k.pair, nil // the old one is better than none, in the middle of a renewal
+	}
+	return nil, err
+}
+
+// dashboardToken reads the token of a data folder, or makes it. A crash leaves none, or
+// all of it: it is one write.
+func dashboardToken(dir string) (string, error) {
+	path := filepath.Join(dir, TokenFile)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		token := rand.Text() + rand.Text() // 260 bits
+		_, err = io.WriteString(f, token+"\n")
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+			os.Remove(path)
+		}
+		return token, err
+	}
+	if !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
+		return "", bad("%s is open to others (mode %04o): delete it, and a new one is made", TokenFile, info.Mode().Perm())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(text))
+	if len(token) < 32 {
+		return "", bad("%s holds no token of 32 characters or more: delete it, and a new one is made", TokenFile)
+	}
+	return token, nil
+}
+
+// openDashboard listens for the page, where it is configured.
+func (n *Node) openDashboard(dir string) error {
+	d := n.Config.Dashboard
+	for _, path := range []*string{&d.Certificate, &d.Key, &d.ClientCA} {
+		if *path != "" && !filepath.IsAbs(*path) {
+			*path = filepath.Join(dir, *path) // as in the file that names it
+		}
+	}
+	if n.options.Dashboard != nil {
+		d = *n.options.Dashboard
+	}
+	if d.Listen == "" {
+		return nil
+	}
+	if err := d.check(); err != nil {
+		return err
+	}
+	config, err := d.tls(n.authority)
+	if err != nil {
+		return err
+	}
+	token, err := dashboardToken(dir)
+	if err != nil {
+		return err
+	}
+	if n.watchers, err = n.options.Listen(d.Listen); err != nil {
+		return err
+	}
+	n.board = dashboard.New(dashboard.Options{
+		Source: n.Coordinator, Cluster: n.cluster, Token: token, Hosts: d.names(), Logger: n.log, Now: n.now,
+	})
+	n.boardTLS = config
+	return nil
+}
+
+// Watching gives the address of the page, nil where there is none, and whether it
+// speaks TLS.
+func (n *Node) Watching() (address net.Addr, tls bool) {
+	if n.watchers == nil {
+		return nil, false
+	}
+	return n.watchers.Addr(), n.boardTLS != nil
+}
+
+// boardServer serves the page. Streams end when the dashboard is closed.
+func (n *Node) boardServer(ctx context.Context) *http.Server {
+	return &http.Server{
+		Handler: n.board.Handler(), TLSConfig: n.boardTLS, ReadHeaderTimeout: requestTime, ReadTimeout: requestTime, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+}
+
+// cluster is the coordinators as this one knows them and reaches them.
+func (n *Node) cluster() dashboard.Cluster {
+	c := dashboard.Cluster{Self: n.Config.Name, Leader: n.replica.LeaderID()}
+	peers, err := n.replica.Peers()
+	if err != nil {
+		return c // the process is ending
+	}
+	n.reached.mu.Lock()
+	defer n.reached.mu.Unlock()
+	for _, p := range peers {
+		shown := dashboard.Peer{Name: p.ID, Address: p.Address, Voter: p.Voter, Reached: p.ID == n.Config.Name || n.reached.peers[p.ID]}
+		if n.port == nil {
+			shown.Address = "" // in memory
+		}
+		c.Peers = append(c.Peers, shown)
+	}
+	return c
+}
+
+// reached says which others answered when last tried.
+type reached struct {
+	mu    sync.Mutex
+	peers map[string]bool
+}
+
+// probeEvery is how often the others are tried while somebody may watch.
+const probeEvery = 2 * time.Second
+
+// probe tries the others' ports: a handshake says that the other is there and holds its
+// certificate.
+func (n *Node) probe(ctx context.Context) {
+	for {
+		found := map[string]bool{}
+		peers, _ := n.replica.Peers()
+		for _, p := range peers {
+			if p.ID == n.Config.Name {
+				continue
+			}
+			try, cancel := context.WithTimeout(ctx, probeEvery)
+			if conn, err := n.port.DialOperator(try, p.Address); err == nil {
+				conn.Close()
+				found[p.ID] = true
+			}
+			cancel()
+		}
+		n.reached.mu.Lock()
+		n.reached.peers = found
+		n.reached.mu.Unlock()
+		select {
+		case <-time.After(probeEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
