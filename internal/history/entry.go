@@ -160,6 +160,9 @@ func (c *Checker) read(data []byte) *entry {
 	switch e.Kind {
 	case round.EntryPrepared:
 		c.announced(s, e.Attempt, e.Announcements)
+		if s.plan.Thresholds.Sparse() {
+			c.drawn(s, e.Attempt, e.Nonces)
+		}
 	case round.EntrySurvivors:
 		s.hashes[secagg.Survivors(e.Survivors).Hash()] = e.Survivors
 		c.followTotal(s, e.Query, e.Survivors)

@@ -54,6 +54,10 @@ func (c *Checker) sent(e failpoint.Event) {
 	case "announcement":
 		need("setup.announcement", -1, -1)
 		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.body)
+	case "nonce":
+		// The graph is drawn of it: whoever made an announcement after it could choose the graph.
+		need("setup.announcements", -1, -1)
+		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.body)
 	case "boxes":
 		need("setup.boxes", -1, -1)
 		c.same(s, said{site: i, kind: m.kind, a: int(m.attempt)}, m.list...)
@@ -163,8 +167,14 @@ const sharesHeader = len("covey secagg shares v1\x00") + len("covey secagg relea
 
 func (c *Checker) shared(s *run, site int, m message) {
 	at, n := place{m.query, m.slot}, len(s.sites)
-	if len(m.body) != sharesHeader+32*n {
-		c.fail(Readable, s, m.query, m.slot, "site %d's shares are not %d bytes long", site, sharesHeader+32*n)
+	setup := s.setup(s.asks[at].Attempt)
+	if setup == nil {
+		c.fail(Readable, s, m.query, m.slot, "site %d sends shares before a setup", site)
+		return
+	}
+	held := setup.Graph().Held(site)
+	if len(m.body) != sharesHeader+32*len(held) {
+		c.fail(Readable, s, m.query, m.slot, "site %d's shares are not %d bytes long", site, sharesHeader+32*len(held))
 		return
 	}
 	header := hashOf(m.body[:sharesHeader])
@@ -184,7 +194,8 @@ func (c *Checker) shared(s *run, site int, m message) {
 		if s.kinds[in] == nil {
 			s.kinds[in] = make([]kinds, n)
 		}
-		for j := range n {
+		for _, share := range held {
+			j := share.Dealer
 			k := &s.kinds[in][j]
 			if secagg.Survivors(u).Contains(j) {
 				k.self = true
@@ -242,8 +253,14 @@ func (c *Checker) received(e failpoint.Event) {
 	c.search("a message to a site", e.Data, everything)
 	at := place{m.query, m.slot}
 	switch m.kind {
-	case "deal":
+	case "reveal":
 		c.announced(s, m.attempt, m.list)
+	case "deal":
+		if s.plan.Thresholds.Sparse() {
+			c.drawn(s, m.attempt, m.nonces)
+		} else {
+			c.announced(s, m.attempt, m.list)
+		}
 	case "release":
 		s.hashes[secagg.Survivors(m.survivors).Hash()] = m.survivors
 		if !s.decided(at, m.survivors) {

@@ -12,7 +12,8 @@ import (
 
 // setup is one attempt's announcements, checked when they are needed.
 type setup struct {
-	announcements [][]byte
+	announcements [][]byte // on the sparse graph their heads
+	nonces        [][]byte
 	verified      *secagg.Setup
 	err           error
 }
@@ -29,6 +30,19 @@ func (c *Checker) announced(s *run, attempt uint32, announcements [][]byte) {
 	}
 }
 
+// drawn takes the nonces of the sparse graph that sites were shown or the log holds.
+func (c *Checker) drawn(s *run, attempt uint32, nonces [][]byte) {
+	old := s.setups[attempt]
+	switch {
+	case old == nil:
+		c.fail(OneQuestion, s, -1, -1, "attempt %d has nonces before announcements", attempt)
+	case old.nonces == nil:
+		old.nonces = nonces
+	case !sameList(old.nonces, nonces):
+		c.fail(OneQuestion, s, -1, -1, "attempt %d has two sets of nonces", attempt)
+	}
+}
+
 // setup gives an attempt's verified setup, nil if it is not to be had.
 func (s *run) setup(attempt uint32) *secagg.Setup {
 	a := s.setups[attempt]
@@ -36,7 +50,15 @@ func (s *run) setup(attempt uint32) *secagg.Setup {
 		return nil
 	}
 	if a.verified == nil && a.err == nil {
-		a.verified, a.err = secagg.Verify(s.plan.Setup(attempt), a.announcements)
+		cfg := s.plan.Setup(attempt)
+		if !s.plan.Thresholds.Sparse() {
+			a.verified, a.err = secagg.Verify(cfg, a.announcements)
+			return a.verified
+		}
+		var board *secagg.Board
+		if board, a.err = secagg.VerifyHeads(cfg, a.announcements); a.err == nil {
+			a.verified, a.err = board.Draw(a.nonces)
+		}
 	}
 	return a.verified
 }

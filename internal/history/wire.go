@@ -22,6 +22,7 @@ type message struct {
 	approved    bool     // of a decision
 	body        []byte   // what the message is about
 	list        [][]byte // announcements, boxes, a certificate
+	nonces      [][]byte // of the sparse graph
 	survivors   []int
 	code        study.Code
 	final       *final
@@ -46,6 +47,9 @@ func readSite(raw []byte) (message, error) {
 	case *covey.SiteMessage_Announcement:
 		a := b.Announcement
 		return about(a.GetStudy(), message{kind: "announcement", attempt: a.GetAttempt(), body: a.GetSigned()})
+	case *covey.SiteMessage_Nonce:
+		n := b.Nonce
+		return about(n.GetStudy(), message{kind: "nonce", attempt: n.GetAttempt(), body: n.GetNonce()})
 	case *covey.SiteMessage_Boxes:
 		return about(b.Boxes.GetStudy(), message{kind: "boxes", attempt: b.Boxes.GetAttempt(), list: b.Boxes.GetBoxes()})
 	case *covey.SiteMessage_Confirmation:
@@ -78,9 +82,12 @@ func readCoordinator(raw []byte) (message, error) {
 		return message{kind: "proposal", study: study.DigestOf(b.Proposal.GetBody()), body: b.Proposal.GetBody()}, nil
 	case *covey.CoordinatorMessage_Announce:
 		return about(b.Announce.GetStudy(), message{kind: "announce", attempt: b.Announce.GetAttempt()})
+	case *covey.CoordinatorMessage_Reveal:
+		r := b.Reveal
+		return about(r.GetStudy(), message{kind: "reveal", attempt: r.GetAttempt(), list: r.GetAnnouncements()})
 	case *covey.CoordinatorMessage_Deal:
 		d := b.Deal
-		return about(d.GetStudy(), message{kind: "deal", attempt: d.GetAttempt(), list: d.GetAnnouncements()})
+		return about(d.GetStudy(), message{kind: "deal", attempt: d.GetAttempt(), list: d.GetAnnouncements(), nonces: d.GetNonces()})
 	case *covey.CoordinatorMessage_Confirm:
 		return about(b.Confirm.GetStudy(), message{kind: "confirm", attempt: b.Confirm.GetAttempt(), list: b.Confirm.GetBoxes()})
 	case *covey.CoordinatorMessage_Confirmed:

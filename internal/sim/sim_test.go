@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/failpoint"
 	"covey/internal/study"
 )
 
@@ -98,6 +99,25 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%d of %d studies completed: %v", out.Completed, len(kinds), out.Ended)
 			}
 		})
+	}
+}
+
+// TestSparse: with more than 64 sites the graph is drawn; one site is lost while sums are added up,
+// and comes back, a leader is lost too. Every sum is opened again from the wire.
+func TestSparse(t *testing.T) {
+	out := do(t, Run{
+		Options: Options{Seed: 5, Coordinators: 3, Sites: 66}, Studies: 1,
+		Faults: []Fault{
+			{Kind: TrapAgent, A: 7, Point: "ledger.upload", Phase: failpoint.After, For: 30 * time.Second},
+			{Kind: TrapLeader, Point: failpoint.Log, Phase: failpoint.After, Left: 70, For: time.Second},
+		},
+		Spec: func(_ int, s *study.Spec) {
+			s.Rounds, s.Radius, s.Corrupt, s.Dropout, s.SpareSlots = 2, "4", 3, 0.05, 2
+			s.OnDropout = study.DropoutContinue
+		},
+	})
+	if out.Completed != 1 || out.Kills < 2 {
+		t.Errorf("%d of 1 studies completed (%v), %d of 2 processes killed", out.Completed, out.Ended, out.Kills)
 	}
 }
 
