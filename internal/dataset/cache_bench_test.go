@@ -25,8 +25,7 @@ func BenchmarkCache(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Run("convert", func(b *testing.B) {
-		b.SetBytes(source.Size())
-		for b.Loop() {
+		perCore(b, source.Size(), func() {
 			d, _, err := c.convert(s, q, ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
@@ -34,11 +33,10 @@ func BenchmarkCache(b *testing.B) {
 			if err := d.abandon(); err != nil {
 				b.Fatal(err)
 			}
-		}
+		})
 	})
 	b.Run("load and verify", func(b *testing.B) {
-		b.SetBytes(source.Size())
-		for b.Loop() {
+		perCore(b, source.Size(), func() {
 			again, err := c.Load(s, q, "bench", ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
@@ -46,30 +44,27 @@ func BenchmarkCache(b *testing.B) {
 			if err := errors.Join(again.Verify(), again.Close()); err != nil {
 				b.Fatal(err)
 			}
-		}
+		})
 	})
 	b.Run("verify", func(b *testing.B) {
-		b.SetBytes(stored.size)
-		for b.Loop() {
+		perCore(b, stored.size, func() {
 			if err := stored.Verify(); err != nil {
 				b.Fatal(err)
 			}
-		}
+		})
 	})
 	text, err := os.ReadFile(path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("sha-256 of the source in memory", func(b *testing.B) {
-		b.SetBytes(int64(len(text)))
-		for b.Loop() {
+		perCore(b, int64(len(text)), func() {
 			sha256.Sum256(text)
-		}
+		})
 	})
 	b.Run("crc-32c in memory", func(b *testing.B) {
-		b.SetBytes(int64(len(text)))
-		for b.Loop() {
+		perCore(b, int64(len(text)), func() {
 			crc32.Checksum(text, castagnoli)
-		}
+		})
 	})
 }

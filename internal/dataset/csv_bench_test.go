@@ -53,16 +53,14 @@ func BenchmarkCSV(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(name+"/ours", func(b *testing.B) {
-			b.SetBytes(info.Size())
-			for b.Loop() {
+			perCore(b, info.Size(), func() {
 				if _, err := ReadCSV(path, columns, "", MissingError); err != nil {
 					b.Fatal(err)
 				}
-			}
+			})
 		})
 		b.Run(name+"/stdlib", func(b *testing.B) {
-			b.SetBytes(info.Size())
-			for b.Loop() {
+			perCore(b, info.Size(), func() {
 				text, err := os.ReadFile(path)
 				if err != nil {
 					b.Fatal(err)
@@ -70,7 +68,7 @@ func BenchmarkCSV(b *testing.B) {
 				if _, err := slowCSV(path, text, columns, "", MissingError); err != nil {
 					b.Fatal(err)
 				}
-			}
+			})
 		})
 	}
 }

@@ -15,10 +15,11 @@ type Format string
 const (
 	CSV     Format = "csv"
 	CSVGzip Format = "csv.gz"
+	Parquet Format = "parquet"
 )
 
 // Formats lists the formats of files.
-var Formats = []Format{CSV, CSVGzip}
+var Formats = []Format{CSV, CSVGzip, Parquet}
 
 // FormatOf gives the format that a file's name says, or "".
 func FormatOf(path string) Format {
@@ -56,7 +57,7 @@ type Request struct {
 // ReadOptions are what a reader may be given besides the data's description.
 type ReadOptions struct {
 	// Progress is called about every 256 KiB with the bytes read so far and
-	// the file's size, on the reading goroutine. May be nil.
+	// the file's size, on one goroutine at a time. May be nil.
 	Progress func(read, total int64)
 }
 
@@ -129,7 +130,7 @@ func (s Source) scan(q Request, o ReadOptions, prepare func(*builder), header *[
 	if err := t.rows(b); err != nil {
 		return nil, nil, err
 	}
-	r, err := b.finish("no rows follow the header")
+	r, err := b.finish()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,6 +168,8 @@ func (s Source) table(src *source) (table, error) {
 		return openCSV(src, src)
 	case CSVGzip:
 		return openGzip(src)
+	case Parquet:
+		return openParquet(src)
 	case "":
 		return nil, &Error{File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends())}
 	}

@@ -83,7 +83,8 @@ type builder struct {
 	seen    map[string]int
 	units   []int32
 	absent  []int
-	count   int // rows, the one under way not among them
+	odds    []bool // of columnar
+	count   int    // rows, the one under way not among them
 	reserve func(rows float64)
 }
 
@@ -221,12 +222,16 @@ func (b *builder) flush() error {
 }
 
 // finish gives what is known of all rows, without values and hash.
-func (b *builder) finish(empty string) (*Rows, error) {
+func (b *builder) finish() (*Rows, error) {
 	if err := b.flush(); err != nil {
 		return nil, err
 	}
 	if b.count == 0 {
-		return nil, &Error{File: b.file, Reason: empty}
+		reason := "has no rows"
+		if b.word == "line" {
+			reason = "no rows follow the header"
+		}
+		return nil, &Error{File: b.file, Reason: reason}
 	}
 	r := &Rows{Rows: b.count, Units: b.count, D: len(b.columns), Dropped: len(b.absent), Absent: b.absent}
 	if b.seen != nil {

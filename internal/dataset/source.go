@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
 )
 
 const bufferSize = 256 << 10
@@ -19,6 +20,8 @@ type source struct {
 	hash     hash.Hash
 	read     int64
 	progress func(read, total int64)
+	beside   chan error  // what hashBeside ends with; nil if it does not run
+	stop     atomic.Bool // hashBeside, early
 }
 
 func open(path string, o ReadOptions) (*source, error) {
@@ -41,19 +44,49 @@ func open(path string, o ReadOptions) (*source, error) {
 // Read gives a parser that goes from the first byte to the last what is hashed.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.file.Read(p)
-	s.hash.Write(p[:n]) // never fails (hash.Hash)
-	s.read += int64(n)
-	if s.progress != nil && n > 0 {
-		s.progress(s.read, s.before.Size())
-	}
+	s.took(p[:n])
 	return n, err
 }
 
-// finish reads what a parser may have left, or all for one that reads here and there, gives the hash of all bytes and
+func (s *source) took(p []byte) {
+	s.hash.Write(p) // never fails (hash.Hash)
+	s.read += int64(len(p))
+	if s.progress != nil && len(p) > 0 {
+		s.progress(s.read, s.before.Size())
+	}
+}
+
+// hashBeside hashes the file on a goroutine of its own, for a parser that reads here and there.
+func (s *source) hashBeside() {
+	s.beside = make(chan error, 1)
+	go func() {
+		buffer, at := make([]byte, bufferSize), int64(0)
+		for !s.stop.Load() {
+			n, err := s.file.ReadAt(buffer, at)
+			s.took(buffer[:n])
+			if at += int64(n); err != nil {
+				if err == io.EOF {
+					err = nil
+				}
+				s.beside <- err
+				return
+			}
+		}
+		s.beside <- nil
+	}()
+}
+
+// finish reads what a parser may have left, gives the hash of all bytes and
 // refuses a regular file that was written to meanwhile: what was read may be half
 // of the old and half of the new.
 func (s *source) finish() (sum [32]byte, err error) {
-	if _, err := io.CopyBuffer(io.Discard, s, make([]byte, bufferSize)); err != nil {
+	if s.beside != nil {
+		err = <-s.beside
+		s.beside = nil
+	} else {
+		_, err = io.CopyBuffer(io.Discard, s, make([]byte, bufferSize))
+	}
+	if err != nil {
 		return sum, unreadable(s.path, err)
 	}
 	after, err := s.file.Stat()
@@ -66,7 +99,13 @@ func (s *source) finish() (sum [32]byte, err error) {
 	return [32]byte(s.hash.Sum(nil)), nil
 }
 
-func (s *source) close() { s.file.Close() } // only read from: nothing to lose
+func (s *source) close() {
+	if s.beside != nil {
+		s.stop.Store(true)
+		<-s.beside
+	}
+	s.file.Close() // only read from: nothing to lose
+}
 
 // unreadable names the fault without the path, which the Error gives itself.
 func unreadable(path string, err error) *Error {

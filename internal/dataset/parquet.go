@@ -1,0 +1,504 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// parquetTable is a Parquet file. Columns of numbers are FLOAT, DOUBLE, and INT32 and INT64
+// that stand for integers; null is a missing value, and so is NaN. Any encoding and compression
+// that the library reads will do.
+type parquetTable struct {
+	src  *source
+	file *parquet.File
+}
+
+func openParquet(src *source) (_ *parquetTable, err error) {
+	t := &parquetTable{src: src}
+	err = t.careful(func() error {
+		t.file, err = parquet.OpenFile(src.file, src.before.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	src.hashBeside()
+	return t, nil
+}
+
+// careful runs f, which calls the library, and words its faults: their texts may hold what is in
+// the file. The library checks much of what it reads and panics at some of the rest.
+func (t *parquetTable) careful(f func() error) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = t.bad()
+		}
+	}()
+	err = f()
+	if _, ours := errors.AsType[*Error](err); err == nil || ours {
+		return err
+	}
+	return t.bad()
+}
+
+func (t *parquetTable) bad() *Error {
+	return &Error{File: t.src.path, Reason: "cannot be read: not Parquet, cut off, damaged, or of a kind that is not known here"}
+}
+
+func (t *parquetTable) word() string { return "row" }
+
+func (t *parquetTable) header() []string {
+	var names []string
+	for _, c := range t.file.Root().Columns() {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
+// find gives a column that can be used: one value a row, at the top.
+func (t *parquetTable) find(name string) (*parquet.Column, error) {
+	all := t.file.Root().Columns()
+	// Names are compared as CSV's are, without the spaces around them.
+	at := slices.IndexFunc(all, func(c *parquet.Column) bool { return trim(c.Name()) == name })
+	if at < 0 {
+		return nil, &Error{File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the file's %d columns has this name", len(all))}
+	}
+	if slices.ContainsFunc(all[at+1:], func(c *parquet.Column) bool { return trim(c.Name()) == name }) {
+		return nil, &Error{File: t.src.path, Column: name, Reason: "two columns of the file have this name"}
+	}
+	c := all[at]
+	if !c.Leaf() || c.Repeated() || c.MaxDefinitionLevel() > 1 {
+		return nil, &Error{File: t.src.path, Column: name, Reason: "is not one value a row, but a list or a group"}
+	}
+	return c, nil
+}
+
+// integer says whether an INT32 or INT64 stands for an integer, and for an unsigned one. A
+// date, a time or a decimal is none: its integer means nothing without its unit.
+func integer(typ parquet.Type) (unsigned, ok bool) {
+	if l := typ.LogicalType(); l != nil && l.Value != nil {
+		i, ok := l.Value.(*format.IntType)
+		return ok && !i.IsSigned, ok
+	}
+	c := typ.ConvertedType()
+	if c == nil {
+		return false, true
+	}
+	switch *c {
+	case deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
+		return false, true
+	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
+		return true, true
+	}
+	return false, false
+}
+
+// numeric gives the fault of a column of numbers by its type; empty is in order.
+func numeric(typ parquet.Type) string {
+	switch typ.Kind() {
+	case parquet.Double, parquet.Float:
+		return ""
+	case parquet.Int32, parquet.Int64:
+		if _, ok := integer(typ); ok {
+			return ""
+		}
+	}
+	return "its type is no number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
+}
+
+func (t *parquetTable) rows(b *builder) error {
+	var columns []*parquet.Column
+	for _, c := range b.columns {
+		at, err := t.find(c.Name)
+		if err != nil {
+			return err
+		}
+		if reason := numeric(at.Type()); reason != "" {
+			return &Error{File: t.src.path, Column: c.Name, Reason: reason}
+		}
+		columns = append(columns, at)
+	}
+	var who *parquet.Column
+	if b.unit != "" {
+		var err error
+		if who, err = t.find(b.unit); err != nil {
+			return err
+		}
+		if k := who.Type().Kind(); k == parquet.Int96 {
+			return &Error{File: t.src.path, Column: b.unit, Reason: "an INT96 cannot be the unit"}
+		}
+	}
+	if b.reserve != nil {
+		b.reserve(float64(min(t.file.NumRows(), t.src.before.Size()))) // a file may lie about its rows
+	}
+	return t.careful(func() error {
+		for _, group := range t.file.RowGroups() {
+			if err := t.group(b, group, columns, who); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// group gives one row group's rows to b.
+func (t *parquetTable) group(b *builder, group parquet.RowGroup, columns []*parquet.Column, who *parquet.Column) error {
+	chunks := group.ColumnChunks()
+	cursors := make([]*cursor, len(columns))
+	defer func() {
+		for _, c := range cursors {
+			if c != nil {
+				c.close()
+			}
+		}
+	}()
+	for j, c := range columns {
+		cursors[j] = newCursor(chunks[c.Index()], c)
+	}
+	var units *cursor
+	if who != nil {
+		units = newCursor(chunks[who.Index()], who)
+		defer units.close()
+	}
+	fields := make([][]float64, len(columns))
+	var names [][]byte
+	for left := group.NumRows(); left > 0; {
+		n := int(min(int64(b.room()), left))
+		for j, c := range cursors {
+			var err error
+			if fields[j], err = c.numbers(n); err != nil {
+				return t.ends(err)
+			}
+		}
+		if units != nil {
+			var err error
+			if names, err = units.texts(n); err != nil {
+				return t.ends(err)
+			}
+		}
+		if err := b.columnar(n, fields, names); err != nil {
+			return err
+		}
+		left -= int64(n)
+	}
+	return nil
+}
+
+// ends words the end of a column before its row group's.
+func (t *parquetTable) ends(err error) error {
+	if err == io.EOF {
+		return &Error{File: t.src.path, Reason: "a column has fewer values than its row group has rows"}
+	}
+	return err
+}
+
+// cursor goes through a column's pages.
+type cursor struct {
+	pages parquet.Pages
+	typ   parquet.Type
+	wide  bool // unsigned
+	page  parquet.Page
+
+	levels []byte // of the page's rows; nil: every row has a value
+	row    int    // next of the page
+	length int    // its rows
+	at     int    // next of its values
+	values pageValues
+	buffer []float64
+	words  [][]byte
+	text   []byte
+}
+
+func newCursor(chunk parquet.ColumnChunk, c *parquet.Column) *cursor {
+	unsigned, _ := integer(c.Type())
+	return &cursor{pages: chunk.Pages(), typ: c.Type(), wide: unsigned}
+}
+
+func (c *cursor) close() {
+	if c.page != nil {
+		parquet.Release(c.page)
+	}
+	c.pages.Close() // only read from
+}
+
+// turn goes to the next page that has rows.
+func (c *cursor) turn() error {
+	for c.row == c.length {
+		if c.page != nil {
+			parquet.Release(c.page)
+			c.page = nil
+		}
+		page, err := c.pages.ReadPage()
+		if err != nil {
+			return err
+		}
+		c.page, c.levels, c.row, c.at, c.length = page, page.DefinitionLevels(), 0, 0, int(page.NumRows())
+		if c.values, err = c.open(page); err != nil {
+			return err
+		}
+		present := c.length
+		if len(c.levels) == 0 {
+			c.levels = nil
+		} else if len(c.levels) != c.length {
+			return errPage
+		} else if present = countOnes(c.levels); present == c.length {
+			c.levels = nil
+		}
+		if c.values.len() < present {
+			return errPage
+		}
+	}
+	return nil
+}
+
+var errPage = errors.New("a page does not hold what it says")
+
+func countOnes(levels []byte) (n int) {
+	for _, l := range levels {
+		n += int(l & 1) // 1 at most, as find saw
+	}
+	return n
+}
+
+// pageValues are a page's values that are there, by type; with a dictionary they are the
+// dictionary's, and index says which.
+type pageValues struct {
+	index   []int32
+	indexed bool
+	doubles []float64
+	floats  []float32
+	int32s  []int32
+	int64s  []int64
+	uint32s []uint32
+	uint64s []uint64
+	bytes   []byte   // of texts, or of values of size bytes, or of bits
+	offsets []uint32 // of texts
+	size    int
+	count   int // of values where the slices above do not tell
+}
+
+func (v *pageValues) len() int {
+	if v.indexed {
+		return len(v.index)
+	}
+	return v.stored()
+}
+
+// stored counts the values that index may point to.
+func (v *pageValues) stored() int {
+	switch {
+	case v.offsets != nil:
+		return len(v.offsets) - 1
+	case v.size > 0:
+		return len(v.bytes) / v.size
+	case v.bytes != nil:
+		return min(v.count, 8*len(v.bytes))
+	}
+	return len(v.doubles) + len(v.floats) + len(v.int32s) + len(v.int64s) + len(v.uint32s) + len(v.uint64s)
+}
+
+func (c *cursor) open(page parquet.Page) (v pageValues, err error) {
+	data := page.Data()
+	if d := page.Dictionary(); d != nil {
+		v.index, v.indexed = data.Int32(), true
+		data = d.Page().Data()
+	}
+	switch c.typ.Kind() {
+	case parquet.Double:
+		v.doubles = data.Double()
+	case parquet.Float:
+		v.floats = data.Float()
+	case parquet.Int32:
+		if c.wide {
+			v.uint32s = data.Uint32()
+		} else {
+			v.int32s = data.Int32()
+		}
+	case parquet.Int64:
+		if c.wide {
+			v.uint64s = data.Uint64()
+		} else {
+			v.int64s = data.Int64()
+		}
+	case parquet.ByteArray:
+		v.bytes, v.offsets = data.ByteArray()
+		if len(v.offsets) == 0 {
+			v.offsets = []uint32{0}
+		}
+	case parquet.FixedLenByteArray:
+		v.bytes, v.size = data.FixedLenByteArray()
+	case parquet.Boolean:
+		v.bytes, v.count = data.Boolean(), int(page.NumValues())
+	default:
+		return v, errPage
+	}
+	stored := v.stored()
+	for _, i := range v.index {
+		if int(i) < 0 || int(i) >= stored {
+			return v, errPage
+		}
+	}
+	return v, nil
+}
+
+// numbers gives the next n rows' numbers, good until the next call; NaN where there is none.
+func (c *cursor) numbers(n int) ([]float64, error) {
+	if err := c.turn(); err != nil {
+		return nil, err
+	}
+	v := &c.values
+	if v.doubles != nil && !v.indexed && c.levels == nil && c.length-c.row >= n {
+		out := v.doubles[c.at : c.at+n] // as they lie in the page
+		c.at += n
+		c.row += n
+		return out, nil
+	}
+	if cap(c.buffer) < n {
+		c.buffer = make([]float64, n)
+	}
+	out := c.buffer[:n]
+	for done := 0; done < n; {
+		if err := c.turn(); err != nil {
+			return nil, err
+		}
+		take := min(n-done, c.length-c.row)
+		if c.levels == nil {
+			v.copy(out[done:done+take], c.at)
+			c.at += take
+		} else {
+			present := countOnes(c.levels[c.row : c.row+take])
+			v.copy(out[done:done+present], c.at)
+			c.at += present
+			spread(out[done:done+take], c.levels[c.row:c.row+take], present)
+		}
+		c.row += take
+		done += take
+	}
+	return out, nil
+}
+
+// spread moves the first present values to where levels has a 1, from the last on, and puts
+// NaN elsewhere.
+func spread(out []float64, levels []byte, present int) {
+	for i := len(levels) - 1; i >= 0; i-- {
+		if levels[i] == 0 {
+			out[i] = math.NaN()
+			continue
+		}
+		present--
+		out[i] = out[present]
+	}
+}
+
+// copy puts values from the at-th on into out, as float64: exact but for integers beyond 2^53,
+// which become the nearest, as their digits in a CSV file would.
+func (v *pageValues) copy(out []float64, at int) {
+	if v.indexed {
+		index := v.index[at : at+len(out)]
+		switch {
+		case v.doubles != nil:
+			lookup(out, v.doubles, index)
+		case v.floats != nil:
+			lookup(out, v.floats, index)
+		case v.int32s != nil:
+			lookup(out, v.int32s, index)
+		case v.int64s != nil:
+			lookup(out, v.int64s, index)
+		case v.uint32s != nil:
+			lookup(out, v.uint32s, index)
+		default:
+			lookup(out, v.uint64s, index)
+		}
+		return
+	}
+	switch {
+	case v.doubles != nil:
+		copy(out, v.doubles[at:])
+	case v.floats != nil:
+		widen(out, v.floats[at:])
+	case v.int32s != nil:
+		widen(out, v.int32s[at:])
+	case v.int64s != nil:
+		widen(out, v.int64s[at:])
+	case v.uint32s != nil:
+		widen(out, v.uint32s[at:])
+	default:
+		widen(out, v.uint64s[at:])
+	}
+}
+
+type stored interface {
+	float64 | float32 | int32 | int64 | uint32 | uint64
+}
+
+func widen[T stored](out []float64, in []T) {
+	in = in[:len(out)]
+	for i, v := range in {
+		out[i] = float64(v)
+	}
+}
+
+func lookup[T stored](out []float64, table []T, index []int32) {
+	for i, at := range index {
+		out[i] = float64(table[at])
+	}
+}
+
+// texts gives the next n rows' values as text, good until the next call; empty where there
+// is none. An integer is its digits; a floating-point number is its shortest digits.
+func (c *cursor) texts(n int) ([][]byte, error) {
+	c.words, c.text = c.words[:0], c.text[:0]
+	for len(c.words) < n {
+		if err := c.turn(); err != nil {
+			return nil, err
+		}
+		from := len(c.text)
+		if c.levels == nil || c.levels[c.row] == 1 {
+			at := c.at
+			if c.values.indexed {
+				at = int(c.values.index[at])
+			}
+			c.text = c.values.append(c.text, at)
+			c.at++
+		}
+		c.row++
+		c.words = append(c.words, c.text[from:len(c.text):len(c.text)])
+	}
+	return c.words, nil
+}
+
+func (v *pageValues) append(out []byte, at int) []byte {
+	switch {
+	case v.offsets != nil:
+		return append(out, v.bytes[v.offsets[at]:v.offsets[at+1]]...)
+	case v.size > 0:
+		return append(out, v.bytes[at*v.size:(at+1)*v.size]...)
+	case v.bytes != nil:
+		return strconv.AppendBool(out, v.bytes[at/8]>>(at%8)&1 == 1)
+	case v.doubles != nil:
+		return appendNumber(out, v.doubles[at])
+	case v.floats != nil:
+		return appendNumber(out, float64(v.floats[at]))
+	case v.int32s != nil:
+		return strconv.AppendInt(out, int64(v.int32s[at]), 10)
+	case v.int64s != nil:
+		return strconv.AppendInt(out, v.int64s[at], 10)
+	case v.uint32s != nil:
+		return strconv.AppendUint(out, uint64(v.uint32s[at]), 10)
+	}
+	return strconv.AppendUint(out, v.uint64s[at], 10)
+}
+
+// appendNumber writes a number that is a unit's name: 7 and 7.0 are one number, and so are 0
+// and -0.
+func appendNumber(out []byte, v float64) []byte {
+	return strconv.AppendFloat(out, v+0, 'g', -1, 64)
+}
