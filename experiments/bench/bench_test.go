@@ -15,12 +15,12 @@ import (
 
 // TestSecagg: every cell's sum is opened and compared in it, with and without dropouts; all parts take time.
 func TestSecagg(t *testing.T) {
-	r, _, err := find("secagg").measure(strings.Fields("-sites 4,1000 -dims 50 -slots 1 -repeat 1"))
+	r, _, err := find("secagg").measure(strings.Fields("-sites 4,130 -corrupt 0.01 -dims 50 -slots 1 -repeat 1"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rounds := r.Tables[0]
-	if len(rounds.Rows) < 2 || len(r.Tables) < 2 {
+	if len(rounds.Rows) != 4 || len(r.Tables[1].Rows) != 2 {
 		t.Fatalf("%+v", r)
 	}
 	for _, row := range rounds.Rows {
@@ -37,7 +37,7 @@ func TestSecagg(t *testing.T) {
 
 // TestWrongSum: an opened sum that is not the true one fails the measurement.
 func TestWrongSum(t *testing.T) {
-	g, err := newGroup(4, 1)
+	g, err := newGroup(4, 1, 0)
 	if err == nil {
 		err = g.holdShares()
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/ed25519"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -21,20 +20,41 @@ type group struct {
 	cfg           secagg.Config
 	keys          []ed25519.PrivateKey
 	secrets       []secagg.Secrets
-	announcements [][]byte
+	announcements [][]byte // on the sparse graph their heads
+	bodies        [][]byte // their rest, on the sparse graph
+	nonces        [][]byte // that draw the sparse graph
 	setup         *secagg.Setup
-	held          map[int]secagg.Held // by site, of those whose shares are needed
+	dealt         [][][]byte          // boxes by dealer, in the order of its holders
+	held          []secagg.Held       // by site
 	agreed        []*secagg.Agreement // by site, of slot 0
-	boxes         [][]byte            // by dealer, for the site whose setup is measured
+}
+
+// newConfig gives the numbers of n sites: on the complete graph with η = ⌊(n-1)/3⌋ corrupt ones, as a study has, and
+// above secagg.MaxSites on the sparse one with the given share of corrupt ones, for a tenth that drops out.
+func newConfig(n, slots int, corrupt float64) (cfg secagg.Config, err error) {
+	cfg = secagg.Config{Corrupt: (n - 1) / 3, Slots: slots}
+	if n > secagg.MaxSites {
+		cfg.Corrupt = int(corrupt * float64(n))
+	}
+	cfg.Quorum = (n+cfg.Corrupt)/2 + 1
+	cfg.MinSurvivors = max(cfg.Quorum, cfg.Corrupt+2)
+	if n > secagg.MaxSites {
+		cfg.Sparse, err = secagg.NewNeighbourhood(n, cfg.Corrupt, cfg.MinSurvivors, 0.1)
+	}
+	rand.Read(cfg.Study[:])
+	return cfg, err
 }
 
 // newGroup makes the announcements of n sites and checks them.
-func newGroup(n, slots int) (*group, error) {
-	g := &group{secrets: make([]secagg.Secrets, n), announcements: make([][]byte, n), held: map[int]secagg.Held{}}
-	corrupt := (n - 1) / 3
-	quorum := (n+corrupt)/2 + 1
-	g.cfg = secagg.Config{Corrupt: corrupt, Quorum: quorum, MinSurvivors: max(quorum, corrupt+2), Slots: slots}
-	rand.Read(g.cfg.Study[:])
+func newGroup(n, slots int, corrupt float64) (*group, error) {
+	cfg, err := newConfig(n, slots, corrupt)
+	if err != nil {
+		return nil, err
+	}
+	g := &group{
+		cfg: cfg, secrets: make([]secagg.Secrets, n), announcements: make([][]byte, n), bodies: make([][]byte, n), nonces: make([][]byte, n),
+		dealt: make([][][]byte, n), held: make([]secagg.Held, n), agreed: make([]*secagg.Agreement, n),
+	}
 	for range n {
 		public, key, err := ed25519.GenerateKey(nil)
 		if err != nil {
@@ -45,23 +65,36 @@ func newGroup(n, slots int) (*group, error) {
 	if err := g.cfg.Validate(); err != nil {
 		return nil, err
 	}
-	err := each(n, func(i int) (err error) {
-		if g.secrets[i], err = secagg.NewSecrets(g.cfg); err == nil {
-			g.announcements[i], err = secagg.Announce(g.cfg, i, g.secrets[i], g.keys[i])
+	err = each(n, func(i int) (err error) {
+		if g.secrets[i], err = secagg.NewSecrets(g.cfg); err != nil {
+			return err
 		}
+		if g.announcements[i], err = secagg.Announce(g.cfg, i, g.secrets[i], g.keys[i]); err != nil || !g.sparse() {
+			return err
+		}
+		g.nonces[i] = g.cfg.Nonce(i, g.secrets[i])
+		g.announcements[i], g.bodies[i], err = g.cfg.Split(i, g.announcements[i])
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	g.setup, err = secagg.Verify(g.cfg, g.announcements)
+	g.setup, err = g.check()
 	return g, err
 }
 
-// refused says that sites are too many, or too few, for the graph.
-func refused(err error) bool {
-	_, ok := errors.AsType[*secagg.ConfigError](err)
-	return ok
+func (g *group) sparse() bool { return len(g.keys) > secagg.MaxSites }
+
+// check is what everybody does with all announcements.
+func (g *group) check() (*secagg.Setup, error) {
+	if !g.sparse() {
+		return secagg.Verify(g.cfg, g.announcements)
+	}
+	board, err := secagg.VerifyHeads(g.cfg, g.announcements)
+	if err != nil {
+		return nil, err
+	}
+	return board.Draw(g.nonces)
 }
 
 // each runs work for 0..n-1, a few at a time.
@@ -74,6 +107,40 @@ func each(n int, work func(i int) error) error {
 	return e.Wait()
 }
 
+// deal makes a site's boxes, once.
+func (g *group) deal(from int) (err error) {
+	if g.dealt[from] == nil {
+		g.dealt[from], err = g.setup.Deal(from, g.secrets[from])
+	}
+	return err
+}
+
+// received gives what site i is sent: its boxes and, on the sparse graph, their dealers' bodies.
+func (g *group) received(i int) (boxes, bodies [][]byte) {
+	for _, s := range g.setup.Graph().Held(i) {
+		boxes = append(boxes, g.dealt[s.Dealer][s.X-1])
+		if g.sparse() {
+			bodies = append(bodies, g.bodies[s.Dealer])
+		}
+	}
+	return boxes, bodies
+}
+
+// holdShares deals and receives for all sites, and makes everybody's agreements of slot 0.
+func (g *group) holdShares() error {
+	n := len(g.keys)
+	if err := each(n, g.deal); err != nil {
+		return err
+	}
+	return each(n, func(i int) (err error) {
+		boxes, bodies := g.received(i)
+		if g.held[i], err = g.setup.Receive(i, g.secrets[i], boxes, bodies); err == nil {
+			g.agreed[i], err = g.setup.Agree(i, 0, g.secrets[i].Slots[0])
+		}
+		return err
+	})
+}
+
 // setupTimes is the CPU of one agent's setup. The coordinator makes the same check.
 type setupTimes struct {
 	announce, check, deal, receive time.Duration
@@ -82,19 +149,18 @@ type setupTimes struct {
 
 func (s setupTimes) agent() time.Duration { return s.announce + s.check + s.deal + s.receive }
 
-// setUp makes site self's part once more. Everybody else's is made the first time, and not measured.
+// setUp makes site self's part once more. Everybody else's is made before, and not measured.
 func (g *group) setUp(self int) (s setupTimes, err error) {
-	if g.boxes == nil {
-		if g.boxes, err = g.boxesFor(self); err != nil {
-			return s, err
-		}
+	places := g.setup.Graph().Held(self)
+	if err := each(len(places), func(at int) error { return g.deal(places[at].Dealer) }); err != nil {
+		return s, err
 	}
-	n := len(g.keys)
-	var own [][]byte
-	signatures := make([][]byte, n)
+	boxes, bodies := g.received(self)
+	signatures := make([][]byte, len(g.keys))
 	for i := range signatures {
 		signatures[i] = g.setup.Confirm(g.keys[i], i)
 	}
+	var own [][]byte
 	settle()
 	for _, part := range []struct {
 		into *time.Duration
@@ -108,7 +174,7 @@ func (g *group) setUp(self int) (s setupTimes, err error) {
 			return err
 		}},
 		{&s.check, func() error {
-			setup, err := secagg.Verify(g.cfg, g.announcements)
+			setup, err := g.check()
 			if err == nil {
 				err = setup.CheckConfirmations(signatures)
 			}
@@ -116,7 +182,7 @@ func (g *group) setUp(self int) (s setupTimes, err error) {
 		}},
 		{&s.deal, func() (err error) { own, err = g.setup.Deal(self, g.secrets[self]); return err }},
 		{&s.receive, func() error {
-			_, err := g.setup.Receive(self, g.secrets[self], g.boxes)
+			_, err := g.setup.Receive(self, g.secrets[self], boxes, bodies)
 			g.setup.Confirm(g.keys[self], self)
 			return err
 		}},
@@ -125,51 +191,11 @@ func (g *group) setUp(self int) (s setupTimes, err error) {
 			return s, err
 		}
 	}
-	s.bytes = len(g.announcements[self]) + len(signatures[self])
+	s.bytes = len(g.announcements[self]) + len(g.bodies[self]) + len(g.nonces[self]) + len(signatures[self])
 	for _, box := range own {
 		s.bytes += len(box)
 	}
 	return s, nil
-}
-
-// boxesFor gives everybody's boxes for one site.
-func (g *group) boxesFor(to int) ([][]byte, error) {
-	boxes := make([][]byte, len(g.keys))
-	return boxes, each(len(g.keys), func(from int) error {
-		if from == to {
-			return nil
-		}
-		dealt, err := g.setup.Deal(from, g.secrets[from])
-		if err == nil {
-			boxes[from] = dealt[to]
-		}
-		return err
-	})
-}
-
-// holdShares deals and receives for all sites, and makes everybody's agreements of slot 0.
-func (g *group) holdShares() error {
-	n := len(g.keys)
-	boxes := make([][][]byte, n)
-	if err := each(n, func(from int) (err error) { boxes[from], err = g.setup.Deal(from, g.secrets[from]); return err }); err != nil {
-		return err
-	}
-	held := make([]secagg.Held, n)
-	g.agreed = make([]*secagg.Agreement, n)
-	err := each(n, func(to int) (err error) {
-		mine := make([][]byte, n)
-		for from := range n {
-			mine[from] = boxes[from][to]
-		}
-		if held[to], err = g.setup.Receive(to, g.secrets[to], mine); err == nil {
-			g.agreed[to], err = g.setup.Agree(to, 0, g.secrets[to].Slots[0])
-		}
-		return err
-	})
-	for i, h := range held {
-		g.held[i] = h
-	}
-	return err
 }
 
 // aggregation is one query's messages, made by everybody.
@@ -178,7 +204,8 @@ type aggregation struct {
 	q           secagg.Query
 	u           secagg.Survivors
 	uploads     [][]byte // by site
-	signatures  [][]byte // of u
+	signers     []int    // of U, whose signatures count
+	signatures  [][]byte // of signers
 	certificate secagg.Certificate
 	helpers     []int
 	shares      [][]byte // of helpers
@@ -193,9 +220,6 @@ func (g *group) aggregate(d, dropped int, bits uint) (*aggregation, error) {
 	for i := range n - dropped {
 		r.u = append(r.u, i)
 	}
-	if err := r.u.Validate(n, g.cfg.MinSurvivors); err != nil {
-		return nil, err
-	}
 	err := each(len(r.u), func(i int) error {
 		v := vector(i, r.q.Lanes)
 		if err := g.agreed[i].Mask(r.q, v); err != nil {
@@ -207,23 +231,48 @@ func (g *group) aggregate(d, dropped int, bits uint) (*aggregation, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.signatures = make([][]byte, len(r.u))
+	enough := g.cfg.Quorum
+	if g.sparse() {
+		enough = g.cfg.Sparse.Threshold
+	}
 	r.certificate = make(secagg.Certificate, n)
-	for at, i := range r.u {
-		if r.signatures[at], err = g.setup.SignRelease(i, g.keys[i], r.q, r.u); err != nil {
+	for _, i := range g.setup.Graph().Committee() {
+		if !r.u.Contains(i) {
+			continue
+		}
+		signature, err := g.setup.SignRelease(i, g.keys[i], r.q, r.u)
+		if err != nil {
 			return nil, err
 		}
-		if at < g.cfg.Quorum {
-			r.certificate[i] = r.signatures[at]
+		if len(r.signers) < enough {
+			r.certificate[i] = signature
 		}
+		r.signers, r.signatures = append(r.signers, i), append(r.signatures, signature)
 	}
-	r.helpers = r.u[:g.cfg.Quorum]
-	r.shares = make([][]byte, len(r.helpers))
-	return r, each(len(r.helpers), func(at int) (err error) {
-		i := r.helpers[at]
-		r.shares[at], err = g.setup.OpenShares(i, g.held[i][0], r.q, r.u, r.certificate)
+	return r, r.help()
+}
+
+// help makes the shares of as many survivors as are needed, in the roster's order.
+func (r *aggregation) help() error {
+	shares := make([][]byte, len(r.u))
+	most := len(r.u)
+	if !r.g.sparse() {
+		most = r.g.cfg.Quorum
+	}
+	err := each(most, func(at int) (err error) {
+		i := r.u[at]
+		shares[at], err = r.g.setup.OpenShares(i, r.g.held[i][0], r.q, r.u, r.certificate)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	opening, err := r.g.setup.NewOpening(r.q, r.u)
+	for at := 0; err == nil && at < most && !opening.Ready(); at++ {
+		r.helpers, r.shares = append(r.helpers, r.u[at]), append(r.shares, shares[at])
+		err = opening.Add(r.u[at], shares[at])
+	}
+	return err
 }
 
 // vector is what site i hides: small numbers that tell the sites apart.

@@ -185,7 +185,7 @@ func answers(s shape, repeat int) (times, error) {
 func protocol(n, repeat int, put func(string, int, times)) error {
 	const slots = 4
 	progress("growth: N = %d, the protocol alone", n)
-	g, err := newGroup(n, 1)
+	g, err := newGroup(n, 1, 0.1)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func protocol(n, repeat int, put func(string, int, times)) error {
 	if err != nil {
 		return err
 	}
-	many, err := newGroup(n, slots)
+	many, err := newGroup(n, slots, 0.1)
 	if err != nil {
 		return err
 	}

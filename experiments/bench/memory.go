@@ -33,6 +33,7 @@ func memoryCommand(f *flag.FlagSet) func() (*report, error) {
 	sites := f.Int("sites", 64, "sites, with their agents in one process")
 	d := f.Int("d", 100_000, "columns")
 	rows := f.Int("rows", 4, "rows of each site")
+	corrupt := f.Float64("corrupt", 0.1, "share of corrupt sites above 64 sites; below it is a third")
 	return func() (*report, error) {
 		dir, err := os.MkdirTemp("", "covey-bench")
 		if err != nil {
@@ -43,7 +44,7 @@ func memoryCommand(f *flag.FlagSet) func() (*report, error) {
 		if err := federation.WriteRows(path, *rows, *d); err != nil {
 			return nil, err
 		}
-		o, err := coordinatorPeak(dir, path, *sites, *d)
+		o, err := coordinatorPeak(dir, path, *sites, *d, *corrupt)
 		if err != nil {
 			return nil, err
 		}
@@ -60,14 +61,18 @@ func memoryCommand(f *flag.FlagSet) func() (*report, error) {
 }
 
 // coordinatorPeak runs a study with the coordinator in a child process and the agents here.
-func coordinatorPeak(dir, path string, n, d int) (outcome, error) {
+func coordinatorPeak(dir, path string, n, d int, corrupt float64) (outcome, error) {
+	η := 0 // the default
+	if n > study.MaxComplete {
+		η = int(corrupt * float64(n))
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return outcome{}, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel() // kills the child if anything here fails
-	child := exec.CommandContext(ctx, self, coordinatorRole, filepath.Join(dir, "coordinator"), strconv.Itoa(n), strconv.Itoa(d))
+	child := exec.CommandContext(ctx, self, coordinatorRole, filepath.Join(dir, "coordinator"), strconv.Itoa(n), strconv.Itoa(d), strconv.Itoa(η))
 	child.Stderr = os.Stderr
 	stdin, err := child.StdinPipe()
 	if err != nil {
@@ -110,7 +115,7 @@ func coordinatorPeak(dir, path string, n, d int) (outcome, error) {
 // coordinate is the child: it prints n join files, waits for a line, runs a study of two power steps and prints
 // what it took.
 func coordinate(args []string) error {
-	if len(args) != 3 {
+	if len(args) != 4 {
 		return fmt.Errorf("%s is for this program itself", coordinatorRole)
 	}
 	n, err := strconv.Atoi(args[1])
@@ -118,6 +123,10 @@ func coordinate(args []string) error {
 		return err
 	}
 	d, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	η, err := strconv.Atoi(args[3])
 	if err != nil {
 		return err
 	}
@@ -142,7 +151,7 @@ func coordinate(args []string) error {
 		return err
 	}
 	spec := shape{n, 0, d, 1, 2}.spec(100 * time.Millisecond)
-	spec.Radius, spec.ExplainedVariance, spec.SpareSlots, spec.Output = "1", study.VarianceNone, 1, study.OutputLast
+	spec.Radius, spec.ExplainedVariance, spec.SpareSlots, spec.Output, spec.Corrupt = "1", study.VarianceNone, 1, study.OutputLast, η
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	if err := c.Connected(ctx, spec); err != nil {

@@ -74,21 +74,21 @@ func (t *table) markdown(w io.Writer) error {
 	return err
 }
 
-// text is a cell for people: floats with two digits, or three above 100.
+// text is a cell for people: floats with two or three digits, and whole above 100.
 func text(cell any) string {
 	switch v := cell.(type) {
 	case nil:
 		return ""
 	case float64:
 		switch {
-		case math.Abs(v) >= 10_000:
-			return strconv.FormatFloat(v, 'f', 0, 64)
+		case v == 0:
+			return "0"
 		case math.Abs(v) >= 100:
 			return strconv.FormatFloat(v, 'f', 0, 64)
 		case math.Abs(v) >= 10:
 			return strconv.FormatFloat(v, 'f', 1, 64)
 		}
-		return strconv.FormatFloat(v, 'f', max(2, 1-int(math.Floor(math.Log10(math.Max(math.Abs(v), 1e-6))))), 64)
+		return strconv.FormatFloat(v, 'f', max(2, 1-int(math.Floor(math.Log10(math.Max(math.Abs(v), 1e-4))))), 64)
 	}
 	return fmt.Sprint(cell)
 }

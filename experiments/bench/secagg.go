@@ -14,6 +14,7 @@ type secaggOptions struct {
 	sites, dims   string
 	slots, repeat int
 	bits          uint
+	corrupt       float64
 }
 
 func secaggCommand(f *flag.FlagSet) func() (*report, error) {
@@ -23,6 +24,7 @@ func secaggCommand(f *flag.FlagSet) func() (*report, error) {
 	f.IntVar(&o.slots, "slots", 20, "slots of the setup that is measured; 0 measures none")
 	f.IntVar(&o.repeat, "repeat", 5, "interleaved repeats, whose median counts")
 	f.UintVar(&o.bits, "bits", 48, "the ring's b")
+	f.Float64Var(&o.corrupt, "corrupt", 0.1, "share of corrupt sites on the sparse graph, above 128 sites; below it is a third")
 	return o.measure
 }
 
@@ -52,21 +54,17 @@ func (o *secaggOptions) measure() (*report, error) {
 	}
 	rounds := table{
 		Title: "One round of secure aggregation: CPU and bytes",
-		Head: []string{"N", "d", "dropped", "bytes up / bound", "agent, ms", "agree", "mask", "sign", "shares",
+		Head: []string{"N", "η", "d", "dropped", "bytes up / bound", "agent, ms", "agree", "mask", "sign", "shares",
 			"coordinator, ms", "sum", "signatures", "opening", "bytes up"},
 	}
 	setups := table{
 		Title: fmt.Sprintf("Setup of %d slots, once a study: CPU and bytes", o.slots),
-		Head:  []string{"N", "agent, ms a slot", "agent, s", "announce", "check", "deal", "receive", "coordinator, s", "up, MB"},
+		Head:  []string{"N", "η", "agent, ms a slot", "agent, s", "announce", "check", "deal", "receive", "coordinator, s", "up, MB"},
 	}
 	against := flowerTable()
 	for _, n := range sites {
-		g, err := newGroup(n, 1)
-		if refused(err) {
-			progress("secagg: N = %d: %v", n, err)
-			rounds.note("N = %d is left out: %v.", n, err)
-			continue
-		}
+		progress("secagg: N = %d: everybody's messages", n)
+		g, err := newGroup(n, 1, o.corrupt)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +94,7 @@ func (o *secaggOptions) measure() (*report, error) {
 			a, k := c.agent, c.coordinator
 			agent, coordinator := a.agree.ms()+a.mask.ms()+a.sign.ms()+a.shares.ms(), k.sum.ms()+k.signatures.ms()+k.opening.ms()
 			bound := 1.1*float64(c.d)*float64(o.bits)/8 + 6000
-			rounds.row(n, c.d, c.dropped, float64(c.bytes)/bound, agent, a.agree.ms(), a.mask.ms(), a.sign.ms(), a.shares.ms(),
+			rounds.row(n, g.cfg.Corrupt, c.d, c.dropped, float64(c.bytes)/bound, agent, a.agree.ms(), a.mask.ms(), a.sign.ms(), a.shares.ms(),
 				coordinator, k.sum.ms(), k.signatures.ms(), k.opening.ms(), c.bytes)
 			if n == 100 && c.d == 1000 && c.dropped > 0 {
 				flowerRow(&against, agent, coordinator, float64(c.bytes)/1000)
@@ -109,10 +107,11 @@ func (o *secaggOptions) measure() (*report, error) {
 			}
 		}
 	}
-	rounds.note("agent = agree + mask + sign + shares, the last with the check of q signatures of the certificate; coordinator = sum + signatures + opening. Agreements can be made ahead of the query. "+
+	rounds.note("agent = agree + mask + sign + shares, the last with the check of the certificate; coordinator = sum + signatures + opening. Agreements can be made ahead of the query. "+
 		"The bound is 1.1·d·b/8 + 6 kB, b = %d; the bytes are of the upload, the signature and the shares, with protobuf, gRPC, HTTP/2 and TLS around them. "+
-		"The sum over all real uploads, opened, is compared with the true one in every cell. Medians of %d interleaved repeats; all signatures of U are checked, the shares of as many helpers as open.", o.bits, o.repeat)
-	setups.note("agent = announce + check + deal + receive: its own keys and commitments; all announcements, and all confirmations; its boxes; the shares it gets, of the last site, which take longest. The coordinator makes the same check.")
+		"The sum over all real uploads, opened, is compared with the true one in every cell. Medians of %d interleaved repeats; all signatures of U that count are checked, and the shares of as many helpers as open, in the roster's order. "+
+		"Up to %d sites the graph is complete, with η = ⌊(N-1)/3⌋ corrupt ones; above it is sparse, for %g of the sites corrupt and a tenth dropping out.", o.bits, o.repeat, secagg.MaxSites, o.corrupt)
+	setups.note("agent = announce + check + deal + receive: its own keys and commitments; all announcements, and all confirmations; its boxes; the shares it gets, of the last site, which take longest. The coordinator makes the same check. On the sparse graph, announcements are checked by their heads, and their bodies with the shares that hang on them.")
 	r := &report{Tables: []table{rounds}}
 	if o.slots > 0 {
 		r.Tables = append(r.Tables, setups)
@@ -128,7 +127,7 @@ func dropouts(n int) []int { return []int{0, max(1, n/10)} }
 
 // setup measures one agent's and the coordinator's part of a setup; everybody else's messages are made before.
 func (o *secaggOptions) setup(n int, t *table) error {
-	g, err := newGroup(n, o.slots)
+	g, err := newGroup(n, o.slots, o.corrupt)
 	if err != nil {
 		return err
 	}
@@ -142,7 +141,7 @@ func (o *secaggOptions) setup(n int, t *table) error {
 		announce, check, deal, receive = append(announce, s.announce), append(check, s.check), append(deal, s.deal), append(receive, s.receive)
 		agent, coordinator, bytes = append(agent, s.agent()), append(coordinator, s.check), s.bytes
 	}
-	t.row(n, agent.ms()/float64(o.slots), agent.seconds(), announce.seconds(), check.seconds(), deal.seconds(), receive.seconds(), coordinator.seconds(), float64(bytes)/1e6)
+	t.row(n, g.cfg.Corrupt, agent.ms()/float64(o.slots), agent.seconds(), announce.seconds(), check.seconds(), deal.seconds(), receive.seconds(), coordinator.seconds(), float64(bytes)/1e6)
 	return nil
 }
 
@@ -176,12 +175,13 @@ func (r *aggregation) run(a *agentTimes, k *coordinatorTimes) error {
 			return nil
 		}},
 		{&k.signatures, func() error {
-			for at, i := range r.u {
-				if err := g.setup.CheckRelease(i, r.q, r.u, r.signatures[at]); err != nil {
-					return err
+			releasing, err := g.setup.Releasing(r.q, r.u)
+			for at, i := range r.signers {
+				if err == nil {
+					err = releasing.Check(i, r.signatures[at])
 				}
 			}
-			return nil
+			return err
 		}},
 		{&k.opening, func() (err error) {
 			if opening, err = g.setup.NewOpening(r.q, r.u); err != nil {

@@ -37,7 +37,7 @@ func masked(f *federation.Federation, spec study.Spec) (spent, error) {
 	var s spent
 	var start time.Time
 	var used time.Duration
-	thresholds, err := study.NewThresholds(len(f.Roster), 0)
+	thresholds, err := study.NewThresholds(len(f.Roster), 0, 0)
 	if err != nil {
 		return s, err
 	}
@@ -195,7 +195,7 @@ func studyCommand(f *flag.FlagSet) func() (*report, error) {
 		err = c.add(fmt.Sprintf("masked, tick %v", *tick), *tick, false)
 		if *ablate && err == nil {
 			if err = c.add("masked, tick 1ms", time.Millisecond, false); err == nil {
-				if _, none := os.Stat(inMemory); none == nil {
+				if quickest() != "" {
 					err = c.add("masked, tick 1ms, folders in memory", time.Millisecond, true)
 				}
 			}

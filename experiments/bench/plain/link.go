@@ -15,7 +15,7 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-const maxMessage = 2 * frame.Size
+const maxMessage = 2 * frame.Max
 
 // service is the server's side of the links.
 type service struct {
