@@ -249,6 +249,6 @@ func dialOptions(tls *handshake) []grpc.DialOption {
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout, PermitWithoutStream: true,
 		}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2 * frame.Size)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2 * frame.Max)),
 	}
 }

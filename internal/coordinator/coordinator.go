@@ -51,6 +51,7 @@ type Coordinator struct {
 
 	ctx      context.Context // ends with Close: bounds proposals under way
 	cancel   context.CancelFunc
+	large    chan struct{} // places of messages of many frames that are being read
 	stopping chan struct{}
 	work     sync.WaitGroup // effects under way
 }
@@ -61,7 +62,7 @@ func New(o Options) *Coordinator {
 	c := &Coordinator{
 		authority: o.Authority, machine: o.Machine, log: o.Logger, now: o.Now,
 		links: map[string]*link{}, sessions: map[study.Digest]*session{}, sightings: map[string]Sighting{}, lasts: map[study.Digest]lastRelease{}, changed: make(chan struct{}),
-		ctx: ctx, cancel: cancel, stopping: make(chan struct{}),
+		ctx: ctx, cancel: cancel, large: make(chan struct{}, maxLarge), stopping: make(chan struct{}),
 	}
 	if c.now == nil {
 		c.now = time.Now
@@ -144,7 +145,7 @@ func (c *Coordinator) Server() *grpc.Server {
 		grpc.Creds(credentials.NewTLS(c.authority.ServerTLS())),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: frame.KeepaliveTime / 2, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout}),
-		grpc.MaxRecvMsgSize(2*frame.Size),
+		grpc.MaxRecvMsgSize(2*frame.Max),
 	)
 	c.register(s)
 	healthv1.RegisterHealthServer(s, health{c: c})

@@ -141,13 +141,16 @@ func (c *Coordinator) notLeader() error {
 }
 
 func (s *federationServer) receive(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse], l *link) error {
+	in := &intake{places: s.c.large, link: l}
+	defer in.release()
 	for {
 		raw, err := frame.Receive(func() ([]byte, bool, error) {
 			m, err := stream.Recv()
 			if err != nil {
 				return nil, false, err
 			}
-			return m.GetFrame().GetData(), m.GetFrame().GetLast(), nil
+			f := m.GetFrame()
+			return f.GetData(), f.GetLast(), in.frame(stream.Context(), f.GetLast())
 		}, frame.MaxMessage)
 		if err != nil {
 			return err
@@ -159,6 +162,7 @@ func (s *federationServer) receive(stream grpc.BidiStreamingServer[covey.LinkReq
 		if err := s.c.receive(l, &m); err != nil {
 			return err
 		}
+		in.release()
 	}
 }
 

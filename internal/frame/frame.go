@@ -11,7 +11,8 @@ import (
 
 // Limits of a link.
 const (
-	Size       = 1 << 20   // bytes in a frame, at most
+	Size       = 64 << 10  // bytes in a frame that is sent
+	Max        = 1 << 20   // bytes in a frame, at most
 	MaxMessage = 512 << 20 // bytes in a message; a peer that sends more is cut off
 
 	// The agent pings at KeepaliveTime, with or without a stream, and gives a
