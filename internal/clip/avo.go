@@ -437,26 +437,33 @@ func (s *set) accumulate() {
 	RET()
 }
 
-// read adds all words: as little work as reading can be, the limit to which benchmarks compare.
+// read adds all words: as little work as reading can be, the limit to which benchmarks compare. Eight pages are read side by side, with the next eight ahead:
+// that is faster than one after another.
 func (s *set) read() {
 	TEXT("read"+s.name, NOSPLIT, "func(values *float64, n int) uint64")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("read%s is the sum of n words, a multiple of 64, as fast as they can be read: the limit to which benchmarks compare.", s.name))
+	Doc(fmt.Sprintf("read%s is the sum of n words, a multiple of 4096, as fast as they can be read: the limit to which benchmarks compare.", s.name))
 	at, n := Load(Param("values"), GP64()), Load(Param("n"), GP64())
 	sums := make([]octet, 4)
 	for i := range sums {
 		sums[i] = s.zero()
 	}
-	SHRQ(Imm(6), n)
+	SHRQ(Imm(12), n)
 	JZ(LabelRef("done"))
+	line := GP64()
+	Label("pages")
+	MOVQ(U32(64), line)
 	Label("loop")
 	for i := range 8 {
-		PREFETCHT0(Mem{Base: at, Disp: 4096 + 64*i})
-		s.each(func(p, disp int) { VPADDQ(Mem{Base: at, Disp: 64*i + disp}, sums[i%4][p], sums[i%4][p]) })
+		PREFETCHT1(Mem{Base: at, Disp: 4096 * (8 + i)})
+		s.each(func(p, disp int) { VPADDQ(Mem{Base: at, Disp: 4096*i + disp}, sums[i%4][p], sums[i%4][p]) })
 	}
-	ADDQ(U32(512), at)
-	DECQ(n)
+	ADDQ(Imm(64), at)
+	DECQ(line)
 	JNZ(LabelRef("loop"))
+	ADDQ(U32(7*4096), at)
+	DECQ(n)
+	JNZ(LabelRef("pages"))
 	Label("done")
 	for _, o := range sums[1:] {
 		s.each(func(p, _ int) { VPADDQ(o[p], sums[0][p], sums[0][p]) })

@@ -44,7 +44,7 @@ func dots32By2AVX2(s *float64, rows *float32, x *float64, n int, d int, h int, a
 //go:noescape
 func accumulate32By2AVX2(acc *uint64, rows *float32, c *float64, n int, d int, h int, ahead int)
 
-// readAVX2 is the sum of n words, a multiple of 64, as fast as they can be read: the limit to which benchmarks compare.
+// readAVX2 is the sum of n words, a multiple of 4096, as fast as they can be read: the limit to which benchmarks compare.
 //
 //go:noescape
 func readAVX2(values *float64, n int) uint64
@@ -109,7 +109,7 @@ func dots32By2AVX512(s *float64, rows *float32, x *float64, n int, d int, h int,
 //go:noescape
 func accumulate32By2AVX512(acc *uint64, rows *float32, c *float64, n int, d int, h int, ahead int)
 
-// readAVX512 is the sum of n words, a multiple of 64, as fast as they can be read: the limit to which benchmarks compare.
+// readAVX512 is the sum of n words, a multiple of 4096, as fast as they can be read: the limit to which benchmarks compare.
 //
 //go:noescape
 func readAVX512(values *float64, n int) uint64

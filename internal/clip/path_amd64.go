@@ -66,7 +66,7 @@ func accumulateVector[T number](acc []uint64, rows []T, c []float64) bool {
 	return true
 }
 
-// readVector is the sum of all words of v, a multiple of 64.
+// readVector is the sum of all words of v, a multiple of 4096.
 func readVector(v []float64) uint64 {
 	switch p := path(active.Load()); {
 	case len(v) > 0 && p == avx512:
