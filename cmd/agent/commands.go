@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -95,7 +96,24 @@ func (c *checkCmd) Run(t *terminal) error {
 }
 
 type runCmd struct {
-	LogJSON bool `name:"log-json" help:"Log as JSON."`
+	Log         string   `default:"auto" enum:"auto,json,text" help:"json, text, or auto: text on a terminal, JSON elsewhere."`
+	LogJSON     bool     `name:"log-json" hidden:"" help:"The same as --log json."`
+	Metrics     string   `placeholder:"HOST:PORT" env:"COVEY_AGENT_METRICS" help:"Serve /metrics here, such as 127.0.0.1:7481: who can reach it sees budgets and counts, no data."`
+	MetricsHost []string `placeholder:"NAME" help:"A name that /metrics is reached by, beside localhost and addresses."`
+}
+
+// newLogger writes text for people on a terminal and JSON for everything else.
+func newLogger(w io.Writer, format string) *slog.Logger {
+	if format == "auto" {
+		format = "json"
+		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			format = "text"
+		}
+	}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(w, nil))
+	}
+	return slog.New(slog.NewTextHandler(w, nil))
 }
 
 func (c *runCmd) Run(t *terminal) error {
@@ -103,13 +121,29 @@ func (c *runCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	var handler slog.Handler = slog.NewTextHandler(t.err, nil)
 	if c.LogJSON {
-		handler = slog.NewJSONHandler(t.err, nil)
+		c.Log = "json"
 	}
-	a, err := agent.New(agent.Options{Config: config, Logger: slog.New(handler), Control: true})
+	log := newLogger(t.err, c.Log)
+	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: true})
 	if err != nil {
 		return err
+	}
+	if c.Metrics != "" {
+		l, err := net.Listen("tcp", c.Metrics)
+		if err != nil {
+			return errors.Join(&inputError{fmt.Errorf("--metrics: %w", err)}, a.Close())
+		}
+		log.Info("metrics are served", "listen", l.Addr())
+		ctx, stop := context.WithCancel(t.ctx)
+		done := make(chan error, 1)
+		go func() { done <- serveMetrics(ctx, l, metricsHandler(a, c.MetricsHost)) }()
+		defer func() {
+			stop()
+			if err := <-done; err != nil {
+				log.Error("metrics are served no more", "error", err)
+			}
+		}()
 	}
 	if err := a.Run(t.ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return err

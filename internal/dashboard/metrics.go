@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"maps"
 	"runtime/debug"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -8,21 +9,25 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/round"
+	"covey/internal/study"
 )
 
 // metric is one of docs/metrics.md. None says anything about data: counts, times, codes
 // and the budget, all of them public.
 type metric struct {
-	desc  *prometheus.Desc
-	value prometheus.ValueType
+	desc   *prometheus.Desc
+	value  prometheus.ValueType
+	name   string
+	labels []string
+	help   string
 }
 
 func gauge(name, help string, labels ...string) metric {
-	return metric{prometheus.NewDesc("covey_"+name, help, labels, nil), prometheus.GaugeValue}
+	return metric{prometheus.NewDesc("covey_"+name, help, labels, nil), prometheus.GaugeValue, "covey_" + name, labels, help}
 }
 
 func counter(name, help string, labels ...string) metric {
-	return metric{prometheus.NewDesc("covey_"+name, help, labels, nil), prometheus.CounterValue}
+	return metric{prometheus.NewDesc("covey_"+name, help, labels, nil), prometheus.CounterValue, "covey_" + name, labels, help}
 }
 
 var (
@@ -55,6 +60,9 @@ var (
 		mStudies, mStudyReleased, mStudyLeft, mStudyOverdue, mStudyAwaited, mStudyRetried, mStudySites, mStudyEpsilon, mStudyRho,
 	}
 )
+
+// faultCodes are those that a dropped message has.
+var faultCodes = []study.Code{study.CodeBadShare, study.CodeBadConfirmation, study.CodeBadCertificate, study.CodePlanMismatch}
 
 // overStudies is how many studies that are over keep their series.
 const overStudies = 10
@@ -126,7 +134,12 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		if !s.Expires.IsZero() {
 			put(mSiteEnd, float64(s.Expires.Unix()), s.Name)
 		}
-		for code, n := range s.Faults {
+		faults := map[study.Code]int{}
+		for _, code := range faultCodes { // from 0 on, so that the first one is an increase
+			faults[code] = 0
+		}
+		maps.Copy(faults, s.Faults)
+		for code, n := range faults {
 			put(mSiteFaults, float64(n), s.Name, string(code))
 		}
 	}

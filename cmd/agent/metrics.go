@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"covey/internal/agent"
+)
+
+// The metrics of an agent: docs/metrics.md. None says anything about rows but how many
+// bytes left, which `agent egress` says too.
+var (
+	mLinked     = describe("linked", "1 while the agent has its link to a coordinator.")
+	mEnd        = describe("certificate_end_timestamp_seconds", "End of the site's certificate, in Unix time.")
+	mPending    = describe("studies_pending", "Proposals that await the site's operator.")
+	mApproved   = describe("studies_approved", "Studies that the site approved and that are not over.")
+	mBudget     = describe("population_rho", "ρ (zCDP) of a population's budget: cap, spent, reserved, left.", "population", "what")
+	mMessages   = describe("egress_messages_total", "Messages that left, over all runs, by kind.", "kind")
+	mBytes      = describe("egress_bytes_total", "Bytes that left, over all runs, by kind.", "kind")
+	agentSeries = []*prometheus.Desc{mLinked, mEnd, mPending, mApproved, mBudget, mMessages, mBytes}
+)
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("covey_agent_"+name, help, labels, nil)
+}
+
+// shown is what the metrics read of an agent.
+type shown interface {
+	Status() (agent.Status, error)
+	Ledger() agent.LedgerReply
+	Egress() agent.EgressReply
+}
+
+// collector reads the agent when it is scraped.
+type collector struct{ a shown }
+
+// Describe is prometheus.Collector's.
+func (c collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range agentSeries {
+		out <- d
+	}
+}
+
+// Collect is prometheus.Collector's.
+func (c collector) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	if s, err := c.a.Status(); err == nil {
+		linked := 0.0
+		if s.Linked {
+			linked = 1
+		}
+		gauge(mLinked, linked)
+		gauge(mEnd, float64(s.Expires.Unix()))
+		gauge(mPending, float64(s.Pending))
+		gauge(mApproved, float64(s.Approved))
+	}
+	for _, p := range c.a.Ledger().Populations {
+		for what, rho := range map[string]float64{"cap": p.CapRho, "spent": p.SpentRho, "reserved": p.ReservedRho, "left": p.LeftRho} {
+			gauge(mBudget, rho, p.Name, what)
+		}
+	}
+	e := c.a.Egress()
+	total := map[string]agent.Count{}
+	add := func(counts map[string]agent.Count) {
+		for kind, n := range counts {
+			sum := total[kind]
+			total[kind] = agent.Count{Messages: sum.Messages + n.Messages, Bytes: sum.Bytes + n.Bytes}
+		}
+	}
+	add(e.Link)
+	for _, s := range e.Studies {
+		add(s.Sent)
+	}
+	for kind, n := range total {
+		out <- prometheus.MustNewConstMetric(mMessages, prometheus.CounterValue, float64(n.Messages), kind)
+		out <- prometheus.MustNewConstMetric(mBytes, prometheus.CounterValue, float64(n.Bytes), kind)
+	}
+}
+
+// metricsHandler serves /metrics and nothing else, to whoever asks for it by an
+// address or a name that was given: a page elsewhere cannot rebind an address.
+func metricsHandler(a shown, names []string) http.Handler {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collector{a}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
+	known := map[string]bool{"localhost": true}
+	for _, n := range names {
+		known[strings.ToLower(n)] = true
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		host = strings.ToLower(strings.Trim(host, "[]"))
+		if net.ParseIP(host) == nil && !known[host] {
+			http.Error(w, "this name is not configured: --metrics-host", http.StatusMisdirectedRequest)
+			return
+		}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// serveMetrics serves them until ctx ends.
+func serveMetrics(ctx context.Context, l net.Listener, h http.Handler) error {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
+	stop := context.AfterFunc(ctx, func() { s.Close() })
+	defer stop()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/agent"
+)
+
+// quiet is an agent as the metrics see it.
+type quiet struct{ broken bool }
+
+func (q quiet) Status() (agent.Status, error) {
+	if q.broken {
+		return agent.Status{}, errors.New("the disk failed")
+	}
+	return agent.Status{Site: "bay", Linked: true, Expires: time.Unix(1_800_000_000, 0), Pending: 2, Approved: 1}, nil
+}
+
+func (quiet) Ledger() agent.LedgerReply {
+	return agent.LedgerReply{Populations: []agent.PopulationView{{Name: "patients", CapRho: 0.5, SpentRho: 0.125, ReservedRho: 0.25, LeftRho: 0.125}}}
+}
+
+func (quiet) Egress() agent.EgressReply {
+	return agent.EgressReply{Link: map[string]agent.Count{"hello": {Messages: 2, Bytes: 80}}, Studies: []agent.StudyEgress{
+		{Sent: map[string]agent.Count{"upload": {Messages: 3, Bytes: 300}}}, {Sent: map[string]agent.Count{"upload": {Messages: 1, Bytes: 100}}}}}
+}
+
+func scrape(h http.Handler, host, path string) (int, string) {
+	r := httptest.NewRequest("GET", path, nil)
+	r.Host = host
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// TestMetrics: what is served, to whom, and that docs/metrics.md says so.
+func TestMetrics(t *testing.T) {
+	h := metricsHandler(quiet{}, []string{"bay.example"})
+	code, text := scrape(h, "127.0.0.1:7481", "/metrics")
+	if code != http.StatusOK {
+		t.Fatal(code)
+	}
+	for _, want := range []string{
+		"covey_agent_linked 1", "covey_agent_certificate_end_timestamp_seconds 1.8e+09", "covey_agent_studies_pending 2", "covey_agent_studies_approved 1",
+		`covey_agent_population_rho{population="patients",what="left"} 0.125`, `covey_agent_egress_messages_total{kind="upload"} 4`, `covey_agent_egress_bytes_total{kind="upload"} 400`,
+		`covey_agent_egress_bytes_total{kind="hello"} 80`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+	for host, want := range map[string]int{"localhost:1": 200, "10.1.2.3:7481": 200, "[::1]": 200, "bay.example:7481": 200, "evil.example": 421, "": 421} {
+		if code, _ := scrape(h, host, "/metrics"); code != want {
+			t.Errorf("Host %q: %d", host, code)
+		}
+	}
+	if code, _ := scrape(h, "localhost", "/"); code != http.StatusNotFound {
+		t.Errorf("something else is served: %d", code)
+	}
+	if code, text := scrape(metricsHandler(quiet{broken: true}, nil), "localhost", "/metrics"); code != http.StatusOK || strings.Contains(text, "covey_agent_linked") {
+		t.Errorf("without a status: %d", code)
+	}
+	docs, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if name, kind, ok := strings.Cut(strings.TrimPrefix(line, "# TYPE "), " "); ok && strings.HasPrefix(name, "covey_") && strings.HasPrefix(line, "# TYPE ") {
+			if !strings.Contains(string(docs), "| `"+name+"` | "+kind+" |") {
+				t.Errorf("docs/metrics.md has no %s %s", kind, name)
+			}
+		}
+	}
+}
+
+// TestMetricsEnd: with the agent.
+func TestMetricsEnd(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- serveMetrics(ctx, l, metricsHandler(quiet{}, nil)) }()
+	answer, err := http.Get("http://" + l.Addr().String() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLogFormat: JSON wherever no person reads.
+func TestLogFormat(t *testing.T) {
+	for format, want := range map[string]string{"auto": `{"time":`, "json": `{"time":`, "text": "time="} {
+		var b strings.Builder
+		newLogger(&b, format).Info("x")
+		if !strings.HasPrefix(b.String(), want) {
+			t.Errorf("%s: %s", format, b.String())
+		}
+	}
+}
