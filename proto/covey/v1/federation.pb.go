@@ -479,6 +479,163 @@ func (x *RenewResponse) GetCertificate() []byte {
 	return nil
 }
 
+type StandingRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Authority     []byte                 `protobuf:"bytes,1,opt,name=authority,proto3" json:"authority,omitempty"` // SHA-256 of the CA certificate that the site's own is of
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingRequest) Reset() {
+	*x = StandingRequest{}
+	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingRequest) ProtoMessage() {}
+
+func (x *StandingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingRequest.ProtoReflect.Descriptor instead.
+func (*StandingRequest) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *StandingRequest) GetAuthority() []byte {
+	if x != nil {
+		return x.Authority
+	}
+	return nil
+}
+
+type StandingResponse struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Authorities     []*Authority           `protobuf:"bytes,1,rep,name=authorities,proto3" json:"authorities,omitempty"`                                 // all that are in force; certificates are renewed under the first
+	UnixNanoseconds int64                  `protobuf:"varint,2,opt,name=unix_nanoseconds,json=unixNanoseconds,proto3" json:"unix_nanoseconds,omitempty"` // the coordinator's clock
+	Software        string                 `protobuf:"bytes,3,opt,name=software,proto3" json:"software,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *StandingResponse) Reset() {
+	*x = StandingResponse{}
+	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingResponse) ProtoMessage() {}
+
+func (x *StandingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingResponse.ProtoReflect.Descriptor instead.
+func (*StandingResponse) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *StandingResponse) GetAuthorities() []*Authority {
+	if x != nil {
+		return x.Authorities
+	}
+	return nil
+}
+
+func (x *StandingResponse) GetUnixNanoseconds() int64 {
+	if x != nil {
+		return x.UnixNanoseconds
+	}
+	return 0
+}
+
+func (x *StandingResponse) GetSoftware() string {
+	if x != nil {
+		return x.Software
+	}
+	return ""
+}
+
+// Authority is one CA, and the word of another for it while they change over.
+type Authority struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Certificate   []byte                 `protobuf:"bytes,1,opt,name=certificate,proto3" json:"certificate,omitempty"` // PEM
+	Endorsement   []byte                 `protobuf:"bytes,2,opt,name=endorsement,proto3" json:"endorsement,omitempty"` // PEM: a certificate of another authority that names this one's SHA-256
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Authority) Reset() {
+	*x = Authority{}
+	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Authority) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Authority) ProtoMessage() {}
+
+func (x *Authority) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Authority.ProtoReflect.Descriptor instead.
+func (*Authority) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Authority) GetCertificate() []byte {
+	if x != nil {
+		return x.Certificate
+	}
+	return nil
+}
+
+func (x *Authority) GetEndorsement() []byte {
+	if x != nil {
+		return x.Endorsement
+	}
+	return nil
+}
+
 // NotLeader is the detail of the FAILED_PRECONDITION that a coordinator gives
 // that does not lead just now.
 type NotLeader struct {
@@ -490,7 +647,7 @@ type NotLeader struct {
 
 func (x *NotLeader) Reset() {
 	*x = NotLeader{}
-	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	mi := &file_covey_v1_federation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -502,7 +659,7 @@ func (x *NotLeader) String() string {
 func (*NotLeader) ProtoMessage() {}
 
 func (x *NotLeader) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	mi := &file_covey_v1_federation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -515,7 +672,7 @@ func (x *NotLeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotLeader.ProtoReflect.Descriptor instead.
 func (*NotLeader) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{4}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *NotLeader) GetAddresses() []string {
@@ -536,7 +693,7 @@ type Frame struct {
 
 func (x *Frame) Reset() {
 	*x = Frame{}
-	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	mi := &file_covey_v1_federation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -548,7 +705,7 @@ func (x *Frame) String() string {
 func (*Frame) ProtoMessage() {}
 
 func (x *Frame) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	mi := &file_covey_v1_federation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -561,7 +718,7 @@ func (x *Frame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Frame.ProtoReflect.Descriptor instead.
 func (*Frame) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{5}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Frame) GetData() []byte {
@@ -587,7 +744,7 @@ type LinkRequest struct {
 
 func (x *LinkRequest) Reset() {
 	*x = LinkRequest{}
-	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	mi := &file_covey_v1_federation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -599,7 +756,7 @@ func (x *LinkRequest) String() string {
 func (*LinkRequest) ProtoMessage() {}
 
 func (x *LinkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	mi := &file_covey_v1_federation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -612,7 +769,7 @@ func (x *LinkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRequest.ProtoReflect.Descriptor instead.
 func (*LinkRequest) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{6}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LinkRequest) GetFrame() *Frame {
@@ -631,7 +788,7 @@ type LinkResponse struct {
 
 func (x *LinkResponse) Reset() {
 	*x = LinkResponse{}
-	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	mi := &file_covey_v1_federation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -643,7 +800,7 @@ func (x *LinkResponse) String() string {
 func (*LinkResponse) ProtoMessage() {}
 
 func (x *LinkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	mi := &file_covey_v1_federation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -656,7 +813,7 @@ func (x *LinkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkResponse.ProtoReflect.Descriptor instead.
 func (*LinkResponse) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{7}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LinkResponse) GetFrame() *Frame {
@@ -688,7 +845,7 @@ type SiteMessage struct {
 
 func (x *SiteMessage) Reset() {
 	*x = SiteMessage{}
-	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	mi := &file_covey_v1_federation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -700,7 +857,7 @@ func (x *SiteMessage) String() string {
 func (*SiteMessage) ProtoMessage() {}
 
 func (x *SiteMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	mi := &file_covey_v1_federation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -713,7 +870,7 @@ func (x *SiteMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SiteMessage.ProtoReflect.Descriptor instead.
 func (*SiteMessage) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{8}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SiteMessage) GetBody() isSiteMessage_Body {
@@ -900,7 +1057,7 @@ type CoordinatorMessage struct {
 
 func (x *CoordinatorMessage) Reset() {
 	*x = CoordinatorMessage{}
-	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	mi := &file_covey_v1_federation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -912,7 +1069,7 @@ func (x *CoordinatorMessage) String() string {
 func (*CoordinatorMessage) ProtoMessage() {}
 
 func (x *CoordinatorMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	mi := &file_covey_v1_federation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -925,7 +1082,7 @@ func (x *CoordinatorMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoordinatorMessage.ProtoReflect.Descriptor instead.
 func (*CoordinatorMessage) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{9}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CoordinatorMessage) GetBody() isCoordinatorMessage_Body {
@@ -1115,7 +1272,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	mi := &file_covey_v1_federation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1127,7 +1284,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	mi := &file_covey_v1_federation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1140,7 +1297,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{10}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Hello) GetSoftware() string {
@@ -1169,7 +1326,7 @@ type Dataset struct {
 
 func (x *Dataset) Reset() {
 	*x = Dataset{}
-	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	mi := &file_covey_v1_federation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1181,7 +1338,7 @@ func (x *Dataset) String() string {
 func (*Dataset) ProtoMessage() {}
 
 func (x *Dataset) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	mi := &file_covey_v1_federation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1194,7 +1351,7 @@ func (x *Dataset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dataset.ProtoReflect.Descriptor instead.
 func (*Dataset) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{11}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Dataset) GetName() string {
@@ -1221,7 +1378,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	mi := &file_covey_v1_federation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1233,7 +1390,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	mi := &file_covey_v1_federation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1246,7 +1403,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{12}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Proposal) GetBody() []byte {
@@ -1262,13 +1419,14 @@ type Decision struct {
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
 	Verdict       Verdict                `protobuf:"varint,2,opt,name=verdict,proto3,enum=covey.v1.Verdict" json:"verdict,omitempty"`
 	Code          Code                   `protobuf:"varint,3,opt,name=code,proto3,enum=covey.v1.Code" json:"code,omitempty"` // why, when rejected
+	Signature     []byte                 `protobuf:"bytes,4,opt,name=signature,proto3" json:"signature,omitempty"`           // by the site's identity key over digest, verdict and code; none when pending
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1280,7 +1438,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1293,7 +1451,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{13}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Decision) GetStudy() []byte {
@@ -1317,6 +1475,13 @@ func (x *Decision) GetCode() Code {
 	return Code_CODE_UNSPECIFIED
 }
 
+func (x *Decision) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
+	}
+	return nil
+}
+
 type Announce struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
@@ -1327,7 +1492,7 @@ type Announce struct {
 
 func (x *Announce) Reset() {
 	*x = Announce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[14]
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1339,7 +1504,7 @@ func (x *Announce) String() string {
 func (*Announce) ProtoMessage() {}
 
 func (x *Announce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[14]
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1352,7 +1517,7 @@ func (x *Announce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announce.ProtoReflect.Descriptor instead.
 func (*Announce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{14}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Announce) GetStudy() []byte {
@@ -1380,7 +1545,7 @@ type Announcement struct {
 
 func (x *Announcement) Reset() {
 	*x = Announcement{}
-	mi := &file_covey_v1_federation_proto_msgTypes[15]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1392,7 +1557,7 @@ func (x *Announcement) String() string {
 func (*Announcement) ProtoMessage() {}
 
 func (x *Announcement) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[15]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1405,7 +1570,7 @@ func (x *Announcement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announcement.ProtoReflect.Descriptor instead.
 func (*Announcement) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{15}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Announcement) GetStudy() []byte {
@@ -1442,7 +1607,7 @@ type Reveal struct {
 
 func (x *Reveal) Reset() {
 	*x = Reveal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1454,7 +1619,7 @@ func (x *Reveal) String() string {
 func (*Reveal) ProtoMessage() {}
 
 func (x *Reveal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1467,7 +1632,7 @@ func (x *Reveal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reveal.ProtoReflect.Descriptor instead.
 func (*Reveal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Reveal) GetStudy() []byte {
@@ -1502,7 +1667,7 @@ type Nonce struct {
 
 func (x *Nonce) Reset() {
 	*x = Nonce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1679,7 @@ func (x *Nonce) String() string {
 func (*Nonce) ProtoMessage() {}
 
 func (x *Nonce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1692,7 @@ func (x *Nonce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Nonce.ProtoReflect.Descriptor instead.
 func (*Nonce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Nonce) GetStudy() []byte {
@@ -1563,7 +1728,7 @@ type Deal struct {
 
 func (x *Deal) Reset() {
 	*x = Deal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1575,7 +1740,7 @@ func (x *Deal) String() string {
 func (*Deal) ProtoMessage() {}
 
 func (x *Deal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1588,7 +1753,7 @@ func (x *Deal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deal.ProtoReflect.Descriptor instead.
 func (*Deal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Deal) GetStudy() []byte {
@@ -1630,7 +1795,7 @@ type Boxes struct {
 
 func (x *Boxes) Reset() {
 	*x = Boxes{}
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1642,7 +1807,7 @@ func (x *Boxes) String() string {
 func (*Boxes) ProtoMessage() {}
 
 func (x *Boxes) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1655,7 +1820,7 @@ func (x *Boxes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Boxes.ProtoReflect.Descriptor instead.
 func (*Boxes) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Boxes) GetStudy() []byte {
@@ -1691,7 +1856,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1703,7 +1868,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1716,7 +1881,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Confirm) GetStudy() []byte {
@@ -1758,7 +1923,7 @@ type Confirmation struct {
 
 func (x *Confirmation) Reset() {
 	*x = Confirmation{}
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +1935,7 @@ func (x *Confirmation) String() string {
 func (*Confirmation) ProtoMessage() {}
 
 func (x *Confirmation) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +1948,7 @@ func (x *Confirmation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
 func (*Confirmation) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Confirmation) GetStudy() []byte {
@@ -1819,7 +1984,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1831,7 +1996,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1844,7 +2009,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Confirmed) GetStudy() []byte {
@@ -1889,7 +2054,7 @@ type Query struct {
 
 func (x *Query) Reset() {
 	*x = Query{}
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1901,7 +2066,7 @@ func (x *Query) String() string {
 func (*Query) ProtoMessage() {}
 
 func (x *Query) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1914,7 +2079,7 @@ func (x *Query) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Query.ProtoReflect.Descriptor instead.
 func (*Query) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Query) GetStudy() []byte {
@@ -2013,7 +2178,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2025,7 +2190,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2038,7 +2203,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Upload) GetStudy() []byte {
@@ -2082,7 +2247,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2094,7 +2259,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2107,7 +2272,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Release) GetStudy() []byte {
@@ -2150,7 +2315,7 @@ type ReleaseSignature struct {
 
 func (x *ReleaseSignature) Reset() {
 	*x = ReleaseSignature{}
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2162,7 +2327,7 @@ func (x *ReleaseSignature) String() string {
 func (*ReleaseSignature) ProtoMessage() {}
 
 func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2175,7 +2340,7 @@ func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseSignature.ProtoReflect.Descriptor instead.
 func (*ReleaseSignature) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ReleaseSignature) GetStudy() []byte {
@@ -2220,7 +2385,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2232,7 +2397,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2245,7 +2410,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Open) GetStudy() []byte {
@@ -2295,7 +2460,7 @@ type Shares struct {
 
 func (x *Shares) Reset() {
 	*x = Shares{}
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2307,7 +2472,7 @@ func (x *Shares) String() string {
 func (*Shares) ProtoMessage() {}
 
 func (x *Shares) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2320,7 +2485,7 @@ func (x *Shares) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shares.ProtoReflect.Descriptor instead.
 func (*Shares) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Shares) GetStudy() []byte {
@@ -2365,7 +2530,7 @@ type Final struct {
 
 func (x *Final) Reset() {
 	*x = Final{}
-	mi := &file_covey_v1_federation_proto_msgTypes[29]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2542,7 @@ func (x *Final) String() string {
 func (*Final) ProtoMessage() {}
 
 func (x *Final) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[29]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2555,7 @@ func (x *Final) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Final.ProtoReflect.Descriptor instead.
 func (*Final) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{29}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Final) GetStudy() []byte {
@@ -2439,7 +2604,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2451,7 +2616,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2464,7 +2629,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -2501,7 +2666,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2513,7 +2678,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2526,7 +2691,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -2616,7 +2781,16 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\fRenewRequest\x12\x10\n" +
 	"\x03csr\x18\x01 \x01(\fR\x03csr\"1\n" +
 	"\rRenewResponse\x12 \n" +
-	"\vcertificate\x18\x01 \x01(\fR\vcertificate\")\n" +
+	"\vcertificate\x18\x01 \x01(\fR\vcertificate\"/\n" +
+	"\x0fStandingRequest\x12\x1c\n" +
+	"\tauthority\x18\x01 \x01(\fR\tauthority\"\x90\x01\n" +
+	"\x10StandingResponse\x125\n" +
+	"\vauthorities\x18\x01 \x03(\v2\x13.covey.v1.AuthorityR\vauthorities\x12)\n" +
+	"\x10unix_nanoseconds\x18\x02 \x01(\x03R\x0funixNanoseconds\x12\x1a\n" +
+	"\bsoftware\x18\x03 \x01(\tR\bsoftware\"O\n" +
+	"\tAuthority\x12 \n" +
+	"\vcertificate\x18\x01 \x01(\fR\vcertificate\x12 \n" +
+	"\vendorsement\x18\x02 \x01(\fR\vendorsement\")\n" +
 	"\tNotLeader\x12\x1c\n" +
 	"\taddresses\x18\x01 \x03(\tR\taddresses\"/\n" +
 	"\x05Frame\x12\x12\n" +
@@ -2660,11 +2834,12 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05units\x18\x02 \x01(\x04R\x05units\"\x1e\n" +
 	"\bProposal\x12\x12\n" +
-	"\x04body\x18\x01 \x01(\fR\x04body\"q\n" +
+	"\x04body\x18\x01 \x01(\fR\x04body\"\x8f\x01\n" +
 	"\bDecision\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12+\n" +
 	"\averdict\x18\x02 \x01(\x0e2\x11.covey.v1.VerdictR\averdict\x12\"\n" +
-	"\x04code\x18\x03 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\":\n" +
+	"\x04code\x18\x03 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\x12\x1c\n" +
+	"\tsignature\x18\x04 \x01(\fR\tsignature\":\n" +
 	"\bAnnounce\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\"V\n" +
@@ -2814,11 +2989,12 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\rCODE_NO_SCALE\x10\x182C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
-	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\x81\x01\n" +
+	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\xc4\x01\n" +
 	"\n" +
 	"Federation\x129\n" +
 	"\x04Link\x12\x15.covey.v1.LinkRequest\x1a\x16.covey.v1.LinkResponse(\x010\x01\x128\n" +
-	"\x05Renew\x12\x16.covey.v1.RenewRequest\x1a\x17.covey.v1.RenewResponseB\x1eZ\x1ccovey/proto/covey/v1;coveyv1b\x06proto3"
+	"\x05Renew\x12\x16.covey.v1.RenewRequest\x1a\x17.covey.v1.RenewResponse\x12A\n" +
+	"\bStanding\x12\x19.covey.v1.StandingRequest\x1a\x1a.covey.v1.StandingResponseB\x1eZ\x1ccovey/proto/covey/v1;coveyv1b\x06proto3"
 
 var (
 	file_covey_v1_federation_proto_rawDescOnce sync.Once
@@ -2833,7 +3009,7 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Verdict)(0),               // 0: covey.v1.Verdict
 	(Kind)(0),                  // 1: covey.v1.Kind
@@ -2842,77 +3018,83 @@ var file_covey_v1_federation_proto_goTypes = []any{
 	(*JoinResponse)(nil),       // 4: covey.v1.JoinResponse
 	(*RenewRequest)(nil),       // 5: covey.v1.RenewRequest
 	(*RenewResponse)(nil),      // 6: covey.v1.RenewResponse
-	(*NotLeader)(nil),          // 7: covey.v1.NotLeader
-	(*Frame)(nil),              // 8: covey.v1.Frame
-	(*LinkRequest)(nil),        // 9: covey.v1.LinkRequest
-	(*LinkResponse)(nil),       // 10: covey.v1.LinkResponse
-	(*SiteMessage)(nil),        // 11: covey.v1.SiteMessage
-	(*CoordinatorMessage)(nil), // 12: covey.v1.CoordinatorMessage
-	(*Hello)(nil),              // 13: covey.v1.Hello
-	(*Dataset)(nil),            // 14: covey.v1.Dataset
-	(*Proposal)(nil),           // 15: covey.v1.Proposal
-	(*Decision)(nil),           // 16: covey.v1.Decision
-	(*Announce)(nil),           // 17: covey.v1.Announce
-	(*Announcement)(nil),       // 18: covey.v1.Announcement
-	(*Reveal)(nil),             // 19: covey.v1.Reveal
-	(*Nonce)(nil),              // 20: covey.v1.Nonce
-	(*Deal)(nil),               // 21: covey.v1.Deal
-	(*Boxes)(nil),              // 22: covey.v1.Boxes
-	(*Confirm)(nil),            // 23: covey.v1.Confirm
-	(*Confirmation)(nil),       // 24: covey.v1.Confirmation
-	(*Confirmed)(nil),          // 25: covey.v1.Confirmed
-	(*Query)(nil),              // 26: covey.v1.Query
-	(*Upload)(nil),             // 27: covey.v1.Upload
-	(*Release)(nil),            // 28: covey.v1.Release
-	(*ReleaseSignature)(nil),   // 29: covey.v1.ReleaseSignature
-	(*Open)(nil),               // 30: covey.v1.Open
-	(*Shares)(nil),             // 31: covey.v1.Shares
-	(*Final)(nil),              // 32: covey.v1.Final
-	(*Ended)(nil),              // 33: covey.v1.Ended
-	(*Refusal)(nil),            // 34: covey.v1.Refusal
+	(*StandingRequest)(nil),    // 7: covey.v1.StandingRequest
+	(*StandingResponse)(nil),   // 8: covey.v1.StandingResponse
+	(*Authority)(nil),          // 9: covey.v1.Authority
+	(*NotLeader)(nil),          // 10: covey.v1.NotLeader
+	(*Frame)(nil),              // 11: covey.v1.Frame
+	(*LinkRequest)(nil),        // 12: covey.v1.LinkRequest
+	(*LinkResponse)(nil),       // 13: covey.v1.LinkResponse
+	(*SiteMessage)(nil),        // 14: covey.v1.SiteMessage
+	(*CoordinatorMessage)(nil), // 15: covey.v1.CoordinatorMessage
+	(*Hello)(nil),              // 16: covey.v1.Hello
+	(*Dataset)(nil),            // 17: covey.v1.Dataset
+	(*Proposal)(nil),           // 18: covey.v1.Proposal
+	(*Decision)(nil),           // 19: covey.v1.Decision
+	(*Announce)(nil),           // 20: covey.v1.Announce
+	(*Announcement)(nil),       // 21: covey.v1.Announcement
+	(*Reveal)(nil),             // 22: covey.v1.Reveal
+	(*Nonce)(nil),              // 23: covey.v1.Nonce
+	(*Deal)(nil),               // 24: covey.v1.Deal
+	(*Boxes)(nil),              // 25: covey.v1.Boxes
+	(*Confirm)(nil),            // 26: covey.v1.Confirm
+	(*Confirmation)(nil),       // 27: covey.v1.Confirmation
+	(*Confirmed)(nil),          // 28: covey.v1.Confirmed
+	(*Query)(nil),              // 29: covey.v1.Query
+	(*Upload)(nil),             // 30: covey.v1.Upload
+	(*Release)(nil),            // 31: covey.v1.Release
+	(*ReleaseSignature)(nil),   // 32: covey.v1.ReleaseSignature
+	(*Open)(nil),               // 33: covey.v1.Open
+	(*Shares)(nil),             // 34: covey.v1.Shares
+	(*Final)(nil),              // 35: covey.v1.Final
+	(*Ended)(nil),              // 36: covey.v1.Ended
+	(*Refusal)(nil),            // 37: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
-	8,  // 0: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
-	8,  // 1: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
-	13, // 2: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
-	16, // 3: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
-	18, // 4: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
-	22, // 5: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
-	24, // 6: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
-	27, // 7: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
-	29, // 8: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
-	31, // 9: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	34, // 10: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
-	20, // 11: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
-	15, // 12: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	17, // 13: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	21, // 14: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	23, // 15: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	26, // 16: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	28, // 17: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	30, // 18: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	32, // 19: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	33, // 20: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	25, // 21: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	19, // 22: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
-	14, // 23: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
-	0,  // 24: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	2,  // 25: covey.v1.Decision.code:type_name -> covey.v1.Code
-	1,  // 26: covey.v1.Query.kind:type_name -> covey.v1.Kind
-	2,  // 27: covey.v1.Ended.code:type_name -> covey.v1.Code
-	2,  // 28: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	32, // 29: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	3,  // 30: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	9,  // 31: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	5,  // 32: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	4,  // 33: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	10, // 34: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	6,  // 35: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	33, // [33:36] is the sub-list for method output_type
-	30, // [30:33] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	9,  // 0: covey.v1.StandingResponse.authorities:type_name -> covey.v1.Authority
+	11, // 1: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
+	11, // 2: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
+	16, // 3: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
+	19, // 4: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
+	21, // 5: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
+	25, // 6: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
+	27, // 7: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
+	30, // 8: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
+	32, // 9: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
+	34, // 10: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
+	37, // 11: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	23, // 12: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
+	18, // 13: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	20, // 14: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	24, // 15: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	26, // 16: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	29, // 17: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	31, // 18: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	33, // 19: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	35, // 20: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	36, // 21: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	28, // 22: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	22, // 23: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	17, // 24: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	0,  // 25: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
+	2,  // 26: covey.v1.Decision.code:type_name -> covey.v1.Code
+	1,  // 27: covey.v1.Query.kind:type_name -> covey.v1.Kind
+	2,  // 28: covey.v1.Ended.code:type_name -> covey.v1.Code
+	2,  // 29: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	35, // 30: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	3,  // 31: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	12, // 32: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	5,  // 33: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	7,  // 34: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
+	4,  // 35: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	13, // 36: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	6,  // 37: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	8,  // 38: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
+	35, // [35:39] is the sub-list for method output_type
+	31, // [31:35] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -2920,7 +3102,7 @@ func file_covey_v1_federation_proto_init() {
 	if File_covey_v1_federation_proto != nil {
 		return
 	}
-	file_covey_v1_federation_proto_msgTypes[8].OneofWrappers = []any{
+	file_covey_v1_federation_proto_msgTypes[11].OneofWrappers = []any{
 		(*SiteMessage_Hello)(nil),
 		(*SiteMessage_Decision)(nil),
 		(*SiteMessage_Announcement)(nil),
@@ -2932,7 +3114,7 @@ func file_covey_v1_federation_proto_init() {
 		(*SiteMessage_Refusal)(nil),
 		(*SiteMessage_Nonce)(nil),
 	}
-	file_covey_v1_federation_proto_msgTypes[9].OneofWrappers = []any{
+	file_covey_v1_federation_proto_msgTypes[12].OneofWrappers = []any{
 		(*CoordinatorMessage_Proposal)(nil),
 		(*CoordinatorMessage_Announce)(nil),
 		(*CoordinatorMessage_Deal)(nil),
@@ -2951,7 +3133,7 @@ func file_covey_v1_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   32,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

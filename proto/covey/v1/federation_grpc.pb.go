@@ -131,8 +131,9 @@ var Enrollment_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Federation_Link_FullMethodName  = "/covey.v1.Federation/Link"
-	Federation_Renew_FullMethodName = "/covey.v1.Federation/Renew"
+	Federation_Link_FullMethodName     = "/covey.v1.Federation/Link"
+	Federation_Renew_FullMethodName    = "/covey.v1.Federation/Renew"
+	Federation_Standing_FullMethodName = "/covey.v1.Federation/Standing"
 )
 
 // FederationClient is the client API for Federation service.
@@ -146,6 +147,9 @@ type FederationClient interface {
 	Link(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LinkRequest, LinkResponse], error)
 	// Renew replaces a site's certificate before it ends.
 	Renew(ctx context.Context, in *RenewRequest, opts ...grpc.CallOption) (*RenewResponse, error)
+	// Standing tells a site which authorities to trust and what its clock should say. Any
+	// coordinator answers it, leading or not.
+	Standing(ctx context.Context, in *StandingRequest, opts ...grpc.CallOption) (*StandingResponse, error)
 }
 
 type federationClient struct {
@@ -179,6 +183,16 @@ func (c *federationClient) Renew(ctx context.Context, in *RenewRequest, opts ...
 	return out, nil
 }
 
+func (c *federationClient) Standing(ctx context.Context, in *StandingRequest, opts ...grpc.CallOption) (*StandingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(StandingResponse)
+	err := c.cc.Invoke(ctx, Federation_Standing_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // FederationServer is the server API for Federation service.
 // All implementations must embed UnimplementedFederationServer
 // for forward compatibility.
@@ -190,6 +204,9 @@ type FederationServer interface {
 	Link(grpc.BidiStreamingServer[LinkRequest, LinkResponse]) error
 	// Renew replaces a site's certificate before it ends.
 	Renew(context.Context, *RenewRequest) (*RenewResponse, error)
+	// Standing tells a site which authorities to trust and what its clock should say. Any
+	// coordinator answers it, leading or not.
+	Standing(context.Context, *StandingRequest) (*StandingResponse, error)
 	mustEmbedUnimplementedFederationServer()
 }
 
@@ -205,6 +222,9 @@ func (UnimplementedFederationServer) Link(grpc.BidiStreamingServer[LinkRequest, 
 }
 func (UnimplementedFederationServer) Renew(context.Context, *RenewRequest) (*RenewResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Renew not implemented")
+}
+func (UnimplementedFederationServer) Standing(context.Context, *StandingRequest) (*StandingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Standing not implemented")
 }
 func (UnimplementedFederationServer) mustEmbedUnimplementedFederationServer() {}
 func (UnimplementedFederationServer) testEmbeddedByValue()                    {}
@@ -252,6 +272,24 @@ func _Federation_Renew_Handler(srv interface{}, ctx context.Context, dec func(in
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Federation_Standing_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(StandingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(FederationServer).Standing(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Federation_Standing_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(FederationServer).Standing(ctx, req.(*StandingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Federation_ServiceDesc is the grpc.ServiceDesc for Federation service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -262,6 +300,10 @@ var Federation_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Renew",
 			Handler:    _Federation_Renew_Handler,
+		},
+		{
+			MethodName: "Standing",
+			Handler:    _Federation_Standing_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
