@@ -134,7 +134,7 @@ func (c *runCmd) Run(t *terminal) error {
 		if err != nil {
 			return errors.Join(&inputError{fmt.Errorf("--metrics: %w", err)}, a.Close())
 		}
-		log.Info("metrics are served", "listen", l.Addr())
+		log.Info("metrics are served", "url", "http://"+l.Addr().String()+"/metrics")
 		ctx, stop := context.WithCancel(t.ctx)
 		done := make(chan error, 1)
 		go func() { done <- serveMetrics(ctx, l, metricsHandler(a, c.MetricsHost)) }()

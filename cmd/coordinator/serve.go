@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/term"
@@ -139,8 +140,12 @@ func (c *serveCmd) Run(s *streams) error {
 		return err
 	}
 	if address, tls := n.Watching(); address != nil {
-		log.Info("the page is served; its token is in the data folder", "listen", address, "tls", tls, "token", node.TokenFile)
+		scheme := "http"
+		if tls {
+			scheme = "https"
+		}
+		log.Info("the page is served", "url", scheme+"://"+address.String()+"/", "token", filepath.Join(c.Data, node.TokenFile))
 	}
-	log.Info("serving", "listen", n.Listening(), "addresses", n.Config.Addresses, "name", n.Config.Name, "peers", n.Config.PeerAddress)
+	log.Info("serving", "listen", n.Listening().String(), "addresses", n.Config.Addresses, "name", n.Config.Name, "peers", n.Config.PeerAddress)
 	return n.Run(s.ctx)
 }

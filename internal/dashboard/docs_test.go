@@ -150,7 +150,9 @@ func TestCodesAreOnThePage(t *testing.T) {
 			t.Errorf("docs/errors.md lists %s, which is no code", row[1])
 		}
 	}
-	if !slices.IsSortedFunc(Meanings, func(a, b Meaning) int { return strings.Index(docs, "| `"+string(a.Code)+"` |") - strings.Index(docs, "| `"+string(b.Code)+"` |") }) {
+	if !slices.IsSortedFunc(Meanings, func(a, b Meaning) int {
+		return strings.Index(docs, "| `"+string(a.Code)+"` |") - strings.Index(docs, "| `"+string(b.Code)+"` |")
+	}) {
 		t.Error("the page has another order")
 	}
 }

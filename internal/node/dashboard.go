@@ -160,19 +160,13 @@ func dashboardToken(dir string) (string, error) {
 // openDashboard listens for the page, where it is configured.
 func (n *Node) openDashboard(dir string) error {
 	d := n.Config.Dashboard
-	for _, path := range []*string{&d.Certificate, &d.Key, &d.ClientCA} {
-		if *path != "" && !filepath.IsAbs(*path) {
-			*path = filepath.Join(dir, *path) // as in the file that names it
-		}
-	}
-	if n.options.Dashboard != nil {
-		d = *n.options.Dashboard
-	}
 	if d.Listen == "" {
 		return nil
 	}
-	if err := d.check(); err != nil {
-		return err
+	for _, path := range []*string{&d.Certificate, &d.Key, &d.ClientCA} {
+		if *path != "" && !filepath.IsAbs(*path) && n.options.Dashboard == nil {
+			*path = filepath.Join(dir, *path) // as in the file that names it
+		}
 	}
 	config, err := d.tls(n.authority)
 	if err != nil {

@@ -89,6 +89,12 @@ func Open(dir string, o Options) (_ *Node, err error) {
 	if n.Config, err = ReadConfig(dir); err != nil {
 		return nil, err
 	}
+	if o.Dashboard != nil {
+		n.Config.Dashboard = *o.Dashboard
+		if err := n.Config.check(); err != nil {
+			return nil, err
+		}
+	}
 	if n.authority, err = pki.Load(dir); err != nil {
 		return nil, err
 	}
