@@ -138,15 +138,6 @@ func (s *set) widenPart(p int, v reg.VecVirtual, m Mem, masked bool) {
 	}
 }
 
-// prefetch asks for a line of rows to come. Of float64 there are too many to push out of the first-level cache what is in use there.
-func (s *set) prefetch(m Mem) {
-	if s.bytes == 8 {
-		PREFETCHT1(m)
-	} else {
-		PREFETCHT0(m)
-	}
-}
-
 func (s *set) store(o octet, m Mem, masked bool) {
 	s.each(func(p, _ int) { s.storePart(p, o[p], m, masked) })
 }
@@ -286,7 +277,7 @@ func (s *set) dots() {
 					s.widen(product, m, masked)
 				}
 				if i%2 == 0 && !masked && (s.bytes == 8 || o == 0) { // once a line
-					s.prefetch(m.Idx(ahead, 1))
+					PREFETCHT1(m.Idx(ahead, 1))
 				}
 				s.each(func(p, half int) {
 					if direct {
@@ -386,7 +377,8 @@ func (s *set) quarter(a, b, c, d octet) reg.VecVirtual {
 }
 
 // accumulate adds the bits of FMA(c[i], rows[i][j], 1.5·2^52) to acc[j]. While it works on rows that are in cache, it asks for the lines
-// ahead of them by so many bytes: prefetching reads nothing that a program can see, and never faults.
+// ahead of them by so many bytes, in the second-level cache, so as not to push out of the first what is in use: prefetching reads nothing that a program can
+// see, and never faults.
 func (s *set) accumulate() {
 	TEXT("accumulate"+s.suffix()+s.name, NOSPLIT, fmt.Sprintf("func(acc *uint64, rows *%s, c *float64, n, d, ahead int)", s.element()))
 	Pragma("noescape")
@@ -415,7 +407,7 @@ func (s *set) accumulate() {
 				y := s.octet()
 				s.widen(y, s.at(r[i], o), masked)
 				if (i%2 == 1 || g == 1) && !masked && (s.bytes == 8 || o == 0) { // once a line
-					s.prefetch(s.at(r[i], o).Idx(ahead, 1))
+					PREFETCHT1(s.at(r[i], o).Idx(ahead, 1))
 				}
 				s.each(func(p, _ int) {
 					VFMADD213PD(constant, coefficient[i], y[p])

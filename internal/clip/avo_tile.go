@@ -63,7 +63,7 @@ func (s *set) dotsTile(height, width int) {
 				y := s.vector()
 				s.widenPart(p, y, s.at(r[i], o), masked)
 				if p == 0 && i%2 == 0 && !masked && (s.bytes == 8 || o == 0) {
-					s.prefetch(s.at(r[i], o).Idx(ahead, 1))
+					PREFETCHT1(s.at(r[i], o).Idx(ahead, 1))
 				}
 				for l := range x {
 					product := s.vector()
@@ -142,7 +142,7 @@ func (s *set) accumulateTile(height, width int) {
 				y := s.vector()
 				s.widenPart(p, y, s.at(r[i], o), masked)
 				if p == 0 && i%2 == 1 && !masked && (s.bytes == 8 || o == 0) {
-					s.prefetch(s.at(r[i], o).Idx(ahead, 1))
+					PREFETCHT1(s.at(r[i], o).Idx(ahead, 1))
 				}
 				for l := range at {
 					t := s.vector()
