@@ -73,6 +73,9 @@ type Dataset struct {
 	Path string `toml:"path"`
 	// Format of the file, where its name does not say it (dataset.Formats).
 	Format string `toml:"format,omitempty"`
+	// Names of the columns of an NPY or NPZ matrix, which has none of its own. Empty: c0, c1 and
+	// so on.
+	Names []string `toml:"names,omitempty"`
 	// Precision in which studies keep its values: "float64", or "float32", which takes half the
 	// memory and time and rounds each value once. Empty: "float64". A study that is under way
 	// ends when this changes.
@@ -212,6 +215,9 @@ func (c *Config) check() error {
 		if d.Format == "" && dataset.FormatOf(d.Path) == "" {
 			return c.error(key+".path", "the name ends in none of %v; give format", dataset.Formats)
 		}
+		if err := c.checkNames(key, d); err != nil {
+			return err
+		}
 		if !slices.Contains([]string{"", string(dataset.Float64), string(dataset.Float32)}, d.Precision) {
 			return c.error(key+".precision", `must be "float64" or "float32", got %q`, d.Precision)
 		}
@@ -234,6 +240,26 @@ func (c *Config) check() error {
 		}
 	}
 	return c.Policy.check(c)
+}
+
+// checkNames checks the columns' names of a data set that has none of its own.
+func (c *Config) checkNames(key string, d Dataset) error {
+	f := c.source(d).Kind()
+	if len(d.Names) > 0 && f != dataset.NPY && f != dataset.NPZ {
+		return c.error(key+".names", "are for .npy and .npz; the columns of other formats have their own")
+	}
+	for i, name := range d.Names {
+		if err := checkText(name); err != nil {
+			return c.error(fmt.Sprintf("%s.names[%d]", key, i), "%v", err)
+		}
+		if name != strings.Trim(name, " \t") {
+			return c.error(fmt.Sprintf("%s.names[%d]", key, i), "has spaces around it")
+		}
+		if slices.Contains(d.Names[:i], name) {
+			return c.error(fmt.Sprintf("%s.names[%d]", key, i), "%q appears twice", name)
+		}
+	}
+	return nil
 }
 
 // checkText keeps names printable on one line, as proposals do.
@@ -302,7 +328,7 @@ func (c *Config) path(p string) string {
 
 // source says where a data set's rows are.
 func (c *Config) source(d Dataset) dataset.Source {
-	return dataset.Source{Path: c.path(d.Path), Format: dataset.Format(d.Format)}
+	return dataset.Source{Path: c.path(d.Path), Format: dataset.Format(d.Format), Names: d.Names}
 }
 
 // DataDir is the directory of keys, ledger and socket.

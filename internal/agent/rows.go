@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"covey/internal/clip"
@@ -191,10 +192,12 @@ func (d Dataset) request(spec study.Spec) dataset.Request {
 // what its values are, and otherwise a hash of it with what else does. A slot's mask is used
 // once, so a sum that is computed again must be of the very same values.
 func (d Dataset) pin(sha [32]byte) [32]byte {
-	if d.Precision != string(dataset.Float32) {
+	if d.Precision != string(dataset.Float32) && len(d.Names) == 0 {
 		return sha
 	}
-	return sha256.Sum256(append([]byte("covey float32\n"), sha[:]...))
+	// Names hold no line ends, and the two hashes' words differ in their number.
+	words := append([]string{"covey pin 1", hex.EncodeToString(sha[:]), d.Precision}, d.Names...)
+	return sha256.Sum256([]byte(strings.Join(words, "\n")))
 }
 
 // owner names whom a cache file is kept for: the study, or the data set.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"covey/internal/study"
 )
 
@@ -39,9 +41,37 @@ const atPath = "path = \"rows.csv\"\n"
 // from the same file after a restart, makes it again when it is damaged, and removes it at
 // its end.
 func TestStudyFromCache(t *testing.T) {
+	t.Run("csv", func(t *testing.T) { studyFromCache(t, atPath) })
+	t.Run("parquet", func(t *testing.T) { studyFromCache(t, "path = \"rows.parquet\"\n") })
+}
+
+// parquet writes the site's rows as Parquet, beside the CSV file that holds them.
+func (s *testSite) parquet() {
+	s.t.Helper()
+	type row struct {
+		C0 float64 `parquet:"c0"`
+		C1 float64 `parquet:"c1"`
+		C2 float64 `parquet:"c2"`
+	}
+	var rows []row
+	for v := s.values; len(v) > 0; v = v[3:] {
+		rows = append(rows, row{v[0], v[1], v[2]})
+	}
+	if err := parquet.WriteFile(filepath.Join(s.dir, "rows.parquet"), rows); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(s.dir, "rows.csv")); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func studyFromCache(t *testing.T, path string) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	s := c.sites[0]
-	s.configured(atPath, atPath+"cache = \"study\"\n")
+	if path != atPath {
+		s.parquet()
+	}
+	s.configured(atPath, path+"cache = \"study\"\n")
 	c.ready()
 	made := s.cacheFiles()
 	if len(made) != 1 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,10 +17,12 @@ const (
 	CSV     Format = "csv"
 	CSVGzip Format = "csv.gz"
 	Parquet Format = "parquet"
+	NPY     Format = "npy"
+	NPZ     Format = "npz"
 )
 
 // Formats lists the formats of files.
-var Formats = []Format{CSV, CSVGzip, Parquet}
+var Formats = []Format{CSV, CSVGzip, Parquet, NPY, NPZ}
 
 // FormatOf gives the format that a file's name says, or "".
 func FormatOf(path string) Format {
@@ -39,6 +42,9 @@ type Source struct {
 	Path string
 	// Format of the file; empty: what its name says.
 	Format Format
+	// Names are the columns of an NPY or NPZ matrix, which has no names of its own; empty: c0, c1
+	// and so on. Nothing for other formats.
+	Names []string
 }
 
 // Request says what is read of a source.
@@ -140,8 +146,8 @@ func (s Source) scan(q Request, o ReadOptions, prepare func(*builder), header *[
 	return r, b, nil
 }
 
-// format is the one given, or what the name says.
-func (s Source) format() Format {
+// Kind is the format given, or what the name says; empty if neither says one.
+func (s Source) Kind() Format {
 	if s.Format != "" {
 		return s.Format
 	}
@@ -150,7 +156,13 @@ func (s Source) format() Format {
 
 // describe gives the words that say how the source's bytes become a table. Where they
 // come from is none of it: bytes that moved are the same data set.
-func (s Source) describe(word func(string)) { word(string(s.format())) }
+func (s Source) describe(word func(string)) {
+	word(string(s.Kind()))
+	word(strconv.Itoa(len(s.Names)))
+	for _, name := range s.Names {
+		word(name)
+	}
+}
 
 // pin hashes the source.
 func (s Source) pin(o ReadOptions) ([32]byte, error) {
@@ -163,13 +175,17 @@ func (s Source) pin(o ReadOptions) ([32]byte, error) {
 }
 
 func (s Source) table(src *source) (table, error) {
-	switch s.format() {
+	switch s.Kind() {
 	case CSV:
 		return openCSV(src, src)
 	case CSVGzip:
 		return openGzip(src)
 	case Parquet:
 		return openParquet(src)
+	case NPY:
+		return openNPY(src, s.Names)
+	case NPZ:
+		return openNPZ(src, s.Names)
 	case "":
 		return nil, &Error{File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends())}
 	}

@@ -1,0 +1,343 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// npyTable is an NPY file, or an NPZ archive of several. A matrix is the table, C or Fortran order;
+// each vector of an archive is a column beside it, under its own name. Numbers are float32,
+// float64 and integers; NaN is a missing value. Text may be the unit.
+type npyTable struct {
+	src   *source
+	parts []*part
+	names []string
+	of    []place // of each name
+	n     int
+}
+
+// part is one array of a file.
+type part struct {
+	*array
+	name string
+	// open gives the bytes of the values from the first on.
+	open func() (io.ReadCloser, error)
+	// at gives them from anywhere; nil where they are compressed.
+	at io.ReaderAt
+}
+
+// place says where a column's values are.
+type place struct {
+	part   *part
+	column int
+}
+
+func openNPY(src *source, names []string) (*npyTable, error) {
+	t := &npyTable{src: src}
+	a, err := readArray(io.NewSectionReader(src.file, 0, src.before.Size()))
+	if err == nil && a.length() != src.before.Size()-a.begin {
+		err = errLength
+	}
+	if err != nil {
+		return nil, t.bad("", err)
+	}
+	data := io.NewSectionReader(src.file, a.begin, a.length())
+	t.parts = []*part{{array: a, at: data, open: func() (io.ReadCloser, error) {
+		return io.NopCloser(io.NewSectionReader(data, 0, a.length())), nil
+	}}}
+	return t, t.table(names)
+}
+
+// maxParts bounds the arrays of an archive.
+const maxParts = 1 << 16
+
+func openNPZ(src *source, names []string) (*npyTable, error) {
+	t := &npyTable{src: src}
+	z, err := zip.NewReader(src.file, src.before.Size())
+	if err != nil || len(z.File) > maxParts {
+		return nil, t.bad("", errZip)
+	}
+	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			continue
+		}
+		p, err := archived(src, f, name)
+		if err != nil {
+			return nil, t.bad(name, err)
+		}
+		t.parts = append(t.parts, p)
+	}
+	if len(t.parts) == 0 {
+		return nil, &Error{File: src.path, Reason: "the archive holds no array"}
+	}
+	return t, t.table(names)
+}
+
+const errZip = arrayFault("not NPZ, cut off, or damaged")
+
+// archived is an array of an archive.
+func archived(src *source, f *zip.File, name string) (*part, error) {
+	if f.Method != zip.Store && f.Method != zip.Deflate {
+		return nil, errZip
+	}
+	head, err := f.Open()
+	if err != nil {
+		return nil, errZip
+	}
+	defer head.Close()
+	a, err := readArray(head)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(a.begin)+uint64(a.length()) != f.UncompressedSize64 {
+		return nil, errLength
+	}
+	p := &part{array: a, name: name, open: func() (io.ReadCloser, error) {
+		r, err := f.Open()
+		if err == nil {
+			_, err = io.CopyN(io.Discard, r, a.begin)
+		}
+		return r, err
+	}}
+	if f.Method == zip.Store {
+		offset, err := f.DataOffset()
+		if err != nil || offset > src.before.Size()-int64(f.UncompressedSize64) {
+			return nil, errZip
+		}
+		p.at = io.NewSectionReader(src.file, offset+a.begin, a.length())
+	}
+	return p, nil
+}
+
+// table names the columns: the matrix's by names, or c0 and so on, then the vectors.
+func (t *npyTable) table(names []string) error {
+	var matrix *part
+	alone := len(t.parts) == 1
+	for _, p := range t.parts {
+		switch {
+		case p.vector && (p.name != "" || !alone):
+			continue
+		case matrix != nil:
+			return t.bad(p.name, arrayFault("a second matrix; an archive has one at most"))
+		}
+		matrix = p
+	}
+	if matrix != nil {
+		if len(names) > 0 && len(names) != matrix.d {
+			return &Error{File: t.src.path, Reason: fmt.Sprintf("names has %d names, the matrix %d columns", len(names), matrix.d)}
+		}
+		for j := range matrix.d {
+			name := fmt.Sprintf("c%d", j)
+			if len(names) > 0 {
+				name = names[j]
+			}
+			t.names, t.of = append(t.names, name), append(t.of, place{matrix, j})
+		}
+	} else if len(names) > 0 {
+		return &Error{File: t.src.path, Reason: "names are given, but there is no matrix; vectors have names of their own"}
+	}
+	for _, p := range t.parts {
+		if p != matrix {
+			t.names, t.of = append(t.names, trim(p.name)), append(t.of, place{p, 0})
+		}
+		if p.n != t.parts[0].n {
+			return t.bad(p.name, arrayFault("has another number of rows than the first array"))
+		}
+	}
+	t.n = t.parts[0].n
+	if i, j := twins(t.names); j > 0 {
+		return &Error{File: t.src.path, Column: t.names[i], Reason: "two columns have this name"}
+	}
+	t.src.hashBeside()
+	return nil
+}
+
+// bad words a fault of an array, or of the whole file if it has no name.
+func (t *npyTable) bad(array string, err error) *Error {
+	_, ours := errors.AsType[arrayFault](err)
+	if _, file := errors.AsType[*fs.PathError](err); !ours && !file {
+		err = errZip // the archive's own words, or an end that comes too early
+	}
+	if array == "" {
+		return unreadable(t.src.path, err)
+	}
+	return &Error{File: t.src.path, Reason: fmt.Sprintf("array %q: %v", array, err)}
+}
+
+func (t *npyTable) word() string     { return "row" }
+func (t *npyTable) header() []string { return t.names }
+
+func (t *npyTable) find(name string) (place, error) {
+	for i, n := range t.names {
+		if trim(n) == name {
+			return t.of[i], nil
+		}
+	}
+	return place{}, &Error{File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names))}
+}
+
+// feed gives the values of one column, or of all columns of a matrix in C order, n rows at a
+// time.
+type feed struct {
+	part  *part
+	width int // columns that raw holds
+	from  io.ReadCloser
+	in    io.Reader
+	raw   []byte
+}
+
+func (t *npyTable) feed(at place) (f *feed, err error) {
+	p := at.part
+	f = &feed{part: p, width: 1}
+	switch {
+	case !p.fortran || p.d == 1:
+		f.width = p.d
+		if f.from, err = p.open(); err != nil {
+			return nil, t.bad(p.name, err)
+		}
+		f.in = f.from
+	case p.at != nil:
+		column := int64(p.n) * int64(p.dtype.size)
+		f.in = io.NewSectionReader(p.at, int64(at.column)*column, column)
+	default:
+		return nil, t.bad(p.name, arrayFault("is compressed and in Fortran order, so that rows are all over it; save it in C order (numpy.ascontiguousarray), or with numpy.savez"))
+	}
+	if f.width == 1 {
+		f.in = bufio.NewReaderSize(f.in, 64<<10)
+	}
+	return f, nil
+}
+
+func (f *feed) close() {
+	if f.from != nil {
+		f.from.Close() // only read from
+	}
+}
+
+// next reads n rows.
+func (f *feed) next(n int) error {
+	size := n * f.width * f.part.dtype.size
+	if cap(f.raw) < size {
+		f.raw = make([]byte, size)
+	}
+	f.raw = f.raw[:size]
+	_, err := io.ReadFull(f.in, f.raw)
+	return err
+}
+
+// maxRaw bounds what a feed reads at a time, if it is more than one row.
+const maxRaw = 1 << 20
+
+func (t *npyTable) rows(b *builder) error {
+	var feeds []*feed
+	defer func() {
+		for _, f := range feeds {
+			f.close()
+		}
+	}()
+	// A matrix in C order is read once for all its columns.
+	shared := map[*part]*feed{}
+	most := t.n
+	column := func(name string) (*feed, place, error) {
+		at, err := t.find(name)
+		if err != nil {
+			return nil, at, err
+		}
+		if f := shared[at.part]; f != nil {
+			return f, at, nil
+		}
+		f, err := t.feed(at)
+		if err != nil {
+			return nil, at, err
+		}
+		feeds = append(feeds, f)
+		if f.width > 1 || at.part.d == 1 {
+			shared[at.part] = f
+		}
+		most = min(most, max(1, maxRaw/(f.width*at.part.dtype.size)))
+		return f, at, nil
+	}
+	of, places := make([]*feed, len(b.columns)), make([]place, len(b.columns))
+	for j, c := range b.columns {
+		var err error
+		if of[j], places[j], err = column(c.Name); err != nil {
+			return err
+		}
+		if places[j].part.dtype.text() {
+			return &Error{File: t.src.path, Column: c.Name, Reason: "its dtype is text and no number"}
+		}
+	}
+	var units *feed
+	var who place
+	if b.unit != "" {
+		var err error
+		if units, who, err = column(b.unit); err != nil {
+			return err
+		}
+	}
+	if b.reserve != nil {
+		b.reserve(float64(t.n))
+	}
+	return t.send(b, most, feeds, of, places, units, who)
+}
+
+// send gives all rows to b.
+func (t *npyTable) send(b *builder, most int, feeds, of []*feed, places []place, units *feed, who place) error {
+	fields := make([][]float64, len(of))
+	var names [][]byte
+	var text []byte
+	for done := 0; done < t.n; {
+		n := min(b.room(), most, t.n-done)
+		for _, f := range feeds {
+			if err := f.next(n); err != nil {
+				return t.bad(f.part.name, err)
+			}
+		}
+		for j, f := range of {
+			if cap(fields[j]) < n {
+				fields[j] = make([]float64, n)
+			}
+			fields[j] = fields[j][:n]
+			f.part.dtype.numbers(fields[j], f.raw[f.offset(places[j]):], f.width)
+		}
+		if units != nil {
+			names, text = names[:0], text[:0]
+			for i := range n {
+				from, at := len(text), units.offset(who)+i*units.width*units.part.dtype.size
+				text = units.part.dtype.append(text, units.raw[at:at+units.part.dtype.size])
+				names = append(names, text[from:len(text):len(text)])
+			}
+		}
+		if err := b.columnar(n, fields, names); err != nil {
+			return err
+		}
+		done += n
+	}
+	for _, f := range feeds {
+		if f.from == nil {
+			continue
+		}
+		// An archive's checksum is compared at the end.
+		if _, err := io.ReadFull(f.in, make([]byte, 1)); err != io.EOF {
+			return t.bad(f.part.name, errZip)
+		}
+	}
+	return nil
+}
+
+// offset is where a column's first value is in raw.
+func (f *feed) offset(at place) int {
+	if f.width == 1 {
+		return 0
+	}
+	return at.column * f.part.dtype.size
+}
