@@ -56,28 +56,34 @@ func TestOpenedSumIsThePlainSum(t *testing.T) {
 			t.Fatalf("%d releases", len(releases))
 		}
 		for _, r := range releases {
-			lanes := make([]uint64, secagg.NoiseLaneCount(f.plan.Bits))
-			ctx := f.plan.Context(f.sites[0].setup.Transcript(), study.Ask{Query: r.Query, Slot: r.Slot, Kind: r.Kind,
-				Round: r.Round, X: r.X, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma})
-			for _, i := range r.Survivors {
-				secagg.SumInto(lanes, secagg.NoiseLanes(f.sites[i].secrets.Slots[r.Slot], ctx, f.plan.Bits), f.plan.Bits)
-			}
-			g, err := noise.NewGaussian(r.Sigma.Squared())
-			if err != nil {
-				t.Fatal(err)
-			}
-			draws := make([]int64, len(r.Noised))
-			key := noise.Key(lanes, f.plan.Bits, ctx, secagg.Survivors(r.Survivors).Hash())
-			if err := g.Fill(noise.NewKeyed(key), draws); err != nil {
-				t.Fatal(err)
-			}
-			for j, v := range f.exact(r) {
-				if r.Noised[j]-draws[j] != v {
-					t.Fatalf("query %d value %d: the released value less its noise is not the plain sum", r.Query, j)
-				}
-			}
+			f.wantRight(r)
 		}
 	})
+}
+
+// wantRight checks that a release, less the noise that its survivors' lanes key, is the sum of their vectors.
+func (f *federation) wantRight(r study.Release) {
+	f.t.Helper()
+	lanes := make([]uint64, secagg.NoiseLaneCount(f.plan.Bits))
+	ctx := f.plan.Context(f.sites[0].setup.Transcript(), study.Ask{Query: r.Query, Slot: r.Slot, Kind: r.Kind,
+		Round: r.Round, X: r.X, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma})
+	for _, i := range r.Survivors {
+		secagg.SumInto(lanes, secagg.NoiseLanes(f.sites[i].secrets.Slots[r.Slot], ctx, f.plan.Bits), f.plan.Bits)
+	}
+	g, err := noise.NewGaussian(r.Sigma.Squared())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	draws := make([]int64, len(r.Noised))
+	key := noise.Key(lanes, f.plan.Bits, ctx, secagg.Survivors(r.Survivors).Hash())
+	if err := g.Fill(noise.NewKeyed(key), draws); err != nil {
+		f.t.Fatal(err)
+	}
+	for j, v := range f.exact(r) {
+		if r.Noised[j]-draws[j] != v {
+			f.t.Fatalf("query %d value %d: the released value less its noise is not the plain sum", r.Query, j)
+		}
+	}
 }
 
 // TestSameSumSameNoise: R10. A coordinator that loses everything after U was

@@ -29,9 +29,16 @@ type memoryLog struct {
 	mu      sync.Mutex
 	machine *Machine
 	lines   [][]byte
+	gate    chan struct{} // entries wait for its end, if it is there
 }
 
 func (l *memoryLog) Apply(_ context.Context, line []byte) (any, error) {
+	l.mu.Lock()
+	gate := l.gate
+	l.mu.Unlock()
+	if gate != nil {
+		<-gate
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, bytes.Clone(line))
@@ -271,7 +278,8 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 	case *covey.CoordinatorMessage_Proposal:
 		digest := study.DigestOf(b.Proposal.GetBody())
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
-			Study: digest[:], Verdict: covey.Verdict_VERDICT_APPROVED}}}}
+			Study: digest[:], Verdict: covey.Verdict_VERDICT_APPROVED,
+			Signature: study.SignDecision(s.identity, digest, study.DecisionApproved, "")}}}}
 	case *covey.CoordinatorMessage_Announce:
 		cfg := config(f.plan, b.Announce.GetAttempt())
 		if s.secrets == nil {

@@ -1,0 +1,116 @@
+package coordinator
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"covey/internal/round"
+	covey "covey/proto/covey/v1"
+)
+
+// muteUploads swallows a site's uploads, which it has made and stored.
+func muteUploads(m *covey.SiteMessage) bool {
+	_, ok := m.GetBody().(*covey.SiteMessage_Upload)
+	return ok
+}
+
+// untilIn lets the sites answer until the uploads of just these are in the open slot's sum.
+func (f *federation) untilIn(sites ...int) {
+	f.t.Helper()
+	f.pump(nil)
+	if got := f.state().Uploaded(); !slices.Equal(got, sites) {
+		f.t.Fatalf("uploads of %v are in, want %v", got, sites)
+	}
+}
+
+// TestLateUploadStaysOut: an upload that comes while U is on its way to the log is not in
+// the sum, unless U has its site after all.
+func TestLateUploadStaysOut(t *testing.T) {
+	for name, committed := range map[string][]int{"outside U": {0, 1, 2, 3}, "in U": {0, 1, 2, 3, 4}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFederation(t, 5, nil)
+				defer func() { f.c.Close() }()
+				f.sites[4].mute = muteUploads
+				f.untilIn(0, 1, 2, 3)
+				// U is proposed, and the log takes its time.
+				f.log.gate = make(chan struct{})
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				f.sites[4].mute = nil
+				if err := f.c.receive(f.sites[4].link, &covey.SiteMessage{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{
+					Study: f.plan.Digest[:], Masked: f.sites[4].uploads[0]}}}); err != nil {
+					t.Fatal(err)
+				}
+				if got := f.state().Uploaded(); len(got) != 4 {
+					t.Fatalf("the late upload counts: %v", got)
+				}
+				if len(committed) == 5 { // another leader's, that came first
+					f.c.machine.Apply(entryLine(t, round.Entry{Study: f.plan.Digest, Kind: round.EntrySurvivors, Survivors: committed}))
+				}
+				close(f.log.gate)
+				if v := f.finish(); v.Status != round.StatusCompleted {
+					t.Fatalf("%+v", v)
+				}
+				first := f.releases()[0]
+				if !slices.Equal(first.Survivors, committed) {
+					t.Fatalf("U = %v, want %v", first.Survivors, committed)
+				}
+				f.wantRight(first)
+			})
+		})
+	}
+}
+
+// TestSumIsBegunAgain: where the committed U leaves out a site whose upload is in the sum, all
+// are asked again, and what opens is U's sum.
+func TestSumIsBegunAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.sites[4].mute = muteUploads
+		f.untilIn(0, 1, 2, 3)
+		f.sites[4].mute = nil
+		u := []int{0, 1, 2, 4}
+		f.c.machine.Apply(entryLine(t, round.Entry{Study: f.plan.Digest, Kind: round.EntrySurvivors, Survivors: u}))
+		if got := f.state().Uploaded(); len(got) != 0 {
+			t.Fatalf("%v are still in the sum", got)
+		}
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Fatalf("%+v", v)
+		}
+		first := f.releases()[0]
+		if !slices.Equal(first.Survivors, u) {
+			t.Fatalf("U = %v, want %v", first.Survivors, u)
+		}
+		f.wantRight(first)
+	})
+}
+
+// TestMemoryIsOneVector: however many uploads are in, the session holds their sum alone.
+func TestMemoryIsOneVector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.sites[4].mute = muteUploads
+		f.untilIn(0, 1, 2, 3)
+		f.c.machine.mu.Lock()
+		defer f.c.machine.mu.Unlock()
+		s := f.c.sessions[f.plan.Digest]
+		if len(s.sum) != f.plan.Queries[0].Lanes || len(s.late) != 0 || s.opening != nil {
+			t.Fatalf("a sum of %d lanes and %d uploads kept", len(s.sum), len(s.late))
+		}
+	})
+}
+
+func entryLine(t *testing.T, e round.Entry) []byte {
+	t.Helper()
+	line, err := json.Marshal(entry{Round: &e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}
