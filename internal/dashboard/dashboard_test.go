@@ -305,7 +305,7 @@ func TestOperatorCertificate(t *testing.T) {
 }
 
 // stream opens /events and gives its lines; a closed channel is its end.
-func stream(t *testing.T, s *httptest.Server, value string) (*http.Response, <-chan string) {
+func stream(t *testing.T, s *httptest.Server, value string) (*http.Response, context.Context, <-chan string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
@@ -326,7 +326,7 @@ func stream(t *testing.T, s *httptest.Server, value string) (*http.Response, <-c
 			lines <- in.Text()
 		}
 	}()
-	return answer, lines
+	return answer, ctx, lines
 }
 
 // TestEvents: a stream shows the page, then what changes, and ends with its session; of
@@ -336,7 +336,7 @@ func TestEvents(t *testing.T) {
 	s := httptest.NewServer(d.Handler())
 	defer s.Close()
 	value := d.session.issue(now.now().Add(time.Hour))
-	answer, lines := stream(t, s, value)
+	answer, ctx, lines := stream(t, s, value)
 	if answer.Header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%v", answer.Header)
 	}
@@ -352,18 +352,21 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	for range maxStreams - 1 {
-		if more, _ := stream(t, s, value); more.StatusCode != http.StatusOK {
+		if more, _, _ := stream(t, s, value); more.StatusCode != http.StatusOK {
 			t.Fatal(more.Status)
 		}
 	}
-	if more, _ := stream(t, s, value); more.StatusCode != http.StatusServiceUnavailable {
+	if more, _, _ := stream(t, s, value); more.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("one stream too many: %s", more.Status)
 	}
 	now.add(2 * time.Hour)
-	for line := range lines { // ends, or the test's time does
+	for line := range lines {
 		if strings.Contains(line, "event") {
 			t.Error("an event after the session's end")
 		}
+	}
+	if ctx.Err() != nil {
+		t.Error("the stream did not end with its session")
 	}
 }
 

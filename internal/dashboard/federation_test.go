@@ -58,7 +58,7 @@ func (l *logBuffer) String() string {
 }
 
 // canary is in every row of every site, and in a column that no study names.
-const canary = "7310057"
+const canary = "73100573100" // long enough to be in no digest by chance
 
 var siteNames = []string{"amber-clinic", "bay", "cove", "delta", "east-hospital"}
 
@@ -129,7 +129,7 @@ func (f *federation) addNode(i int, peers bool) {
 		f.must(node.Join(f.t.Context(), dir, file, c, dial, time.Now()))
 	}
 	log := slog.New(slog.NewTextHandler(&f.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	n, err := node.Open(dir, node.Options{Logger: log, Dashboard: &node.Dashboard{Listen: "127.0.0.1:0", Hosts: []string{"covey.example"}}})
+	n, err := node.Open(dir, node.Options{Logger: log, Election: 2 * time.Second, Dashboard: &node.Dashboard{Listen: "127.0.0.1:0", Hosts: []string{"covey.example"}}})
 	f.must(err)
 	f.nodes = append(f.nodes, &runningNode{n, f.run(n.Run)})
 }
