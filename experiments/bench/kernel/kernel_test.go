@@ -86,6 +86,10 @@ func TestRatio(t *testing.T) {
 	if got := spent.ratio("a", "none"); !math.IsNaN(got) {
 		t.Errorf("got %v for what did not run", got)
 	}
+	spent[clock("a")], spent[clock("b")] = []float64{6, 8}, []float64{9, 2}
+	if got := spent.best("a", "b"); got != 3 || !math.IsNaN(spent.best("", "b")) {
+		t.Errorf("best: got %v", got)
+	}
 	if got := spent.fastest("a", "b"); got != "b" {
 		t.Errorf("the fastest is %s", got)
 	}

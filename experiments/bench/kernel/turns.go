@@ -1,7 +1,9 @@
 package main
 
 import (
+	"math"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -50,6 +52,15 @@ func (t times) ratio(a, b string) float64 {
 		parts = append(parts, t[a][i]/t[b][i])
 	}
 	return median(parts)
+}
+
+// best is ratio for each one's fastest turn by the clock, of which other programs took the least: what two cores do cannot be told where they are not both free.
+func (t times) best(a, b string) float64 {
+	a, b = clock(a), clock(b)
+	if len(t[a]) == 0 || len(t[b]) == 0 {
+		return math.NaN()
+	}
+	return slices.Min(t[a]) / slices.Min(t[b])
 }
 
 // fastest is the name with the least median.
