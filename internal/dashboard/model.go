@@ -262,7 +262,7 @@ func (d *Dashboard) peers(p *page, o coordinator.Overview, c Cluster) {
 		}
 	default:
 		t.Note = fmt.Sprintf("one of %d, of which %d may fail", len(c.Peers), left)
-		p.Tolerance = fmt.Sprintf("%d more may fail at a time, and studies go on.", left)
+		p.Tolerance = fmt.Sprintf("%d more may fail, and studies go on.", left)
 	}
 	if !o.Leading && (c.Leader == "" || c.Leader == c.Self) {
 		p.Notices = append(p.Notices, notice{"bad", "No coordinator leads as far as this one knows. Studies wait until most of the coordinators see each other."})

@@ -126,7 +126,7 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	m.Sentence, m.Tags = sentence(s, o.Leading), tags(p)
 	m.facts(s)
 	m.approvals(s, o)
-	d.rounds(m, s)
+	d.rounds(m, s, o.Leading)
 	m.privacy(s)
 	m.Charts = charts(s)
 	if s.Status == round.StatusCompleted {
@@ -266,7 +266,7 @@ func (m *studyModel) approvals(s coordinator.Story, o coordinator.Overview) {
 }
 
 // rounds makes the strip and the table: released, open, and still to come.
-func (d *Dashboard) rounds(m *studyModel, s coordinator.Story) {
+func (d *Dashboard) rounds(m *studyModel, s coordinator.Story, leading bool) {
 	sites := len(s.Plan.Proposal.Roster)
 	before := time.Time{}
 	for i, r := range s.Rounds {
@@ -309,6 +309,9 @@ func (d *Dashboard) rounds(m *studyModel, s coordinator.Story) {
 			}
 		}
 		c := cell{Top: tag(s.Kind, s.View.Round), Bottom: fmt.Sprintf("%d/%d", uploaded, sites), Class: "open", Retried: s.Slot}
+		if !leading {
+			c.Bottom = "open" // uploads are the leader's alone
+		}
 		if n := len(s.Rounds); n > 0 {
 			c.Retried = s.Slot - s.Rounds[n-1].Slot - 1
 		}
