@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -70,7 +71,16 @@ type Dataset struct {
 	// Name by which studies ask for it. The coordinator sees it.
 	Name string `toml:"name"`
 	// Path of the file, relative to this file. It never leaves the site.
-	Path string `toml:"path"`
+	Path string `toml:"path,omitempty"`
+	// Query is asked of a PostgreSQL server instead (dataset.Query), once for a proposal and
+	// once for its approval.
+	Query string `toml:"query,omitempty"`
+	// DSNFile holds the connection string, relative to this file and of mode 0600; DSNEnv is the
+	// environment variable that holds it instead.
+	DSNFile string `toml:"dsn_file,omitempty"`
+	DSNEnv  string `toml:"dsn_env,omitempty"`
+	// QueryTimeout such as "30m"; empty: dataset.QueryTimeout.
+	QueryTimeout string `toml:"query_timeout,omitempty"`
 	// Format of the file, where its name does not say it (dataset.Formats).
 	Format string `toml:"format,omitempty"`
 	// Names of the columns of an NPY or NPZ matrix, which has none of its own. Empty: c0, c1 and
@@ -206,13 +216,13 @@ func (c *Config) check() error {
 			return c.error(key+".name", "%q appears twice", d.Name)
 		}
 		datasets[d.Name] = true
-		if d.Path == "" {
-			return c.error(key+".path", "must be given")
+		if err := c.checkQuery(key, d); err != nil {
+			return err
 		}
 		if f := dataset.Format(d.Format); f != "" && !slices.Contains(dataset.Formats, f) {
 			return c.error(key+".format", "must be one of %v, got %q", dataset.Formats, d.Format)
 		}
-		if d.Format == "" && dataset.FormatOf(d.Path) == "" {
+		if d.Query == "" && d.Format == "" && dataset.FormatOf(d.Path) == "" {
 			return c.error(key+".path", "the name ends in none of %v; give format", dataset.Formats)
 		}
 		if err := c.checkNames(key, d); err != nil {
@@ -240,6 +250,35 @@ func (c *Config) check() error {
 		}
 	}
 	return c.Policy.check(c)
+}
+
+// maxQueryTimeout bounds a statement: a site that reads for longer has lost its study.
+const maxQueryTimeout = 24 * time.Hour
+
+// checkQuery checks where a data set's rows come from.
+func (c *Config) checkQuery(key string, d Dataset) error {
+	switch {
+	case d.Query == "" && d.Path == "":
+		return c.error(key+".path", "must be given, or query")
+	case d.Query == "" && d.DSNFile+d.DSNEnv+d.QueryTimeout != "":
+		return c.error(key+".query", "must be given with dsn_file, dsn_env or query_timeout")
+	case d.Query == "":
+		return nil
+	case d.Path+d.Format != "":
+		return c.error(key+".path", "give path or query, not both")
+	case (d.DSNFile == "") == (d.DSNEnv == ""):
+		return c.error(key+".dsn_file", "give dsn_file or dsn_env with a query")
+	}
+	if err := dataset.CheckQuery(d.Query); err != nil {
+		return c.error(key+".query", "%v", err)
+	}
+	if d.QueryTimeout == "" {
+		return nil
+	}
+	if limit, err := time.ParseDuration(d.QueryTimeout); err != nil || limit < time.Second || limit > maxQueryTimeout {
+		return c.error(key+".query_timeout", `must be in 1s..24h, such as "10m", got %q`, d.QueryTimeout)
+	}
+	return nil
 }
 
 // checkNames checks the columns' names of a data set that has none of its own.
@@ -328,6 +367,14 @@ func (c *Config) path(p string) string {
 
 // source says where a data set's rows are.
 func (c *Config) source(d Dataset) dataset.Source {
+	if d.Query != "" {
+		q := &dataset.Query{SQL: d.Query, DSNEnv: d.DSNEnv}
+		if d.DSNFile != "" {
+			q.DSNFile = c.path(d.DSNFile)
+		}
+		q.Timeout, _ = time.ParseDuration(d.QueryTimeout) // check read it before
+		return dataset.Source{Query: q}
+	}
 	return dataset.Source{Path: c.path(d.Path), Format: dataset.Format(d.Format), Names: d.Names}
 }
 

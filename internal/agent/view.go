@@ -277,12 +277,16 @@ func (a *Agent) Egress() EgressReply {
 	return out
 }
 
-// counted is how many units a file had when it was of this size and time.
+// counted is how many units a file had when it was of this size and time, or a query's answer
+// at a time.
 type counted struct {
 	size     int64
 	modified time.Time
 	units    int
 }
+
+// askAgain is for how long a query's count stands: links may come and go.
+const askAgain = time.Minute
 
 // hello says what this site offers: the names of its data sets and their sizes,
 // public under replacement adjacency. One that cannot be read is not offered.
@@ -299,22 +303,32 @@ func (a *Agent) hello() hello {
 	return h
 }
 
-// source is what units are counted of: a file, and the column that says which
+// source is what units are counted of: a file or a query, and the column that says which
 // rows are one unit.
 type source struct{ path, unit string }
 
 // count gives a data set's units, and reads its file only if it looks changed.
 func (a *Agent) count(d Dataset) (int, error) {
 	at := a.config.source(d)
-	of := source{at.Path, d.Unit}
-	info, err := os.Stat(at.Path)
-	if err != nil {
-		return 0, err
+	of, now := source{at.Path, d.Unit}, counted{}
+	if at.Query != nil {
+		of.path, now.modified = "query "+d.Name, a.now()
+	} else {
+		info, err := os.Stat(at.Path)
+		if err != nil {
+			return 0, err
+		}
+		now.size, now.modified = info.Size(), info.ModTime()
 	}
 	a.mu.Lock()
 	old, ok := a.units[of]
 	a.mu.Unlock()
-	if ok && old.size == info.Size() && old.modified.Equal(info.ModTime()) {
+	same := old.size == now.size && old.modified.Equal(now.modified)
+	if at.Query != nil {
+		age := now.modified.Sub(old.modified)
+		same = age >= 0 && age < askAgain
+	}
+	if ok && same {
 		return old.units, nil
 	}
 	found, err := dataset.Inspect(at, d.Unit, dataset.ReadOptions{})
@@ -323,7 +337,8 @@ func (a *Agent) count(d Dataset) (int, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.units[of] = counted{info.Size(), info.ModTime(), found.Units}
+	now.units = found.Units
+	a.units[of] = now
 	return found.Units, nil
 }
 

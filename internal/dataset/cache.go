@@ -101,6 +101,7 @@ func short(sum [32]byte) string { return hex.EncodeToString(sum[:16]) }
 // The source's bytes are hashed each time, so a changed file is another data set whatever
 // its times say. The checksums of the cache file are left to [Stored.Verify]. Every
 // error is an [*Error]; of a file that was damaged, nothing is given and it is made again.
+// A query is asked each time ([Cache.Find] does not).
 func (c *Cache) Load(s Source, q Request, owner string, o ReadOptions) (*Stored, error) {
 	if err := check(q.Columns, q.Unit, q.Missing, q.Precision); err != nil {
 		return nil, err
@@ -109,6 +110,9 @@ func (c *Cache) Load(s Source, q Request, owner string, o ReadOptions) (*Stored,
 	names, err := c.names()
 	if err != nil {
 		return nil, err
+	}
+	if s.Query != nil {
+		return c.make(s, q, recipe, owner, o)
 	}
 	// Without a file of this recipe there is nothing that the pin could be of.
 	for _, name := range names {
@@ -124,6 +128,31 @@ func (c *Cache) Load(s Source, q Request, owner string, o ReadOptions) (*Stored,
 		}
 	}
 	return c.make(s, q, recipe, owner, o)
+}
+
+// Find gives the owner's rows whose pin accept wants, without a look at the source; nil if there
+// are none, or none that are whole.
+func (c *Cache) Find(s Source, q Request, owner string, accept func(pin [32]byte) bool) *Stored {
+	names, err := c.names()
+	if err != nil {
+		return nil
+	}
+	recipe := s.recipe(q)
+	for _, name := range names {
+		n, ok := parseName(name)
+		if !ok || n.owner != owner || n.recipe != short(recipe) {
+			continue
+		}
+		stored, err := openNamed(filepath.Join(c.dir, name))
+		if err != nil {
+			continue
+		}
+		if stored.head.recipe == recipe && accept(stored.SHA256) {
+			return stored
+		}
+		stored.Close()
+	}
+	return nil
 }
 
 // find opens the owner's file or links another's; nil if there is none that is whole.

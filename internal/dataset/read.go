@@ -45,6 +45,8 @@ type Source struct {
 	// Names are the columns of an NPY or NPZ matrix, which has no names of its own; empty: c0, c1
 	// and so on. Nothing for other formats.
 	Names []string
+	// Query is asked of a server instead of reading a file; nil: there is a file.
+	Query *Query
 }
 
 // Request says what is read of a source.
@@ -119,6 +121,9 @@ func (s Source) read(q Request, o ReadOptions, prepare func(*builder)) (*Rows, *
 }
 
 func (s Source) scan(q Request, o ReadOptions, prepare func(*builder), header *[]string) (*Rows, *builder, error) {
+	if s.Query != nil {
+		return s.Query.scan(q, prepare, header)
+	}
 	src, err := open(s.Path, o)
 	if err != nil {
 		return nil, nil, err
@@ -157,6 +162,10 @@ func (s Source) Kind() Format {
 // describe gives the words that say how the source's bytes become a table. Where they
 // come from is none of it: bytes that moved are the same data set.
 func (s Source) describe(word func(string)) {
+	if s.Query != nil {
+		s.Query.describe(word)
+		return
+	}
 	word(string(s.Kind()))
 	word(strconv.Itoa(len(s.Names)))
 	for _, name := range s.Names {

@@ -131,14 +131,20 @@ type Stored struct {
 
 // openStored opens a cache file and checks all but the sections' checksum ([Stored.Verify]).
 func openStored(path string, recipe, sha [32]byte) (*Stored, error) {
+	s, err := openNamed(path)
+	if err == nil && (s.head.recipe != recipe || s.head.sha != sha) {
+		return nil, errors.Join(&Error{File: path, Reason: "holds other rows than its name says"}, s.Close())
+	}
+	return s, err
+}
+
+// openNamed opens a cache file of whatever rows.
+func openNamed(path string) (*Stored, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
 	s, err := mapStored(path, f)
-	if err == nil && (s.head.recipe != recipe || s.head.sha != sha) {
-		err = errors.Join(&Error{File: path, Reason: "holds other rows than its name says"}, s.Close())
-	}
 	if err != nil {
 		f.Close()
 		return nil, err

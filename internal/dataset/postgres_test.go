@@ -1,0 +1,248 @@
+//go:build postgres
+
+package dataset
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// The build tag needs Debian's postgresql (or any whose initdb and postgres are in PATH or in
+// /usr/lib/postgresql/*/bin).
+
+// pgProgram finds a program of PostgreSQL's server.
+func pgProgram(t *testing.T, name string) string {
+	t.Helper()
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	if len(found) == 0 {
+		t.Fatalf("no %s: install postgresql", name)
+	}
+	return found[len(found)-1]
+}
+
+// pgServer starts a server of the test's own in a folder of its own, reached by a socket there, and
+// gives a superuser's connection and a connection string for a user who may only read.
+func pgServer(t *testing.T) (admin *pgconn.PgConn, dsn string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "covey-pg-") // a short name: sockets want one
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	var as *syscall.SysProcAttr
+	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
+		who, err := user.Lookup("postgres")
+		if err != nil {
+			t.Fatal(err)
+		}
+		uid, _ := strconv.Atoi(who.Uid)
+		gid, _ := strconv.Atoi(who.Gid)
+		if err := os.Chown(dir, uid, gid); err != nil {
+			t.Fatal(err)
+		}
+		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	}
+	password := rand.Text()
+	secret := filepath.Join(dir, "password")
+	if err := os.WriteFile(secret, []byte(password), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	command := exec.Command(pgProgram(t, "initdb"), "-D", data, "-U", "admin", "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8", "--no-sync", "--locale", "C")
+	command.SysProcAttr, command.Dir = as, dir
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	server := exec.Command(pgProgram(t, "postgres"), "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "timezone=Asia/Tokyo", "-c", "datestyle=German")
+	server.SysProcAttr, server.Dir = as, dir
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Stderr = log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		server.Process.Signal(syscall.SIGINT)
+		server.Wait()
+		log.Close()
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	base := "host=" + dir + " dbname=postgres sslmode=disable "
+	for {
+		admin, err = pgconn.Connect(ctx, base+"user=admin password="+password)
+		if err == nil {
+			break
+		}
+		select { // no word comes when a server is ready
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			text, _ := os.ReadFile(log.Name())
+			t.Fatalf("%v\n%s", err, text)
+		}
+	}
+	t.Cleanup(func() { admin.Close(context.Background()) })
+	pgDo(t, admin, "create role reader login password 'r"+password+"'")
+	return admin, base + "user=reader password=r" + password
+}
+
+func pgDo(t *testing.T, c *pgconn.PgConn, sql string) {
+	t.Helper()
+	if err := c.Exec(t.Context(), sql).Close(); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func TestPostgres(t *testing.T) {
+	admin, dsn := pgServer(t)
+	pgDo(t, admin, `create table t (id bigint primary key, who text, a double precision, b numeric, c real, d smallint, e bigint, day date, at timestamptz);
+grant select on t to reader;
+insert into t select i, 'p' || (i*7 % 5), case when i % 11 = 3 then null when i = 40 then 'NaN' else i / 3.0 end, i * 0.1::numeric, i / 10.0, i - 50, i * 1000003::bigint,
+ date '2020-01-01' + i, timestamptz '2020-01-01 00:00:00+00' + i * interval '1 hour' from generate_series(0, 99) i;
+create sequence numbers; grant usage on numbers to reader`)
+	file := writeAs(t, "db.dsn", []byte(dsn+"\n"))
+	source := func(sql string) Source { return Source{Query: &Query{SQL: sql, DSNFile: file}} }
+	const all = "select id, who, a, b, c, d, e, day, at from t order by id"
+
+	t.Run("rows", func(t *testing.T) {
+		q := Request{Columns: []Column{{"e", 0, 1}, {"a", 1, 2}, {"b", 0, 1}, {"c", 0, 1}, {"d", 0, 1}}, Unit: "who", Missing: MissingDropRow}
+		got, err := Read(source(all), q, ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			b, _ := strconv.ParseFloat(strconv.Itoa(i/10)+"."+strconv.Itoa(i%10), 64)
+			want := []float64{float64(i) * 1000003, (float64(i)/3 - 1) / 2, b, float64(float32(float64(i) / 10)), float64(i - 50)}
+			if i%11 == 3 || i == 40 {
+				want = make([]float64, 5)
+			}
+			if !slices.Equal(got.Values[i*5:(i+1)*5], want) {
+				t.Fatalf("row %d: %v, want %v", i, got.Values[i*5:(i+1)*5], want)
+			}
+		}
+		if got.Rows != 100 || got.Units != 5 || !slices.Equal(got.Unit[:6], []int{0, 1, 2, 3, 4, 0}) || got.Dropped != 10 {
+			t.Errorf("%d rows of %d units, %d dropped, %v", got.Rows, got.Units, got.Dropped, got.Unit[:6])
+		}
+		info, err := Inspect(source(all), "who", ReadOptions{})
+		if err != nil || info.Rows != 100 || info.Units != 5 || info.SHA256 != got.SHA256 || strings.Join(info.Header, " ") != "id who a b c d e day at" {
+			t.Errorf("%+v, %v", info, err)
+		}
+		c := openCache(t)
+		stored := load(t, c, source(all), q, "a")
+		if !slices.Equal(stored.Values, together(got).Values) {
+			t.Error("other rows from the cache")
+		}
+		// Found again by its pin alone, though the table has changed since.
+		pgDo(t, admin, "update t set a = 7 where id = 1")
+		found := c.Find(source(all), q, "a", func(pin [32]byte) bool { return pin == got.SHA256 })
+		if found == nil || found.Values[1] != stored.Values[1] {
+			t.Fatal("not found again")
+		}
+		found.Close()
+		for _, other := range []*Stored{c.Find(source(all+" "), q, "a", func([32]byte) bool { return true }), c.Find(source(all), q, "b", func([32]byte) bool { return true }),
+			c.Find(source(all), q, "a", func([32]byte) bool { return false })} {
+			if other != nil {
+				t.Error("found what was not asked for")
+			}
+		}
+		if now := load(t, c, source(all), q, "a"); now.SHA256 == got.SHA256 {
+			t.Error("a changed table has the same pin")
+		}
+	})
+
+	// The pin is over the text of all values, NULL apart from the empty string, in the query's order, and hangs
+	// on no setting of the server.
+	t.Run("pin", func(t *testing.T) {
+		info, err := Inspect(source("select a, b, c, day, at from (values (1, null::text, '', date '2020-01-02', timestamptz '2020-01-02 03:04:05+00'), (2, 'é', 'x', null, null)) v(a, b, c, day, at) order by a desc"), "a", ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := append([]byte("covey query 1\n"), 5, 0, 0, 0)
+		for _, word := range []string{"a", "b", "c", "day", "at", "2", "é", "x", "\xff", "\xff", "1", "\xff", "", "2020-01-02", "2020-01-02 03:04:05+00"} {
+			if word == "\xff" {
+				want = append(want, 255, 255, 255, 255)
+				continue
+			}
+			want = append(binary.LittleEndian.AppendUint32(want, uint32(len(word))), word...)
+		}
+		if sum := sha256.Sum256(want); info.SHA256 != sum {
+			t.Errorf("%s, want %s", hex.EncodeToString(info.SHA256[:]), hex.EncodeToString(sum[:]))
+		}
+	})
+
+	t.Run("faults", func(t *testing.T) {
+		for name, c := range map[string]struct{ sql, unit, want string }{
+			"no order":         {"select 1::int as a", "", "the query must end in ORDER BY columns"},
+			"no table":         {"select a from none order by 1", "", "the query failed: SQLSTATE 42P01 (no such table)"},
+			"no column there":  {"select none from t order by 1", "", "the query failed: SQLSTATE 42703 (no such column)"},
+			"syntax":           {"selec a order by 1", "", "the query failed: SQLSTATE 42601 (a syntax error, or several statements)"},
+			"two statements":   {"select 1; select 2 order by 1", "", "the query failed: SQLSTATE 42601 (a syntax error, or several statements)"},
+			"writes":           {"insert into t (id) select 1000 order by 1", "", "the query failed: SQLSTATE 25006 (it writes, and the transaction is read-only)"},
+			"a function does":  {"select nextval('numbers') as a order by 1", "", "the query failed: SQLSTATE 25006 (it writes, and the transaction is read-only)"},
+			"no permission":    {"select rolpassword as a from pg_authid order by 1", "", "the query failed: SQLSTATE 42501 (permission denied)"},
+			"a cast":           {"select who::int as a from t order by id", "", "the query failed: SQLSTATE 22P02 (a cast of what is no number)"},
+			"fails late":       {"select 1.0 / (99 - id) as a from t order by id", "", "the query failed: SQLSTATE 22012 (a division by zero)"},
+			"too slow":         {"select 1 as a from pg_sleep(30) order by 1", "", "the query failed: SQLSTATE 57014 (it took too long); the limit is 300ms (query_timeout)"},
+			"no rows":          {"select a from t where false order by id", "", "has no rows"},
+			"no such column":   {"select b from t order by id", "", `column "a": none of the query's 1 columns has this name`},
+			"a column twice":   {"select a, b as a from t order by id", "", `column "a": two columns of the query have this name`},
+			"text":             {"select who as a from t order by id", "", `column "a": its type is no number; cast it in the query (::double precision)`},
+			"a date":           {"select day as a from t order by id", "", `column "a": its type is no number; cast it in the query (::double precision)`},
+			"null":             {"select a from t where id <> 1 order by id", "", `row 3, column "a": the value is missing`},
+			"nan":              {"select a from t where id = 40 order by id", "", `row 1, column "a": the value is missing`},
+			"infinity":         {"select '-Infinity'::float8 as a order by 1", "", `row 1, column "a": the value is infinite`},
+			"infinite real":    {"select 'Infinity'::real as a order by 1", "", `row 1, column "a": the value is infinite`},
+			"beyond float64":   {"select 1e400::numeric as a order by 1", "", `row 1, column "a": the number is beyond float64`},
+			"square overflows": {"select 1e155::float8 as a order by 1", "", `row 1, column "a": the value is 2^480 or more after offset and scale`},
+			"no unit column":   {"select e as a from t order by id", "who", `column "who": none of the query's 1 columns has this name`},
+			"a missing unit":   {"select e as a, nullif(who, 'p2') as who from t order by id", "who", `row 2, column "who": the unit is missing`},
+		} {
+			s := source(c.sql)
+			s.Query.Timeout = 300 * time.Millisecond
+			r, err := Read(s, Request{Columns: []Column{{"a", 0, 1}}, Unit: c.unit, Missing: MissingError}, ReadOptions{})
+			if _, ok := errors.AsType[*Error](err); !ok || r != nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v", name, err)
+			} else if strings.Contains(err.Error(), "p2") || strings.Contains(err.Error(), "select") {
+				t.Errorf("%s: the error carries a value or the query: %v", name, err)
+			}
+		}
+		for name, c := range map[string]struct{ dsn, want string }{
+			"password":    {strings.Replace(dsn, "password=r", "password=x", 1), "cannot connect: SQLSTATE 28P01 (the password is wrong)"},
+			"no database": {strings.Replace(dsn, "dbname=postgres", "dbname=none", 1), "cannot connect: SQLSTATE 3D000 (no such database)"},
+		} {
+			s := source(all)
+			s.Query.DSNFile = writeAs(t, "db.dsn", []byte(c.dsn))
+			if _, err := Inspect(s, "", ReadOptions{}); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		var n string
+		if r := admin.ExecParams(t.Context(), "select count(*) from t", nil, nil, nil, nil).Read(); r.Err == nil {
+			n = string(r.Rows[0][0])
+		}
+		if n != "100" {
+			t.Errorf("the table has %s rows now", n)
+		}
+	})
+}
