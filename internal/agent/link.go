@@ -246,6 +246,9 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 func dialOptions(tls *handshake) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithTransportCredentials(tls),
+		// gRPC would ask DNS for settings in a TXT record: behind a firewall that drops such
+		// questions each connection waits ten seconds, and nobody else sets ours.
+		grpc.WithDisableServiceConfig(),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout, PermitWithoutStream: true,
 		}),
