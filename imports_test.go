@@ -33,12 +33,13 @@ var arrows = map[string][]string{
 	"internal/agent":       {"internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator": {"internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/dashboard":   {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki"},
+	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":        {"internal/coordinator", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"internal/history":     {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"internal/sim":         {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "internal/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	"cmd/agent":            {"internal/agent", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator":       {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report"},
+	"cmd/coordinator":       {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report", "internal/trace"},
 	"experiments/run":       {"internal/study", "internal/local", "internal/clip", "internal/noise"},
 	"experiments/utility":   {"experiments/run", "internal/study"},
 	"experiments/auto":      {"experiments/run", "internal/study"},
@@ -50,6 +51,8 @@ var arrows = map[string][]string{
 	"experiments/bench/federation": {"internal/agent", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
 	"experiments/bench/kernel":     {"internal/clip"},
 	"experiments/bench/plain":      {"internal/clip", "internal/frame", "internal/local", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
+	// A server for tests; built under the tag postgres alone.
+	"internal/dataset/pgtest": {},
 }
 
 // demoOnly are the files of cmd/coordinator that may import internal/agent.

@@ -3,120 +3,22 @@
 package dataset
 
 import (
-	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"covey/internal/dataset/pgtest"
 )
 
-// The build tag needs Debian's postgresql (or any whose initdb and postgres are in PATH or in
-// /usr/lib/postgresql/*/bin).
-
-// pgProgram finds a program of PostgreSQL's server.
-func pgProgram(t *testing.T, name string) string {
-	t.Helper()
-	if path, err := exec.LookPath(name); err == nil {
-		return path
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-	if len(found) == 0 {
-		t.Fatalf("no %s: install postgresql", name)
-	}
-	return found[len(found)-1]
-}
-
-// pgServer starts a server of the test's own in a folder of its own, reached by a socket there, and
-// gives a superuser's connection and a connection string for a user who may only read.
-func pgServer(t *testing.T) (admin *pgconn.PgConn, dsn string) {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "covey-pg-") // a short name: sockets want one
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	var as *syscall.SysProcAttr
-	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
-		who, err := user.Lookup("postgres")
-		if err != nil {
-			t.Fatal(err)
-		}
-		uid, _ := strconv.Atoi(who.Uid)
-		gid, _ := strconv.Atoi(who.Gid)
-		if err := os.Chown(dir, uid, gid); err != nil {
-			t.Fatal(err)
-		}
-		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	}
-	password := rand.Text()
-	secret := filepath.Join(dir, "password")
-	if err := os.WriteFile(secret, []byte(password), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	data := filepath.Join(dir, "data")
-	command := exec.Command(pgProgram(t, "initdb"), "-D", data, "-U", "admin", "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8", "--no-sync", "--locale", "C")
-	command.SysProcAttr, command.Dir = as, dir
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	server := exec.Command(pgProgram(t, "postgres"), "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "timezone=Asia/Tokyo", "-c", "datestyle=German")
-	server.SysProcAttr, server.Dir = as, dir
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Stderr = log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		server.Process.Signal(syscall.SIGINT)
-		server.Wait()
-		log.Close()
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	base := "host=" + dir + " dbname=postgres sslmode=disable "
-	for {
-		admin, err = pgconn.Connect(ctx, base+"user=admin password="+password)
-		if err == nil {
-			break
-		}
-		select { // no word comes when a server is ready
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			text, _ := os.ReadFile(log.Name())
-			t.Fatalf("%v\n%s", err, text)
-		}
-	}
-	t.Cleanup(func() { admin.Close(context.Background()) })
-	pgDo(t, admin, "create role reader login password 'r"+password+"'")
-	return admin, base + "user=reader password=r" + password
-}
-
-func pgDo(t *testing.T, c *pgconn.PgConn, sql string) {
-	t.Helper()
-	if err := c.Exec(t.Context(), sql).Close(); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-}
-
 func TestPostgres(t *testing.T) {
-	admin, dsn := pgServer(t)
-	pgDo(t, admin, `create table t (id bigint primary key, who text, a double precision, b numeric, c real, d smallint, e bigint, day date, at timestamptz);
+	admin, dsn := pgtest.Server(t)
+	pgtest.Do(t, admin, `create table t (id bigint primary key, who text, a double precision, b numeric, c real, d smallint, e bigint, day date, at timestamptz);
 grant select on t to reader;
 insert into t select i, 'p' || (i*7 % 5), case when i % 11 = 3 then null when i = 40 then 'NaN' else i / 3.0 end, i * 0.1::numeric, i / 10.0, i - 50, i * 1000003::bigint,
  date '2020-01-01' + i, timestamptz '2020-01-01 00:00:00+00' + i * interval '1 hour' from generate_series(0, 99) i;
@@ -154,7 +56,7 @@ create sequence numbers; grant usage on numbers to reader`)
 			t.Error("other rows from the cache")
 		}
 		// Found again by its pin alone, though the table has changed since.
-		pgDo(t, admin, "update t set a = 7 where id = 1")
+		pgtest.Do(t, admin, "update t set a = 7 where id = 1")
 		found := c.Find(source(all), q, "a", func(pin [32]byte) bool { return pin == got.SHA256 })
 		if found == nil || found.Values[1] != stored.Values[1] {
 			t.Fatal("not found again")
