@@ -22,7 +22,7 @@ import (
 var block = regexp.MustCompile(`(?ms)^<!-- measured: ([^\n]*?) -->\n(.*?)^<!-- end -->$`)
 
 // all measures every block of the page anew, in processes of their own and one after another, and writes the
-// page after each: one that fails leaves the page with what was measured before.
+// page after each: one that fails leaves its block as it was.
 func all(args []string) error {
 	flags := flag.NewFlagSet("all", flag.ContinueOnError)
 	page := flags.String("page", "docs/performance.md", "the page whose blocks are measured")
@@ -38,6 +38,7 @@ func all(args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", *page, err)
 	}
+	var failed error
 	for _, line := range found {
 		if !strings.Contains(line, *only) {
 			continue
@@ -46,7 +47,8 @@ func all(args []string) error {
 		progress("all: %s", line)
 		measured, err := output(line)
 		if err != nil {
-			return fmt.Errorf("%s: %w", line, err)
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", line, err))
+			continue
 		}
 		if text, err = fill(text, line, measured); err != nil {
 			return err
@@ -56,7 +58,7 @@ func all(args []string) error {
 		}
 		progress("all: %s: %v", line, time.Since(start).Round(time.Second))
 	}
-	return nil
+	return failed
 }
 
 // blocks gives the commands of a page's blocks. Only this folder's programs are run, and no two blocks are alike.

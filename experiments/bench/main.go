@@ -32,7 +32,7 @@ var commands = []command{
 	{"study", "a masked, private study beside the same one without masks", studyCommand, "-sites 3 -rows 300 -d 8 -rounds 2 -repeat 1", false},
 	{"growth", "growth with n, d, k, N and T, as log-log plots", growthCommand, "-only N -points 2 -scale 0.1 -repeat 1", true},
 	{"links", "time of a query over long links", linksCommand, "-sites 3 -rounds 1 -repeat 1 -delays 0s,5ms", false},
-	{"memory", "the coordinator's peak memory", memoryCommand, "-sites 3 -d 300", false},
+	{"memory", "the coordinator's peak memory", memoryCommand, "-sites 3 -d 300 -slots 3", false},
 	{"machine", "what this machine is", machineCommand, "", false},
 }
 

@@ -32,7 +32,9 @@ type outcome struct {
 func memoryCommand(f *flag.FlagSet) func() (*report, error) {
 	sites := f.Int("sites", 64, "sites, with their agents in one process")
 	d := f.Int("d", 100_000, "columns")
+	k := f.Int("k", 1, "components: an upload has d·k numbers")
 	rows := f.Int("rows", 4, "rows of each site")
+	slots := f.Int("slots", 20, "slots of the setup; the study itself has two queries")
 	corrupt := f.Float64("corrupt", 0.1, "share of corrupt sites above 64 sites; below it is a third")
 	return func() (*report, error) {
 		dir, err := os.MkdirTemp("", "covey-bench")
@@ -44,35 +46,45 @@ func memoryCommand(f *flag.FlagSet) func() (*report, error) {
 		if err := federation.WriteRows(path, *rows, *d); err != nil {
 			return nil, err
 		}
-		o, err := coordinatorPeak(dir, path, *sites, *d, *corrupt)
+		o, err := coordinatorPeak(dir, path, []int{*sites, *d, *k, *slots, corruptSites(*sites, *corrupt)})
 		if err != nil {
 			return nil, err
 		}
 		t := table{
-			Title: fmt.Sprintf("The coordinator's memory: a process of its own, %d sites, d = %d", *sites, *d),
-			Head:  []string{"N", "d", "peak / 1 GiB", "peak / all uploads of a query", "peak, MB", "before the study, MB", "a query's uploads, MB", "CPU a query, s", "wall a query, s"},
+			Title: fmt.Sprintf("The coordinator's memory: a process of its own, %d sites, d = %d, k = %d, %d slots", *sites, *d, *k, *slots),
+			Head:  []string{"N", "d·k", "peak / 1 GiB", "peak / all uploads of a query", "peak, MB", "before the study, MB", "a query's uploads, MB", "CPU a query, s", "wall a query, s"},
 		}
-		uploads := float64(*sites) * float64(*d) * 6
-		t.row(*sites, *d, float64(o.Peak)/(1<<30), float64(o.Peak)/uploads, float64(o.Peak)/1e6, float64(o.Idle)/1e6, uploads/1e6,
+		uploads := float64(*sites) * float64(*d**k) * 6
+		t.row(*sites, *d**k, float64(o.Peak)/(1<<30), float64(o.Peak)/uploads, float64(o.Peak)/1e6, float64(o.Idle)/1e6, uploads/1e6,
 			o.CPU.Seconds()/float64(o.Queries), o.Wall.Seconds()/float64(o.Queries))
-		t.note("VmHWM of the coordinator's process: all that it ever held, the study's setup and results included. %d queries of d numbers in 6 bytes each; the agents are in another process and share the machine. One run.", o.Queries)
+		t.note("VmHWM of the coordinator's process: all that it ever held, the study's setup and results included. %d queries of d·k numbers in 6 bytes each; the agents are in another process and share the machine. One run.", o.Queries)
 		return &report{Tables: []table{t}}, nil
 	}
 }
 
-// coordinatorPeak runs a study with the coordinator in a child process and the agents here.
-func coordinatorPeak(dir, path string, n, d int, corrupt float64) (outcome, error) {
-	η := 0 // the default
+// corruptSites is η where the graph is sparse, and 0 for the default.
+func corruptSites(n int, share float64) int {
 	if n > study.MaxComplete {
-		η = int(corrupt * float64(n))
+		return int(share * float64(n))
 	}
+	return 0
+}
+
+// coordinatorPeak runs a study with the coordinator in a child process and the agents here. numbers are of sites,
+// columns, components, slots and corrupt sites.
+func coordinatorPeak(dir, path string, numbers []int) (outcome, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return outcome{}, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel() // kills the child if anything here fails
-	child := exec.CommandContext(ctx, self, coordinatorRole, filepath.Join(dir, "coordinator"), strconv.Itoa(n), strconv.Itoa(d), strconv.Itoa(η))
+	args := []string{coordinatorRole, filepath.Join(dir, "coordinator")}
+	for _, v := range numbers {
+		args = append(args, strconv.Itoa(v))
+	}
+	n := numbers[0]
+	child := exec.CommandContext(ctx, self, args...)
 	child.Stderr = os.Stderr
 	stdin, err := child.StdinPipe()
 	if err != nil {
@@ -112,24 +124,22 @@ func coordinatorPeak(dir, path string, n, d int, corrupt float64) (outcome, erro
 	return o, child.Wait()
 }
 
+const powerSteps = 2
+
 // coordinate is the child: it prints n join files, waits for a line, runs a study of two power steps and prints
 // what it took.
 func coordinate(args []string) error {
-	if len(args) != 4 {
+	if len(args) != 6 {
 		return fmt.Errorf("%s is for this program itself", coordinatorRole)
 	}
-	n, err := strconv.Atoi(args[1])
-	if err != nil {
-		return err
+	var numbers [5]int
+	for i := range numbers {
+		var err error
+		if numbers[i], err = strconv.Atoi(args[1+i]); err != nil {
+			return err
+		}
 	}
-	d, err := strconv.Atoi(args[2])
-	if err != nil {
-		return err
-	}
-	η, err := strconv.Atoi(args[3])
-	if err != nil {
-		return err
-	}
+	n, d, k, slots, corrupt := numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
 	c, err := federation.Coordinate(args[0])
 	if err != nil {
 		return err
@@ -150,8 +160,8 @@ func coordinate(args []string) error {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return err
 	}
-	spec := shape{n, 0, d, 1, 2}.spec(100 * time.Millisecond)
-	spec.Radius, spec.ExplainedVariance, spec.SpareSlots, spec.Output, spec.Corrupt = "1", study.VarianceNone, 1, study.OutputLast, η
+	spec := shape{n, 0, d, k, powerSteps}.spec(100 * time.Millisecond)
+	spec.Radius, spec.ExplainedVariance, spec.SpareSlots, spec.Output, spec.Corrupt = "1", study.VarianceNone, max(1, slots-powerSteps), study.OutputLast, corrupt
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	if err := c.Connected(ctx, spec); err != nil {
