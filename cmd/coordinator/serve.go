@@ -15,6 +15,7 @@ import (
 
 	"covey/internal/node"
 	"covey/internal/pki"
+	"covey/internal/trace"
 )
 
 type initCmd struct {
@@ -145,6 +146,15 @@ func (c *serveCmd) Run(s *streams) error {
 			scheme = "https"
 		}
 		log.Info("the page is served", "url", scheme+"://"+address.String()+"/", "token", filepath.Join(c.Data, node.TokenFile))
+	}
+	if trace.Wanted() {
+		stop, err := trace.Start(s.ctx, n.Coordinator, n.Config.Name)
+		if err != nil {
+			log.Error("no traces are exported", "error", err)
+		} else {
+			defer stop()
+			log.Info("traces are exported to the collector that the environment names")
+		}
 	}
 	log.Info("serving", "listen", n.Listening().String(), "addresses", n.Config.Addresses, "name", n.Config.Name, "peers", n.Config.PeerAddress)
 	return n.Run(s.ctx)

@@ -1,0 +1,49 @@
+package trace
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// Wanted says whether the environment names a collector, as OpenTelemetry has it.
+func Wanted() bool {
+	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
+}
+
+// flush bounds the wait for a collector at the end.
+const flush = 5 * time.Second
+
+// Start exports a coordinator's spans over OTLP/HTTP to the collector that the environment
+// names, with its other OTEL_EXPORTER_OTLP_ variables, until stop is called. A collector that
+// does not answer holds nothing up: spans are dropped.
+func Start(ctx context.Context, s Source, node string) (stop func(), err error) {
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return start(s, node, sdk.NewBatchSpanProcessor(exporter), time.Now), nil
+}
+
+func start(s Source, node string, processor sdk.SpanProcessor, now func() time.Time) (stop func()) {
+	provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(processor), sdk.WithIDGenerator(IDs()), sdk.WithSampler(sdk.AlwaysSample()),
+		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "covey-coordinator"), attribute.String("service.instance.id", node))))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		Run(ctx, s, provider.Tracer(Name), now)
+	}()
+	return func() {
+		cancel()
+		<-done
+		last, end := context.WithTimeout(context.Background(), flush)
+		defer end()
+		provider.Shutdown(last) // what was not sent is lost, and the coordinator's end is not
+	}
+}

@@ -1,0 +1,196 @@
+// Package trace tells an OpenTelemetry collector how long a study's rounds took: one trace
+// a study, one span a query, and in it the wait for uploads, for signatures and for the
+// opening. It reads the journal of what was committed, so that its times are those of the
+// log and its attributes are codes and numbers that are public.
+//
+// Opening, adding noise and committing are one span: how long the sampler took depends on
+// what it drew, which is why releases leave on a tick (design section 6), and a span of its
+// own would tell it after all.
+package trace
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// Source is the coordinator that is traced. *coordinator.Coordinator is one.
+type Source interface {
+	Overview(most int) coordinator.Overview
+	Story(study.Digest) (coordinator.Story, bool)
+	Changed() <-chan struct{}
+}
+
+// Name of the spans' instrumentation.
+const Name = "covey"
+
+// rest is the shortest time between two looks.
+const rest = time.Second
+
+// look is how many happenings are looked at: more than come in between.
+const look = 1000
+
+// Run emits spans while this coordinator leads, until ctx ends: each query's when its
+// release is committed, and a study's at its end. What was committed before Run, or before
+// this coordinator led, is another's to tell.
+func Run(ctx context.Context, s Source, t trace.Tracer, now func() time.Time) {
+	from := now()
+	for {
+		changed := s.Changed()
+		o := s.Overview(look)
+		if !o.Leading {
+			from = now()
+		} else if to := emit(ctx, s, t, o.Happenings, from); to.After(from) {
+			from = to
+		}
+		wait := changed
+		if !o.Leading {
+			wait = nil
+		}
+		select {
+		case <-wait:
+		case <-time.After(rest):
+			continue
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// emit tells of what was committed after from, and gives the time of the last of it.
+func emit(ctx context.Context, s Source, t trace.Tracer, newestFirst []coordinator.Happening, from time.Time) time.Time {
+	to := from
+	seen := map[study.Digest]*progress{}
+	for _, h := range slices.Backward(newestFirst) {
+		if h.Study == (study.Digest{}) || h.At.IsZero() {
+			continue
+		}
+		p := seen[h.Study]
+		if p == nil {
+			p = &progress{}
+			seen[h.Study] = p
+		}
+		fresh := h.At.After(from)
+		switch h.Kind {
+		case string(round.EntryProposed):
+			p.proposed = h.At
+		case string(round.EntryPrepared):
+			p.begun = h.At
+		case string(round.EntrySurvivors):
+			p.survivors, p.sites, p.signed = h.At, h.Sites, time.Time{}
+		case string(round.EntryOpening):
+			p.signed = h.At
+		case string(round.EntryAbandoned):
+			p.abandoned = append(p.abandoned, h)
+			p.survivors, p.signed = time.Time{}, time.Time{}
+		case string(round.EntryReleased):
+			if fresh && !p.begun.IsZero() {
+				query(ctx, s, t, h, *p)
+			}
+			*p = progress{proposed: p.proposed, begun: h.At}
+		case string(round.EntryEnded), coordinator.HappenedCompleted:
+			if fresh && !p.proposed.IsZero() {
+				whole(ctx, s, t, h, p.proposed)
+			}
+		default:
+			continue // a fault or a link: this coordinator's own
+		}
+		if h.At.After(to) {
+			to = h.At
+		}
+	}
+	return to
+}
+
+// progress is what is known of a study's open query; zero times are not known.
+type progress struct {
+	proposed, begun, survivors, signed time.Time
+	sites                              int
+	abandoned                          []coordinator.Happening
+}
+
+// query emits a released query's spans.
+func query(ctx context.Context, s Source, t trace.Tracer, h coordinator.Happening, p progress) {
+	attributes := []attribute.KeyValue{
+		attribute.String("covey.study", h.Study.String()), attribute.Int("covey.query", h.Query), attribute.Int("covey.slot", h.Slot),
+		attribute.Int("covey.survivors", p.sites), attribute.Int("covey.retried", len(p.abandoned)),
+	}
+	if story, ok := s.Story(h.Study); ok && h.Query < len(story.Plan.Queries) {
+		q := story.Plan.Queries[h.Query]
+		attributes = append(attributes, attribute.String("covey.kind", string(q.Kind)), attribute.Int("covey.round", q.Round), attribute.Int("covey.sites", story.Plan.Thresholds.Sites))
+	}
+	ctx, span := t.Start(under(ctx, h.Study), "query", trace.WithTimestamp(p.begun), trace.WithAttributes(attributes...))
+	for _, a := range p.abandoned {
+		span.AddEvent("slot given up", trace.WithTimestamp(a.At), trace.WithAttributes(attribute.Int("covey.slot", a.Slot)))
+	}
+	part := func(name string, begin, end time.Time) {
+		if !begin.IsZero() && !end.IsZero() {
+			_, child := t.Start(ctx, name, trace.WithTimestamp(begin))
+			child.End(trace.WithTimestamp(end))
+		}
+	}
+	part("upload wait", p.begun, p.survivors)
+	part("sign", p.survivors, p.signed)
+	part("open, noise, commit", p.signed, h.At)
+	span.End(trace.WithTimestamp(h.At))
+}
+
+// whole emits a study's span, the parent of its queries'.
+func whole(ctx context.Context, s Source, t trace.Tracer, h coordinator.Happening, proposed time.Time) {
+	attributes := []attribute.KeyValue{attribute.String("covey.study", h.Study.String()), attribute.String("covey.code", string(h.Code))}
+	if story, ok := s.Story(h.Study); ok {
+		attributes = append(attributes, attribute.String("covey.name", story.Name), attribute.Int("covey.queries", story.Released), attribute.Int("covey.sites", story.Plan.Thresholds.Sites))
+	}
+	_, span := t.Start(context.WithValue(ctx, rootKey{}, h.Study), "study", trace.WithNewRoot(), trace.WithTimestamp(proposed), trace.WithAttributes(attributes...))
+	if h.Kind != coordinator.HappenedCompleted {
+		span.SetStatus(codes.Error, string(h.Code))
+	}
+	span.End(trace.WithTimestamp(h.At))
+}
+
+// under makes a study's span the parent, whichever coordinator emits that.
+func under(ctx context.Context, d study.Digest) context.Context {
+	id, root := ids(d)
+	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: root, TraceFlags: trace.FlagsSampled, Remote: true}))
+}
+
+// ids of a study's trace and span come from its digest: every coordinator has the same.
+func ids(d study.Digest) (trace.TraceID, trace.SpanID) {
+	return trace.TraceID(d[:16]), trace.SpanID(d[16:24])
+}
+
+type rootKey struct{}
+
+// IDs gives a study's span its own identifiers, and random ones to all others.
+func IDs() sdk.IDGenerator { return generator{} }
+
+type generator struct{}
+
+func (generator) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {
+	if d, ok := ctx.Value(rootKey{}).(study.Digest); ok {
+		return ids(d)
+	}
+	rand.Read(id[:])
+	rand.Read(span[:])
+	return id, span
+}
+
+func (generator) NewSpanID(context.Context, trace.TraceID) (span trace.SpanID) {
+	rand.Read(span[:])
+	return span
+}
