@@ -61,19 +61,8 @@ func (m *Matrix) height(blockBytes int) int {
 	return max(4, min(blockBytes/(8*m.d)&^3, (m.Rows()+3)&^3))
 }
 
-// fusedHeight is height for the fused paths, where a row's numbers do not depend on its block: as many as the kernels like to take at a time. Rows too
-// long for two to stay in a first-level cache, with the sums, come from the second-level one, eight at a time to read and write the sums
-// less often. So do float32, which arithmetic limits before memory does.
+// fusedHeight is height for the fused paths, where a row's numbers do not depend on its block: a multiple of the eight rows that the kernels like to take at
+// a time. Eight too long to stay in a first-level cache come from the second-level one, which costs less than to read and write the sums more often.
 func (m *Matrix) fusedHeight(blockBytes int) int {
-	h := max(2, blockBytes/(8*m.d))
-	if m.d > longRow || m.values.size() == 4 {
-		h = max(8, h)
-	}
-	for _, step := range []int{8, 4, 2} {
-		if h >= step {
-			h &^= step - 1
-			break
-		}
-	}
-	return min(h, max(1, m.Rows()))
+	return min(max(8, blockBytes/(8*m.d)&^7), max(1, m.Rows()))
 }

@@ -16,9 +16,6 @@ const (
 	// fetched meanwhile.
 	blockBytes = 16 << 10
 
-	// longRow is the number of values from which on two rows do not, and the kernels take eight, that come from the second-level cache.
-	longRow = 1024
-
 	// farBytes is the largest block that stays in a second-level cache while the one after it is fetched there.
 	farBytes = 512 << 10
 
