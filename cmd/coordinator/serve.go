@@ -148,7 +148,7 @@ func (c *serveCmd) Run(s *streams) error {
 		log.Info("the page is served", "url", scheme+"://"+address.String()+"/", "token", filepath.Join(c.Data, node.TokenFile))
 	}
 	if trace.Wanted() {
-		stop, err := trace.Start(s.ctx, n.Coordinator, n.Config.Name)
+		stop, err := trace.Start(s.ctx, n.Coordinator, n.Config.Name, log)
 		if err != nil {
 			log.Error("no traces are exported", "error", err)
 		} else {

@@ -2,9 +2,11 @@ package trace
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -21,8 +23,10 @@ const flush = 5 * time.Second
 
 // Start exports a coordinator's spans over OTLP/HTTP to the collector that the environment
 // names, with its other OTEL_EXPORTER_OTLP_ variables, until stop is called. A collector that
-// does not answer holds nothing up: spans are dropped.
-func Start(ctx context.Context, s Source, node string) (stop func(), err error) {
+// does not answer holds nothing up: spans are dropped, and the log says so.
+func Start(ctx context.Context, s Source, node string, log *slog.Logger) (stop func(), err error) {
+	// The process's: this is the one exporter that it has.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("spans were not exported", "error", err) }))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -98,7 +99,7 @@ func named(spans tracetest.SpanStubs, name string) []tracetest.SpanStub {
 func value(s tracetest.SpanStub, key string) string {
 	for _, a := range s.Attributes {
 		if string(a.Key) == key {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""
@@ -180,7 +181,7 @@ func TestExport(t *testing.T) {
 	defer collector.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	s := &told{leading: true, changed: make(chan struct{}), read: make(chan int, 100)}
-	stop, err := Start(context.Background(), s, "1")
+	stop, err := Start(context.Background(), s, "1", slog.New(slog.DiscardHandler))
 	if err != nil || !Wanted() {
 		t.Fatal(err)
 	}
