@@ -184,8 +184,9 @@ coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $
 # name = "icu-patients"
 # budget = { epsilon = 3.0, delta = 1e-6 }   # or: cap_rho = 0.13
 
-# A data set is one CSV file with a header line. The coordinator sees its name and
-# its number of rows (of units, where unit is given), never its path or columns.
+# A data set is one file: .csv, .csv.gz, .parquet, .npy or .npz. The coordinator sees
+# its name and its number of rows (of units, where unit is given), never its path or
+# columns. docs/data.md says what each format may hold.
 #
 # [[dataset]]
 # name = "icu"
@@ -193,6 +194,27 @@ coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $
 # population = "icu-patients"
 # unit = "patient_id"    # the column that says whose a row is; without it every row is a unit
 # workers = 0            # threads that sum rows; 0: one a processor
+# precision = "float64"  # or "float32": half the memory and time, each value rounded once
+# cache = "study"        # rows in the clear in cache/, as long as a study; or "keep", or "memory"
+# format = "csv"         # where the name does not say it
+#
+# A NumPy matrix has no names of its own; without names its columns are c0, c1, ...
+#
+# [[dataset]]
+# name = "waves"
+# path = "waves.npz"
+# names = ["age", "hr"]
+# population = "icu-patients"
+#
+# Or the answer of PostgreSQL to a query, asked read-only:
+#
+# [[dataset]]
+# name = "icu-db"
+# query = "select patient_id, age, hr from icu where stay_end < '2026-01-01' order by stay_id"
+# dsn_file = "icu.dsn"   # host=db.example user=covey dbname=icu sslmode=verify-full; chmod 600
+# query_timeout = "10m"
+# population = "icu-patients"
+# unit = "patient_id"
 
 # Which studies this site enters without asking you. Every other one waits for
 # "agent study approve".

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
@@ -45,6 +47,8 @@ func (s *session) load() error {
 		s.release()
 	}
 	at, q := s.agent.config.source(s.dataset), s.request()
+	begun := time.Now()
+	s.agent.log.Info("reading a data set", "study", s.plan.Digest, "dataset", s.dataset.Name)
 	rows, stored, sha, err := s.read(at, q)
 	if err != nil {
 		return err
@@ -56,6 +60,7 @@ func (s *session) load() error {
 		return errors.Join(&unitsError{rows.N(), want}, err)
 	}
 	s.rows, s.stored, s.sha = local.New(rows), stored, s.dataset.pin(sha)
+	s.agent.log.Info("a data set is read", "study", s.plan.Digest, "dataset", s.dataset.Name, "mapped", stored != nil, "seconds", math.Round(time.Since(begun).Seconds()*10)/10)
 	return nil
 }
 

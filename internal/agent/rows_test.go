@@ -72,6 +72,17 @@ func studyFromCache(t *testing.T, path string) {
 		s.parquet()
 	}
 	s.configured(atPath, path+"cache = \"study\"\n")
+	for _, f := range Check(t.Context(), s.config, testNow) {
+		if f.What == "data set rows" && (!f.OK || !strings.HasPrefix(f.Detail, "40 rows, 3 columns")) {
+			t.Errorf("%+v", f)
+		}
+	}
+	if f := CheckStudy(s.config, c.body); !f.OK || !strings.Contains(f.Detail, "40 rows, 3 columns, 0 rows dropped") {
+		t.Errorf("%+v", f)
+	}
+	if len(s.cacheFiles()) > 0 {
+		t.Error("a check made a cache file")
+	}
 	c.ready()
 	made := s.cacheFiles()
 	if len(made) != 1 {
