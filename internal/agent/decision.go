@@ -16,7 +16,7 @@ func (a *Agent) offered(body []byte) answer {
 	id := study.DigestOf(body)
 	s, code := a.newSession(body)
 	if code != "" {
-		return decision{Study: id, Verdict: VerdictRejected, Code: code}
+		return a.sign(decision{Study: id, Verdict: VerdictRejected, Code: code})
 	}
 	s = a.keep(s)
 	s.mu.Lock()
@@ -24,6 +24,15 @@ func (a *Agent) offered(body []byte) answer {
 	d := s.decide()
 	if d.Verdict == VerdictRejected {
 		a.forget(id)
+	}
+	return a.sign(d)
+}
+
+// sign puts the identity key's signature on a decision, so that it can be shown later
+// and nobody else, the coordinator included, can make it.
+func (a *Agent) sign(d decision) decision {
+	if d.Verdict != VerdictPending {
+		d.Signature = study.SignDecision(a.identity, d.Study, string(d.Verdict), d.Code)
 	}
 	return d
 }
@@ -178,7 +187,7 @@ func (a *Agent) Approve(id study.Digest) error {
 			return err
 		}
 	}
-	a.post(decision{Study: id, Verdict: VerdictApproved})
+	a.post(a.sign(decision{Study: id, Verdict: VerdictApproved}))
 	return nil
 }
 
@@ -223,7 +232,7 @@ func (a *Agent) Reject(id study.Digest) error {
 		a.log.Error("a rejected proposal stays in pending", "study", id, "error", err)
 	}
 	a.forget(id)
-	a.post(decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected})
+	a.post(a.sign(decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}))
 	return nil
 }
 

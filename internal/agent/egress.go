@@ -233,7 +233,7 @@ func plannedEgress(p *study.Plan, self int) []PlannedEgress {
 		}
 		out = append(out, PlannedEgress{a.kind(), query, round, len(raw), what})
 	}
-	add(decision{Study: p.Digest, Verdict: VerdictApproved}, "yes or no to this digest, and a code from a fixed list")
+	add(decision{Study: p.Digest, Verdict: VerdictApproved, Signature: make([]byte, 64)}, "yes or no to this digest, signed, and a code from a fixed list")
 	fixed := announcementFixed
 	if t.Sparse() {
 		fixed = sparseFixed

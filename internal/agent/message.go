@@ -105,6 +105,8 @@ type (
 		Study   study.Digest
 		Verdict Verdict
 		Code    study.Code // why, when rejected
+		// Signature is the identity key's over the rest; none when pending.
+		Signature []byte
 	}
 	announcement struct {
 		Study   study.Digest

@@ -139,7 +139,7 @@ func encode(a answer) ([]byte, error) {
 		m.Body = &covey.SiteMessage_Hello{Hello: h}
 	case decision:
 		m.Body = &covey.SiteMessage_Decision{Decision: &covey.Decision{
-			Study: a.Study[:], Verdict: wireVerdict(a.Verdict), Code: wireCode(a.Code)}}
+			Study: a.Study[:], Verdict: wireVerdict(a.Verdict), Code: wireCode(a.Code), Signature: a.Signature}}
 	case announcement:
 		m.Body = &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
 			Study: a.Study[:], Attempt: a.Attempt, Signed: a.Signed}}

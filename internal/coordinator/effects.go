@@ -119,9 +119,9 @@ func (c *Coordinator) apply(e entry) error {
 
 // propose is called with the lock held.
 func (c *Coordinator) propose(e round.Entry) {
-	term := c.term
+	term, signature := c.term, c.word(e)
 	c.background(func() {
-		err := c.apply(entry{Round: &e})
+		err := c.apply(entry{Round: &e, Signature: signature})
 		if _, stale := errors.AsType[*round.StaleError](err); err == nil || stale || c.ctx.Err() != nil {
 			return
 		}

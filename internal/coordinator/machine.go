@@ -57,6 +57,8 @@ type entry struct {
 	Node   *Node        `json:"node,omitempty"`
 	Forget *forgetEntry `json:"forget,omitempty"`
 	Round  *round.Entry `json:"round,omitempty"`
+	// Signature goes with a decision of Round: the site's identity key's.
+	Signature []byte `json:"signature,omitempty"`
 }
 
 type inviteEntry struct {
@@ -110,8 +112,9 @@ type Machine struct {
 	sites   map[string]Site   // by name
 	nodes   map[string]Node   // by ID
 	studies map[study.Digest]*round.State
-	order   []study.Digest // as proposed
-	journal journal        // what was committed, for people
+	words   map[study.Digest]map[int]Word // decisions as signed, by roster index
+	order   []study.Digest                // as proposed
+	journal journal                       // what was committed, for people
 
 	// leader runs what studies ask for. Set once, before the log is opened.
 	leader leader
@@ -119,7 +122,7 @@ type Machine struct {
 
 // NewMachine gives the empty state.
 func NewMachine() *Machine {
-	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{}, studies: map[study.Digest]*round.State{}}
+	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{}, studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}}
 }
 
 // Apply changes the state by one committed entry. It returns nil, or an error
@@ -151,7 +154,7 @@ func (m *Machine) Apply(line []byte) any {
 	case e.Forget != nil:
 		delete(m.nodes, e.Forget.Node)
 	case e.Round != nil:
-		err = m.step(*e.Round)
+		err = m.decide(*e.Round, e.Signature, e.At)
 	}
 	if err != nil {
 		return err
@@ -225,11 +228,12 @@ func (m *Machine) step(e round.Entry) error {
 
 // snapshot is Machine's durable form.
 type snapshot struct {
-	Invites map[string]Invite `json:"invites"`
-	Sites   []Site            `json:"sites"`
-	Nodes   map[string]Node   `json:"nodes,omitempty"`
-	Studies []round.Durable   `json:"studies"` // as proposed
-	Journal journal           `json:"journal,omitempty"`
+	Invites map[string]Invite             `json:"invites"`
+	Sites   []Site                        `json:"sites"`
+	Nodes   map[string]Node               `json:"nodes,omitempty"`
+	Studies []round.Durable               `json:"studies"` // as proposed
+	Words   map[study.Digest]map[int]Word `json:"words,omitempty"`
+	Journal journal                       `json:"journal,omitempty"`
 }
 
 // Snapshot gives the state's bytes. Nothing un-noised is in it: round.Durable
@@ -237,7 +241,7 @@ type snapshot struct {
 func (m *Machine) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := snapshot{Invites: m.invites, Nodes: m.nodes, Journal: m.journal, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
+	s := snapshot{Invites: m.invites, Nodes: m.nodes, Journal: m.journal, Words: m.words, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -279,7 +283,10 @@ func (m *Machine) Restore(raw []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.invites, m.sites, m.nodes, m.studies, m.order = fresh.invites, fresh.sites, fresh.nodes, fresh.studies, fresh.order
-	m.journal = s.Journal
+	m.journal, m.words = s.Journal, s.Words
+	if m.words == nil {
+		m.words = fresh.words
+	}
 	return nil
 }
 

@@ -39,6 +39,7 @@ type session struct {
 	taken       bool              // opening and sum were given to release; later shares are not needed
 	deadline    time.Time         // of the open phase
 	faults      []Fault
+	words       map[int][]byte // signatures of the decisions on their way to the log, by site
 }
 
 // Fault is a site's message that failed a check and was dropped.

@@ -147,6 +147,7 @@ func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
 	c.machine.mu.Lock()
 	state := c.machine.studies[digest]
 	status, code, body, stored := state.Status, state.Code, state.Body, slices.Clone(state.Releases)
+	approvals := c.machine.approvals(digest, state)
 	c.machine.mu.Unlock()
 	if status != round.StatusCompleted {
 		return nil, &UnfinishedError{status, code}
@@ -155,7 +156,7 @@ func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
 	for _, r := range stored {
 		signed = append(signed, study.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
 	}
-	return study.SignResult(body, signed, c.authority.SigningKey())
+	return study.SignResult(body, signed, c.authority.SigningKey(), approvals...)
 }
 
 // Watch calls see with the view of a study now and after every change, until

@@ -186,7 +186,7 @@ func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
 	return c.fromSite(digest, l.site, func(s *session, site int) round.Event {
 		switch b := m.GetBody().(type) {
 		case *covey.SiteMessage_Decision:
-			return round.Decided{Site: site, Verdict: verdict(b.Decision.GetVerdict()), Code: code(b.Decision.GetCode())}
+			return s.decided(site, verdict(b.Decision.GetVerdict()), code(b.Decision.GetCode()), b.Decision.GetSignature())
 		case *covey.SiteMessage_Announcement:
 			return s.announced(site, b.Announcement.GetAttempt(), b.Announcement.GetSigned())
 		case *covey.SiteMessage_Nonce:

@@ -56,6 +56,9 @@ type Result struct {
 	NoiseToSignal     float64      `json:"noise_to_signal"` // of z_T, or of the covariance
 	Releases          []Release    `json:"releases"`        // as Signed, to be read
 
+	// Approvals are the sites' signatures on the digest, by roster index ([SignDecision]).
+	Approvals []Blob `json:"approvals,omitempty"`
+
 	Proposal  Blob            `json:"proposal"`  // its exact bytes
 	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
 	Chain     Digest          `json:"chain"`     // last link over Digest and Signed

@@ -88,7 +88,8 @@ func (r *Result) seal(body []byte, signed []SignedRelease, key ed25519.PrivateKe
 // in order, and signs it with the proposal's coordinator key. Ed25519 signatures are a
 // function of key and message: every replica on the same kind of processor gives the
 // same bytes.
-func SignResult(body []byte, signed []SignedRelease, key ed25519.PrivateKey) (*Result, error) {
+// approvals are the sites' signatures on the digest, by roster index, or none at all.
+func SignResult(body []byte, signed []SignedRelease, key ed25519.PrivateKey, approvals ...Blob) (*Result, error) {
 	plan, err := NewPlan(body)
 	if err != nil {
 		return nil, err
@@ -106,6 +107,10 @@ func SignResult(body []byte, signed []SignedRelease, key ed25519.PrivateKey) (*R
 	}
 	r, err := NewResult(plan, releases)
 	if err != nil {
+		return nil, err
+	}
+	r.Approvals = approvals
+	if err := r.checkApprovals(plan); err != nil {
 		return nil, err
 	}
 	return r, r.seal(body, signed, key)

@@ -28,6 +28,8 @@ type Verified struct {
 	Delta           float64 `json:"delta"`
 	Rho             float64 `json:"rho"` // charged
 	Chain           Digest  `json:"chain"`
+	// Approved says that the result shows every site's signed approval of the digest.
+	Approved bool `json:"approvals_signed"`
 
 	Roster []Member `json:"-"`
 }
@@ -94,6 +96,9 @@ func Verify(file []byte) (*Verified, error) {
 	if err := r.checkOutputs(plan, releases); err != nil {
 		return nil, err
 	}
+	if err := r.checkApprovals(plan); err != nil {
+		return nil, err
+	}
 	input, err := r.signingInput()
 	if err != nil || !verifies(plan, input, r.Signature) {
 		return nil, unverified(-1, "signature", "is not the coordinator key's over this result")
@@ -103,6 +108,7 @@ func Verify(file []byte) (*Verified, error) {
 		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
 		Epsilon: r.Epsilon, Delta: r.Delta, Rho: r.Rho, Chain: r.Chain, Roster: plan.Proposal.Roster,
+		Approved: r.Approvals != nil,
 	}
 	for _, release := range releases {
 		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
@@ -112,12 +118,17 @@ func Verify(file []byte) (*Verified, error) {
 
 // Rows are v for people: what it is, and what it says.
 func (v *Verified) Rows() [][2]string {
+	approved := "not shown: the result is of a version that did not keep them"
+	if v.Approved {
+		approved = fmt.Sprintf("all %d sites signed this digest", v.Sites)
+	}
 	return [][2]string{
 		{"study", v.Name},
 		{"digest", v.Digest.String()},
 		{"data", fmt.Sprintf("%d units × %d columns at %d sites, at least %d of them in every sum", v.N, v.D, v.Sites, v.FewestSurvivors)},
 		{"rounds", fmt.Sprintf("T = %d, %d queries", v.Rounds, v.Queries)},
 		{"privacy", fmt.Sprintf("ε = %g, δ = %g: ρ = %.6g charged", v.Epsilon, v.Delta, v.Rho)},
+		{"approvals", approved},
 		{"chain", v.Chain.String()},
 	}
 }
@@ -221,7 +232,7 @@ func (r *Result) checkOutputs(p *Plan, releases []Release) error {
 	if near(r.NoiseToSignal, want.NoiseToSignal) {
 		want.NoiseToSignal = r.NoiseToSignal
 	}
-	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature
+	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature, want.Approvals = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature, r.Approvals
 	for field := range reflect.TypeFor[Result]().Fields() {
 		mine, theirs := reflect.ValueOf(*want).FieldByIndex(field.Index), reflect.ValueOf(*r).FieldByIndex(field.Index)
 		same := reflect.DeepEqual(mine.Interface(), theirs.Interface())

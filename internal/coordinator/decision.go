@@ -1,0 +1,104 @@
+package coordinator
+
+import (
+	"fmt"
+	"time"
+
+	"covey/internal/pki"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// Word is a site's decision as it signed it. The log keeps it for good, so that an approval can
+// be shown later to whoever asks.
+type Word struct {
+	Verdict   round.Verdict `json:"verdict"`
+	Code      study.Code    `json:"code,omitempty"` // why, when rejected
+	Signature []byte        `json:"signature"`      // study.CheckDecision says over what
+	At        time.Time     `json:"at,omitzero"`
+}
+
+// decided takes a site's word only if its identity key signed it: a certificate alone, which
+// whoever holds the CA's key can make, approves nothing.
+func (s *session) decided(site int, verdict round.Verdict, code study.Code, signature []byte) round.Event {
+	if verdict == round.VerdictPending {
+		return round.Decided{Site: site, Verdict: verdict, Code: code}
+	}
+	if verdict == round.VerdictApproved {
+		code = "" // a reason is a rejection's
+	}
+	if !study.CheckDecision(s.plan.Proposal.Roster[site], s.plan.Digest, string(verdict), code, signature) {
+		s.fault(site, study.CodeNotApproved)
+		return nil
+	}
+	if s.words == nil {
+		s.words = map[int][]byte{}
+	}
+	s.words[site] = signature
+	return round.Decided{Site: site, Verdict: verdict, Code: code}
+}
+
+// word gives the signature that goes into the log with a decision. Called with the lock held.
+func (c *Coordinator) word(e round.Entry) []byte {
+	s := c.sessions[e.Study]
+	if e.Kind != round.EntryDecided || s == nil {
+		return nil
+	}
+	return s.words[e.Site]
+}
+
+// decide is step with the signature of a decision: one that is wrong changes nothing. One that is
+// missing is of a log from before decisions were signed; no leader puts such a one in now.
+func (m *Machine) decide(e round.Entry, signature []byte, at time.Time) error {
+	s := m.studies[e.Study]
+	if e.Kind != round.EntryDecided || len(signature) == 0 || s == nil {
+		return m.step(e)
+	}
+	roster := s.Plan().Proposal.Roster
+	if e.Site < 0 || e.Site >= len(roster) || !study.CheckDecision(roster[e.Site], e.Study, string(e.Verdict), e.Code, signature) {
+		return fmt.Errorf("study %s: the decision in the log is not signed by its site", e.Study)
+	}
+	if err := m.step(e); err != nil {
+		return err
+	}
+	if m.words[e.Study] == nil {
+		m.words[e.Study] = map[int]Word{}
+	}
+	m.words[e.Study][e.Site] = Word{e.Verdict, e.Code, signature, at}
+	return nil
+}
+
+// approvals gives the sites' signed approvals by roster index, or nil if one is missing. Called
+// with the lock held.
+func (m *Machine) approvals(digest study.Digest, state *round.State) []study.Blob {
+	out := make([]study.Blob, len(state.Plan().Proposal.Roster))
+	for i := range out {
+		word, ok := m.words[digest][i]
+		if !ok || word.Verdict != round.VerdictApproved {
+			return nil
+		}
+		out[i] = word.Signature
+	}
+	return out
+}
+
+// SignedDecision is one site's decision for people and programs to check.
+type SignedDecision struct {
+	Site        string    `json:"site"`
+	Identity    study.Key `json:"identity"`
+	Fingerprint string    `json:"fingerprint"`
+	Word
+}
+
+// Decisions gives a study's decisions so far, in the roster's order.
+func (c *Coordinator) Decisions(digest study.Digest) []SignedDecision {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	out := []SignedDecision{}
+	for i, m := range c.machine.studies[digest].Plan().Proposal.Roster {
+		if word, ok := c.machine.words[digest][i]; ok {
+			out = append(out, SignedDecision{m.Name, m.Identity, pki.Fingerprint([]byte(m.Identity)), word})
+		}
+	}
+	return out
+}

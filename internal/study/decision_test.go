@@ -1,0 +1,60 @@
+package study
+
+import (
+	"crypto/ed25519"
+	"testing"
+)
+
+// TestDecisionSignature: a signature is good for one key, digest, word and reason.
+func TestDecisionSignature(t *testing.T) {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	m := Member{Identity: Key(key.Public().(ed25519.PublicKey))}
+	d := Digest{7}
+	no := SignDecision(key, d, DecisionRejected, CodeData)
+	if !CheckDecision(m, d, DecisionRejected, CodeData, no) || !CheckDecision(m, d, DecisionApproved, "", SignDecision(key, d, DecisionApproved, "")) {
+		t.Fatal("a good one is refused")
+	}
+	for name, bad := range map[string]bool{
+		"digest":    CheckDecision(m, Digest{8}, DecisionRejected, CodeData, no),
+		"word":      CheckDecision(m, d, DecisionApproved, CodeData, no),
+		"code":      CheckDecision(m, d, DecisionRejected, CodeBudget, no),
+		"key":       CheckDecision(Member{Identity: make(Key, 32)}, d, DecisionRejected, CodeData, no),
+		"no key":    CheckDecision(Member{}, d, DecisionRejected, CodeData, no),
+		"no word":   CheckDecision(m, d, "pending", "", SignDecision(key, d, "pending", "")),
+		"truncated": CheckDecision(m, d, DecisionRejected, CodeData, no[:63]),
+	} {
+		if bad {
+			t.Errorf("another %s is taken", name)
+		}
+	}
+}
+
+// TestVerifyApprovals: a result shows all sites' approvals of its digest or none.
+func TestVerifyApprovals(t *testing.T) {
+	p, body, signed := course(t, public, nil)
+	var all []Blob
+	for i := range p.Proposal.Roster {
+		all = append(all, SignDecision(ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))), p.Digest, DecisionApproved, ""))
+	}
+	r, err := SignResult(body, signed, signer, all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Verify(file(t, r)); err != nil || !v.Approved {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	r.Approvals = all[:4]
+	reseal(t, r)
+	refuses(t, file(t, r), "approvals", -1)
+	r.Approvals = append(append([]Blob{}, all[:4]...), all[3])
+	reseal(t, r)
+	refuses(t, file(t, r), "approvals", -1)
+	if _, err := SignResult(body, signed, signer, all[1:]...); err == nil {
+		t.Error("a result is made with approvals that do not check")
+	}
+	r.Approvals = nil
+	reseal(t, r)
+	if v, err := Verify(file(t, r)); err != nil || v.Approved {
+		t.Errorf("of before approvals were signed: %+v, %v", v, err)
+	}
+}
