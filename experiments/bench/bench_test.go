@@ -13,25 +13,33 @@ import (
 	"covey/internal/round"
 )
 
-// TestSecagg: every cell's sum is opened and compared in it, with and without dropouts; all parts take time.
+// TestSecagg: every cell's sum is opened and compared in it, with and without dropouts, on both graphs; all
+// parts take time.
 func TestSecagg(t *testing.T) {
-	r, _, err := find("secagg").measure(strings.Fields("-sites 4,130 -corrupt 0.01 -dims 50 -slots 1 -repeat 1"))
-	if err != nil {
-		t.Fatal(err)
+	runs := []string{"-sites 4 -dims 50 -slots 1 -repeat 1"}
+	if !testing.Short() { // some seconds of processor time, many with the race detector
+		runs = append(runs, "-sites 129 -corrupt 0.01 -dims 50 -slots 0 -repeat 1")
 	}
-	rounds := r.Tables[0]
-	if len(rounds.Rows) != 4 || len(r.Tables[1].Rows) != 2 {
-		t.Fatalf("%+v", r)
-	}
-	for _, row := range rounds.Rows {
-		for i, cell := range row {
-			if v, ok := cell.(float64); ok && !(v >= 0) {
-				t.Errorf("%s is %v", rounds.Head[i], v)
+	for _, args := range runs {
+		r, _, err := find("secagg").measure(strings.Fields(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rounds := r.Tables[0]
+		if len(rounds.Rows) != 2 {
+			t.Fatalf("%+v", r)
+		}
+		for _, row := range rounds.Rows {
+			for i, cell := range row {
+				if v, ok := cell.(float64); ok && !(v >= 0) {
+					t.Errorf("%s is %v", rounds.Head[i], v)
+				}
 			}
 		}
-	}
-	if b := rounds.Rows[0][len(rounds.Head)-1].(int); b < 50*6+64+4*32 || b > 50*6+64+4*32+1500 {
-		t.Errorf("%d bytes up", b)
+		n, up := rounds.Rows[0][0].(int), rounds.Rows[0][len(rounds.Head)-1].(int)
+		if n == 4 && (len(r.Tables) != 2 || up < 50*6+64+4*32 || up > 50*6+64+4*32+1500) {
+			t.Errorf("%d tables, %d bytes up", len(r.Tables), up)
+		}
 	}
 }
 
@@ -56,7 +64,7 @@ func TestWrongSum(t *testing.T) {
 
 // TestLinks: a longer link costs trips, in whole studies through the proxy.
 func TestLinks(t *testing.T) {
-	r, asJSON, err := find("links").measure(strings.Fields("-sites 3 -rows 50 -d 4 -rounds 1 -repeat 1 -delays 0s,10ms -json"))
+	r, asJSON, err := find("links").measure(strings.Fields("-sites 3 -rows 50 -d 4 -rounds 1 -repeat 1 -delays 0s,30ms -json"))
 	if err != nil || !asJSON {
 		t.Fatal(err)
 	}
@@ -64,11 +72,10 @@ func TestLinks(t *testing.T) {
 	if len(rows) != 8 {
 		t.Fatalf("%d modes", len(rows))
 	}
-	// A query's answer alone is one trip; that it is less than one needs a query without
-	// a delay to take 20 ms more than with one.
+	// However slow the machine is, a query cannot be quicker than its answer's trip, there and back.
 	for _, row := range rows[4:] {
-		if trips, ok := row[3].(float64); !ok || trips < 0.01 {
-			t.Errorf("%v", row)
+		if took := row[5].(float64); took < 60 {
+			t.Errorf("%v ms a query over links of 30 ms", took)
 		}
 	}
 	var b bytes.Buffer
