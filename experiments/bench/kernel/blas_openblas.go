@@ -3,8 +3,8 @@
 package main
 
 /*
-#cgo pkg-config: openblas
-#include <cblas.h>
+#cgo LDFLAGS: -lopenblas
+#include <cblas-openblas.h> // Debian's name for it: cblas.h may be another library's
 */
 import "C"
 
