@@ -18,9 +18,6 @@ import (
 	"covey/internal/study"
 )
 
-// Software names this agent in its hello.
-const Software = "covey-agent/1"
-
 // Options of an agent.
 type Options struct {
 	Config *Config

@@ -45,7 +45,8 @@ func (e *JoinedError) Error() string {
 // in the same directory: the keys stay.
 //
 // Errors: *pki.JoinError, *pki.ExpiredError, *JoinedError, *JoinRefusedError,
-// *HandshakeError with *pki.WrongCAError or *pki.CertificateError within, *DialError.
+// *HandshakeError with *pki.WrongCAError or *pki.CertificateError within, *VersionError,
+// *DialError.
 func Join(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
 	join, err := pki.ParseJoin(file)
 	if err != nil {
@@ -133,6 +134,9 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 		}
 		err = seen.explain(err)
 		if _, ok := errors.AsType[*HandshakeError](err); ok {
+			return nil, nil, err
+		}
+		if _, ok := errors.AsType[*VersionError](err); ok {
 			return nil, nil, err
 		}
 		if follows, ok := errors.AsType[*notLeaderError](err); ok && tries < len(join.Coordinator) {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -77,7 +78,7 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 		for _, m := range queue {
 			// Recorded before it is sent: the log may hold a message that was
 			// cut off, never miss one that left.
-			l.agent.egress.record(m.sent, l.agent.now())
+			l.agent.egress.record(m.sent.of(m.raw), l.agent.now())
 			if err := l.agent.hit(failpoint.Send, failpoint.Before, m.raw); err != nil {
 				return err
 			}
@@ -225,7 +226,12 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 	l.post(a.hello())
 	a.setLink(l, address, nil)
 	ended := make(chan error, 2)
-	a.work.Go(func() { ended <- l.write(s.send) })
+	a.work.Go(func() {
+		// io.EOF says that the stream is over; why, its reader hears.
+		if err := l.write(s.send); !errors.Is(err, io.EOF) {
+			ended <- err
+		}
+	})
 	a.work.Go(func() { ended <- l.read(s.receive) })
 	a.work.Go(func() { a.renewals(ctx, conn) })
 	timer := time.NewTimer(settleTime)
@@ -249,6 +255,8 @@ func dialOptions(tls *handshake) []grpc.DialOption {
 		// gRPC would ask DNS for settings in a TXT record: behind a firewall that drops such
 		// questions each connection waits ten seconds, and nobody else sets ours.
 		grpc.WithDisableServiceConfig(),
+		grpc.WithUnaryInterceptor(versionedCall),
+		grpc.WithStreamInterceptor(versionedLink),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout, PermitWithoutStream: true,
 		}),

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -37,6 +38,7 @@ type server struct {
 	links     chan *serverLink
 	renewed   chan string
 	grpc      *grpc.Server
+	version   []string // that it says, set before anyone calls; none: it is of before versions were said
 }
 
 type serverLink struct {
@@ -60,7 +62,18 @@ func newServer(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	s.address = l.Addr().String()
-	s.grpc = grpc.NewServer(grpc.Creds(credentials.NewTLS(authority.ServerTLS())))
+	s.version = frame.This("a stand-in").Pairs()
+	s.grpc = grpc.NewServer(grpc.Creds(credentials.NewTLS(authority.ServerTLS())),
+		grpc.UnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+			grpc.SetHeader(ctx, metadata.Pairs(s.version...))
+			return handle(ctx, r)
+		}),
+		grpc.StreamInterceptor(func(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+			if len(s.version) > 0 {
+				stream.SendHeader(metadata.Pairs(s.version...))
+			}
+			return handle(server, stream)
+		}))
 	covey.RegisterEnrollmentServer(s.grpc, s)
 	covey.RegisterFederationServer(s.grpc, s)
 	go s.grpc.Serve(l) // ends with Stop

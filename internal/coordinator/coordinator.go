@@ -141,12 +141,12 @@ func (c *Coordinator) Close() {
 
 // Server makes the gRPC server of the sites' port.
 func (c *Coordinator) Server() *grpc.Server {
-	s := grpc.NewServer(
+	s := grpc.NewServer(append((&versions{c: c}).options(),
 		grpc.Creds(credentials.NewTLS(c.authority.ServerTLS())),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: frame.KeepaliveTime / 2, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout}),
 		grpc.MaxRecvMsgSize(2*frame.Max),
-	)
+	)...)
 	c.register(s)
 	healthv1.RegisterHealthServer(s, health{c: c})
 	return s

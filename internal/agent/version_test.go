@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/frame"
+	covey "covey/proto/covey/v1"
+)
+
+// TestCoordinatorVersion: an agent joins and links with a coordinator of any software that
+// speaks its protocol, and with no other: both calls end with an error that names both
+// versions and who must upgrade.
+func TestCoordinatorVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		version []string
+		upgrade string
+	}{
+		"other software": {frame.Version{Protocol: frame.Protocol, Oldest: frame.Protocol, Software: "covey-coordinator/0.1"}.Pairs(), ""},
+		"newer":          {frame.Version{Protocol: frame.Protocol + 1, Oldest: frame.Protocol + 1, Software: "covey-coordinator/9"}.Pairs(), "agent"},
+		"unversioned":    {nil, "coordinator"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			config, _ := s.joined(t)
+			file := s.invite(t, nil)
+			s.version = c.version
+			err := Join(bounded(t), file, filepath.Join(t.TempDir(), "beta"), time.Now())
+			a, made := New(Options{Config: config})
+			if made != nil {
+				t.Fatal(made)
+			}
+			ctx, cancel := context.WithCancel(bounded(t))
+			ran := make(chan error, 1)
+			go func() { ran <- a.Run(ctx) }()
+			defer func() { cancel(); <-ran }()
+			l := <-s.links
+			if c.upgrade == "" {
+				if err != nil || l.receive(t).GetHello() == nil {
+					t.Errorf("refused: %v", err)
+				}
+				return
+			}
+			wrong, ok := errors.AsType[*VersionError](err)
+			if !ok || wrong.Upgrade() != c.upgrade || !strings.Contains(err.Error(), Software) {
+				t.Errorf("Join: %v", err)
+			}
+			l.send(t, &covey.CoordinatorMessage{}) // an old one says something only then
+			for {
+				status, failed := a.Status()
+				if failed != nil {
+					t.Fatal(failed)
+				}
+				if status.LinkError != "" {
+					if status.LinkError != err.Error() {
+						t.Errorf("status says %q, and Join said %q", status.LinkError, err)
+					}
+					return
+				}
+				select {
+				case l := <-s.links:
+					l.send(t, &covey.CoordinatorMessage{})
+				case <-time.After(10 * time.Millisecond):
+				case <-ctx.Done():
+					t.Fatal("the link stays")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+
+	"covey/internal/frame"
+	covey "covey/proto/covey/v1"
+)
+
+// TestAgentVersion: calls and streams of an agent that shares no protocol end before they
+// are read, with words that name both versions and who must upgrade; each refusal is
+// logged once. Health is anybody's.
+func TestAgentVersion(t *testing.T) {
+	var logs bytes.Buffer
+	c := &Coordinator{log: slog.New(slog.NewTextHandler(&logs, nil))}
+	s := grpc.NewServer((&versions{c: c}).options()...)
+	covey.RegisterFederationServer(s, covey.UnimplementedFederationServer{})
+	healthv1.RegisterHealthServer(s, healthv1.UnimplementedHealthServer{})
+	pipe := bufconn.Listen(1 << 16)
+	go s.Serve(pipe) // ends with Stop
+	defer s.Stop()
+	conn, err := grpc.NewClient("passthrough:///", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return pipe.Dial() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	client := covey.NewFederationClient(conn)
+	for _, a := range []struct {
+		version []string
+		upgrade string
+	}{
+		{frame.Version{Protocol: frame.Protocol, Oldest: frame.Protocol, Software: "covey-agent/7"}.Pairs(), ""},
+		{frame.Version{Protocol: frame.Protocol + 3, Oldest: frame.Protocol, Software: "covey-agent/8"}.Pairs(), ""},
+		{frame.Version{Protocol: frame.Protocol + 1, Oldest: frame.Protocol + 1, Software: "covey-agent/9"}.Pairs(), "upgrade the coordinator"},
+		{nil, "upgrade the agent"},
+	} {
+		ctx := metadata.NewOutgoingContext(t.Context(), metadata.Pairs(a.version...))
+		for range 2 {
+			var said, early metadata.MD
+			_, err := client.Renew(ctx, &covey.RenewRequest{}, grpc.Header(&said))
+			stream, err2 := client.Link(ctx)
+			if err2 == nil {
+				early, _ = stream.Header()
+				_, err2 = stream.Recv()
+			}
+			want := codes.Unimplemented
+			if a.upgrade != "" {
+				want = codes.FailedPrecondition
+			}
+			for _, err := range []error{err, err2} {
+				if status.Code(err) != want || !strings.HasSuffix(status.Convert(err).Message(), a.upgrade) {
+					t.Errorf("%v: %v", a.version, err)
+				}
+			}
+			for _, m := range []metadata.MD{said, early} {
+				if got := frame.VersionOf(m, ""); got != frame.This("covey-coordinator") {
+					t.Errorf("the coordinator says it is %+v", got)
+				}
+			}
+		}
+	}
+	if logs.Len() > 0 {
+		t.Errorf("whoever calls without a certificate can fill the log:\n%s", logs.String())
+	}
+	name, err := url.Parse("covey://site/alpha")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: "alpha"}, URIs: []*url.URL{name}}
+	v, old := &versions{c: c}, frame.Agree(frame.VersionOf(nil, "an agent"), frame.This("covey-coordinator"))
+	for _, err := range []error{old, old, nil, old} {
+		v.log(leaf, err)
+	}
+	if n := strings.Count(logs.String(), "an agent was refused"); n != 2 {
+		t.Errorf("%d lines for an agent that is refused twice, taken, and refused:\n%s", n, logs.String())
+	}
+	if _, err := healthv1.NewHealthClient(conn).Check(t.Context(), &healthv1.HealthCheckRequest{}); status.Code(err) != codes.Unimplemented {
+		t.Errorf("health: %v", err)
+	}
+}

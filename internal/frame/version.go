@@ -1,0 +1,131 @@
+package frame
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Keys of a call's metadata in which each end says its version, an agent with every call
+// and a coordinator before its first answer.
+const (
+	protocolKey = "covey-protocol" // the newest that it speaks
+	oldestKey   = "covey-oldest"   // the oldest that it speaks
+	softwareKey = "covey-software"
+)
+
+// unversioned is the protocol of an end that does not say its version: it was built before
+// versions were said.
+const unversioned = 1
+
+// Version is what one end of a link speaks and runs. Both ends work together where they
+// share a protocol; software is for people to read.
+type Version struct {
+	Protocol, Oldest int    // the newest and the oldest that it speaks
+	Software         string // such as "covey-agent/1.4.0"
+}
+
+// This gives this build's version as the named program.
+func This(program string) Version {
+	return Version{Protocol: Protocol, Oldest: OldestProtocol, Software: program + "/" + Release()}
+}
+
+// version is set by deploy/build.sh.
+var version string
+
+// Release names this build: what deploy/build.sh was told, else what the Go toolchain
+// recorded of the module or its commit, else "unknown".
+func Release() string {
+	if version != "" {
+		return clean(version)
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return clean(v)
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return clean(s.Value[:min(len(s.Value), 12)])
+		}
+	}
+	return "unknown"
+}
+
+// clean keeps what a version can be: the other end's is shown to people.
+func clean(s string) string {
+	const most = 60
+	s = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("./-+_~", r) {
+			return r
+		}
+		return -1
+	}, s)
+	return s[:min(len(s), most)]
+}
+
+// Pairs gives the metadata that say a version, key after key with its value.
+func (v Version) Pairs() []string {
+	return []string{protocolKey, strconv.Itoa(v.Protocol), oldestKey, strconv.Itoa(v.Oldest), softwareKey, v.Software}
+}
+
+// VersionOf reads the version that the other end, the named program, says in its metadata.
+// What it does not say, or says wrongly, is that of a build before versions were said.
+func VersionOf(metadata map[string][]string, program string) Version {
+	one := func(key string) string {
+		if v := metadata[key]; len(v) == 1 {
+			return v[0]
+		}
+		return ""
+	}
+	v := Version{Protocol: unversioned, Oldest: unversioned, Software: clean(one(softwareKey))}
+	newest, err := strconv.ParseUint(one(protocolKey), 10, 16)
+	oldest, err2 := strconv.ParseUint(one(oldestKey), 10, 16)
+	if err == nil && err2 == nil && oldest >= 1 && oldest <= newest {
+		v.Protocol, v.Oldest = int(newest), int(oldest)
+	}
+	if v.Software == "" {
+		v.Software = program + " of before versions were said"
+	}
+	return v
+}
+
+// VersionError is two ends that share no protocol.
+type VersionError struct{ Agent, Coordinator Version }
+
+// Upgrade says who is behind.
+func (e *VersionError) Upgrade() string {
+	if e.Agent.Protocol < e.Coordinator.Protocol {
+		return "agent"
+	}
+	return "coordinator"
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the agent (%s) speaks %s and the coordinator (%s) %s: upgrade the %s",
+		e.Agent.Software, e.Agent.protocols(), e.Coordinator.Software, e.Coordinator.protocols(), e.Upgrade())
+}
+
+func (v Version) protocols() string {
+	if v.Protocol == v.Oldest {
+		return fmt.Sprintf("protocol %d", v.Protocol)
+	}
+	return fmt.Sprintf("protocols %d to %d", v.Oldest, v.Protocol)
+}
+
+// Agree gives a *VersionError where an agent and a coordinator share no protocol.
+func Agree(agent, coordinator Version) error {
+	if max(agent.Oldest, coordinator.Oldest) > min(agent.Protocol, coordinator.Protocol) {
+		return &VersionError{agent, coordinator}
+	}
+	return nil
+}
+
+// Says reports whether metadata hold a version at all.
+func Says(metadata map[string][]string) bool {
+	return slices.ContainsFunc([]string{protocolKey, oldestKey, softwareKey}, func(key string) bool { return len(metadata[key]) > 0 })
+}
