@@ -50,7 +50,7 @@ func growthCommand(f *flag.FlagSet) func() (*report, error) {
 			Title: "Growth: CPU time over each quantity, as a power of it",
 			Head:  []string{"panel", "curve", "slope", "slope of the last step", "from, ms", "to, ms"},
 		}
-		figure := run.Figure{X: "what the title names first", Y: "CPU, ms"}
+		figure := run.Figure{X: "n, d, k, N or T: see the title", Y: "CPU, ms"}
 		for _, a := range axes {
 			if !strings.HasPrefix(a.title, *only) {
 				continue

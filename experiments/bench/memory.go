@@ -121,7 +121,9 @@ func coordinatorPeak(dir, path string, numbers []int) (outcome, error) {
 		return outcome{}, fmt.Errorf("the coordinator's process: %w", err)
 	}
 	agents.Stop()
-	return o, child.Wait()
+	stdin.Close()
+	child.Wait() // its word was heard; it ends with its input
+	return o, nil
 }
 
 const powerSteps = 2
@@ -157,9 +159,14 @@ func coordinate(args []string) error {
 		}
 		f.Roster = append(f.Roster, federation.SiteName(i))
 	}
-	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+	in := bufio.NewReader(os.Stdin)
+	if _, err := in.ReadString('\n'); err != nil {
 		return err
 	}
+	go func() { // nothing more comes but the end, of the parent too
+		io.Copy(io.Discard, in)
+		os.Exit(1)
+	}()
 	spec := shape{n, 0, d, k, powerSteps}.spec(100 * time.Millisecond)
 	spec.Radius, spec.ExplainedVariance, spec.SpareSlots, spec.Output, spec.Corrupt = "1", study.VarianceNone, max(1, slots-powerSteps), study.OutputLast, corrupt
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
