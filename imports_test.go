@@ -37,7 +37,9 @@ var arrows = map[string][]string{
 	"internal/node":        {"internal/coordinator", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"internal/history":     {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"internal/sim":         {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "internal/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
-	"cmd/agent":            {"internal/agent", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
+	// Runs a command on a container's first start; the image has no shell.
+	"deploy/image/once": {},
+	"cmd/agent":         {"internal/agent", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
 	"cmd/coordinator":       {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report", "internal/trace"},
 	"experiments/run":       {"internal/study", "internal/local", "internal/clip", "internal/noise"},

@@ -75,8 +75,21 @@ func (c *client) do(method, path string, body []byte, into any) error {
 	return json.NewDecoder(answer).Decode(into)
 }
 
-// saveJoin asks for a join file and writes it with mode 0600 over nothing.
+// saveJoin asks for a join file and writes it with mode 0600 over nothing; "-" is stdout.
 func (c *client) saveJoin(path string, request any, out string) error {
+	if out == "-" {
+		body, err := json.Marshal(request)
+		if err != nil {
+			return err
+		}
+		answer, err := c.call("POST", path, body)
+		if err != nil {
+			return err
+		}
+		defer answer.Close()
+		_, err = io.Copy(os.Stdout, answer)
+		return err
+	}
 	// Made before asking: a token that cannot be written is not given out.
 	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

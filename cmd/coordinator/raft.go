@@ -68,7 +68,7 @@ func (c *raftPeersCmd) Run(s *streams) error {
 type raftAddCmd struct {
 	dataFlag
 	Name  string        `arg:"" help:"The new coordinator's name."`
-	Out   string        `short:"o" type:"path" help:"Where to write the join file; NAME.join if not given."`
+	Out   string        `short:"o" type:"path" help:"Where to write the join file; NAME.join if not given, - for stdout."`
 	Valid time.Duration `default:"1h" help:"How long the file is good for. It gives the federation's keys away: keep this short."`
 }
 

@@ -22,7 +22,7 @@ type inviteCmd struct {
 	dataFlag
 	Site  string        `arg:"" help:"The site's name: lower-case letters, digits and dashes."`
 	Valid time.Duration `default:"72h" help:"How long the join file is good for."`
-	Out   string        `help:"Where to write it; SITE.join if not given."`
+	Out   string        `help:"Where to write it; SITE.join if not given, - for stdout."`
 }
 
 func (c *inviteCmd) Run(s *streams) error {

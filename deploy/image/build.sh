@@ -6,11 +6,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 if [ -n "${BIN:-}" ]; then
-  cp "$BIN/coordinator" "$BIN/agent" "$context/"
+  cp "$BIN/coordinator" "$BIN/agent" "$BIN/once" "$context/"
 else
   GOOS=linux "$here/../build.sh" "$context"
 fi
-chmod 0755 "$context/coordinator" "$context/agent"
+chmod 0755 "$context/coordinator" "$context/agent" "$context/once"
 # Nothing in the image can make folders; a volume takes over owner and mode of the image's.
 mkdir -m 0700 "$context/data" "$context/handover" "$context/nodes"
 ${DOCKER:-docker} build -q -t "${1:-covey:local}" -f "$here/Dockerfile" "$context"
