@@ -263,9 +263,55 @@ func (ledgerExportCmd) Run(t *terminal) error {
 	return e.Encode(l)
 }
 
-type egressCmd struct{}
+type egressCmd struct {
+	Each   bool `help:"List every message: time, study, kind, query, bytes, SHA-256. Reads the file; the agent need not run."`
+	Verify bool `help:"Check the file's hash chain; the agent need not run."`
+}
 
-func (egressCmd) Run(t *terminal) error {
+// Help is kong's longer text.
+func (egressCmd) Help() string {
+	return `Each line of egress.jsonl holds the hash of all lines before it. --verify finds a line
+that was changed, taken out or put in, and prints the hash after the last line: note it
+elsewhere, to see later that no line was taken off the end.`
+}
+
+// chainReply is egress --verify's and --each's --json.
+type chainReply struct {
+	agent.EgressChain
+	File string              `json:"file"`
+	Each []agent.SentMessage `json:"messages_sent,omitempty"`
+}
+
+// chain reads the file.
+func (c egressCmd) chain(t *terminal) error {
+	config, err := agent.ReadConfig(t.dir)
+	if err != nil {
+		return err
+	}
+	reply := chainReply{File: filepath.Join(config.DataDir(), agent.EgressFile)}
+	var see func(agent.SentMessage)
+	switch {
+	case c.Each && t.json:
+		see = func(m agent.SentMessage) { reply.Each = append(reply.Each, m) }
+	case c.Each:
+		see = func(m agent.SentMessage) { printSent(t.out, m) }
+	}
+	if reply.EgressChain, err = agent.VerifyEgress(config.DataDir(), see); err != nil {
+		return err
+	}
+	t.say("%s: %d lines, %d messages, %d bytes; the chain holds, %d lines are of before it, %d were cut off by a crash.",
+		reply.File, reply.Lines, reply.Messages, reply.Bytes, reply.Unhashed, reply.Cut)
+	return t.print(reply, func(w io.Writer) {
+		if c.Verify {
+			fmt.Fprintln(w, reply.Last)
+		}
+	})
+}
+
+func (c egressCmd) Run(t *terminal) error {
+	if c.Each || c.Verify {
+		return c.chain(t)
+	}
 	e, err := ask[agent.EgressReply](t, "GET", "egress")
 	if err != nil {
 		return err

@@ -83,17 +83,23 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	for _, line := range s.Privacy {
 		fmt.Fprintln(w, "  "+line)
 	}
+	fmt.Fprintln(w, "\nWho could learn what")
+	table(w, func(line func(string, ...any)) {
+		for _, l := range s.Learns {
+			line("  %s\t%s", l.Who, l.What)
+		}
+	})
 	fmt.Fprintln(w, "\nWhat leaves this site")
 	printLeaves(w, s.Leaves)
 	fmt.Fprintln(w, "\nRoster (compare the fingerprints by another way than the coordinator)")
 	table(w, func(line func(string, ...any)) {
-		line("  SITE\tUNITS\tKEY")
+		line("  SITE\tUNITS\tKEY\tIN POLICY.PEERS")
 		for _, m := range s.Roster {
 			name := m.Name
 			if m.Self {
 				name += " (this site)"
 			}
-			line("  %s\t%d\t%s", name, m.Units, m.Fingerprint)
+			line("  %s\t%d\t%s\t%s", name, m.Units, m.Fingerprint, m.Known)
 		}
 	})
 	fmt.Fprintf(w, "\nReleases are signed by the coordinator's key %s\n", s.Key)
@@ -111,8 +117,32 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 			fmt.Fprintln(w, "  IT DOES NOT FIT.")
 		}
 	}
-	section(w, "Why the policy leaves it to you", s.Policy)
+	printPolicy(w, s)
 	section(w, "Warnings", s.Warnings)
+}
+
+// printPolicy shows every limit of the site's policy beside what the study has.
+func printPolicy(w io.Writer, s agent.StudyDetail) {
+	if len(s.Policy) == 0 {
+		return
+	}
+	verdict := "within all limits"
+	for _, r := range s.Policy {
+		if !r.OK {
+			verdict = "outside, so it is yours to decide"
+		}
+	}
+	fmt.Fprintf(w, "\nWhat this site's policy says: %s\n", verdict)
+	table(w, func(line func(string, ...any)) {
+		line("  RULE\tLIMIT\tSTUDY\t")
+		for _, r := range s.Policy {
+			mark := "ok"
+			if !r.OK {
+				mark = "OUTSIDE"
+			}
+			line("  %s\t%s\t%s\t%s", r.Rule, r.Limit, r.Study, mark)
+		}
+	})
 }
 
 // printLeaves shows messages alike as one line. Their sizes may differ by the bytes
@@ -186,6 +216,18 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 				s.Rho, s.SpentRho, s.ForfeitRho, s.Queries, date, s.By)
 		}
 	})
+}
+
+// printSent is one line of "egress --each".
+func printSent(w io.Writer, m agent.SentMessage) {
+	study, query := "-", "-"
+	if m.Study != nil {
+		study = m.Study.String()[:12]
+	}
+	if m.Query != nil {
+		query = strconv.Itoa(*m.Query)
+	}
+	fmt.Fprintf(w, "%s  %-12s  %-12s  %5s  %10d  %s  %s\n", m.Time.Format(time.RFC3339), study, m.Kind, query, m.Bytes, m.SHA256, m.Code)
 }
 
 func printEgress(w io.Writer, e agent.EgressReply) {

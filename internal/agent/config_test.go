@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -116,40 +115,6 @@ func TestConfigValues(t *testing.T) {
 	}
 	if c.Policy.MinSites != 3 || len(c.Policy.OnDropout) != 1 || c.Policy.OnDropout[0] != study.DropoutWait {
 		t.Errorf("policy defaults %+v", c.Policy)
-	}
-}
-
-func TestPolicyLimits(t *testing.T) {
-	within := Policy{Approve: ApproveWithinLimits, MaxEpsilon: 1, MaxDelta: 1e-6, OnDropout: []string{study.DropoutWait}, MinSites: 3}
-	plan := func(change func(*study.Spec), sites int) *study.Plan {
-		p := &study.Plan{}
-		p.Proposal.Spec = study.Spec{Epsilon: 1, Delta: 1e-6, OnDropout: study.DropoutWait}
-		change(&p.Proposal.Spec)
-		p.Proposal.Roster = make([]study.Member, sites)
-		return p
-	}
-	same := func(*study.Spec) {}
-	if out := within.exceeds(plan(same, 3)); out != nil {
-		t.Fatalf("a study at the limits is outside of %q", out)
-	}
-	for _, c := range []struct {
-		name   string
-		change func(*study.Spec)
-		sites  int
-	}{
-		{"epsilon", func(s *study.Spec) { s.Epsilon = math.Nextafter(1, 2) }, 3},
-		{"epsilon", func(s *study.Spec) { s.Epsilon = math.NaN() }, 3},
-		{"delta", func(s *study.Spec) { s.Delta = 2e-6 }, 3},
-		{"on_dropout", func(s *study.Spec) { s.OnDropout = study.DropoutContinue }, 3},
-		{"2 sites", same, 2},
-	} {
-		if out := within.exceeds(plan(c.change, c.sites)); len(out) != 1 || !strings.Contains(out[0], c.name) {
-			t.Errorf("%s: outside of %q, want that limit alone", c.name, out)
-		}
-	}
-	ask := Policy{Approve: ApproveAsk}
-	if out := ask.exceeds(plan(same, 3)); len(out) == 0 {
-		t.Error(`approve = "ask" approved a study`)
 	}
 }
 

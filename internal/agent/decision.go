@@ -74,7 +74,13 @@ func (s *session) decide() decision {
 		return reject(study.CodeBudget, fmt.Errorf("population %q: %g spent and %g reserved of ρ = %g, the study takes %g",
 			budget.Population, budget.SpentRho, budget.ReservedRho, budget.CapRho, budget.StudyRho))
 	}
-	if beyond := a.config.Policy.exceeds(s.plan); len(beyond) > 0 {
+	rules := a.config.Policy.judge(s.plan, s.self)
+	beyond := outside(rules)
+	if len(beyond) > 0 && a.config.Policy.Outside == OutsideReject {
+		log.Warn("the policy rejects a proposal", "why", beyond)
+		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}
+	}
+	if len(beyond) > 0 {
 		s.release() // read again at approval: what the operator approves is then what is there
 		if err := a.pending.put(s.body); err != nil {
 			return reject(study.CodeNotApproved, err)
@@ -82,6 +88,7 @@ func (s *session) decide() decision {
 		log.Info("a proposal awaits the operator", "why", beyond)
 		return decision{Study: id, Verdict: VerdictPending}
 	}
+	log.Info("the policy approves a proposal", "why", rules)
 	if err := s.approve("policy"); err != nil {
 		if _, ok := errors.AsType[*ledger.BudgetError](err); ok {
 			return reject(study.CodeBudget, err) // another study was quicker

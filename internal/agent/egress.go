@@ -29,6 +29,15 @@ type sentMessage struct {
 	Slot  *int          `json:"slot,omitempty"`
 	Code  study.Code    `json:"code,omitempty"`
 	Bytes int           `json:"bytes"` // serialized, without TLS and gRPC's framing
+	// SHA256 is of those bytes, Prev the link before this line (chain.go).
+	SHA256 string `json:"sha256,omitempty"`
+	Prev   string `json:"prev,omitempty"`
+}
+
+// of adds the message's hash.
+func (s sentMessage) of(raw []byte) sentMessage {
+	s.SHA256 = hashOf(raw)
+	return s
 }
 
 // describe says of an answer what the egress log holds.
@@ -75,6 +84,7 @@ type egressLog struct {
 
 	mu     sync.Mutex
 	file   *os.File
+	prev   string // link after the last line
 	failed bool
 	link   map[string]Count                  // of messages of no study, by kind
 	study  map[study.Digest]map[string]Count // by kind
@@ -84,11 +94,12 @@ type egressLog struct {
 // spot is the latest slot that a kind of message left for.
 type spot struct{ query, slot int }
 
-const egressFile = "egress.jsonl"
+// EgressFile is the operator's record in a data directory.
+const EgressFile = "egress.jsonl"
 
 func openEgress(dir string, log *slog.Logger) (*egressLog, error) {
-	path := filepath.Join(dir, egressFile)
-	e := &egressLog{log: log, link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]spot{}}
+	path := filepath.Join(dir, EgressFile)
+	e := &egressLog{log: log, prev: startOfChain, link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]spot{}}
 	if err := e.load(path); err != nil {
 		return nil, err
 	}
@@ -120,6 +131,7 @@ func (e *egressLog) load(path string) error {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
+		e.prev = nextLink(e.prev, lines.Bytes())
 		var s sentMessage
 		if json.Unmarshal(lines.Bytes(), &s) == nil {
 			e.add(s)
@@ -152,11 +164,13 @@ func (e *egressLog) add(s sentMessage) {
 // record counts one message.
 func (e *egressLog) record(s sentMessage, now time.Time) {
 	s.Time = now.UTC()
-	line, err := json.Marshal(s)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.add(s)
+	s.Prev = e.prev
+	line, err := json.Marshal(s)
 	if err == nil {
+		e.prev = nextLink(e.prev, line)
 		_, err = e.file.Write(append(line, '\n'))
 	}
 	if err != nil && !e.failed {

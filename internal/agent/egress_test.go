@@ -24,7 +24,7 @@ func TestEgressOutlivesACrash(t *testing.T) {
 	if err := e.close(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, egressFile)
+	path := filepath.Join(dir, EgressFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -3,23 +3,30 @@ package agent
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 
+	"covey/internal/pki"
 	"covey/internal/study"
 )
 
-// The values of Policy.Approve.
+// The values of Policy.Approve and Policy.Outside.
 const (
 	ApproveAsk          = "ask"
 	ApproveWithinLimits = "within-limits"
+	OutsideAsk          = "ask"
+	OutsideReject       = "reject"
 )
 
-// Policy says which studies the site approves without asking its operator. A
-// study outside the limits waits for the operator; it is never refused by policy.
+// Policy says which studies the site approves without asking its operator: those within all limits
+// below. One outside waits for the operator, or is rejected, as Outside says.
 type Policy struct {
 	// Approve is "ask" (the default: the operator decides every study) or
 	// "within-limits" (studies within all limits below are approved at once).
 	Approve string `toml:"approve,omitempty"`
+	// Outside is "ask" (the default) or "reject": a study outside the limits is rejected at once.
+	Outside string `toml:"outside,omitempty"`
 	// MaxEpsilon and MaxDelta bound a study's own privacy parameters.
 	MaxEpsilon float64 `toml:"max_epsilon,omitempty"`
 	MaxDelta   float64 `toml:"max_delta,omitempty"`
@@ -28,11 +35,48 @@ type Policy struct {
 	OnDropout []string `toml:"on_dropout,omitempty"`
 	// MinSites is the smallest roster. 3 if not given.
 	MinSites int `toml:"min_sites,omitempty"`
+	// Noise lists the allowed values of a study's noise; any if not given.
+	Noise []string `toml:"noise,omitempty"`
+	// Columns are those that a study may use; any if not given.
+	Columns []string `toml:"columns,omitempty"`
+	// Peers are the other sites that may be in a roster, each with its key's fingerprint as its
+	// operator read it to this one's; any if not given.
+	Peers map[string]string `toml:"peers,omitempty"`
+	// Datasets hold tighter limits for single data sets, by name.
+	Datasets map[string]DatasetPolicy `toml:"dataset,omitempty"`
 }
+
+// DatasetPolicy are a data set's own limits, beside the policy's.
+type DatasetPolicy struct {
+	// MaxEpsilon bounds each study on it.
+	MaxEpsilon float64 `toml:"max_epsilon,omitempty"`
+	// Columns are those that a study may use, in place of the policy's.
+	Columns []string `toml:"columns,omitempty"`
+}
+
+// PolicyRule is what one limit says of one study.
+type PolicyRule struct {
+	Rule  string `json:"rule"`  // key of [policy]
+	Limit string `json:"limit"` // as configured
+	Study string `json:"study"` // what the study has
+	OK    bool   `json:"ok"`
+}
+
+func (r PolicyRule) String() string {
+	if r.OK {
+		return fmt.Sprintf("%s: %s is within %s", r.Rule, r.Study, r.Limit)
+	}
+	return fmt.Sprintf("%s: %s is outside %s", r.Rule, r.Study, r.Limit)
+}
+
+var fingerprintForm = regexp.MustCompile(`^([a-z2-7]{4}-){5}[a-z2-7]{4}$`)
 
 func (p *Policy) check(c *Config) error {
 	if p.Approve == "" {
 		p.Approve = ApproveAsk
+	}
+	if p.Outside == "" {
+		p.Outside = OutsideAsk
 	}
 	if p.OnDropout == nil {
 		p.OnDropout = []string{study.DropoutWait}
@@ -40,18 +84,22 @@ func (p *Policy) check(c *Config) error {
 	if p.MinSites == 0 {
 		p.MinSites = 3
 	}
-	for i, v := range p.OnDropout {
-		if v != study.DropoutWait && v != study.DropoutContinue {
-			return c.error(fmt.Sprintf("policy.on_dropout[%d]", i), "must be %q or %q, got %q", study.DropoutWait, study.DropoutContinue, v)
-		}
+	if err := oneOf(c, "policy.on_dropout", p.OnDropout, study.DropoutWait, study.DropoutContinue); err != nil {
+		return err
+	}
+	if err := oneOf(c, "policy.noise", p.Noise, study.NoiseCentral, study.NoiseDistributed); err != nil {
+		return err
 	}
 	if p.MinSites < 2 || p.MinSites > study.MaxSites {
 		return c.error("policy.min_sites", "must be in 2..%d, got %d", study.MaxSites, p.MinSites)
 	}
+	if p.Outside != OutsideAsk && p.Outside != OutsideReject {
+		return c.error("policy.outside", "must be %q or %q, got %q", OutsideAsk, OutsideReject, p.Outside)
+	}
 	switch p.Approve {
 	case ApproveAsk:
-		if p.MaxEpsilon != 0 || p.MaxDelta != 0 {
-			return c.error("policy", `max_epsilon and max_delta need approve = "within-limits"`)
+		if p.MaxEpsilon != 0 || p.MaxDelta != 0 || p.Outside == OutsideReject {
+			return c.error("policy", `max_epsilon, max_delta and outside need approve = "within-limits"`)
 		}
 	case ApproveWithinLimits:
 		if !(p.MaxEpsilon > 0) || math.IsInf(p.MaxEpsilon, 0) {
@@ -63,28 +111,117 @@ func (p *Policy) check(c *Config) error {
 	default:
 		return c.error("policy.approve", "must be %q or %q, got %q", ApproveAsk, ApproveWithinLimits, p.Approve)
 	}
+	for _, name := range sortedKeys(p.Peers) {
+		key := fmt.Sprintf("policy.peers.%s", name)
+		if err := pki.ValidName(name); err != nil {
+			return c.error("policy.peers", "%v", err)
+		}
+		if !fingerprintForm.MatchString(p.Peers[name]) {
+			return c.error(key, "must be a fingerprint, six groups of four letters and digits, got %q", p.Peers[name])
+		}
+	}
+	for _, name := range sortedKeys(p.Datasets) {
+		key := fmt.Sprintf("policy.dataset.%s", name)
+		if _, ok := c.dataset(name); !ok {
+			return c.error(key, "no [[dataset]] is named %q", name)
+		}
+		if e := p.Datasets[name].MaxEpsilon; !(e >= 0) || math.IsInf(e, 0) {
+			return c.error(key+".max_epsilon", "must be positive, got %v", e)
+		}
+	}
 	return nil
 }
 
-// exceeds says which of the policy's limits a plan is outside of, in words for
-// the operator; none means that the policy approves it.
-func (p *Policy) exceeds(plan *study.Plan) []string {
-	if p.Approve != ApproveWithinLimits {
-		return []string{`approve = "ask": the operator decides`}
+func oneOf(c *Config, key string, given []string, allowed ...string) error {
+	for i, v := range given {
+		if !slices.Contains(allowed, v) {
+			return c.error(fmt.Sprintf("%s[%d]", key, i), "must be one of %q, got %q", allowed, v)
+		}
 	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// judge says of each limit whether a plan is within it; self is this site's place in the roster.
+func (p *Policy) judge(plan *study.Plan, self int) []PolicyRule {
 	s := plan.Proposal.Spec
-	var out []string
-	if !(s.Epsilon <= p.MaxEpsilon) {
-		out = append(out, fmt.Sprintf("epsilon %g is over max_epsilon %g", s.Epsilon, p.MaxEpsilon))
+	own := p.Datasets[s.Dataset]
+	var out []PolicyRule
+	add := func(rule, limit, has string, ok bool) { out = append(out, PolicyRule{rule, limit, has, ok}) }
+	if p.Approve == ApproveWithinLimits {
+		add("max_epsilon", fmt.Sprintf("%g", p.MaxEpsilon), fmt.Sprintf("ε = %g", s.Epsilon), s.Epsilon <= p.MaxEpsilon)
+		add("max_delta", fmt.Sprintf("%g", p.MaxDelta), fmt.Sprintf("δ = %g", s.Delta), s.Delta <= p.MaxDelta)
+	} else {
+		add("approve", `"ask"`, "every study", false)
 	}
-	if !(s.Delta <= p.MaxDelta) {
-		out = append(out, fmt.Sprintf("delta %g is over max_delta %g", s.Delta, p.MaxDelta))
+	if own.MaxEpsilon > 0 {
+		add("dataset."+s.Dataset+".max_epsilon", fmt.Sprintf("%g", own.MaxEpsilon), fmt.Sprintf("ε = %g", s.Epsilon), s.Epsilon <= own.MaxEpsilon)
 	}
-	if !slices.Contains(p.OnDropout, s.OnDropout) {
-		out = append(out, fmt.Sprintf("on_dropout %q is not among %q", s.OnDropout, p.OnDropout))
+	add("on_dropout", fmt.Sprintf("%q", p.OnDropout), fmt.Sprintf("%q", s.OnDropout), slices.Contains(p.OnDropout, s.OnDropout))
+	n := len(plan.Proposal.Roster)
+	add("min_sites", fmt.Sprint(p.MinSites), fmt.Sprintf("%d sites", n), n >= p.MinSites)
+	if p.Noise != nil {
+		add("noise", fmt.Sprintf("%q", p.Noise), fmt.Sprintf("%q", s.Noise), slices.Contains(p.Noise, s.Noise))
 	}
-	if n := len(plan.Proposal.Roster); n < p.MinSites {
-		out = append(out, fmt.Sprintf("%d sites are fewer than min_sites %d", n, p.MinSites))
+	rule, columns := "columns", p.Columns
+	if own.Columns != nil {
+		rule, columns = "dataset."+s.Dataset+".columns", own.Columns
+	}
+	if columns != nil {
+		var strange []string
+		for _, c := range s.Columns {
+			if !slices.Contains(columns, c.Name) {
+				strange = append(strange, c.Name)
+			}
+		}
+		add(rule, fmt.Sprintf("the %d listed", len(columns)), named(strange, len(s.Columns), "column"), len(strange) == 0)
+	}
+	if p.Peers != nil {
+		var strange []string
+		for i, m := range plan.Proposal.Roster {
+			if i != self && p.Peers[m.Name] != pki.Fingerprint([]byte(m.Identity)) {
+				strange = append(strange, m.Name)
+			}
+		}
+		add("peers", fmt.Sprintf("the %d listed, by name and fingerprint", len(p.Peers)), named(strange, n-1, "peer"), len(strange) == 0)
 	}
 	return out
+}
+
+// named tells of what is not listed, a few by name, or how many all are.
+func named(strange []string, all int, what string) string {
+	switch {
+	case len(strange) == 0:
+		return fmt.Sprintf("%d %ss", all, what)
+	case len(strange) > 5:
+		return fmt.Sprintf("%q and %d more", strange[:5], len(strange)-5)
+	}
+	return strings.Trim(fmt.Sprintf("%q", strange), "[]")
+}
+
+// outside gives the rules that a study does not keep; none means that the policy approves it.
+func outside(rules []PolicyRule) []PolicyRule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r PolicyRule) bool { return r.OK })
+}
+
+// knows says what [policy.peers] has of a site.
+func (p *Policy) knows(m RosterLine) string {
+	pinned, listed := p.Peers[m.Name]
+	switch {
+	case p.Peers == nil:
+		return ""
+	case !listed:
+		return "no"
+	case pinned != m.Fingerprint:
+		return "other key"
+	}
+	return "yes"
 }

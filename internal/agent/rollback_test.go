@@ -292,7 +292,7 @@ func TestRestoredAlone(t *testing.T) {
 	step(want[upload](s, q))
 	want[upload](s, q) // after the restart
 	step(want[signature](s, askSignature{id, 0, 0, c.everyone()}))
-	egress, err := os.ReadFile(filepath.Join(s.dir, egressFile))
+	egress, err := os.ReadFile(filepath.Join(s.dir, EgressFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestRestoredAlone(t *testing.T) {
 		if err := s.agent.Close(); err != nil {
 			t.Fatal(err)
 		}
-		s.write(egressFile, strings.Join(lines[:at.lines], ""))
+		s.write(EgressFile, strings.Join(lines[:at.lines], ""))
 		s.start()
 		c.hasLeft(s, foundEgress)
 	}

@@ -321,7 +321,7 @@ func TestLink(t *testing.T) {
 	if err := <-ran; !errors.Is(err, context.Canceled) {
 		t.Errorf("Run: %v", err)
 	}
-	egress, err := os.ReadFile(filepath.Join(dir, egressFile))
+	egress, err := os.ReadFile(filepath.Join(dir, EgressFile))
 	if err != nil || strings.Count(string(egress), `"kind":"hello"`) != 4 || strings.Count(string(egress), `"kind":"refusal"`) != 2 {
 		t.Errorf("egress log: %v\n%s", err, egress)
 	}

@@ -117,12 +117,13 @@ type StudyDetail struct {
 	StudyView
 	Dataset  string           `json:"dataset,omitempty"`
 	Privacy  []string         `json:"privacy,omitempty"` // in plain words
+	Learns   []Learner        `json:"learns,omitempty"`  // who could learn what
 	Leaves   []PlannedEgress  `json:"leaves,omitempty"`
 	Sent     map[string]Count `json:"sent,omitempty"`
 	Roster   []RosterLine     `json:"roster,omitempty"`
 	Key      string           `json:"coordinator_key,omitempty"` // fingerprint: it signs what is released
 	Budget   *StudyBudget     `json:"budget,omitempty"`
-	Policy   []string         `json:"policy,omitempty"` // which limits it is outside of
+	Policy   []PolicyRule     `json:"policy,omitempty"` // what each of the site's limits says of it
 	Warnings []string         `json:"warnings,omitempty"`
 	Plan     *study.Plan      `json:"plan,omitempty"`
 }
@@ -133,6 +134,8 @@ type RosterLine struct {
 	Fingerprint string `json:"fingerprint"`
 	Units       int    `json:"units"`
 	Self        bool   `json:"self,omitempty"`
+	// Known is what [policy.peers] says of it: "yes", "no", or "other key"; empty where there are none.
+	Known string `json:"known,omitempty"`
 }
 
 // Study tells all about one study. Of one that is over, only what the ledger keeps.
@@ -155,13 +158,15 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 	}
 	budget := s.budget()
 	d.Plan, d.Dataset, d.Budget = s.plan, s.dataset.Name, &budget
-	d.Privacy, d.Leaves, d.Warnings = privacyWords(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
-	if d.State == statePending {
-		d.Policy = a.config.Policy.exceeds(s.plan)
-	}
+	d.Privacy, d.Learns, d.Leaves, d.Warnings = privacyWords(s.plan), learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
+	d.Policy = a.config.Policy.judge(s.plan, s.self)
 	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
 	for i, m := range s.plan.Proposal.Roster {
-		d.Roster = append(d.Roster, RosterLine{m.Name, pki.Fingerprint([]byte(m.Identity)), m.Units, i == s.self})
+		line := RosterLine{m.Name, pki.Fingerprint([]byte(m.Identity)), m.Units, i == s.self, ""}
+		if i != s.self {
+			line.Known = a.config.Policy.knows(line)
+		}
+		d.Roster = append(d.Roster, line)
 	}
 	return d, nil
 }

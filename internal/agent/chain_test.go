@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// TestEgressChain writes a log over two runs with a crash between, and finds every change to it:
+// a byte of any line, a line taken out, put in, or moved.
+func TestEgressChain(t *testing.T) {
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	path := filepath.Join(dir, EgressFile)
+	write := func(n int) {
+		t.Helper()
+		e, err := openEgress(dir, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			raw := []byte{byte(i)}
+			e.record(describe(upload{study.Digest{1}, i, i, raw}, len(raw)).of(raw), testNow)
+		}
+		if err := e.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() []byte {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	put := func(text []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if chain, err := VerifyEgress(dir, nil); err != nil || chain.Lines != 0 {
+		t.Fatalf("no file: %+v, %v", chain, err)
+	}
+	// Two lines of a version that did not chain, then four of this one.
+	put([]byte(`{"time":"2026-01-01T00:00:00Z","kind":"hello","bytes":10}` + "\n" + `{"time":"2026-01-01T00:00:00Z","kind":"hello","bytes":10}` + "\n"))
+	write(4)
+	whole := read()
+	put(whole[:len(whole)-9]) // a crash
+	if chain, err := VerifyEgress(dir, nil); err != nil || chain.Lines != 5 {
+		t.Errorf("with the last line half written: %+v, %v", chain, err)
+	}
+	write(3)
+	whole = read()
+	var seen []SentMessage
+	chain, err := VerifyEgress(dir, func(m SentMessage) { seen = append(seen, m) })
+	if err != nil || chain.Lines != 9 || chain.Cut != 1 || chain.Unhashed != 2 || chain.Messages != 8 || len(seen) != 8 ||
+		seen[2].SHA256 != hashOf([]byte{0}) || seen[2].Line != 3 || *seen[7].Query != 2 {
+		t.Fatalf("%+v, %v, %+v", chain, err, seen)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	lines = lines[:len(lines)-1]
+	join := func(lines ...[]byte) []byte { return bytes.Join(lines, nil) }
+	for i := range len(lines) - 1 {
+		changed := bytes.Clone(whole)
+		at := len(join(lines[:i]...)) + 9 // inside the time
+		changed[at] ^= 1
+		put(changed)
+		_, err := VerifyEgress(dir, nil)
+		bad, ok := errors.AsType[*ChainError](err)
+		// The two oldest lines hold no link and the sixth is cut off: the next line that holds one shows it.
+		want := i + 2
+		switch i {
+		case 0:
+			want = 3
+		case 4:
+			want = 7
+		}
+		if !ok || bad.Line != want {
+			t.Errorf("a byte of line %d changed: %v", i+1, err)
+		}
+	}
+	for name, text := range map[string][]byte{
+		"taken out": join(append(append([][]byte{}, lines[:4]...), lines[5:]...)...),
+		"put in":    join(append(append(append([][]byte{}, lines[:4]...), []byte(`{"kind":"hello","bytes":1}`+"\n")), lines[4:]...)...),
+		"moved":     join(lines[0], lines[1], lines[3], lines[2], lines[4]),
+	} {
+		put(text)
+		if _, err := VerifyEgress(dir, nil); err == nil {
+			t.Errorf("a line %s: not found", name)
+		}
+	}
+	put(join(lines[:7]...))
+	short, err := VerifyEgress(dir, nil)
+	if err != nil || short.Last == chain.Last {
+		t.Errorf("cut short: %+v, %v, and the last hash does not tell", short, err)
+	}
+}
