@@ -112,11 +112,11 @@ func output(line string) ([]byte, error) {
 
 // short runs every command on its smallest sizes and prints what it gives.
 func short(w io.Writer) error {
-	dir, err := os.MkdirTemp("", "covey-bench")
+	dir, drop, err := scratch("")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer drop()
 	for i, c := range commands {
 		args := strings.Fields(c.short)
 		if c.writes {

@@ -24,11 +24,11 @@ func linksCommand(f *flag.FlagSet) func() (*report, error) {
 	tick := f.Duration("tick", time.Millisecond, "deadlines.tick: 1ms leaves trips, the default 100ms of a study adds up to that")
 	where := f.String("dir", quickest(), "where the folders of the run are made: in memory, fsyncs do not blur the trips")
 	return func() (*report, error) {
-		dir, err := os.MkdirTemp(*where, "covey-bench")
+		dir, drop, err := scratch(*where)
 		if err != nil {
 			return nil, err
 		}
-		defer os.RemoveAll(dir)
+		defer drop()
 		path := filepath.Join(dir, "rows.csv")
 		if err := federation.WriteRows(path, s.rows, s.d); err != nil {
 			return nil, err

@@ -37,11 +37,11 @@ func memoryCommand(f *flag.FlagSet) func() (*report, error) {
 	slots := f.Int("slots", 20, "slots of the setup; the study itself has two queries")
 	corrupt := f.Float64("corrupt", 0.1, "share of corrupt sites above 64 sites; below it is a third")
 	return func() (*report, error) {
-		dir, err := os.MkdirTemp("", "covey-bench")
+		dir, drop, err := scratch("")
 		if err != nil {
 			return nil, err
 		}
-		defer os.RemoveAll(dir)
+		defer drop()
 		path := filepath.Join(dir, "rows.csv")
 		if err := federation.WriteRows(path, *rows, *d); err != nil {
 			return nil, err

@@ -91,10 +91,11 @@ func newContest(s shape, dir string) (c *contest, err error) {
 			c.end()
 		}
 	}()
-	if c.dir, err = os.MkdirTemp(dir, "covey-bench"); err != nil {
+	var drop func() error
+	if c.dir, drop, err = scratch(dir); err != nil {
 		return c, err
 	}
-	c.close = append(c.close, func() error { return os.RemoveAll(c.dir) })
+	c.close = append(c.close, drop)
 	if err := federation.WriteRows(c.path(), s.rows, s.d); err != nil {
 		return c, err
 	}
@@ -111,9 +112,9 @@ func (c *contest) path() string { return filepath.Join(c.dir, "rows.csv") }
 func (c *contest) add(name string, tick time.Duration, memory bool) error {
 	dir, err := os.MkdirTemp(c.dir, "masked")
 	if memory {
-		dir, err = os.MkdirTemp(inMemory, "covey-bench")
-		if err == nil {
-			c.close = append(c.close, func() error { return os.RemoveAll(dir) })
+		var drop func() error
+		if dir, drop, err = scratch(inMemory); err == nil {
+			c.close = append(c.close, drop)
 		}
 	}
 	if err != nil {
