@@ -144,7 +144,7 @@ func (a axis) point(s shape, x, repeat int, put func(string, int, times)) error 
 	if err := c.add("masked", time.Millisecond, false); err != nil {
 		return err
 	}
-	plain, err := c.compete(repeat)
+	plain, err := c.compete(repeat, false)
 	if err != nil {
 		return err
 	}
