@@ -120,7 +120,7 @@ func studyFromCache(t *testing.T, path string) {
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after the file was cut: other bytes, %v", err)
 	}
-	if !strings.Contains(s.log.String(), "a cache file is made again") {
+	if !strings.Contains(s.log.String(), "was written to after it was opened") {
 		t.Error("the log does not say so")
 	}
 
@@ -130,7 +130,7 @@ func studyFromCache(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw[4096] ^= 1
+	raw[4096+7] ^= 0x40 // of an exponent
 	if err := os.Remove(made[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -143,6 +143,9 @@ func studyFromCache(t *testing.T, path string) {
 	again, err = s.session(c).masked(s.session(c).open)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after damage other bytes: %v", err)
+	}
+	if !strings.Contains(s.log.String(), "is damaged") {
+		t.Error("the log does not say so")
 	}
 
 	s.ask(tellEnded{c.plan.Digest, study.CodeAborted})

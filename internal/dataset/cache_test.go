@@ -340,7 +340,7 @@ func TestDamage(t *testing.T) {
 // Guard is an error and no crash.
 func TestCutWhileOpen(t *testing.T) {
 	c := openCache(t)
-	stored := load(t, c, Source{Path: write(t, big())}, abRequest, "a")
+	stored := load(t, c, Source{Path: write(t, bigFile())}, abRequest, "a")
 	if err := os.Chmod(stored.path, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -428,4 +428,42 @@ func FuzzStored(f *testing.F) {
 		}
 		stored.Verify()
 	})
+}
+
+// Neither making a cache file nor opening one takes memory for its values.
+func TestCacheMemory(t *testing.T) {
+	const rows, d = 40_000, 50 // 16 MB of values
+	var text bytes.Buffer
+	q := Request{Missing: MissingError}
+	for j := range d {
+		q.Columns = append(q.Columns, Column{fmt.Sprint("c", j), 0, 1})
+		fmt.Fprintf(&text, "c%d,", j)
+	}
+	text.WriteString("who\n")
+	line := strings.Repeat("1,", d)
+	for i := range rows {
+		fmt.Fprintf(&text, "%s%d\n", line, i%100) // not unit by unit
+	}
+	s := Source{Path: writeAs(t, "data.csv", text.Bytes())}
+	text = bytes.Buffer{}
+	q.Unit = "who"
+	c := openCache(t)
+	before := heap()
+	most := uint64(0)
+	stored, err := c.Load(s, q, "a", ReadOptions{Progress: func(read, total int64) {
+		if read > total/2 {
+			most = max(most, heap())
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stored.Close()
+	after := heap()
+	if limit := uint64(4 << 20); most > before+limit || after > before+limit {
+		t.Errorf("%d bytes before, %d while it is made, %d after", before, most, after)
+	}
+	if len(stored.Values) != rows*d || stored.Units != 100 {
+		t.Error(len(stored.Values))
+	}
 }

@@ -124,7 +124,6 @@ func (d *draft) finish(h *storedHeader, counts []int, absent []int) error {
 	}
 	h.width = d.width
 	h.place()
-	h.table = crc32.Checksum(d.sums, castagnoli)
 	_, err := d.file.Write(d.sums)
 	if err == nil {
 		_, err = d.file.WriteAt(h.encode(), 0)

@@ -292,13 +292,13 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// big gives a file of more than one buffer.
-func big() string {
+// bigFile gives a file of more than one buffer.
+func bigFile() string {
 	return "a,b\n" + strings.Repeat("12,3\n", 3*bufferSize/5)
 }
 
 func TestProgress(t *testing.T) {
-	text := big()
+	text := bigFile()
 	last, calls := int64(0), 0
 	r, err := ReadCSVWith(write(t, text), ab, "", MissingError, ReadOptions{Progress: func(read, total int64) {
 		if read <= last || total != int64(len(text)) {
@@ -330,7 +330,7 @@ func TestFileChanges(t *testing.T) {
 		"same length": func(path string) error { return os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)) },
 		"shrinks":     func(path string) error { return os.Truncate(path, bufferSize+4) },
 	} {
-		path := write(t, big())
+		path := write(t, bigFile())
 		done := false
 		_, err := ReadCSVWith(path, ab, "", MissingError, ReadOptions{Progress: func(int64, int64) {
 			if !done {

@@ -2,6 +2,9 @@ package dataset
 
 import (
 	"math"
+	"math/big"
+	"math/bits"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -64,6 +67,31 @@ func TestTies(t *testing.T) {
 		}
 	}
 	if read < 10000 {
+		t.Fatal(read)
+	}
+}
+
+// The hardest quotients: exactly on a tie in the 64 bits that are computed, and a little above it in
+// the remainder.
+func TestBeyondTies(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	read := 0
+	for k := 1; k <= 27; k++ {
+		d := new(big.Int).SetUint64(fives[k] << bits.LeadingZeros64(fives[k]))
+		for range 300 {
+			q := (r.Uint64()|1<<63)>>12<<12 | 1<<10 // even in 53 bits, and a half behind
+			if k%2 == 0 {
+				q >>= 1
+			}
+			// The least w with w·2^63 ≥ q·d.
+			w := new(big.Int).Mul(new(big.Int).SetUint64(q), d)
+			w.Add(w, new(big.Int).SetUint64(1<<63-1)).Rsh(w, 63)
+			if text := w.String(); len(text) <= maxDigits && w.BitLen() == 64 && sameNumber(t, text+"e-"+strconv.Itoa(k)) {
+				read++
+			}
+		}
+	}
+	if read < 100 {
 		t.Fatal(read)
 	}
 }

@@ -37,7 +37,7 @@ func writeAs(t testing.TB, name string, content []byte) string {
 
 // What gzip packed is read as what it was, and pinned by the packed bytes.
 func TestGzip(t *testing.T) {
-	text := big()
+	text := bigFile()
 	plain, err := ReadCSV(write(t, text), ab, "", MissingError)
 	if err != nil {
 		t.Fatal(err)

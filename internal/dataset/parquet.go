@@ -269,7 +269,7 @@ func countOnes(levels []byte) (n int) {
 }
 
 // pageValues are a page's values that are there, by type; with a dictionary they are the
-// dictionary's, and index says which.
+// dictionary's, and index says which; one beyond it is caught as a panic of its own (careful).
 type pageValues struct {
 	index   []int32
 	indexed bool
@@ -286,15 +286,9 @@ type pageValues struct {
 }
 
 func (v *pageValues) len() int {
-	if v.indexed {
-		return len(v.index)
-	}
-	return v.stored()
-}
-
-// stored counts the values that index may point to.
-func (v *pageValues) stored() int {
 	switch {
+	case v.indexed:
+		return len(v.index)
 	case v.offsets != nil:
 		return len(v.offsets) - 1
 	case v.size > 0:
@@ -339,12 +333,6 @@ func (c *cursor) open(page parquet.Page) (v pageValues, err error) {
 		v.bytes, v.count = data.Boolean(), int(page.NumValues())
 	default:
 		return v, errPage
-	}
-	stored := v.stored()
-	for _, i := range v.index {
-		if int(i) < 0 || int(i) >= stored {
-			return v, errPage
-		}
 	}
 	return v, nil
 }

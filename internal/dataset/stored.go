@@ -42,14 +42,13 @@ type storedHeader struct {
 	counted             bool // there is a counts section
 	absent              int
 	recipe, sha         [32]byte
-	table               uint32 // CRC of the table of CRCs
-	counts, gone, sums  int64  // where sections begin
-	size                int64  // of the file
+	counts, gone, sums  int64 // where sections begin
+	size                int64 // of the file
 	valuesEnd, sectsEnd int64
 }
 
 // headerSize is what of the page the header's own CRC is over; the CRC follows.
-const headerSize = 132
+const headerSize = 128
 
 var errNotStored = errors.New("not a cache file of this version")
 
@@ -68,7 +67,6 @@ func (h *storedHeader) encode() []byte {
 	}
 	out = le.AppendUint64(out, uint64(h.size))
 	out = append(append(out, h.recipe[:]...), h.sha[:]...)
-	out = le.AppendUint32(out, h.table)
 	out = le.AppendUint32(out, crc32.Checksum(out, castagnoli))
 	return out[:pageSize]
 }
@@ -93,7 +91,6 @@ func decodeHeader(page []byte, size int64) (*storedHeader, error) {
 	h.rows, h.d, h.units, h.counted, h.absent, h.size = int(rows), int(d), int(units), counted == 1, int(absent), size
 	copy(h.recipe[:], page[64:])
 	copy(h.sha[:], page[96:])
-	h.table = le.Uint32(page[128:])
 	if h.place(); h.size != size {
 		return nil, errNotStored
 	}
@@ -221,9 +218,6 @@ func (s *Stored) Verify() error {
 	return guarded(s.path, func() error {
 		h := s.head
 		table := s.data[h.sums:h.size]
-		if crc32.Checksum(table, castagnoli) != h.table {
-			return &Error{File: s.path, Reason: errDamaged}
-		}
 		sections := s.data[pageSize:h.sectsEnd]
 		for i := 0; len(sections) > 0; i++ {
 			n := min(chunkSize, len(sections))
