@@ -34,11 +34,12 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 			for j := range fields {
 				b.put(j, fields[j][i])
 			}
+			b.scale()
 		}
 		if b.seen != nil {
 			b.whose(names[i])
 		}
-		if err := b.end(); err != nil {
+		if err := b.take(); err != nil {
 			return err
 		}
 	}

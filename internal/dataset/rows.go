@@ -112,18 +112,25 @@ func (b *builder) begin(at int) {
 }
 
 // put gives a column its number, not yet offset and scaled; NaN is a missing value.
-func (b *builder) put(j int, v float64) {
-	c, raw := &b.columns[j], v
-	if c.Offset != 0 || c.Scale != 1 {
-		v = (v - c.Offset) / c.Scale
+func (b *builder) put(j int, v float64) { b.row[j] = v }
+
+// scale offsets and scales the row.
+func (b *builder) scale() {
+	limit, row := b.limit, b.row
+	columns := b.columns[:len(row)]
+	for j, raw := range row {
+		c := &columns[j]
+		v := raw
+		if c.Offset != 0 || c.Scale != 1 {
+			v = (raw - c.Offset) / c.Scale
+		}
+		row[j] = v
+		// Also catches an infinity, of the file or from the subtraction or the division.
+		// A NaN cannot come of finite v and Offset and a Scale above 0.
+		if !(math.Abs(v) < limit) {
+			b.odd(j, raw)
+		}
 	}
-	// Also catches an infinity, of the file or from the subtraction or the division.
-	// A NaN cannot come of finite v and Offset and a Scale above 0.
-	if math.Abs(v) < b.limit {
-		b.row[j] = v
-		return
-	}
-	b.odd(j, raw)
 }
 
 // odd takes a number that is no value.
@@ -152,7 +159,6 @@ func (b *builder) text(j int, field []byte) {
 	v, reason := parse(field)
 	if reason != "" {
 		b.fault(j, reason)
-		return
 	}
 	b.put(j, v)
 }
@@ -182,9 +188,15 @@ func (b *builder) whose(field []byte) {
 	b.number = i
 }
 
-// end checks the row and takes it. A row is validated whole before it is dropped:
-// whether a fault is reported does not depend on a missing value beside it.
+// end offsets and scales the row, checks it and takes it.
 func (b *builder) end() error {
+	b.scale()
+	return b.take()
+}
+
+// take checks the row, which is offset and scaled, and takes it. A row is validated whole before it is dropped:
+// whether a fault is reported does not depend on a missing value beside it.
+func (b *builder) take() error {
 	switch {
 	case b.nobody:
 		return &Error{File: b.file, Row: b.at, word: b.word, Column: b.unit, Reason: "the unit is missing"}
