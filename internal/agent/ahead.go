@@ -1,6 +1,11 @@
 package agent
 
-import "covey/internal/secagg"
+import (
+	"reflect"
+
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
 
 // ahead is the agreement for one slot, made on a goroutine of its own while something
 // else is waited for: most of what masking costs. It lives in memory alone, is used once and
@@ -56,4 +61,47 @@ func (s *session) eraseAhead() {
 			a.agreement.Erase()
 		}
 	})
+}
+
+// adding is a sum over this site's rows, made on a goroutine of its own while the ledger is
+// written. It is as private as the rows, lives in memory alone and is used once.
+type adding struct {
+	ask  study.Ask
+	done chan struct{} // closed when what follows is set
+	sum  []int64
+	err  error
+}
+
+// add begins the sum that a query asks for. Called with mu held and the rows loaded, by whom calls abandonSum
+// before mu is given up: until then the rows are the goroutine's.
+func (s *session) add(ask study.Ask) {
+	a := &adding{ask: ask, done: make(chan struct{})}
+	s.adding = a
+	s.agent.work.Go(func() {
+		defer close(a.done)
+		a.sum, a.err = s.answer(ask)
+	})
+}
+
+// abandonSum waits for a sum that nobody took.
+func (s *session) abandonSum() {
+	if a := s.adding; a != nil {
+		s.adding = nil
+		<-a.done
+		clear(a.sum)
+	}
+}
+
+// added gives the sum that a query asks for.
+func (s *session) added(ask study.Ask) ([]int64, error) {
+	a := s.adding
+	s.adding = nil
+	if a == nil {
+		return s.answer(ask)
+	}
+	<-a.done
+	if !reflect.DeepEqual(a.ask, ask) {
+		return s.answer(ask)
+	}
+	return a.sum, a.err
 }

@@ -43,6 +43,10 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 	// was made of the approved rows.
 	data := s.pinned(approval)
 	if data == "" {
+		if _, on, err := s.journal.UploadedIn(ask.Slot); err == nil && !on {
+			s.add(ask) // goes on while the charge is written; what it gives leaves only after it
+			defer s.abandonSum()
+		}
 		if err := s.agent.ledger.Charge(s.plan.Digest, ask.Query, s.plan.Queries[ask.Query].Rho); err != nil {
 			return s.forbidden(r, err)
 		}
@@ -95,7 +99,7 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 		return nil, err
 	}
 	s.prepare(ask.Slot) // goes on while the rows are added up
-	sum, err := s.answer(ask)
+	sum, err := s.added(ask)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +202,7 @@ func (s *session) openShares(r askShares) answer {
 		if err != nil {
 			return nil, err
 		}
-		return s.setup.OpenShares(s.self, held, s.open.query, u, certificate)
+		return s.setup.CertifiedShares(s.self, held, s.open.query, u) // checked above
 	})
 	if err != nil {
 		return s.forbidden(r, err)
@@ -232,7 +236,7 @@ func (s *session) final(r tellFinal) answer {
 	} else if lost {
 		return s.rolledBack(r, foundFinal)
 	}
-	err = s.journal.Final(r.Query, r.Slot, encodeFinal(r.Final))
+	err = s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r.Final))
 	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
 		// Two signed results of one query: the coordinator's own signatures prove
 		// that it released twice on one charge (promise P3). Ours stays.
@@ -243,6 +247,12 @@ func (s *session) final(r tellFinal) answer {
 		s.store(err)
 		return nil
 	}
+	// The erasure need not be waited for; nothing of the next query depends on it.
+	s.agent.work.Go(func() {
+		if err := s.journal.Erase(); err != nil {
+			s.store(err)
+		}
+	})
 	if s.open != nil && s.open.ask.Query <= r.Query {
 		s.open = nil
 	}

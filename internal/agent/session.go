@@ -36,6 +36,7 @@ type session struct {
 	board   *secagg.Board // of the sparse graph, before it is drawn; nil if not looked at yet
 	attempt uint32        // of setup
 	open    *openQuery    // nil until a query is answered
+	adding  *adding       // of the query under way; nil if none was begun
 	ahead   *ahead        // of the slot that comes next; nil if none was begun
 }
 

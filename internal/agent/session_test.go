@@ -40,6 +40,7 @@ func TestStudy(t *testing.T) {
 		}
 		earlier = append(earlier, release)
 		for _, s := range c.sites {
+			s.agent.work.Wait() // the erasure goes on beside what comes next
 			if _, err := s.session(c).journal.Slot(i); err != ledger.ErrErased {
 				t.Errorf("%s still holds slot %d after its final result: %v", s.name, i, err)
 			}

@@ -52,6 +52,7 @@ type Coordinator struct {
 	ctx      context.Context // ends with Close: bounds proposals under way
 	cancel   context.CancelFunc
 	large    chan struct{} // places of messages of many frames that are being read
+	late     chan struct{} // places of messages that are serialized late
 	stopping chan struct{}
 	work     sync.WaitGroup // effects under way
 }
@@ -62,7 +63,7 @@ func New(o Options) *Coordinator {
 	c := &Coordinator{
 		authority: o.Authority, machine: o.Machine, log: o.Logger, now: o.Now,
 		links: map[string]*link{}, sessions: map[study.Digest]*session{}, sightings: map[string]Sighting{}, lasts: map[study.Digest]lastRelease{}, changed: make(chan struct{}),
-		ctx: ctx, cancel: cancel, large: make(chan struct{}, maxLarge), stopping: make(chan struct{}),
+		ctx: ctx, cancel: cancel, large: make(chan struct{}, maxLarge), late: make(chan struct{}, maxLate), stopping: make(chan struct{}),
 	}
 	if c.now == nil {
 		c.now = time.Now

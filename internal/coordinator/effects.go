@@ -24,7 +24,12 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 	if l == nil {
 		return
 	}
-	message, err := s.encode(digest, e.Site, e.Message)
+	if own, ok := e.Message.(round.AskConfirmation); ok {
+		bodies := s.bodiesFor(e.Site) // the slices are never written to again
+		l.sendLater(func() ([]byte, error) { return encodeConfirm(digest, own, bodies) })
+		return
+	}
+	message, err := s.encode(digest, e.Message)
 	if err != nil {
 		c.log.Error("a message does not encode", "study", digest, "error", err)
 		return
@@ -34,10 +39,7 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 
 // encode gives a message's bytes. What is the same for every site of the slot is encoded once and
 // shared: with many sites and a long vector, a copy each would be most of the leader's memory.
-func (s *session) encode(digest study.Digest, site int, m round.Message) ([]byte, error) {
-	if own, ok := m.(round.AskConfirmation); ok {
-		return encodeConfirm(digest, own, s.bodiesFor(site))
-	}
+func (s *session) encode(digest study.Digest, m round.Message) ([]byte, error) {
 	kind := fmt.Sprintf("%T", m)
 	raw := s.encoded[kind]
 	if raw == nil {

@@ -203,8 +203,15 @@ func (f *federation) pump(stop func() bool) {
 			queue := s.link.queue
 			s.link.queue = nil
 			s.link.mu.Unlock()
-			for _, raw := range queue {
+			for _, late := range queue {
 				moved = true
+				raw := late.raw
+				if late.encode != nil {
+					var err error
+					if raw, err = late.encode(); err != nil {
+						f.t.Fatal(err)
+					}
+				}
 				m := &covey.CoordinatorMessage{}
 				if err := proto.Unmarshal(raw, m); err != nil {
 					f.t.Fatal(err)

@@ -11,6 +11,10 @@ import (
 // not in this process's memory.
 const maxLarge = 64
 
+// maxLate is how many messages that are for one site alone, the boxes and their dealers' commitments, are
+// serialized at a time: with a thousand sites each is many megabytes.
+const maxLate = 8
+
 // stalledAfter is how long one of them may send nothing: then its link ends, for others to go on.
 const stalledAfter = 30 * time.Second
 

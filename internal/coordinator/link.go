@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"sync"
+	"time"
 
 	"covey/internal/frame"
 )
@@ -13,7 +14,7 @@ import (
 type link struct {
 	site  string
 	mu    sync.Mutex
-	queue [][]byte
+	queue []outgoing
 	wake  chan struct{}
 	done  chan struct{}
 	once  sync.Once
@@ -28,10 +29,22 @@ func newLink(site string) *link {
 	return &link{site: site, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
+// outgoing is one message to be sent: serialized, or to be when its turn comes. What is for one
+// site alone and large would fill the memory, were it all serialized at once.
+type outgoing struct {
+	raw    []byte
+	encode func() ([]byte, error)
+}
+
 // send queues one serialized message.
-func (l *link) send(message []byte) {
+func (l *link) send(message []byte) { l.enqueue(outgoing{raw: message}) }
+
+// sendLater queues one that is serialized when one of few places is free.
+func (l *link) sendLater(encode func() ([]byte, error)) { l.enqueue(outgoing{encode: encode}) }
+
+func (l *link) enqueue(m outgoing) {
 	l.mu.Lock()
-	l.queue = append(l.queue, message)
+	l.queue = append(l.queue, m)
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -47,15 +60,22 @@ func (l *link) close(why error) {
 	})
 }
 
-// write sends queued messages until the link is closed or stop is.
-func (l *link) write(stop <-chan struct{}, send func(data []byte, last bool) error) error {
+// write sends queued messages until the link is closed or stop is. places bound the messages that
+// are serialized late, over all links.
+func (l *link) write(stop <-chan struct{}, places chan struct{}, send func(data []byte, last bool) error) error {
 	for {
 		l.mu.Lock()
 		queue := l.queue
 		l.queue = nil
 		l.mu.Unlock()
 		for _, m := range queue {
-			if err := frame.Send(m, send); err != nil {
+			err := error(nil)
+			if m.encode == nil {
+				err = frame.Send(m.raw, send)
+			} else {
+				err = l.writeLate(stop, places, m.encode, send)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -70,6 +90,29 @@ func (l *link) write(stop <-chan struct{}, send func(data []byte, last bool) err
 			return nil
 		}
 	}
+}
+
+// writeLate serializes a message in a place of its own. A receiver that takes nothing of it for too
+// long loses its link, and others go on.
+func (l *link) writeLate(stop <-chan struct{}, places chan struct{}, encode func() ([]byte, error), send func(data []byte, last bool) error) error {
+	select {
+	case places <- struct{}{}:
+	case <-l.done:
+		return l.why
+	case <-stop:
+		return nil
+	}
+	defer func() { <-places }()
+	raw, err := encode()
+	if err != nil {
+		return err
+	}
+	timer := time.AfterFunc(stalledAfter, func() { l.close(errStalled) })
+	defer timer.Stop()
+	return frame.Send(raw, func(data []byte, last bool) error {
+		timer.Reset(stalledAfter)
+		return send(data, last)
+	})
 }
 
 var (

@@ -26,8 +26,9 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 	before := *state // for Next, outside the lock
 	c.background(func() {
 		var released study.Release
+		var began time.Time
 		if err == nil {
-			released, err = release(s.plan, e, q, sum, opening)
+			released, err = release(s.plan, e, q, sum, opening, func() { began = c.now() })
 		}
 		if needed, ok := errors.AsType[*secagg.BodyError](err); ok {
 			c.wanted(term, digest, s, needed.Dealer, e, sum, opening)
@@ -50,10 +51,10 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 			c.event(term, digest, round.OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal})
 			return
 		}
-		// Results leave on the tick, so that the time sampling took says nothing.
+		// Results leave on the tick, so that the time sampling took says nothing: of all that was done
+		// since, only that depends on a secret.
 		tick := time.Duration(s.plan.Proposal.Spec.Deadlines.Tick)
-		now := c.now()
-		c.after(now.Truncate(tick).Add(tick).Sub(now), func() {
+		c.after(tick-max(0, c.now().Sub(began))%tick, func() {
 			c.machine.mu.Lock()
 			defer c.machine.mu.Unlock()
 			if c.leading && c.term == term && state.Query == e.Ask.Query && state.Slot == e.Ask.Slot {
@@ -100,13 +101,15 @@ func (c *Coordinator) wanted(term int, digest study.Digest, s *session, dealer i
 // release opens the sum of U's uploads, in place, and adds its one noise. The noise is a
 // function of the opened lanes, ctx and H(U) (design section 6): opening again, here
 // or on another leader, gives the same release.
-func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening *secagg.Opening) (study.Release, error) {
+// began is called when the masks are off.
+func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening *secagg.Opening, began func()) (study.Release, error) {
 	if len(sum) != q.Lanes || opening == nil {
 		return study.Release{}, errNoSum
 	}
 	if err := opening.Unmask(sum); err != nil {
 		return study.Release{}, err
 	}
+	began()
 	values := p.Queries[e.Ask.Query].Values
 	if p.Honest > 0 { // the sites' shares of noise are in the sum
 		noised := make([]int64, values)

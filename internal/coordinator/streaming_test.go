@@ -114,3 +114,28 @@ func entryLine(t *testing.T, e round.Entry) []byte {
 	}
 	return line
 }
+
+// TestResultsLeaveOnTheTick: a release is committed one tick after its shares are in, however the
+// clock stands then.
+func TestResultsLeaveOnTheTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		time.Sleep(37 * time.Millisecond)
+		f.pump(nil) // time stands still: the bubble waits for the tick alone
+		if got := len(f.releases()); got != 0 {
+			t.Fatalf("%d releases before a tick", got)
+		}
+		tick := time.Duration(f.plan.Proposal.Spec.Deadlines.Tick)
+		time.Sleep(tick - time.Nanosecond)
+		synctest.Wait()
+		if got := len(f.releases()); got != 0 {
+			t.Fatalf("%d releases before a tick was over", got)
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if got := len(f.releases()); got != 1 {
+			t.Fatalf("%d releases after a tick", got)
+		}
+	})
+}

@@ -11,7 +11,7 @@ import (
 
 // Limits of a link.
 const (
-	Size       = 64 << 10  // bytes in a frame that is sent
+	Size       = 31 << 10  // bytes in a frame that is sent: with its head within 32 KiB, the size of the buffers that gRPC keeps
 	Max        = 1 << 20   // bytes in a frame, at most
 	MaxMessage = 512 << 20 // bytes in a message; a peer that sends more is cut off
 

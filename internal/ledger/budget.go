@@ -73,7 +73,7 @@ type entry struct {
 	State      State     `json:"state"`
 	Name       string    `json:"name,omitempty"`
 	Population string    `json:"population,omitempty"`
-	Proposal   []byte    `json:"proposal,omitempty"`
+	Proposal   []byte    `json:"proposal,omitempty"` // of ledgers of before: now under its own key, to be read when it is wanted
 	Rho        float64   `json:"rho,omitempty"`
 	CapRho     float64   `json:"cap_rho,omitempty"`
 	Data       []byte    `json:"data_sha256,omitempty"`
@@ -103,7 +103,7 @@ func (l *Ledger) Approve(a Approval) error {
 		switch {
 		case e.State == Approved:
 			if e.Population != a.Population || e.Name != a.Name || e.Rho != a.Rho ||
-				!bytes.Equal(e.Proposal, a.Proposal) || !bytes.Equal(e.Data, a.DataSHA256[:]) {
+				!bytes.Equal(r.proposal(&e), a.Proposal) || !bytes.Equal(e.Data, a.DataSHA256[:]) {
 				return &ConflictError{Study: a.Study, What: "approval", Query: -1, Slot: -1}
 			}
 			return nil
@@ -120,8 +120,11 @@ func (l *Ledger) Approve(a Approval) error {
 		if err := r.create(); err != nil {
 			return err
 		}
+		if err := stored("wrote", r.b.Put(proposalKey, a.Proposal)); err != nil {
+			return err
+		}
 		return r.save(nil, entryKey, entry{
-			State: Approved, Name: a.Name, Population: a.Population, Proposal: a.Proposal,
+			State: Approved, Name: a.Name, Population: a.Population,
 			Rho: a.Rho, CapRho: a.CapRho, Data: a.DataSHA256[:], By: a.By, Time: a.Time,
 		})
 	})
@@ -183,11 +186,12 @@ func (l *Ledger) Reject(study [32]byte, by string, at time.Time) error {
 // It is false for every other study, and once the ledger has failed.
 func (l *Ledger) Approved(study [32]byte) (a Approval, ok bool) {
 	err := l.view(func(tx *bbolt.Tx) error {
-		e, err := l.record(tx, study).active()
+		r := l.record(tx, study)
+		e, err := r.active()
 		if err != nil {
 			return err
 		}
-		a = Approval{Study: study, Name: e.Name, Population: e.Population, Proposal: e.Proposal,
+		a = Approval{Study: study, Name: e.Name, Population: e.Population, Proposal: r.proposal(&e),
 			Rho: e.Rho, CapRho: e.CapRho, By: e.By, Time: e.Time}
 		copy(a.DataSHA256[:], e.Data)
 		return nil
@@ -209,6 +213,14 @@ func (r *record) active() (entry, error) {
 		return entry{}, &StateError{Study: r.id, State: e.State}
 	}
 	return e, nil
+}
+
+// proposal gives the approved proposal's bytes.
+func (r *record) proposal(e *entry) []byte {
+	if e.Proposal != nil || r.b == nil {
+		return e.Proposal
+	}
+	return bytes.Clone(r.b.Get(proposalKey))
 }
 
 // Charge spends rho on a query, before anything of the query leaves the site.

@@ -22,6 +22,7 @@ var (
 	finalBucket       = []byte("final")       // query -> finalRecord
 	chargeBucket      = []byte("charge")      // query -> ρ, float64 bits
 	entryKey          = []byte("entry")       // -> entry
+	proposalKey       = []byte("proposal")    // -> the approved proposal's bytes
 	progressKey       = []byte("progress")    // -> progress
 	itemBuckets       = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes}
 	studyBuckets      = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes, uploadBucket, shareBucket, signedBucket, finalBucket, chargeBucket}

@@ -348,6 +348,16 @@ func (j *Journal) OpenShares(query, slot int, context [32]byte, survivors []byte
 // *ConflictError. Results may come in any order: a site that was away learns
 // old ones later.
 func (j *Journal) Final(query, slot int, result []byte) error {
+	return j.final(query, slot, result, true)
+}
+
+// FinalThenErase is Final without the erasure, for a caller that calls Erase next, while something else
+// goes on: it is three of Final's five writes.
+func (j *Journal) FinalThenErase(query, slot int, result []byte) error {
+	return j.final(query, slot, result, false)
+}
+
+func (j *Journal) final(query, slot int, result []byte, now bool) error {
 	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
 		return err
 	}
@@ -378,13 +388,15 @@ func (j *Journal) Final(query, slot int, result []byte) error {
 			func() error { return r.save(nil, progressKey, p) },
 		)
 	})
-	if err != nil {
+	if err != nil || !now {
 		return err
 	}
-	// The result is on disk before the secrets go: a crash here leaves both,
-	// and Open, or the next Final, erases.
-	return j.l.finishErasures(j.study)
+	return j.Erase()
 }
+
+// Erase carries out what is due: the erasure of slots whose query is final. The result is on
+// disk before the secrets go: a crash between leaves both, and Open, or the next Erase, erases.
+func (j *Journal) Erase() error { return j.l.finishErasures(j.study) }
 
 // FinalResult returns a query's final result; also after Finish.
 func (j *Journal) FinalResult(query int) ([]byte, bool) {

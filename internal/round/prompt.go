@@ -64,6 +64,7 @@ type prompter struct {
 	out  []Effect
 	open *study.Ask
 	all  *bool // whether everybody dealt
+	last *TellFinal
 }
 
 func (p *prompter) dealt() bool {
@@ -116,12 +117,15 @@ func (p *prompter) final() {
 		return
 	}
 	p.send(tellFinal, len(s.Releases), func() Message {
-		last := s.Releases[len(s.Releases)-1]
-		r, err := study.ParseRelease(last.Encoded)
-		if err != nil {
-			return nil // we encoded it; a log that holds anything else has failed its checksum
+		if p.last == nil {
+			last := s.Releases[len(s.Releases)-1]
+			r, err := study.ParseRelease(last.Encoded)
+			if err != nil {
+				return nil // we encoded it; a log that holds anything else has failed its checksum
+			}
+			p.last = &TellFinal{Query: r.Query, Slot: r.Slot, Released: last}
 		}
-		return TellFinal{Query: r.Query, Slot: r.Slot, Released: last}
+		return *p.last
 	})
 }
 

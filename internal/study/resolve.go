@@ -67,8 +67,20 @@ func (s *Spec) resolve() error {
 		}
 	}
 	def(&s.Deadlines.Round, Duration(time.Minute))
-	def(&s.Deadlines.Tick, Duration(100*time.Millisecond))
+	def(&s.Deadlines.Tick, s.tick())
 	return s.check()
+}
+
+// tick is the default: several times what the noise of the longest answer takes to draw, so that nearly
+// every release leaves after one.
+func (s *Spec) tick() Duration {
+	d := min(len(s.Columns), MaxColumns)
+	values := d * min(max(1, s.Components), MaxComponents)
+	if s.Method != MethodPower {
+		values = max(values, d*(d+1)/2)
+	}
+	t := 5*time.Millisecond + time.Duration(values)*2*time.Microsecond
+	return min(Duration(t.Round(time.Millisecond)), s.Deadlines.Round)
 }
 
 func def[T comparable](field *T, value T) {

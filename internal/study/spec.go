@@ -175,8 +175,8 @@ type Deadlines struct {
 	// Round is how long a query waits for uploads, and again for shares,
 	// before the coordinator goes on without a site or says for whom it waits.
 	Round Duration `toml:"round" json:"round"`
-	// Tick is the grid of times on which results leave, so that the time that
-	// sampling took says nothing.
+	// Tick: a result leaves a whole number of ticks after its noise began to be drawn, so that
+	// the time that sampling took says nothing. 5 ms and 2 µs a value if not given.
 	Tick Duration `toml:"tick" json:"tick"`
 }
 
