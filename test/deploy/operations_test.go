@@ -3,10 +3,12 @@
 package deploy
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -17,6 +19,27 @@ func (f *federation) shell(line string, args ...any) {
 	if out, err := exec.Command("sh", "-ec", fmt.Sprintf(line, args...)).CombinedOutput(); err != nil {
 		f.t.Fatalf("%s: %v\n%s", fmt.Sprintf(line, args...), err, out)
 	}
+}
+
+// spentRho adds up what an export of a ledger says was spent.
+func spentRho(t *testing.T, export string) (sum float64) {
+	t.Helper()
+	text, err := os.ReadFile(export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e struct {
+		Populations []struct {
+			Spent float64 `json:"spent_rho"`
+		} `json:"populations"`
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range e.Populations {
+		sum += p.Spent
+	}
+	return sum
 }
 
 // TestOperations does, one after the other with one federation, what docs/operations.md tells
@@ -135,8 +158,58 @@ func TestOperations(t *testing.T) {
 			}
 			return err
 		})
+		f.shell("%s/agent -C %s ledger export > %s.json", gone.bin, gone.dir, gone.dir)
 		gone.stop()
 		f.propose("without", 3)
 		f.completed("without")
+	})
+	step("a site with a new identity key keeps its budget", func() {
+		site := f.sites[3]
+		spent := spentRho(t, site.dir+".json")
+		if spent <= 0 {
+			t.Fatal("nothing was spent before")
+		}
+		file := filepath.Join(f.dir, "again.join")
+		if _, err := f.operator("site", "invite", site.name, "--out", file); err != nil {
+			t.Fatal(err)
+		}
+		old := site.dir
+		site.dir += "-new"
+		site.must("agent", "join", file, "-o", site.dir)
+		f.shell("cp %s/agent.toml %s/", old, site.dir)
+		site.must("agent", "-C", site.dir, "ledger", "recover", "--from", old+".json", "--yes")
+		site.start()
+		f.connected(4)
+		f.propose("with-new-key", 3)
+		f.completed("with-new-key")
+		f.shell("%s/agent -C %s ledger export > %s.json", site.bin, site.dir, site.dir)
+		if now := spentRho(t, site.dir+".json"); now <= spent {
+			t.Errorf("%v is spent with the new key, and %v was before", now, spent)
+		}
+	})
+	step("another signing key", func() {
+		old := filepath.Join(f.dir, "without.json")
+		f.nodes[0].must("coordinator", "init", filepath.Join(f.dir, "fresh"))
+		for _, p := range f.nodes {
+			p.stop()
+		}
+		for _, p := range f.nodes {
+			f.shell("cp %s/fresh/signing.key %s/signing.key", f.dir, p.dir)
+			p.start()
+		}
+		f.entered(3)
+		f.connected(4)
+		f.propose("signed-anew", 3)
+		now := f.completed("signed-anew")
+		key := func(result string) string {
+			return regexp.MustCompile(`key +(\S+)`).FindStringSubmatch(f.nodes[0].must("coordinator", "verify", result))[1]
+		}
+		if key(old) == key(now) {
+			t.Error("results are signed by the old key still")
+		}
+		f.nodes[0].must("coordinator", "verify", old, "--key", key(old))
+		if _, err := f.nodes[0].command("coordinator", "verify", now, "--key", key(old)); err == nil {
+			t.Error("a new result verifies with the old key")
+		}
 	})
 }
