@@ -22,8 +22,9 @@ import (
 const maxJoinFile = 1 << 20
 
 type joinCmd struct {
-	File string `arg:"" help:"The join file."`
-	To   string `short:"o" placeholder:"DIR" help:"Data directory to make (./SITE)."`
+	File  string `arg:"" help:"The join file."`
+	To    string `short:"o" placeholder:"DIR" help:"Data directory to make (./SITE)."`
+	Again bool   `help:"Join again into the directory of a site that has joined: its certificate ended, or its coordinator has another CA. The keys stay."`
 }
 
 func (c *joinCmd) Run(t *terminal) error {
@@ -44,7 +45,12 @@ func (c *joinCmd) Run(t *terminal) error {
 	if dir == "" {
 		dir = join.Site
 	}
-	if err := agent.Join(t.ctx, text, dir, time.Now()); err != nil {
+	t.say("Joining under the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s", join.Fingerprint)
+	spend := agent.Join
+	if c.Again {
+		spend = agent.JoinAgain
+	}
+	if err := spend(t.ctx, text, dir, time.Now()); err != nil {
 		return err
 	}
 	site, err := pki.LoadSite(dir)

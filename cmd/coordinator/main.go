@@ -35,6 +35,7 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Run a whole study of five sites on this machine."`
 	Site    siteCmd    `cmd:"" help:"Invite, list and revoke sites."`
 	Study   studyCmd   `cmd:"" help:"Validate, create, list, show, watch and abort studies; fetch results."`
+	CA      caCmd      `cmd:"" name:"ca" help:"Change the federation's CA, with no site cut off."`
 	Raft    raftCmd    `cmd:"" help:"List, add and remove coordinators; give the lead away; snapshot."`
 	Account accountCmd `cmd:"" help:"Convert between noise and privacy."`
 	Verify  verifyCmd  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`

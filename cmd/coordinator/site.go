@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/pki"
 	"covey/internal/study"
 )
 
@@ -23,6 +24,7 @@ type inviteCmd struct {
 	Site  string        `arg:"" help:"The site's name: lower-case letters, digits and dashes."`
 	Valid time.Duration `default:"72h" help:"How long the join file is good for."`
 	Out   string        `help:"Where to write it; SITE.join if not given, - for stdout."`
+	Again bool          `help:"For a site that has joined and whose certificate ended: it joins again with its identity key."`
 }
 
 func (c *inviteCmd) Run(s *streams) error {
@@ -34,10 +36,13 @@ func (c *inviteCmd) Run(s *streams) error {
 	if out == "" {
 		out = c.Site + ".join"
 	}
-	if err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid)}, out); err != nil {
+	if err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid), Again: c.Again}, out); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.stderr, "wrote %s: send it to the site by a channel you trust; it is good once, for %v\n", out, c.Valid)
+	if join, err := pki.ReadJoin(out); err == nil {
+		fmt.Fprintf(s.stderr, "when the site's operator calls, read out the CA's fingerprint, which is in the file:\n  %s\n", join.Fingerprint)
+	}
 	return nil
 }
 

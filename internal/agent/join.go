@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -36,7 +37,7 @@ func (e *JoinRefusedError) Error() string {
 type JoinedError struct{ Dir string }
 
 func (e *JoinedError) Error() string {
-	return e.Dir + ": this site has joined already; nothing was changed"
+	return e.Dir + ": this site has joined already; nothing was changed (with --again it joins once more, with the keys that it has)"
 }
 
 // Join spends a join file: it makes the data directory dir (./SITE if empty),
@@ -48,6 +49,16 @@ func (e *JoinedError) Error() string {
 // *HandshakeError with *pki.WrongCAError or *pki.CertificateError within, *VersionError,
 // *DialError.
 func Join(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
+	return joinSite(ctx, file, dir, false, now, options)
+}
+
+// JoinAgain is Join for a site that has joined: its certificate ended, or its coordinator has another CA. The
+// keys and agent.toml stay; a site keeps its name.
+func JoinAgain(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
+	return joinSite(ctx, file, dir, true, now, options)
+}
+
+func joinSite(ctx context.Context, file []byte, dir string, again bool, now time.Time, options []grpc.DialOption) error {
 	join, err := pki.ParseJoin(file)
 	if err != nil {
 		return err
@@ -61,15 +72,22 @@ func Join(ctx context.Context, file []byte, dir string, now time.Time, options .
 	if dir == "" {
 		dir = join.Site
 	}
-	if err := pki.NewSiteKeys(dir); err != nil {
-		return err
+	if !again {
+		if err := pki.NewSiteKeys(dir); err != nil {
+			return err
+		}
 	}
 	site, err := pki.LoadSite(dir)
 	if err != nil {
 		return err
 	}
-	if site.Name() != "" {
+	switch name := site.Name(); {
+	case name != "" && !again:
 		return &JoinedError{dir}
+	case name == "" && again:
+		return pki.ErrNotJoined
+	case again && name != join.Site:
+		return &pki.JoinError{Field: "site", Reason: fmt.Sprintf("is %q, and %s is site %q", join.Site, dir, name)}
 	}
 	certificate, authority, err := enroll(ctx, join, site, options)
 	if err != nil {
@@ -78,7 +96,11 @@ func Join(ctx context.Context, file []byte, dir string, now time.Time, options .
 	if err := pki.CheckCA(authority, join.Fingerprint); err != nil {
 		return err
 	}
-	if err := site.SaveCertificate(certificate, authority, now); err != nil {
+	save := site.SaveCertificate
+	if again {
+		save = site.Rejoin
+	}
+	if err := save(certificate, authority, now); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, ConfigFile)
@@ -231,25 +253,62 @@ approve = "ask"          # or "within-limits", with the limits below
 # min_sites = 3
 `))
 
-// renewals keeps the certificate good for more than pki.RenewBefore, as long as
-// the link lives.
+// standingEvery is how often an agent asks which CAs are in force: while a federation changes its CA, its
+// operator waits for all sites.
+const standingEvery = 10 * time.Minute
+
+// renewals keeps the certificate good for more than pki.RenewBefore, and of the CA that the federation
+// changes to, as long as the link lives. The keys stay.
 func (a *Agent) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 	for {
-		if pki.Expiry(a.site.Certificate(), a.now()) < int(pki.RenewBefore/(24*time.Hour)) {
-			a.renew(ctx, conn)
+		moved, err := a.follow(ctx, conn)
+		if err != nil && ctx.Err() == nil {
+			a.log.Warn("the coordinator was not asked which CAs are in force, or its answer is refused; it is tried again", "error", plain(err))
+		}
+		if moved || pki.Expiry(a.site.Certificate(), a.now()) < int(pki.RenewBefore/(24*time.Hour)) {
+			if a.renew(ctx, conn) && moved {
+				// So that the operator of the coordinator hears at once, and the old CA is dropped if it is over.
+				a.follow(ctx, conn)
+			}
 		}
 		select {
-		case <-time.After(6 * time.Hour):
+		case <-time.After(standingEvery):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-func (a *Agent) renew(ctx context.Context, conn grpc.ClientConnInterface) {
+// follow takes over the CAs that are in force, and says whether this site's certificate is to be one of
+// another CA than it is.
+func (a *Agent) follow(ctx context.Context, conn grpc.ClientConnInterface) (moved bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, joinTimeout)
+	defer cancel()
+	issuer := sha256.Sum256(a.site.Issuer().Raw)
+	a.egress.record(sentMessage{Kind: "standing", Bytes: len(issuer)}.of(issuer[:]), a.now())
+	s, err := callStanding(bounded, conn, issuer[:])
+	if err != nil {
+		return false, err
+	}
+	changed, err := a.site.Trust(s.authorities, a.now())
+	if err != nil {
+		return false, err
+	}
+	if changed {
+		var trusted []string
+		for _, ca := range a.site.Authorities() {
+			trusted = append(trusted, pki.CAFingerprint(ca))
+		}
+		a.log.Warn("the federation changes its CA: these are trusted now; compare them with what its operator says", "authorities", trusted)
+	}
+	return s.authorities[0].Fingerprint() != pki.CAFingerprint(a.site.Issuer()), nil
+}
+
+func (a *Agent) renew(ctx context.Context, conn grpc.ClientConnInterface) (done bool) {
 	var certificate []byte
 	csr, err := a.site.CSR(a.config.Site)
 	if err == nil {
+		a.egress.record(sentMessage{Kind: "renewal", Bytes: len(csr)}.of(csr), a.now())
 		bounded, cancel := context.WithTimeout(ctx, joinTimeout)
 		certificate, err = callRenew(bounded, conn, csr)
 		cancel()
@@ -260,7 +319,8 @@ func (a *Agent) renew(ctx context.Context, conn grpc.ClientConnInterface) {
 	left := pki.Expiry(a.site.Certificate(), a.now())
 	if err != nil {
 		a.log.Warn("the certificate was not renewed; it is tried again", "days_left", left, "error", plain(err))
-		return
+		return false
 	}
-	a.log.Info("certificate renewed", "days_left", left)
+	a.log.Info("certificate renewed", "days_left", left, "authority", pki.CAFingerprint(a.site.Issuer()))
+	return true
 }

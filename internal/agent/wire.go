@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/noise"
+	"covey/internal/pki"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -262,6 +264,26 @@ const maxHints = 16
 func callRenew(ctx context.Context, conn grpc.ClientConnInterface, csr []byte) ([]byte, error) {
 	r, err := covey.NewFederationClient(conn).Renew(ctx, &covey.RenewRequest{Csr: csr})
 	return r.GetCertificate(), err
+}
+
+// standing is a coordinator's answer to a site that asks how it stands.
+type standing struct {
+	authorities []pki.Voucher // in force; certificates are renewed under the first
+	clock       time.Time
+	software    string
+}
+
+// callStanding says which CA this site's certificate is of, by SHA-256, and asks which are in force.
+func callStanding(ctx context.Context, conn grpc.ClientConnInterface, authority []byte) (standing, error) {
+	r, err := covey.NewFederationClient(conn).Standing(ctx, &covey.StandingRequest{Authority: authority})
+	if err != nil {
+		return standing{}, err
+	}
+	out := standing{clock: time.Unix(0, r.GetUnixNanoseconds()), software: r.GetSoftware()}
+	for _, a := range r.GetAuthorities() {
+		out.authorities = append(out.authorities, pki.Voucher{Certificate: a.GetCertificate(), Endorsement: a.GetEndorsement()})
+	}
+	return out, nil
 }
 
 // callJoin spends a token for a certificate.

@@ -15,21 +15,35 @@ const MaxInvite = 30 * 24 * time.Hour
 
 // Invite makes a join file's content for a site and records its token's hash.
 func (c *Coordinator) Invite(site string, addresses []string, valid time.Duration) (pki.Join, error) {
+	return c.invite(site, addresses, valid, false)
+}
+
+// InviteAgain is Invite for a site that has joined and whose certificate ended, or whose CA did: it joins
+// with the identity key that it has, and stays in its studies.
+func (c *Coordinator) InviteAgain(site string, addresses []string, valid time.Duration) (pki.Join, error) {
+	return c.invite(site, addresses, valid, true)
+}
+
+func (c *Coordinator) invite(site string, addresses []string, valid time.Duration, again bool) (pki.Join, error) {
 	if err := pki.ValidName(site); err != nil {
 		return pki.Join{}, err
 	}
 	if valid <= 0 || valid > MaxInvite {
 		return pki.Join{}, &JoinError{site, fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
 	}
-	if old, ok := c.machine.Site(site); ok && !old.Revoked {
-		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has already joined; revoke it first", site)}
+	old, ok := c.machine.Site(site)
+	switch known := ok && !old.Revoked; {
+	case known && !again:
+		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has already joined; revoke it first, or give --again if it shall keep its identity key", site)}
+	case !known && again:
+		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has not joined, or was revoked: it cannot join again; leave --again out", site)}
 	}
 	token, err := pki.NewToken()
 	if err != nil {
 		return pki.Join{}, err
 	}
 	expires := c.now().Add(valid).UTC().Truncate(time.Second)
-	if err := c.apply(entry{Invite: &inviteEntry{Token: tokenKey(token.Hash()), Invite: Invite{Site: site, Expires: expires}}}); err != nil {
+	if err := c.apply(entry{Invite: &inviteEntry{Token: tokenKey(token.Hash()), Invite: Invite{Site: site, Expires: expires, Again: again}}}); err != nil {
 		return pki.Join{}, err
 	}
 	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: site, Expires: expires}, nil

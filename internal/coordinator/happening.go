@@ -64,6 +64,8 @@ func (m *Machine) note(e entry) {
 		h.Kind, h.Site = HappenedJoined, e.Join.Site
 	case e.Revoke != nil:
 		h.Kind, h.Site = HappenedRevoked, e.Revoke.Site
+	case e.CA != nil:
+		h.Kind = "ca " + e.CA.Step
 	case e.Node != nil:
 		h.Kind, h.Node = HappenedEntered, e.Node.ID
 	case e.Forget != nil:

@@ -30,6 +30,8 @@ type Invite struct {
 	Site    string    `json:"site,omitempty"`
 	Node    string    `json:"node,omitempty"`
 	Expires time.Time `json:"expires"`
+	// Again lets a site that has joined join once more, with the identity key that it has.
+	Again bool `json:"again,omitempty"`
 }
 
 // Node is a coordinator that may enter, and where agents reach it.
@@ -57,6 +59,7 @@ type entry struct {
 	Node   *Node        `json:"node,omitempty"`
 	Forget *forgetEntry `json:"forget,omitempty"`
 	Round  *round.Entry `json:"round,omitempty"`
+	CA     *caEntry     `json:"ca,omitempty"`
 	// Signature goes with a decision of Round: the site's identity key's.
 	Signature []byte `json:"signature,omitempty"`
 }
@@ -114,7 +117,8 @@ type Machine struct {
 	studies map[study.Digest]*round.State
 	words   map[study.Digest]map[int]Word // decisions as signed, by roster index
 	order   []study.Digest                // as proposed
-	journal journal                       // what was committed, for people
+	cas     Authorities
+	journal journal // what was committed, for people
 
 	// leader runs what studies ask for. Set once, before the log is opened.
 	leader leader
@@ -153,6 +157,8 @@ func (m *Machine) Apply(line []byte) any {
 		m.nodes[e.Node.ID] = *e.Node
 	case e.Forget != nil:
 		delete(m.nodes, e.Forget.Node)
+	case e.CA != nil:
+		err = m.cas.step(*e.CA)
 	case e.Round != nil:
 		err = m.decide(*e.Round, e.Signature, e.At)
 	}
@@ -179,7 +185,14 @@ func (m *Machine) join(e joinEntry) error {
 		return &JoinError{e.Site, fmt.Sprintf("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))}
 	}
 	if old, ok := m.sites[e.Site]; ok && !old.Revoked {
-		return &JoinError{e.Site, fmt.Sprintf("site %q has already joined; revoke it first", e.Site)}
+		if !invite.Again {
+			return &JoinError{e.Site, fmt.Sprintf("site %q has already joined; revoke it first", e.Site)}
+		}
+		if !bytes.Equal(old.Identity, e.Key) {
+			return &JoinError{e.Site, fmt.Sprintf("this join file lets site %q join again with the identity key that it has, and no other", e.Site)}
+		}
+	} else if invite.Again {
+		return &JoinError{e.Site, fmt.Sprintf("site %q was revoked since; a new join file is needed", e.Site)}
 	}
 	delete(m.invites, e.Token)
 	m.sites[e.Site] = Site{Name: e.Site, Identity: e.Key, Joined: e.Now, Token: e.Token}
@@ -233,6 +246,7 @@ type snapshot struct {
 	Nodes   map[string]Node               `json:"nodes,omitempty"`
 	Studies []round.Durable               `json:"studies"` // as proposed
 	Words   map[study.Digest]map[int]Word `json:"words,omitempty"`
+	CAs     Authorities                   `json:"authorities,omitzero"`
 	Journal journal                       `json:"journal,omitempty"`
 }
 
@@ -241,7 +255,7 @@ type snapshot struct {
 func (m *Machine) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := snapshot{Invites: m.invites, Nodes: m.nodes, Journal: m.journal, Words: m.words, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
+	s := snapshot{Invites: m.invites, Nodes: m.nodes, Journal: m.journal, Words: m.words, CAs: m.cas, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -283,7 +297,7 @@ func (m *Machine) Restore(raw []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.invites, m.sites, m.nodes, m.studies, m.order = fresh.invites, fresh.sites, fresh.nodes, fresh.studies, fresh.order
-	m.journal, m.words = s.Journal, s.Words
+	m.journal, m.words, m.cas = s.Journal, s.Words, s.CAs
 	if m.words == nil {
 		m.words = fresh.words
 	}

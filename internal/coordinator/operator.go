@@ -21,6 +21,7 @@ const maxSpec = 16 << 20
 type InviteRequest struct {
 	Site  string         `json:"site"`
 	Valid study.Duration `json:"valid"`
+	Again bool           `json:"again,omitempty"` // of a site that has joined
 }
 
 // SitesReply lists sites.
@@ -59,7 +60,7 @@ func (c *Coordinator) Operator(addresses func() []string) http.Handler {
 			fail(w, &JoinError{"", "the request is not JSON"})
 			return
 		}
-		join, err := c.Invite(q.Site, addresses(), time.Duration(q.Valid))
+		join, err := c.invite(q.Site, addresses(), time.Duration(q.Valid), q.Again)
 		if err != nil {
 			fail(w, err)
 			return
@@ -80,6 +81,9 @@ func (c *Coordinator) Operator(addresses func() []string) http.Handler {
 	mux.HandleFunc("GET /v1/studies", func(w http.ResponseWriter, _ *http.Request) { Reply(w, c.Views(), nil) })
 	mux.HandleFunc("GET /v1/studies/{ref}", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
 		Reply(w, c.View(d), nil)
+	}))
+	mux.HandleFunc("GET /v1/studies/{ref}/decisions", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
+		Reply(w, c.Decisions(d), nil)
 	}))
 	mux.HandleFunc("GET /v1/studies/{ref}/proposal", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
 		w.Write(c.Body(d))
@@ -180,5 +184,6 @@ func badInput(err error) bool {
 	_, join := errors.AsType[*JoinError](err)
 	_, unknown := errors.AsType[*UnknownStudyError](err)
 	_, name := errors.AsType[*pki.NameError](err)
-	return field || join || unknown || name
+	_, ca := errors.AsType[*CAError](err)
+	return field || join || unknown || name || ca
 }

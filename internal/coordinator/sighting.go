@@ -17,6 +17,8 @@ type Sighting struct {
 	At       time.Time `json:"at,omitzero"` // of its last message
 	Software string    `json:"software,omitempty"`
 	Expires  time.Time `json:"expires,omitzero"` // end of the certificate that it showed
+	// Authority is the CA that its certificate is of, by fingerprint, as it last told.
+	Authority string `json:"authority,omitempty"`
 	// Faults are its messages that failed a check, since this coordinator was started.
 	Faults map[study.Code]int `json:"faults,omitempty"`
 }

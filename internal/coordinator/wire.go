@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -74,6 +75,9 @@ func (c *Coordinator) admit(leaf *x509.Certificate) (string, error) {
 		return "", status.Error(codes.Unauthenticated, "the certificate names no site")
 	}
 	site, ok := c.machine.Site(name)
+	if !ok && !c.Leading() {
+		return "", c.notLeader() // it has not heard of every join yet
+	}
 	if !ok || site.Revoked {
 		return "", status.Error(codes.PermissionDenied, "the site is revoked or has not joined")
 	}
@@ -85,11 +89,23 @@ func (s *federationServer) Renew(ctx context.Context, r *covey.RenewRequest) (*c
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := s.c.authority.IssueSite(name, r.GetCsr(), s.c.now())
+	certificate, err := s.c.authority.RenewSite(name, r.GetCsr(), s.c.now())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "the certificate request is not in order")
 	}
 	return &covey.RenewResponse{Certificate: certificate}, nil
+}
+
+func (s *federationServer) Standing(ctx context.Context, r *covey.StandingRequest) (*covey.StandingResponse, error) {
+	name, err := s.peerSite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &covey.StandingResponse{UnixNanoseconds: s.c.now().UnixNano(), Software: Software}
+	for _, a := range s.c.standing(name, r.GetAuthority()) {
+		out.Authorities = append(out.Authorities, &covey.Authority{Certificate: a.Certificate, Endorsement: a.Endorsement})
+	}
+	return out, nil
 }
 
 func (s *federationServer) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]) error {
@@ -102,11 +118,17 @@ func (s *federationServer) Link(stream grpc.BidiStreamingServer[covey.LinkReques
 	}
 	l := newLink(name)
 	l.leaf = leafOf(stream.Context())
-	written := make(chan error, 1)
+	written := make(chan error, 2) // the second is for the deferred wait
 	stop := make(chan struct{})
-	defer func() { close(stop); <-written }()
+	defer func() {
+		close(stop)
+		select {
+		case <-written:
+		case <-time.After(stalledAfter / 10): // a peer that takes nothing: the stream's end ends the write
+		}
+	}()
 	go func() {
-		written <- l.write(stop, func(data []byte, last bool) error {
+		written <- l.write(stop, s.c.late, func(data []byte, last bool) error {
 			return stream.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
 		})
 	}()

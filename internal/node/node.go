@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -62,6 +63,7 @@ type Node struct {
 	board     *dashboard.Dashboard
 	boardTLS  *tls.Config // nil for plain HTTP
 	reached   reached
+	changing  sync.Mutex // of the folder's CAs, by reconcileCA
 	options   Options
 	log       *slog.Logger
 	now       func() time.Time
@@ -246,6 +248,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	g.Go(func() error { return ignoreClosed(sites.Serve(n.sites)) })
 	g.Go(func() error { n.renewDaily(ctx); return nil })
+	g.Go(func() error { n.followCA(ctx); return nil })
 	g.Go(func() error { return n.Serve(ctx, n.replica) })
 	g.Go(func() error {
 		var failed error

@@ -74,6 +74,7 @@ func (n *Node) leaderHandler() *http.ServeMux {
 	mux.HandleFunc("POST /v1/raft/transfer", func(w http.ResponseWriter, r *http.Request) {
 		coordinator.Reply(w, struct{}{}, n.replica.Transfer(r.Context(), r.URL.Query().Get("to")))
 	})
+	n.caHandler(mux)
 	mux.Handle("/", n.Operator(n.joinAddresses))
 	return mux
 }
@@ -91,13 +92,16 @@ func (n *Node) peerHandler() http.Handler {
 		}
 		coordinator.Reply(w, struct{}{}, n.admit(r.Context(), m))
 	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux := http.NewServeMux()
+	n.caPeerHandler(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if !n.Leading() {
 			coordinator.Reply(w, nil, coordinator.ErrNotLeader)
 			return
 		}
 		leading.ServeHTTP(w, r)
 	})
+	return mux
 }
 
 // joinAddresses go into sites' join files: this coordinator's, then the others'.

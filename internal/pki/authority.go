@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -33,8 +34,8 @@ const RenewBefore = 30 * 24 * time.Hour
 // fingerprint.
 type Authority struct {
 	dir       string
-	ca        *x509.Certificate
-	caKey     secret[ed25519.PrivateKey]
+	changing  sync.Mutex // one change of the CAs at a time
+	cas       atomic.Pointer[authorities]
 	serverKey secret[ed25519.PrivateKey]
 	server    atomic.Pointer[x509.Certificate]
 	signing   secret[ed25519.PrivateKey]
@@ -49,6 +50,19 @@ type Authority struct {
 // missing and Init the first that is there. No certificate can have been issued
 // from them, so they can be deleted.
 func Init(dir string, hosts []string, now time.Time) error {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return err
+	}
+	ca, err := newCA(key, "covey CA", now)
+	if err != nil {
+		return err
+	}
+	return initWith(dir, pair{ca, hide[crypto.Signer](key)}, nil, hosts, now)
+}
+
+// initWith writes the folder of a CA; a signing key is made if there is none.
+func initWith(dir string, ca pair, signing ed25519.PrivateKey, hosts []string, now time.Time) error {
 	hosts, err := serverHosts(hosts)
 	if err != nil {
 		return err
@@ -61,29 +75,33 @@ func Init(dir string, hosts []string, now time.Time) error {
 		return err
 	}
 	// The key first: of two Inits at once only one gets past it.
-	caKey, err := createKey(path(caKeyFile))
+	raw, err := keyPEM(ca.key())
 	if err != nil {
 		return err
 	}
-	ca, err := newCA(caKey, now)
-	if err != nil {
+	if err := createFile(path(caKeyFile), raw, secretMode); err != nil {
 		return err
 	}
 	serverKey, err := createKey(path(serverKeyFile))
 	if err != nil {
 		return err
 	}
-	server, err := issueServer(ca, caKey, serverKey, hosts, now)
+	server, err := issueServer(ca.cert, ca.key(), serverKey, hosts, now)
 	if err != nil {
 		return err
 	}
-	if _, err := createKey(path(signingFile)); err != nil {
+	if signing == nil {
+		if _, signing, err = ed25519.GenerateKey(nil); err != nil {
+			return err
+		}
+	}
+	if err := writeKey(path(signingFile), signing); err != nil {
 		return err
 	}
 	if err := createFile(path(serverFile), certificatePEM(server.Raw), publicMode); err != nil {
 		return err
 	}
-	return createFile(path(caFile), certificatePEM(ca.Raw), publicMode)
+	return createFile(path(caFile), certificatePEM(ca.cert.Raw), publicMode)
 }
 
 // Load reads what [Init] made. The error is a [*FileError] or a [*ModeError].
@@ -92,30 +110,37 @@ func Load(dir string) (*Authority, error) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	a := &Authority{dir: dir}
 	var err error
-	if a.caKey, err = readKey(path(caKeyFile)); err != nil {
+	cas := &authorities{}
+	if cas.key, err = readKey(path(caKeyFile)); err != nil {
 		return nil, err
 	}
-	if a.ca, err = readCertificate(path(caFile)); err != nil {
+	if cas.cert, err = readCertificate(path(caFile)); err != nil {
 		return nil, err
 	}
-	if a.serverKey, err = readKey(path(serverKeyFile)); err != nil {
+	if a.serverKey, err = readEd25519(path(serverKeyFile)); err != nil {
 		return nil, err
 	}
 	server, err := readCertificate(path(serverFile))
 	if err != nil {
 		return nil, err
 	}
-	if a.signing, err = readKey(path(signingFile)); err != nil {
+	if a.signing, err = readEd25519(path(signingFile)); err != nil {
 		return nil, err
 	}
-	// Files of two folders mixed up would fail at some site's handshake, later.
-	// CheckSignatureFrom also wants its argument to be a CA's.
-	if !matches(a.ca, a.caKey()) || a.ca.CheckSignatureFrom(a.ca) != nil {
+	if err := loadRotation(dir, cas); err != nil {
+		return nil, err
+	}
+	// Files of two folders mixed up would fail at some site's handshake, later. A CA need not have
+	// signed itself: a site pins the certificate, whoever issued it.
+	if !matches(cas.cert, cas.key()) || !cas.cert.IsCA {
 		return nil, &FileError{Path: path(caFile), Reason: "is not the CA of " + caKeyFile}
 	}
-	if !matches(server, a.serverKey()) || server.CheckSignatureFrom(a.ca) != nil {
+	// Of the CA before where a crash came between its promotion and the server's new certificate.
+	ours := func(ca *x509.Certificate) bool { return server.CheckSignatureFrom(ca) == nil }
+	if !matches(server, a.serverKey()) || !slices.ContainsFunc(cas.trusted(), ours) {
 		return nil, &FileError{Path: path(serverFile), Reason: "is not of " + caFile + " and " + serverKeyFile}
 	}
+	a.cas.Store(cas)
 	a.server.Store(server)
 	return a, nil
 }
@@ -128,19 +153,19 @@ func (a *Authority) Format(f fmt.State, _ rune) {
 
 // Fingerprint of the CA certificate, as in join files: SHA-256 of its DER in
 // sixteen groups of four hexadecimal digits.
-func (a *Authority) Fingerprint() string { return caFingerprint(a.ca) }
+func (a *Authority) Fingerprint() string { return caFingerprint(a.CA()) }
 
 // CertificatePEM gives the CA certificate, which is public.
-func (a *Authority) CertificatePEM() []byte { return certificatePEM(a.ca.Raw) }
+func (a *Authority) CertificatePEM() []byte { return certificatePEM(a.CA().Raw) }
 
-// CA gives the CA certificate; it must not be changed.
-func (a *Authority) CA() *x509.Certificate { return a.ca }
+// CA gives the CA certificate in force; it must not be changed.
+func (a *Authority) CA() *x509.Certificate { return a.cas.Load().cert }
 
 // ServerCertificate gives the server certificate in use; it must not be changed.
 func (a *Authority) ServerCertificate() *x509.Certificate { return a.server.Load() }
 
-// CAPool gives a new pool of the CA alone.
-func (a *Authority) CAPool() *x509.CertPool { return pool(a.ca) }
+// CAPool gives a new pool of the CA and, while a federation changes it, of the other one.
+func (a *Authority) CAPool() *x509.CertPool { return pool(a.cas.Load().trusted()...) }
 
 // SigningKey gives the key that signs released results. The caller must not
 // change or store it.
@@ -151,13 +176,24 @@ func (a *Authority) SigningKey() ed25519.PrivateKey { return a.signing() }
 // since a site that joins has none; every service but enrolment must ask for
 // VerifiedChains. A certificate that is shown must be a site's under this CA.
 func (a *Authority) ServerTLS() *tls.Config {
+	c := a.serverTLS()
+	// At each handshake, since CAs change.
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		now := a.serverTLS()
+		now.Time, now.NextProtos = c.Time, c.NextProtos
+		return now, nil
+	}
+	return c
+}
+
+func (a *Authority) serverTLS() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			leaf := a.server.Load()
 			// The CA goes with it so that a site that knows only the
 			// fingerprint can check it (JoinTLS).
-			return &tls.Certificate{Certificate: [][]byte{leaf.Raw, a.ca.Raw}, PrivateKey: a.serverKey(), Leaf: leaf}, nil
+			return &tls.Certificate{Certificate: [][]byte{leaf.Raw, a.CA().Raw}, PrivateKey: a.serverKey(), Leaf: leaf}, nil
 		},
 		ClientAuth: tls.VerifyClientCertIfGiven,
 		ClientCAs:  a.CAPool(),
@@ -175,7 +211,7 @@ func (a *Authority) ServerTLS() *tls.Config {
 }
 
 // RenewServer replaces the server certificate if it ends within [RenewBefore] of
-// now or lacks one of hosts, and says whether it did. The key stays, so a crash
+// now, lacks one of hosts or is of a CA that was replaced, and says whether it did. The key stays, so a crash
 // leaves the old certificate or the new one, and configurations of
 // [Authority.ServerTLS] that are in use take the new one at the next handshake.
 func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, err error) {
@@ -185,10 +221,11 @@ func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, er
 	}
 	old := a.server.Load()
 	lacks := func(host string) bool { return old.VerifyHostname(host) != nil }
-	if old.NotAfter.Sub(now) > RenewBefore && !slices.ContainsFunc(hosts, lacks) {
+	cas := a.cas.Load()
+	if old.NotAfter.Sub(now) > RenewBefore && !slices.ContainsFunc(hosts, lacks) && old.CheckSignatureFrom(cas.cert) == nil {
 		return false, nil
 	}
-	server, err := issueServer(a.ca, a.caKey(), a.serverKey(), hosts, now)
+	server, err := issueServer(cas.cert, cas.key(), a.serverKey(), hosts, now)
 	if err != nil {
 		return false, err
 	}
@@ -205,6 +242,10 @@ func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, er
 // same site. The caller has decided that this is the site. Errors: [*NameError],
 // [*CertificateError].
 func (a *Authority) IssueSite(name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
+	return issueRequest(a.cas.Load().pair, name, csrDER, now)
+}
+
+func issueRequest(ca pair, name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
 	if err := ValidName(name); err != nil {
 		return nil, err
 	}
@@ -222,7 +263,7 @@ func (a *Authority) IssueSite(name string, csrDER []byte, now time.Time) (certPE
 	if csr.Subject.CommonName != name {
 		return nil, &CertificateError{"the request names another site", nil}
 	}
-	cert, err := issueSite(a.ca, a.caKey(), name, pub, now)
+	cert, err := issueSite(ca.cert, ca.key(), name, pub, now)
 	if err != nil {
 		return nil, err
 	}
@@ -246,15 +287,17 @@ func serverHosts(hosts []string) ([]string, error) {
 	return all, nil
 }
 
-func pool(ca *x509.Certificate) *x509.CertPool {
+func pool(cas ...*x509.Certificate) *x509.CertPool {
 	p := x509.NewCertPool()
-	p.AddCert(ca)
+	for _, ca := range cas {
+		p.AddCert(ca)
+	}
 	return p
 }
 
 // matches says whether a certificate is for a key.
 func matches(cert *x509.Certificate, key crypto.Signer) bool {
-	pub, ok := cert.PublicKey.(ed25519.PublicKey)
+	pub, ok := cert.PublicKey.(interface{ Equal(crypto.PublicKey) bool })
 	return ok && pub.Equal(key.Public())
 }
 

@@ -151,18 +151,18 @@ func TestLoadRefuses(t *testing.T) {
 			return os.WriteFile(p, certificatePEM(other.ServerCertificate().Raw), 0o644)
 		}},
 		"server by another": {serverFile, func(p string) error {
-			key, err := readKey(filepath.Join(filepath.Dir(p), serverKeyFile))
+			key, err := readEd25519(filepath.Join(filepath.Dir(p), serverKeyFile))
 			if err != nil {
 				return err
 			}
-			cert, err := issueServer(other.ca, other.caKey(), key(), []string{"localhost"}, start)
+			cert, err := issueServer(other.CA(), other.caKey(), key(), []string{"localhost"}, start)
 			if err != nil {
 				return err
 			}
 			return os.WriteFile(p, certificatePEM(cert.Raw), 0o644)
 		}},
 		"no CA": {caFile, func(p string) error {
-			key, err := readKey(filepath.Join(filepath.Dir(p), caKeyFile))
+			key, err := readEd25519(filepath.Join(filepath.Dir(p), caKeyFile))
 			if err != nil {
 				return err
 			}

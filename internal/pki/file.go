@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
@@ -138,26 +139,56 @@ func createKey(path string) (ed25519.PrivateKey, error) {
 }
 
 func writeKey(path string, key ed25519.PrivateKey) error {
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+	raw, err := keyPEM(key)
 	if err != nil {
 		return err
 	}
-	return createFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), secretMode)
+	return createFile(path, raw, secretMode)
 }
 
-func readKey(path string) (secret[ed25519.PrivateKey], error) {
+func keyPEM(key crypto.Signer) ([]byte, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
+}
+
+// readKey reads a CA's key, which an organization may bring: Ed25519, ECDSA or RSA.
+func readKey(path string) (secret[crypto.Signer], error) {
 	data, err := readFile(path, true)
 	if err != nil {
 		return nil, err
 	}
+	key, err := parseKey(data)
+	if err != nil {
+		return nil, &FileError{path, err.Error(), nil}
+	}
+	return key, nil
+}
+
+// parseKey's errors repeat nothing: a parser's own may repeat bytes of the key.
+func parseKey(data []byte) (secret[crypto.Signer], error) {
 	der, err := onePEM(data, "PRIVATE KEY")
 	if err != nil {
-		return nil, &FileError{path, "is not one PEM private key", nil}
+		return nil, errors.New("is not one PEM private key")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(der)
-	key, ok := parsed.(ed25519.PrivateKey)
+	key, ok := parsed.(crypto.Signer)
 	if err != nil || !ok {
-		// The parser's error is left out: it may repeat bytes of the key.
+		return nil, errors.New("is not a private key in PKCS #8")
+	}
+	return hide(key), nil
+}
+
+// readEd25519 reads a key of our own making.
+func readEd25519(path string) (secret[ed25519.PrivateKey], error) {
+	signer, err := readKey(path)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := signer().(ed25519.PrivateKey)
+	if !ok {
 		return nil, &FileError{path, "is not an Ed25519 private key in PKCS #8", nil}
 	}
 	return hide(key), nil
@@ -181,6 +212,34 @@ func parseCertificate(data []byte) (*x509.Certificate, error) {
 		return nil, err
 	}
 	return x509.ParseCertificate(der)
+}
+
+// readBundle reads one to maxAuthorities CA certificates.
+func readBundle(path string) ([]*x509.Certificate, error) {
+	data, err := readFile(path, false)
+	if err != nil {
+		return nil, err
+	}
+	var out []*x509.Certificate
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil || block.Type != "CERTIFICATE" || len(block.Headers) != 0 {
+			return nil, &FileError{path, "is not PEM certificates alone", err}
+		}
+		out = append(out, cert)
+	}
+	if len(out) == 0 || len(out) > maxAuthorities {
+		return nil, &FileError{Path: path, Reason: "is not 1 to 4 PEM certificates"}
+	}
+	return out, nil
+}
+
+func bundlePEM(certs []*x509.Certificate) []byte {
+	var out []byte
+	for _, c := range certs {
+		out = append(out, certificatePEM(c.Raw)...)
+	}
+	return out
 }
 
 func certificatePEM(der []byte) []byte {

@@ -155,12 +155,12 @@ func (b *buffered) Close() error {
 // special is a certificate under a's CA that Init and IssueSite do not make.
 func special(t testing.TB, a *Authority, pub ed25519.PublicKey, bend func(c *x509.Certificate)) *x509.Certificate {
 	t.Helper()
-	frame, err := leaf(a.ca, start, days)
+	frame, err := leaf(a.CA(), start, days)
 	if err != nil {
 		t.Fatal(err)
 	}
 	bend(frame)
-	cert, err := create(frame, a.ca, pub, a.caKey())
+	cert, err := create(frame, a.CA(), pub, a.caKey())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,3 +214,6 @@ func contents(t testing.TB, dir string) string {
 	}
 	return b.String()
 }
+
+// caKey gives the CA's key as Init makes it.
+func (a *Authority) caKey() ed25519.PrivateKey { return a.cas.Load().key().(ed25519.PrivateKey) }

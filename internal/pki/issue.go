@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
@@ -21,9 +22,9 @@ const (
 )
 
 // newCA makes the self-signed certificate. It can sign leaves and no other CA.
-func newCA(key ed25519.PrivateKey, now time.Time) (*x509.Certificate, error) {
+func newCA(key ed25519.PrivateKey, name string, now time.Time) (*x509.Certificate, error) {
 	t := template(now, now.Add(caValidity))
-	t.Subject = pkix.Name{CommonName: "covey CA"}
+	t.Subject = pkix.Name{CommonName: name}
 	t.IsCA = true
 	t.BasicConstraintsValid = true
 	t.MaxPathLenZero = true
@@ -32,7 +33,7 @@ func newCA(key ed25519.PrivateKey, now time.Time) (*x509.Certificate, error) {
 }
 
 // issueServer makes a certificate for hosts. It names no site, so it passes for none.
-func issueServer(ca *x509.Certificate, caKey, key ed25519.PrivateKey, hosts []string, now time.Time) (*x509.Certificate, error) {
+func issueServer(ca *x509.Certificate, caKey crypto.Signer, key ed25519.PrivateKey, hosts []string, now time.Time) (*x509.Certificate, error) {
 	t, err := leaf(ca, now, serverValidity)
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func issueServer(ca *x509.Certificate, caKey, key ed25519.PrivateKey, hosts []st
 
 // issueSite makes a certificate that is good for dialling and not for answering:
 // a site cannot pass for the coordinator.
-func issueSite(ca *x509.Certificate, caKey ed25519.PrivateKey, name string, pub ed25519.PublicKey, now time.Time) (*x509.Certificate, error) {
+func issueSite(ca *x509.Certificate, caKey crypto.Signer, name string, pub ed25519.PublicKey, now time.Time) (*x509.Certificate, error) {
 	t, err := leaf(ca, now, siteValidity)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func template(now, end time.Time) *x509.Certificate {
 	}
 }
 
-func create(t, parent *x509.Certificate, pub ed25519.PublicKey, key ed25519.PrivateKey) (*x509.Certificate, error) {
+func create(t, parent *x509.Certificate, pub crypto.PublicKey, key crypto.Signer) (*x509.Certificate, error) {
 	der, err := x509.CreateCertificate(rand.Reader, t, parent, pub, key)
 	if err != nil {
 		return nil, &CertificateError{"cannot be made", err}

@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -8,7 +9,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/json"
 	"net/url"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -31,6 +31,7 @@ type PeerTLS struct {
 
 	mu   sync.Mutex
 	cert *tls.Certificate
+	of   *x509.Certificate // its CA
 }
 
 // PeerTLS gives node id's; ValidName says what an id may be.
@@ -47,14 +48,15 @@ func (p *PeerTLS) certificate() (*tls.Certificate, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	if p.cert != nil && now.Before(p.cert.Leaf.NotAfter.Add(-nodeValidity/2)) && now.After(p.cert.Leaf.NotBefore) {
+	if p.cert != nil && now.Before(p.cert.Leaf.NotAfter.Add(-nodeValidity/2)) && now.After(p.cert.Leaf.NotBefore) && p.of.Equal(p.authority.CA()) {
 		return p.cert, nil
 	}
 	pub, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	t, err := leaf(p.authority.ca, now, nodeValidity)
+	cas := p.authority.cas.Load()
+	t, err := leaf(cas.cert, now, nodeValidity)
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +64,12 @@ func (p *PeerTLS) certificate() (*tls.Certificate, error) {
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	t.DNSNames = []string{nodeHost}
 	t.URIs = []*url.URL{{Scheme: "covey", Host: "node", Path: "/" + p.id}}
-	cert, err := create(t, p.authority.ca, pub, p.authority.caKey())
+	cert, err := create(t, cas.cert, pub, cas.key())
 	if err != nil {
 		return nil, err
 	}
-	p.cert = &tls.Certificate{Certificate: [][]byte{cert.Raw, p.authority.ca.Raw}, PrivateKey: key, Leaf: cert}
+	p.cert = &tls.Certificate{Certificate: [][]byte{cert.Raw, cas.cert.Raw}, PrivateKey: key, Leaf: cert}
+	p.of = cas.cert
 	return p.cert, nil
 }
 
@@ -90,7 +93,9 @@ func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
 		if len(h.SupportedProtos) == 1 && h.SupportedProtos[0] == joining {
 			return stranger, nil
 		}
-		return nil, nil
+		now := member.Clone()
+		now.GetConfigForClient, now.ClientCAs = nil, p.authority.CAPool() // CAs change
+		return now, nil
 	}
 	return member
 }
@@ -148,19 +153,36 @@ func (e Estate) Bytes() ([]byte, error) { return json.Marshal(e.secret()) }
 // ParseEstate reads Bytes. The error is a [*CertificateError] and repeats nothing.
 func ParseEstate(raw []byte) (Estate, error) {
 	var e estate
-	if json.Unmarshal(raw, &e) != nil || len(e.CAKey) != ed25519.SeedSize || len(e.Signing) != ed25519.SeedSize {
+	if json.Unmarshal(raw, &e) != nil || len(e.Signing) != ed25519.SeedSize {
+		return Estate{}, &CertificateError{Reason: "and keys sent by the coordinator do not parse"}
+	}
+	key, err := e.caKey()
+	if err != nil {
 		return Estate{}, &CertificateError{Reason: "and keys sent by the coordinator do not parse"}
 	}
 	ca, err := parseCertificate(e.CA)
-	if err != nil || !matches(ca, ed25519.NewKeyFromSeed(e.CAKey)) {
+	if err != nil || !matches(ca, key()) {
 		return Estate{}, &CertificateError{Reason: "and keys sent by the coordinator do not match"}
 	}
 	return Estate{hide(e)}, nil
 }
 
+// caKey reads the CA's key: a seed of Ed25519, or another kind in PEM.
+func (e estate) caKey() (secret[crypto.Signer], error) {
+	if len(e.CAKey) == ed25519.SeedSize {
+		return hide[crypto.Signer](ed25519.NewKeyFromSeed(e.CAKey)), nil
+	}
+	return parseKey(e.CAKey)
+}
+
 // Estate gives this coordinator's.
 func (a *Authority) Estate() Estate {
-	return Estate{hide(estate{a.CertificatePEM(), a.caKey().Seed(), a.signing().Seed()})}
+	cas := a.cas.Load()
+	key, _ := keyPEM(cas.key()) // it was read as PKCS #8
+	if own, ok := cas.key().(ed25519.PrivateKey); ok {
+		key = own.Seed()
+	}
+	return Estate{hide(estate{certificatePEM(cas.cert.Raw), key, a.signing().Seed()})}
 }
 
 // InitNode is [Init] for a coordinator that joins others: the CA and the signing key
@@ -168,10 +190,6 @@ func (a *Authority) Estate() Estate {
 // ([*WrongCAError]). A crash inside leaves files that Load or the next InitNode
 // names; they can be deleted, and the join file is then spent.
 func InitNode(dir string, e Estate, fingerprint string, hosts []string, now time.Time) error {
-	hosts, err := serverHosts(hosts)
-	if err != nil {
-		return err
-	}
 	estate := e.secret()
 	if err := CheckCA(estate.CA, fingerprint); err != nil {
 		return err
@@ -180,38 +198,17 @@ func InitNode(dir string, e Estate, fingerprint string, hosts []string, now time
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	path := func(name string) string { return filepath.Join(dir, name) }
-	if err := Vacant(dir); err != nil {
-		return err
-	}
-	caKey := ed25519.NewKeyFromSeed(estate.CAKey)
-	if err := writeKey(path(caKeyFile), caKey); err != nil {
-		return err
-	}
-	serverKey, err := createKey(path(serverKeyFile))
+	key, err := estate.caKey()
 	if err != nil {
 		return err
 	}
-	server, err := issueServer(ca, caKey, serverKey, hosts, now)
-	if err != nil {
-		return err
-	}
-	if err := writeKey(path(signingFile), ed25519.NewKeyFromSeed(estate.Signing)); err != nil {
-		return err
-	}
-	if err := createFile(path(serverFile), certificatePEM(server.Raw), publicMode); err != nil {
-		return err
-	}
-	return createFile(path(caFile), certificatePEM(ca.Raw), publicMode)
+	return initWith(dir, pair{ca, key}, ed25519.NewKeyFromSeed(estate.Signing), hosts, now)
 }
 
 // Vacant says whether a folder holds none of a coordinator's files ([*ExistsError]).
 func Vacant(dir string) error {
 	var paths []string
-	for _, name := range []string{caKeyFile, caFile, serverKeyFile, serverFile, signingFile} {
+	for _, name := range []string{caKeyFile, caFile, serverKeyFile, serverFile, signingFile, nextKeyFile, nextFile, oldFile} {
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	return absent(paths...)

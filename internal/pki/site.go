@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,8 +36,9 @@ type Site struct {
 
 // membership does not change once it is stored.
 type membership struct {
-	name     string
-	leaf, ca *x509.Certificate
+	name string
+	leaf *x509.Certificate
+	cas  []*x509.Certificate // trusted; leaf is of one of them
 }
 
 // NewSiteKeys makes the keys that are not there in dir, which it makes too if need
@@ -65,10 +67,10 @@ func LoadSite(dir string) (*Site, error) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	s := &Site{dir: dir}
 	var err error
-	if s.identity, err = readKey(path(identityFile)); err != nil {
+	if s.identity, err = readEd25519(path(identityFile)); err != nil {
 		return nil, err
 	}
-	if s.key, err = readKey(path(tlsKeyFile)); err != nil {
+	if s.key, err = readEd25519(path(tlsKeyFile)); err != nil {
 		return nil, err
 	}
 	leaf, err := readCertificate(path(tlsFile))
@@ -78,20 +80,25 @@ func LoadSite(dir string) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	ca, err := readCertificate(path(caFile))
+	cas, err := readBundle(path(caFile))
 	if err != nil {
 		return nil, err
 	}
-	// At the first moment of both: whether it has ended is not asked here.
-	at := leaf.NotBefore
-	if ca.NotBefore.After(at) {
-		at = ca.NotBefore
+	var name string
+	for _, ca := range cas {
+		// At the first moment of both: whether it has ended is not asked here.
+		at := leaf.NotBefore
+		if ca.NotBefore.After(at) {
+			at = ca.NotBefore
+		}
+		if name, err = s.checkLeaf(leaf, ca, at); err == nil {
+			break
+		}
 	}
-	name, err := s.checkLeaf(leaf, ca, at)
 	if err != nil {
 		return nil, &FileError{path(tlsFile), "is not of " + caFile + " and " + tlsKeyFile, err}
 	}
-	s.joined.Store(&membership{name, leaf, ca})
+	s.joined.Store(&membership{name, leaf, cas})
 	return s, nil
 }
 
@@ -170,21 +177,28 @@ func (s *Site) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 		return &CertificateError{"does not parse", err}
 	}
 	old := s.joined.Load()
-	var ca *x509.Certificate
+	var cas []*x509.Certificate
 	switch {
 	case len(caPEM) > 0:
-		if ca, err = parseCertificate(caPEM); err != nil {
+		ca, err := parseCertificate(caPEM)
+		if err != nil {
 			return &CertificateError{"the authority's does not parse", err}
 		}
+		cas = []*x509.Certificate{ca}
+		if old != nil && !slices.ContainsFunc(old.cas, ca.Equal) {
+			return &WrongCAError{caFingerprint(old.cas[0]), caFingerprint(ca)}
+		}
 	case old != nil:
-		ca = old.ca
+		cas = old.cas
 	default:
 		return ErrNotJoined
 	}
-	if old != nil && !old.ca.Equal(ca) {
-		return &WrongCAError{caFingerprint(old.ca), caFingerprint(ca)}
+	var name string
+	for _, ca := range cas {
+		if name, err = s.checkLeaf(leaf, ca, now); err == nil {
+			break
+		}
 	}
-	name, err := s.checkLeaf(leaf, ca, now)
 	if err != nil {
 		return err
 	}
@@ -193,20 +207,22 @@ func (s *Site) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 	}
 	if old == nil {
 		// First: tls.crt is what makes a site joined, and it needs ca.crt.
-		if err := replaceFile(filepath.Join(s.dir, caFile), certificatePEM(ca.Raw), publicMode); err != nil {
+		if err := replaceFile(filepath.Join(s.dir, caFile), bundlePEM(cas), publicMode); err != nil {
 			return err
 		}
+	} else {
+		cas = old.cas
 	}
 	if err := replaceFile(filepath.Join(s.dir, tlsFile), certificatePEM(leaf.Raw), publicMode); err != nil {
 		return err
 	}
-	s.joined.Store(&membership{name, leaf, ca})
+	s.joined.Store(&membership{name, leaf, cas})
 	return nil
 }
 
 // ClientTLS gives a new configuration for connections to the coordinator at
-// serverName, the host it is dialled by: TLS 1.3, the CA pinned at joining and no
-// other, and at each handshake the certificate in use. The error is [ErrNotJoined].
+// serverName, the host it is dialled by: TLS 1.3, the CA pinned at joining, one that
+// it vouched for ([Site.Trust]) and no other, and at each handshake the certificate in use. The error is [ErrNotJoined].
 func (s *Site) ClientTLS(serverName string) (*tls.Config, error) {
 	m := s.joined.Load()
 	if m == nil {
@@ -215,7 +231,7 @@ func (s *Site) ClientTLS(serverName string) (*tls.Config, error) {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		ServerName: serverName,
-		RootCAs:    pool(m.ca),
+		RootCAs:    pool(m.cas...),
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			leaf := s.joined.Load().leaf // joined never becomes nil again
 			return &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: s.key(), Leaf: leaf}, nil

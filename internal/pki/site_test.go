@@ -122,7 +122,7 @@ func TestSaveCertificateRefuses(t *testing.T) {
 	certificate := func(err error) bool { _, ok := errors.AsType[*CertificateError](err); return ok }
 	wrongCA := func(err error) bool { _, ok := errors.AsType[*WrongCAError](err); return ok }
 	server := certificatePEM(a.ServerCertificate().Raw)
-	serverForSite, err := issueServer(a.ca, a.caKey(), s.key(), []string{"localhost"}, start)
+	serverForSite, err := issueServer(a.CA(), a.caKey(), s.key(), []string{"localhost"}, start)
 	if err != nil {
 		t.Fatal(err)
 	}

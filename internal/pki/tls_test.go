@@ -218,11 +218,11 @@ func TestClientTLSVerifies(t *testing.T) {
 // refused in the handshake, whatever the services check later.
 func TestServerRefusesNamelessCertificate(t *testing.T) {
 	a, s := newAuthority(t, "covey.example.org"), newSite(t)
-	cert, err := issueSite(a.ca, a.caKey(), "Not A Name", identity(&Site{identity: s.key}), start)
+	cert, err := issueSite(a.CA(), a.caKey(), "Not A Name", identity(&Site{identity: s.key}), start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.joined.Store(&membership{"x", cert, a.ca})
+	s.joined.Store(&membership{"x", cert, []*x509.Certificate{a.CA()}})
 	_, serverErr := dial(t, at(a.ServerTLS(), start), pin(t, s, "covey.example.org"), hello)
 	if e := is[*CertificateError](t, serverErr); e.Reason != "names no site" {
 		t.Fatal(e)
@@ -245,7 +245,7 @@ func TestOnlyTLS13(t *testing.T) {
 			t.Error("the server takes TLS 1.2")
 		}
 		server := at(a.ServerTLS(), start)
-		server.MinVersion, server.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
+		server.MinVersion, server.MaxVersion, server.GetConfigForClient = tls.VersionTLS12, tls.VersionTLS12, nil
 		if clientErr, _ := dial(t, server, make(), hello); clientErr == nil {
 			t.Error("the client takes TLS 1.2")
 		}
