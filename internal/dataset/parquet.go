@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -261,12 +262,8 @@ func (c *cursor) turn() error {
 
 var errPage = errors.New("a page does not hold what it says")
 
-func countOnes(levels []byte) (n int) {
-	for _, l := range levels {
-		n += int(l & 1) // 1 at most, as find saw
-	}
-	return n
-}
+// countOnes counts the rows that have a value: levels are 1 at most, as find saw.
+func countOnes(levels []byte) int { return bytes.Count(levels, []byte{1}) }
 
 // pageValues are a page's values that are there, by type; with a dictionary they are the
 // dictionary's, and index says which; one beyond it is caught as a panic of its own (careful).
