@@ -75,6 +75,14 @@ func (c *client) do(method, path string, body []byte, into any) error {
 	return json.NewDecoder(answer).Decode(into)
 }
 
+// written names where a join file went.
+func written(out string) string {
+	if out == "-" {
+		return "the join file to stdout"
+	}
+	return out
+}
+
 // saveJoin asks for a join file and writes it with mode 0600 over nothing; "-" is stdout.
 func (c *client) saveJoin(path string, request any, out string) error {
 	if out == "-" {

@@ -39,7 +39,7 @@ func (c *inviteCmd) Run(s *streams) error {
 	if err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid), Again: c.Again}, out); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "wrote %s: send it to the site by a channel you trust; it is good once, for %v\n", out, c.Valid)
+	fmt.Fprintf(s.stderr, "wrote %s: send it to the site by a channel you trust; it is good once, for %v\n", written(out), c.Valid)
 	if join, err := pki.ReadJoin(out); err == nil {
 		fmt.Fprintf(s.stderr, "when the site's operator calls, read out the CA's fingerprint, which is in the file:\n  %s\n", join.Fingerprint)
 	}
