@@ -87,7 +87,7 @@ func (c *checkCmd) Run(t *terminal) error {
 		if err != nil {
 			return err
 		}
-		found = append(found, agent.CheckStudy(config, text))
+		found = append(found, agent.CheckStudy(config, text)...)
 	}
 	if err := t.print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *checkCmd) Run(t *terminal) error {
 	var failed []error
 	for _, f := range found {
 		if f.Err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", f.What, f.Err))
+			failed = append(failed, fmt.Errorf("%s: %s: %w", f.Code, f.Check, f.Err))
 		}
 	}
 	return errors.Join(failed...)

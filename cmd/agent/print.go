@@ -21,12 +21,13 @@ func table(w io.Writer, rows func(line func(format string, args ...any))) {
 
 func printFindings(w io.Writer, found []agent.Finding) {
 	table(w, func(line func(string, ...any)) {
+		line("\tCHECK\tRESULT\tWHAT TO DO")
 		for _, f := range found {
-			mark := "ok"
+			mark, result := "ok", f.Result
 			if f.Err != nil {
-				mark = "FAILED"
+				mark, result = "FAILED", string(f.Code)+": "+f.Result
 			}
-			line("%s\t%s\t%s", mark, f.What, f.Detail)
+			line("%s\t%s\t%s\t%s", mark, f.Check, result, f.Do)
 		}
 	})
 }

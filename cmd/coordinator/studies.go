@@ -20,13 +20,14 @@ import (
 )
 
 type studyCmd struct {
-	Validate validateCmd `cmd:"" help:"Check a study file and print its plan."`
-	Create   createCmd   `cmd:"" help:"Propose a study to its sites."`
-	List     studiesCmd  `cmd:"" help:"List studies."`
-	Show     showCmd     `cmd:"" help:"Show where a study stands."`
-	Watch    watchCmd    `cmd:"" help:"Follow a study until it is over."`
-	Abort    abortCmd    `cmd:"" help:"End a study; what was charged stays charged."`
-	Result   resultCmd   `cmd:"" help:"Print a completed study's result."`
+	Validate  validateCmd  `cmd:"" help:"Check a study file and print its plan."`
+	Create    createCmd    `cmd:"" help:"Propose a study to its sites."`
+	List      studiesCmd   `cmd:"" help:"List studies."`
+	Show      showCmd      `cmd:"" help:"Show where a study stands."`
+	Watch     watchCmd     `cmd:"" help:"Follow a study until it is over."`
+	Approvals approvalsCmd `cmd:"" help:"Show each site's decision, as it signed it, and check the signatures."`
+	Abort     abortCmd     `cmd:"" help:"End a study; what was charged stays charged."`
+	Result    resultCmd    `cmd:"" help:"Print a completed study's result."`
 }
 
 type validateCmd struct {

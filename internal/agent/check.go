@@ -7,54 +7,43 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/connectivity"
 
 	"covey/internal/dataset"
 	"covey/internal/pki"
 	"covey/internal/study"
 )
 
-// Finding is one thing that Check looked at.
-type Finding struct {
-	What   string `json:"what"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
-	Err    error  `json:"-"` // nil if OK
-}
-
 // Check looks at all that an agent needs and changes nothing: it opens neither
 // the ledger nor a link, so it may run beside the agent. ctx bounds the wait for
-// the coordinator.
+// the coordinators. Whatever it finds has a code, and a remedy where it is not in order.
 func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOption) []Finding {
 	var out []Finding
-	add := func(what, detail string, err error) {
-		if err != nil {
-			detail = plain(err)
-		}
-		out = append(out, Finding{what, err == nil, detail, err})
-	}
-	add("configuration", c.file, nil)
+	add := func(code Code, check, detail string, err error) { out = append(out, found(code, check, detail, err)) }
+	add(CheckConfig, "configuration", c.file, nil)
 	for _, p := range c.Populations {
 		limit, err := p.Cap()
-		add("population "+p.Name, fmt.Sprintf("ρ = %.6g in all", limit), err)
+		add(CheckConfig, "population "+p.Name, fmt.Sprintf("ρ = %.6g in all", limit), err)
 	}
 	for _, d := range c.Datasets {
 		info, err := dataset.Inspect(c.source(d), d.Unit, dataset.ReadOptions{})
-		add("data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), err)
+		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), err)
+	}
+	if len(c.Datasets) == 0 {
+		out = append(out, Finding{Code: CheckNoData, Check: "data sets", OK: true, Result: "none: this site offers nothing to studies yet", Do: remedies[CheckNoData]})
 	}
 	site, err := pki.LoadSite(c.DataDir())
 	if err != nil {
-		add("keys", "", err)
+		add(CheckKeys, "keys", "", err)
 		return out
 	}
-	add("keys", FingerprintOf(site), nil)
+	add(CheckKeys, "keys", FingerprintOf(site), nil)
 	if site.Name() == "" {
-		add("certificate", "", pki.ErrNotJoined)
+		add(CheckNotJoined, "certificate", "", pki.ErrNotJoined)
 		return out
 	}
-	add(checkCertificate(c, site, now))
+	out = append(out, checkCertificate(c, site, now))
 	for _, address := range c.Coordinator {
-		add("coordinator "+address, "answers over TLS with the pinned CA", handshakeWith(ctx, site, address, options))
+		out = append(out, probe(ctx, site, address, options)...)
 	}
 	return out
 }
@@ -62,22 +51,28 @@ func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOp
 // CheckStudy reads a data set as a study would, numbers and all, and changes
 // nothing. text is a study.toml that a coordinator's operator sent ahead, or a proposal.
 // A fault in the rows is a *DataError that names file, line and column.
-func CheckStudy(c *Config, text []byte) Finding {
-	out := Finding{What: "study"}
+// Where the rows are in order, one round is computed on them, and nothing is sent.
+func CheckStudy(c *Config, text []byte) []Finding {
 	spec, err := study.ParseSpec(text)
+	proposal := false
 	if err != nil {
 		if p, asProposal := study.Parse(text); asProposal == nil {
-			spec, err = p.Spec, nil
+			spec, err, proposal = p.Spec, nil, true
 		}
 	}
-	if err == nil {
-		out.What = "study " + spec.Name
-		out.Detail, err = c.checkRows(spec)
+	if err != nil {
+		return []Finding{found(CheckStudyFile, "study", "", err)}
 	}
-	if out.OK, out.Err = err == nil, err; err != nil {
-		out.Detail = plain(err)
+	detail, err := c.checkRows(spec)
+	out := []Finding{found(CheckColumns, "study "+spec.Name, detail, err)}
+	if err != nil {
+		return out
 	}
-	return out
+	if !proposal {
+		text = nil
+	}
+	detail, err = c.dryRun(spec, text)
+	return append(out, found(CheckDryRun, "dry run of one round", detail, err))
 }
 
 func (c *Config) checkRows(spec study.Spec) (string, error) {
@@ -108,49 +103,20 @@ func FingerprintOf(site *pki.Site) string {
 	return pki.Fingerprint(site.Identity().Public().(ed25519.PublicKey))
 }
 
-func checkCertificate(c *Config, site *pki.Site, now time.Time) (what, detail string, err error) {
+func checkCertificate(c *Config, site *pki.Site, now time.Time) Finding {
+	const check = "certificate"
 	leaf, left := site.Certificate(), pki.Expiry(site.Certificate(), now)
 	switch {
 	case site.Name() != c.Site:
-		err = c.error("site", "the certificate is of site %q, not %q", site.Name(), c.Site)
+		return found(CheckOtherSite, check, "", c.error("site", "the certificate is of site %q, not %q", site.Name(), c.Site))
 	case !now.Before(leaf.NotAfter):
-		err = &pki.CertificateError{Reason: "ended " + leaf.NotAfter.Format(time.DateOnly) + "; the site must join again"}
+		return found(CheckEnded, check, "", &pki.CertificateError{Reason: "ended " + leaf.NotAfter.Format(time.DateOnly) + "; the site must join again"})
+	case now.Before(leaf.NotBefore):
+		return found(CheckClockBehind, check, "", &pki.CertificateError{Reason: "is good from " + leaf.NotBefore.UTC().Format(time.RFC3339) + ", and this machine's clock says " + now.UTC().Format(time.RFC3339)})
 	}
-	detail = fmt.Sprintf("of %s, %d days left", site.Name(), left)
+	detail := fmt.Sprintf("of %s, %d days left", site.Name(), left)
 	if left < int(pki.RenewBefore/(24*time.Hour)) {
 		detail += " (the running agent renews it)"
 	}
-	return "certificate", detail, err
-}
-
-// handshakeWith connects as the agent would and hangs up.
-func handshakeWith(ctx context.Context, site *pki.Site, address string, options []grpc.DialOption) error {
-	tls, err := site.ClientTLS(serverName(address))
-	if err != nil {
-		return err
-	}
-	seen := newHandshake(tls)
-	conn, err := grpc.NewClient(address, append(dialOptions(seen), options...)...)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	conn.Connect()
-	for {
-		switch state := conn.GetState(); state {
-		case connectivity.Ready:
-			return nil
-		case connectivity.TransientFailure:
-			// The state has no reason; a call that fails at once has.
-			_, err := openStream(ctx, conn)
-			if err == nil {
-				continue // it came up in between
-			}
-			return &DialError{[]string{address}, seen.explain(err)}
-		default:
-			if !conn.WaitForStateChange(ctx, state) {
-				return &DialError{[]string{address}, ctx.Err()}
-			}
-		}
-	}
+	return found(CheckEnded, check, detail, nil)
 }

@@ -243,14 +243,22 @@ coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $
 # unit = "patient_id"
 
 # Which studies this site enters without asking you. Every other one waits for
-# "agent study approve".
+# "agent study approve". "agent study show" says what each limit says of a study.
 #
 [policy]
 approve = "ask"          # or "within-limits", with the limits below
+# outside = "ask"        # or "reject": what becomes of a study outside the limits
 # max_epsilon = 1.0      # of one study
 # max_delta = 1e-6
 # on_dropout = ["wait"]  # "continue" trusts the coordinator more: see docs/threat-model.md
 # min_sites = 3
+# noise = ["distributed"]            # nobody sees exact sums; any if not given
+# columns = ["age", "hr"]            # that studies may use; any if not given
+# peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }   # other sites, by the fingerprints that they read to you
+#
+# [policy.dataset.icu]   # limits of one data set, beside those above
+# max_epsilon = 0.5
+# columns = ["age"]
 `))
 
 // standingEvery is how often an agent asks which CAs are in force: while a federation changes its CA, its

@@ -35,7 +35,7 @@ func TestStudyFromPostgres(t *testing.T) {
 		t.Fatalf("%+v", h)
 	}
 	for _, f := range Check(t.Context(), s.config, testNow) {
-		if f.What == "data set rows" && (!f.OK || !strings.HasPrefix(f.Detail, "40 rows, 3 columns")) {
+		if f.Check == "data set rows" && (!f.OK || !strings.HasPrefix(f.Result, "40 rows, 3 columns")) {
 			t.Errorf("%+v", f)
 		}
 	}

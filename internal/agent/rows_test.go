@@ -73,11 +73,12 @@ func studyFromCache(t *testing.T, path string) {
 	}
 	s.configured(atPath, path+"cache = \"study\"\n")
 	for _, f := range Check(t.Context(), s.config, testNow) {
-		if f.What == "data set rows" && (!f.OK || !strings.HasPrefix(f.Detail, "40 rows, 3 columns")) {
+		if f.Check == "data set rows" && (!f.OK || !strings.HasPrefix(f.Result, "40 rows, 3 columns")) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if f := CheckStudy(s.config, c.body); !f.OK || !strings.Contains(f.Detail, "40 rows, 3 columns, 0 rows dropped") {
+	if f := CheckStudy(s.config, c.body); len(f) != 2 || !f[0].OK || !strings.Contains(f[0].Result, "40 rows, 3 columns, 0 rows dropped") ||
+		!f[1].OK || !strings.Contains(f[1].Result, "Nothing was sent") {
 		t.Errorf("%+v", f)
 	}
 	if len(s.cacheFiles()) > 0 {

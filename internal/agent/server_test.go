@@ -38,7 +38,9 @@ type server struct {
 	links     chan *serverLink
 	renewed   chan string
 	grpc      *grpc.Server
-	version   []string // that it says, set before anyone calls; none: it is of before versions were said
+	ahead     time.Duration
+	stands    func(*covey.StandingRequest) (*covey.StandingResponse, error) // set before anyone calls
+	version   []string                                                      // that it says, set before anyone calls; none: it is of before versions were said
 }
 
 type serverLink struct {
@@ -99,6 +101,15 @@ func (s *server) Join(_ context.Context, r *covey.JoinRequest) (*covey.JoinRespo
 		return nil, status.Error(codes.InvalidArgument, "csr")
 	}
 	return &covey.JoinResponse{Certificate: certificate, Authority: s.issues.CertificatePEM()}, nil
+}
+
+// Standing says what s.stands says, of a clock that is s.ahead.
+func (s *server) Standing(_ context.Context, r *covey.StandingRequest) (*covey.StandingResponse, error) {
+	if s.stands != nil {
+		return s.stands(r)
+	}
+	return &covey.StandingResponse{UnixNanoseconds: time.Now().Add(s.ahead).UnixNano(), Software: "a stand-in",
+		Authorities: []*covey.Authority{{Certificate: s.authority.CertificatePEM()}}}, nil
 }
 
 func (s *server) Renew(_ context.Context, r *covey.RenewRequest) (*covey.RenewResponse, error) {
@@ -194,7 +205,7 @@ func TestJoin(t *testing.T) {
 	}
 	for _, f := range Check(ctx, config, time.Now()) {
 		if f.Err != nil {
-			t.Errorf("check: %s: %v", f.What, f.Err)
+			t.Errorf("check: %s: %v", f.Check, f.Err)
 		}
 	}
 	before, err := os.ReadFile(filepath.Join(dir, "tls.crt"))

@@ -54,7 +54,7 @@ func Init(dir string, hosts []string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	ca, err := newCA(key, "covey CA", now)
+	ca, err := newCA(key, CAName, now)
 	if err != nil {
 		return err
 	}

@@ -32,13 +32,20 @@ func newCA(key ed25519.PrivateKey, name string, now time.Time) (*x509.Certificat
 	return create(t, t, key.Public().(ed25519.PublicKey), key)
 }
 
+// ServerName is the common name of every coordinator's certificate for its sites, CAName how that of each
+// CA begins that we make.
+const (
+	ServerName = "covey coordinator"
+	CAName     = "covey CA"
+)
+
 // issueServer makes a certificate for hosts. It names no site, so it passes for none.
 func issueServer(ca *x509.Certificate, caKey crypto.Signer, key ed25519.PrivateKey, hosts []string, now time.Time) (*x509.Certificate, error) {
 	t, err := leaf(ca, now, serverValidity)
 	if err != nil {
 		return nil, err
 	}
-	t.Subject = pkix.Name{CommonName: "covey coordinator"}
+	t.Subject = pkix.Name{CommonName: ServerName}
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	for _, h := range hosts {
 		if ip := net.ParseIP(h); ip != nil {

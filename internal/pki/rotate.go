@@ -118,7 +118,7 @@ func (a *Authority) NewNext(now time.Time) (Voucher, error) {
 		if err != nil {
 			return Voucher{}, err
 		}
-		cert, err := newCA(key, "covey CA since "+now.UTC().Format(time.DateOnly), now)
+		cert, err := newCA(key, CAName+" since "+now.UTC().Format(time.DateOnly), now)
 		if err != nil {
 			return Voucher{}, err
 		}

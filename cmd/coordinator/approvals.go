@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"covey/internal/coordinator"
+	"covey/internal/study"
+)
+
+type approvalsCmd struct {
+	studyRef
+	JSON bool `help:"Print JSON, with keys and signatures."`
+}
+
+// approvalsReply is approvals --json.
+type approvalsReply struct {
+	Digest    study.Digest                 `json:"digest"`
+	Decisions []coordinator.SignedDecision `json:"decisions"`
+}
+
+// Run checks the signatures here, with the keys in the proposal, and not at the coordinator.
+func (c *approvalsCmd) Run(s *streams) error {
+	client, err := c.client(s.ctx)
+	if err != nil {
+		return err
+	}
+	var v coordinator.View
+	if err := client.do("GET", c.path(""), nil, &v); err != nil {
+		return err
+	}
+	r := approvalsReply{Digest: v.Digest}
+	if err := client.do("GET", c.path("/decisions"), nil, &r.Decisions); err != nil {
+		return err
+	}
+	for _, d := range r.Decisions {
+		if !study.CheckDecision(study.Member{Name: d.Site, Identity: d.Identity}, r.Digest, string(d.Verdict), d.Code, d.Signature) {
+			return fmt.Errorf("%s: the decision is not signed by the site's key", d.Site)
+		}
+	}
+	if c.JSON {
+		return printJSON(s.stdout, r)
+	}
+	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "SITE\tDECISION\tAT\tof digest %s\n", r.Digest)
+	for _, d := range r.Decisions {
+		word := string(d.Verdict)
+		if d.Code != "" {
+			word += " (" + string(d.Code) + ")"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\tsigned by %s\n", d.Site, word, d.At.UTC().Format(time.RFC3339), d.Fingerprint)
+	}
+	return w.Flush()
+}
