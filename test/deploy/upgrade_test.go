@@ -92,7 +92,7 @@ func TestRollingUpgrade(t *testing.T) {
 	f.propose("new", 3)
 	f.completed("new")
 	for _, p := range append(f.nodes, f.sites...) {
-		if strings.Contains(p.log(), "refused") {
+		if text := p.log(); strings.Contains(text, "was refused") || strings.Contains(text, "shares no protocol") || strings.Contains(text, "speaks protocol") {
 			t.Errorf("%s refused or was refused:\n%s", p.name, tail(p.dir+".log", 20))
 		}
 	}
