@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"internal/study":       {"internal/noise", "internal/secagg"},
 	"internal/round":       {"internal/study"},
 	"internal/report":      {"internal/study"},
+	"internal/completion":  {},
 	"internal/local":       {"internal/study", "internal/clip"},
 	"internal/agent":       {"internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator": {"internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
@@ -41,7 +42,7 @@ var arrows = map[string][]string{
 	"deploy/image/once": {},
 	"cmd/agent":         {"internal/agent", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator":       {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report", "internal/trace"},
+	"cmd/coordinator":       {"internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report", "internal/trace"},
 	"experiments/run":       {"internal/study", "internal/local", "internal/clip", "internal/noise"},
 	"experiments/utility":   {"experiments/run", "internal/study"},
 	"experiments/auto":      {"experiments/run", "internal/study"},

@@ -127,7 +127,7 @@ func (c *runCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.LogJSON {
+	if c.LogJSON || t.json {
 		c.Log = "json"
 	}
 	log := newLogger(t.err, c.Log)

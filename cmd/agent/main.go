@@ -49,6 +49,9 @@ type cli struct {
 	Ledger ledgerCmd `cmd:"" help:"Privacy budgets and what was charged to them."`
 	Egress egressCmd `cmd:"" help:"Exactly what leaves this site, and what has left."`
 	Verify verifyCmd `cmd:"" help:"Check a result file offline, and with this site's ledger if -C names one."`
+
+	Version    versionCmd    `cmd:"" help:"Show which build this is."`
+	Completion completionCmd `cmd:"" help:"Print a shell's completion script."`
 }
 
 // terminal is where commands write.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"covey/internal/coordinator"
 	"covey/internal/node"
@@ -35,8 +36,28 @@ func (d dataFlag) client(ctx context.Context) (*client, error) {
 	}}}, nil
 }
 
-// call gives the body of a reply, or the reply's error.
+// handoverPatience bounds the wait for a coordinator that leads: an election takes about a second.
+const handoverPatience = 8 * time.Second
+
+// againError is a request that did nothing, since no coordinator leads just now.
+type againError struct{ error }
+
+// call gives the body of a reply, or the reply's error. A moment without a leader is waited out.
 func (c *client) call(method, path string, body []byte) (io.ReadCloser, error) {
+	for begun := time.Now(); ; {
+		answer, err := c.once(method, path, body)
+		if _, again := errors.AsType[*againError](err); !again || time.Since(begun) > handoverPatience {
+			return answer, err
+		}
+		select {
+		case <-time.After(250 * time.Millisecond):
+		case <-c.ctx.Done():
+			return nil, c.ctx.Err()
+		}
+	}
+}
+
+func (c *client) once(method, path string, body []byte) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(c.ctx, method, "http://coordinator"+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -56,8 +77,11 @@ func (c *client) call(method, path string, body []byte) (io.ReadCloser, error) {
 	if err := json.NewDecoder(answer.Body).Decode(&e); err != nil {
 		return nil, fmt.Errorf("the coordinator answered %s", answer.Status)
 	}
-	if e.Bad {
+	switch {
+	case e.Bad:
 		return nil, bad("%s", e.Error)
+	case e.Again:
+		return nil, &againError{errors.New(e.Error)}
 	}
 	return nil, errors.New(e.Error)
 }

@@ -40,6 +40,9 @@ type cli struct {
 	Account accountCmd `cmd:"" help:"Convert between noise and privacy."`
 	Verify  verifyCmd  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 	Export  exportCmd  `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
+
+	Version    versionCmd    `cmd:"" help:"Show which build this is."`
+	Completion completionCmd `cmd:"" help:"Print a shell's completion script."`
 }
 
 // streams are a command's outputs and its end.
@@ -66,7 +69,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	exited, code := false, exitOK
 	parser, err := kong.New(&c,
 		kong.Name("coordinator"),
-		kong.Description("The middle of a Covey federation. Exit status: 0 done, 1 failed, 2 bad input."),
+		kong.Description("The middle of a Covey federation. Data goes to stdout, prose to stderr. Exit status: 0 done, 1 failed, 2 bad input."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(status int) { exited, code = true, status }),
 		kong.UsageOnError(),

@@ -36,6 +36,9 @@ func newProgress(out io.Writer) *progress {
 func (p *progress) see(v coordinator.View) {
 	text := describe(v)
 	if p.bar != nil {
+		if len(v.Waiting) > 0 && v.Status == round.StatusRunning && len(missingSites(v)) == 0 {
+			text += ", awaits " + few(v.Waiting) // changes with every upload: on a terminal alone
+		}
 		p.bar.ChangeMax(v.Queries)
 		p.bar.Describe(text)
 		p.bar.Set(v.Query)
@@ -64,11 +67,15 @@ func describe(v coordinator.View) string {
 	sites := fmt.Sprintf("%d/%d sites", connected, len(v.Sites))
 	switch v.Status {
 	case round.StatusProposed:
-		return "waiting for approval by " + strings.Join(v.Waiting, ", ")
+		return "waiting for approval by " + few(v.Waiting)
 	case round.StatusSetup:
-		return fmt.Sprintf("setup, %s", sites)
+		text := fmt.Sprintf("setup, %s", sites)
+		if missing := missingSites(v); len(missing) > 0 {
+			text += ", waiting for " + few(missing)
+		}
+		return text
 	case round.StatusRunning:
-		text := fmt.Sprintf("%s, %s", step(v), sites)
+		text := fmt.Sprintf("%s, %s, %s", step(v), sites, privacy(v))
 		if v.NoiseToSignal != nil {
 			text += fmt.Sprintf(", noise-to-signal %.3f", *v.NoiseToSignal)
 		}
@@ -81,8 +88,25 @@ func describe(v coordinator.View) string {
 		}
 		return text
 	default:
-		return fmt.Sprintf("%s after %d rounds, %d queries", v.Status, v.Round, v.Released)
+		return fmt.Sprintf("%s after %d rounds, %d queries, %s", v.Status, v.Round, v.Released, privacy(v))
 	}
+}
+
+// privacy is the study's bound and how much of it is charged.
+func privacy(v coordinator.View) string {
+	share := 0.0
+	if v.RhoPlanned > 0 {
+		share = 100 * v.Rho / v.RhoPlanned
+	}
+	return fmt.Sprintf("ε = %g (%.0f%% charged)", v.Epsilon, share)
+}
+
+// few names at most five.
+func few(names []string) string {
+	if len(names) > 5 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:5], ", "), len(names)-5)
+	}
+	return strings.Join(names, ", ")
 }
 
 // step says what the open query is for.

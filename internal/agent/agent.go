@@ -212,7 +212,9 @@ func (a *Agent) answer(r request) answer {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.handle(r)
+	said := s.handle(r)
+	s.tell(r, said)
+	return said
 }
 
 // session gives the session of a study that is pending or approved, from memory

@@ -49,6 +49,8 @@ type CreateReply struct {
 type ErrorReply struct {
 	Error string `json:"error"`
 	Bad   bool   `json:"bad_input"`
+	// Again says that nothing was done, since no coordinator leads just now: the same request may be made again.
+	Again bool `json:"again,omitempty"`
 }
 
 // Operator gives the handler of the operator's socket; addresses go into join files.
@@ -166,7 +168,7 @@ func Reply(w http.ResponseWriter, v any, err error) {
 }
 
 func fail(w http.ResponseWriter, err error) {
-	e := ErrorReply{Error: err.Error(), Bad: badInput(err)}
+	e := ErrorReply{Error: err.Error(), Bad: badInput(err), Again: err == ErrNotLeader}
 	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case e.Bad:

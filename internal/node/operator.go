@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -183,9 +185,14 @@ func (n *Node) forwarder() *forwarder {
 		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", n.leaderPeer() },
 		Transport:     f.transport,
 		FlushInterval: -1, // a watch is read as it comes
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			n.log.Warn("the leader was not reached", "error", err)
-			coordinator.Reply(w, nil, coordinator.ErrNotLeader)
+			at, _ := errors.AsType[*net.OpError](err)
+			if r.Method == http.MethodGet || at != nil && at.Op == "dial" {
+				coordinator.Reply(w, nil, coordinator.ErrNotLeader) // nothing was done: the same may be asked again
+				return
+			}
+			coordinator.Reply(w, nil, fmt.Errorf("%w; whether it took the request is not known: look before you repeat it", coordinator.ErrNotLeader))
 		},
 	}
 	return f

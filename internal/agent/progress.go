@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"time"
+
+	"covey/internal/study"
+)
+
+// tell logs where a study stands, for whoever watches `agent run`: after this site's sum has left, until when the
+// other sites are awaited; after a release, how much noise is in it and what of the study's privacy is
+// charged. It reads what is public or planned, nothing of the rows. Called with mu held.
+func (s *session) tell(r request, said answer) {
+	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
+	switch r := r.(type) {
+	case askUpload:
+		if !holds[upload](said) {
+			return
+		}
+		until := s.agent.now().Add(time.Duration(s.plan.Proposal.Spec.Deadlines.Round))
+		log.Info("this site's masked sum is sent; the other sites are awaited", append(s.place(r.Ask.Query), "until", until.UTC().Truncate(time.Second))...)
+	case tellFinal:
+		if _, refused := said.(refusal); refused {
+			return
+		}
+		release, err := study.ParseRelease(r.Final.Encoded)
+		if err != nil || release.Query < 0 || release.Query >= len(s.plan.Queries) {
+			return
+		}
+		fields := append(s.place(release.Query), "sites", len(release.Survivors), "epsilon", s.plan.Proposal.Spec.Epsilon)
+		if e, ok := s.agent.standing(s.plan.Digest); ok && s.plan.Rho > 0 {
+			fields = append(fields, "charged", e.SpentRho/s.plan.Rho)
+		}
+		if release.Kind == study.KindPower {
+			fields = append(fields, "noise_to_signal", s.plan.NoiseToSignal(release))
+		}
+		log.Info("a sum is released", fields...)
+	}
+}
+
+// place says which query and round of how many.
+func (s *session) place(query int) []any {
+	if query < 0 || query >= len(s.plan.Queries) {
+		return nil
+	}
+	q := s.plan.Queries[query]
+	return []any{"query", query + 1, "queries", len(s.plan.Queries), "kind", q.Kind, "round", q.Round + 1, "rounds", s.plan.Rounds}
+}
+
+// holds says whether an answer is of a kind, or a pair that has one.
+func holds[A answer](said answer) bool {
+	if two, ok := said.(pair); ok {
+		return holds[A](two.first) || holds[A](two.second)
+	}
+	_, ok := said.(A)
+	return ok
+}
