@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"errors"
 	"reflect"
 
+	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -104,4 +106,60 @@ func (s *session) added(ask study.Ask) ([]int64, error) {
 		return s.answer(ask)
 	}
 	return a.sum, a.err
+}
+
+// recording is a final result on its way to the disk, and the erasure of its slot. Until the result is there the
+// next query's sum may be made, and nothing else: a crash loses the result, the coordinator
+// sends it again, and nothing of a later query has left. The erasure is waited for by whatever
+// comes after that query's upload.
+type recording struct {
+	query  int
+	done   chan struct{} // closed when err is set
+	err    error         // of the ledger
+	erased chan struct{}
+}
+
+// record writes a query's final result, and erases its slot's secrets, on a goroutine of its
+// own. Called with mu held.
+func (s *session) record(r tellFinal) {
+	w := &recording{query: r.Query, done: make(chan struct{}), erased: make(chan struct{})}
+	s.recording = w
+	s.agent.work.Go(func() {
+		defer close(w.erased)
+		err := s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r.Final))
+		if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
+			// Two signed results of one query: the coordinator's own signatures prove
+			// that it released twice on one charge (promise P3). Ours stays.
+			s.agent.log.Error("the coordinator signed two results of one query; the first is kept", "study", s.plan.Digest, "query", r.Query)
+			err = nil
+		}
+		w.err = err
+		close(w.done)
+		if err == nil {
+			err = s.journal.Erase()
+		}
+		if err != nil {
+			s.store(err)
+		}
+	})
+}
+
+// recorded waits for the result that is on its way to the disk.
+func (s *session) recorded() error {
+	if s.recording == nil {
+		return nil
+	}
+	<-s.recording.done
+	return s.recording.err
+}
+
+// erased waits for the erasure too.
+func (s *session) erased() error {
+	if s.recording == nil {
+		return nil
+	}
+	<-s.recording.erased
+	err := s.recording.err
+	s.recording = nil
+	return err
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // tell logs where a study stands, for whoever watches `agent run`: after this site's sum has left, until when the
-// other sites are awaited; after a release, how much noise is in it and what of the study's privacy is
-// charged. It reads what is public or planned, nothing of the rows. Called with mu held.
+// other sites are awaited. After a release, released tells how much noise is in it and what of the study's
+// privacy is charged. They read what is public or planned, nothing of the rows. Called with mu held.
 func (s *session) tell(r request, said answer) {
 	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
 	switch r := r.(type) {
@@ -18,23 +18,20 @@ func (s *session) tell(r request, said answer) {
 		}
 		until := s.agent.now().Add(time.Duration(s.plan.Proposal.Spec.Deadlines.Round))
 		log.Info("this site's masked sum is sent; the other sites are awaited", append(s.place(r.Ask.Query), "until", until.UTC().Truncate(time.Second))...)
-	case tellFinal:
-		if _, refused := said.(refusal); refused {
-			return
-		}
-		release, err := study.ParseRelease(r.Final.Encoded)
-		if err != nil || release.Query < 0 || release.Query >= len(s.plan.Queries) {
-			return
-		}
-		fields := append(s.place(release.Query), "sites", len(release.Survivors), "epsilon", s.plan.Proposal.Spec.Epsilon)
-		if e, ok := s.agent.standing(s.plan.Digest); ok && s.plan.Rho > 0 {
-			fields = append(fields, "charged", e.SpentRho/s.plan.Rho)
-		}
-		if release.Kind == study.KindPower {
-			fields = append(fields, "noise_to_signal", s.plan.NoiseToSignal(release))
-		}
-		log.Info("a sum is released", fields...)
 	}
+}
+
+// released logs a release that was checked.
+func (s *session) released(release study.Release) {
+	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
+	fields := append(s.place(release.Query), "sites", len(release.Survivors), "epsilon", s.plan.Proposal.Spec.Epsilon)
+	if e, ok := s.agent.standing(s.plan.Digest); ok && s.plan.Rho > 0 {
+		fields = append(fields, "charged", e.SpentRho/s.plan.Rho)
+	}
+	if release.Kind == study.KindPower {
+		fields = append(fields, "noise_to_signal", s.plan.NoiseToSignal(release))
+	}
+	log.Info("a sum is released", fields...)
 }
 
 // place says which query and round of how many.

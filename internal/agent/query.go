@@ -16,6 +16,11 @@ import (
 // the query is the approved plan's next one, its ρ is charged, and the slot was
 // never used; what is computed is on disk before it is sent.
 func (s *session) upload(r askUpload, approval ledger.Approval) answer {
+	if w := s.recording; w != nil && r.Ask.Query <= w.query { // the answer is the result that is being written
+		if err := s.recorded(); err != nil {
+			return refuse(r, s.store(err))
+		}
+	}
 	if no, ok := s.agent.finalRefusal(r); ok {
 		return no
 	}
@@ -47,6 +52,11 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 			s.add(ask) // goes on while the charge is written; what it gives leaves only after it
 			defer s.abandonSum()
 		}
+	}
+	if err := s.recorded(); err != nil {
+		return refuse(r, s.store(err))
+	}
+	if data == "" {
 		if err := s.agent.ledger.Charge(s.plan.Digest, ask.Query, s.plan.Queries[ask.Query].Rho); err != nil {
 			return s.forbidden(r, err)
 		}
@@ -85,6 +95,9 @@ func (s *session) follows(query int) bool {
 	last, ok := s.journal.LatestFinal()
 	if !ok {
 		last = -1
+	}
+	if s.recording != nil { // it is on disk before anything of the query is
+		last = max(last, s.recording.query)
 	}
 	return s.plan.Follows(last, query)
 }
@@ -236,27 +249,11 @@ func (s *session) final(r tellFinal) answer {
 	} else if lost {
 		return s.rolledBack(r, foundFinal)
 	}
-	err = s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r.Final))
-	if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
-		// Two signed results of one query: the coordinator's own signatures prove
-		// that it released twice on one charge (promise P3). Ours stays.
-		log.Error("the coordinator signed two results of one query; the first is kept")
-		return nil
-	}
-	if err != nil {
-		s.store(err)
-		return nil
-	}
-	// The erasure need not be waited for; nothing of the next query depends on it.
-	s.agent.work.Go(func() {
-		if err := s.journal.Erase(); err != nil {
-			s.store(err)
-		}
-	})
+	s.record(r)
 	if s.open != nil && s.open.ask.Query <= r.Query {
 		s.open = nil
 	}
-	log.Info("query released", "round", release.Round, "kind", release.Kind)
+	s.released(release)
 	return nil
 }
 

@@ -30,14 +30,15 @@ type session struct {
 	rows   *local.Rows
 	stored *dataset.Stored // what rows lie in; nil if they are in memory
 
-	sha     [32]byte      // of the file that rows, or the last look at it, came from
-	setup   *secagg.Setup // confirmed by all; nil before
-	checked *secagg.Setup // of the announcements on record, while setup is under way; nil if not looked at yet
-	board   *secagg.Board // of the sparse graph, before it is drawn; nil if not looked at yet
-	attempt uint32        // of setup
-	open    *openQuery    // nil until a query is answered
-	adding  *adding       // of the query under way; nil if none was begun
-	ahead   *ahead        // of the slot that comes next; nil if none was begun
+	sha       [32]byte      // of the file that rows, or the last look at it, came from
+	setup     *secagg.Setup // confirmed by all; nil before
+	checked   *secagg.Setup // of the announcements on record, while setup is under way; nil if not looked at yet
+	board     *secagg.Board // of the sparse graph, before it is drawn; nil if not looked at yet
+	attempt   uint32        // of setup
+	open      *openQuery    // nil until a query is answered
+	recording *recording    // the last final result, until it is on disk
+	adding    *adding       // of the query under way; nil if none was begun
+	ahead     *ahead        // of the slot that comes next; nil if none was begun
 }
 
 // openQuery is the last query that was answered.
@@ -124,6 +125,11 @@ func (s *session) handle(r request) answer {
 			return nil
 		}
 		return refuse(r, study.CodeNotApproved)
+	}
+	if _, ok := r.(askUpload); !ok { // which makes its sum meanwhile
+		if err := s.erased(); err != nil {
+			return refuse(r, s.store(err))
+		}
 	}
 	switch r := r.(type) {
 	case askAnnouncement:

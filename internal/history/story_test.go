@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -104,7 +105,8 @@ func newStory(t testing.TB, vary variation) *story {
 	}
 	spec := study.Spec{
 		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
-		Columns: []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
+		Deadlines: study.Deadlines{Round: study.Duration(time.Minute), Tick: study.Duration(100 * time.Millisecond)}, // of the digest, which draws J
+		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 	}
 	body, err := study.Propose(spec, roster, st.key.Public().(ed25519.PublicKey), [32]byte{1})
 	st.must(err)

@@ -79,7 +79,7 @@ func (s *Spec) tick() Duration {
 	if s.Method != MethodPower {
 		values = max(values, d*(d+1)/2)
 	}
-	t := 5*time.Millisecond + time.Duration(values)*2*time.Microsecond
+	t := time.Millisecond + time.Duration(values)*2*time.Microsecond
 	return min(Duration(t.Round(time.Millisecond)), s.Deadlines.Round)
 }
 

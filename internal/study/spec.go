@@ -152,7 +152,8 @@ type Spec struct {
 	// Dropout is the share of sites that may be away at once, independently of each other, for
 	// which the graph of more than 64 sites is made; 0.1 if not given.
 	Dropout float64 `toml:"dropout,omitempty" json:"dropout,omitempty"`
-	// SpareSlots bounds the retries of the whole study. 0: a quarter of the queries, at least 4.
+	// SpareSlots bounds the retries of the whole study. 0: a quarter of the queries, at least 4; none
+	// where on_dropout is "wait", since a slot that waits is never given up.
 	SpareSlots int `toml:"spare_slots,omitempty" json:"spare_slots,omitempty"`
 	// Missing is "error" or "drop-row".
 	Missing string `toml:"missing" json:"missing"`
@@ -176,7 +177,7 @@ type Deadlines struct {
 	// before the coordinator goes on without a site or says for whom it waits.
 	Round Duration `toml:"round" json:"round"`
 	// Tick: a result leaves a whole number of ticks after its noise began to be drawn, so that
-	// the time that sampling took says nothing. 5 ms and 2 µs a value if not given.
+	// the time that sampling took says nothing. 1 ms and 2 µs a value, in whole ms, if not given.
 	Tick Duration `toml:"tick" json:"tick"`
 }
 

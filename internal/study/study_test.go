@@ -84,8 +84,11 @@ func TestPracticalDefaults(t *testing.T) {
 	if first, last := p.Queries[1], p.Queries[16]; math.Abs(last.Rho/first.Rho-12) > 1e-9 {
 		t.Fatalf("the last round is charged %v times the first, want T", last.Rho/first.Rho)
 	}
-	if p.Slots != 21 {
+	if p.Slots != 17 { // a study that waits gives none up
 		t.Fatalf("%d slots", p.Slots)
+	}
+	if p := mustPlan(t, strings.Replace(minimal, "delta", "on_dropout = \"continue\"\ndelta", 1), 1000, 2000, 3000); p.Slots != 21 {
+		t.Fatalf("%d slots where sites may drop out", p.Slots)
 	}
 }
 

@@ -22,7 +22,7 @@ var signer = ed25519.NewKeyFromSeed(append(make([]byte, 31), 1))
 var stranger = ed25519.NewKeyFromSeed(append(make([]byte, 31), 99))
 
 // private has histograms, five sites and waits for all of them.
-const private = minimal
+var private = strings.Replace(minimal, "delta", "spare_slots = 4\ndelta", 1)
 
 // public has a public radius, goes on without sites and takes four rounds.
 var public = strings.Replace(minimal, "delta", "radius = 3.0\nrounds = 4\non_dropout = \"continue\"\ndelta", 1)
