@@ -29,7 +29,7 @@ func main() {
 // run gives way to the command by replace, which does not come back, or gives nil.
 func run(args, env []string, replace func(path string, args, env []string) error) error {
 	if len(args) < 2 {
-		return errors.New("once FILE COMMAND ARGUMENT...")
+		return errors.New("usage: once FILE COMMAND and its arguments")
 	}
 	_, err := os.Lstat(args[0])
 	if err == nil {
