@@ -313,6 +313,10 @@ func (r *record) due() ([]spot, error) {
 // finishErasures carries out what a crash left due, for one study or, without
 // arguments, for all.
 func (l *Ledger) finishErasures(studies ...[32]byte) error {
+	// One at a time: due looks at keys from within a view, and must not see some zeroed that
+	// the view does not know to be due yet.
+	l.erasing.Lock()
+	defer l.erasing.Unlock()
 	var pending [][32]byte
 	err := l.view(func(tx *bbolt.Tx) error {
 		if studies == nil {

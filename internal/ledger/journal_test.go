@@ -491,3 +491,34 @@ func TestLargeUpload(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }
+
+// TestErasuresSideBySide: results are recorded while the slots of earlier ones are still being erased, and
+// the study ends meanwhile: no erasure takes a key that another one has zeroed for a ledger that is older.
+func TestErasuresSideBySide(t *testing.T) {
+	const slots = 60
+	l, _ := openShadow(t)
+	j := fill(t, l)
+	more := map[int][]byte{}
+	for i := 2; i < slots; i++ {
+		more[i] = []byte{byte(i)}
+	}
+	must(t, j.PutSlots(more))
+	var work sync.WaitGroup
+	for q := range slots {
+		must(t, j.FinalThenErase(q, q, []byte("z")))
+		work.Go(func() {
+			if err := j.Erase(); err != nil {
+				t.Errorf("erasure after query %d: %v", q, err)
+			}
+		})
+	}
+	work.Go(func() {
+		if err := l.Finish(study(1), "completed"); err != nil {
+			t.Errorf("the study's end: %v", err)
+		}
+	})
+	work.Wait()
+	if n := liveItems(t, l, study(1)); n != 0 || l.Err() != nil {
+		t.Errorf("%d items can be opened, %v", n, l.Err())
+	}
+}

@@ -41,6 +41,7 @@ type Ledger struct {
 	db   *bbolt.DB
 	keys *keyFile
 
+	erasing  sync.Mutex // held while finishErasures looks and erases
 	mu       sync.Mutex
 	failed   error // the latched *StoreError, or ErrClosed
 	closed   bool
