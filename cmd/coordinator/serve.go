@@ -25,16 +25,28 @@ type initCmd struct {
 	Name        string   `help:"This coordinator's name among several; 1 if not given, the join file's with --join."`
 	PeerListen  string   `help:"Where other coordinators will connect; without it this one stays alone."`
 	PeerAddress string   `help:"host:port of that port as the others see it."`
+	CACert      string   `name:"ca-cert" placeholder:"FILE" help:"Bring your own CA: its certificate, PEM. It should be for this purpose alone: agents trust it and nothing else."`
+	CAKey       string   `name:"ca-key" placeholder:"FILE" help:"Its key, PKCS #8 PEM, mode 0600. Both are copied into the folder."`
 	Join        string   `placeholder:"FILE" help:"Join the coordinators that gave out this file (coordinator raft add) and take over their keys."`
 }
 
 func (c *initCmd) Run(s *streams) error {
 	config := node.Config{Listen: c.Listen, Addresses: c.Address, Name: c.Name, PeerListen: c.PeerListen, PeerAddress: c.PeerAddress}
-	if c.Join != "" {
+	switch own := c.CACert != "" || c.CAKey != ""; {
+	case own && (c.CACert == "" || c.CAKey == ""):
+		return bad("--ca-cert and --ca-key go together")
+	case own && c.Join != "":
+		return bad("--ca-cert goes without --join: the coordinators that are there have a CA")
+	case c.Join != "":
 		return c.join(s, config)
-	}
-	if err := node.Init(c.Dir, config, time.Now()); err != nil {
-		return err
+	case own:
+		if err := node.InitOwn(c.Dir, config, c.CACert, c.CAKey, time.Now()); err != nil {
+			return err
+		}
+	default:
+		if err := node.Init(c.Dir, config, time.Now()); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(s.stderr, "made %s: keep ca.key and signing.key safe, everything rests on them\n", c.Dir)
 	return c.done(s)

@@ -88,6 +88,16 @@ func (c Config) check() error {
 // that Init refuses and that holds nothing yet worth keeping. Errors:
 // *ConfigError, *pki.NameError, *pki.HostError, *pki.ExistsError.
 func Init(dir string, c Config, now time.Time) error {
+	return c.init(dir, func(hosts []string) error { return pki.Init(dir, hosts, now) })
+}
+
+// InitOwn is Init under a CA that an organization brings, its certificate and its key in PEM files
+// (pki.InitOwn). *pki.FileError says what is wrong with them.
+func InitOwn(dir string, c Config, certFile, keyFile string, now time.Time) error {
+	return c.init(dir, func(hosts []string) error { return pki.InitOwn(dir, certFile, keyFile, hosts, now) })
+}
+
+func (c Config) init(dir string, makeKeys func(hosts []string) error) error {
 	if c.Name == "" {
 		c.Name = DefaultName
 	}
@@ -98,10 +108,7 @@ func Init(dir string, c Config, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if err := pki.Init(dir, hosts, now); err != nil {
+	if err := makeKeys(hosts); err != nil { // it makes dir, once everything is checked
 		return err
 	}
 	return c.write(dir)
