@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"covey/internal/frame"
 )
@@ -29,11 +31,11 @@ func sayVersion(ctx context.Context) context.Context {
 }
 
 // versionedCall is a unary call whose both ends say their version. A coordinator that was
-// not reached has said nothing, and its error stands.
+// not reached has said nothing, and its error stands; one that does not know the call was.
 func versionedCall(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	var said metadata.MD
 	err := invoke(sayVersion(ctx), method, request, reply, conn, append(options, grpc.Header(&said))...)
-	if err == nil || frame.Says(said) {
+	if err == nil || frame.Says(said) || status.Code(err) == codes.Unimplemented {
 		if wrong := checkVersion(said); wrong != nil {
 			return wrong
 		}
