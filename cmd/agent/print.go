@@ -94,7 +94,11 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	printLeaves(w, s.Leaves)
 	fmt.Fprintln(w, "\nRoster (compare the fingerprints by another way than the coordinator)")
 	table(w, func(line func(string, ...any)) {
-		line("  SITE\tUNITS\tKEY\tIN POLICY.PEERS")
+		known := ""
+		if slices.ContainsFunc(s.Roster, func(m agent.RosterLine) bool { return m.Known != "" }) {
+			known = "IN POLICY.PEERS"
+		}
+		line("  SITE\tUNITS\tKEY\t%s", known)
 		for _, m := range s.Roster {
 			name := m.Name
 			if m.Self {

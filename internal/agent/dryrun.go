@@ -51,7 +51,7 @@ func (c *Config) dryRun(spec study.Spec, body []byte) (string, error) {
 	if err != nil {
 		return "", &DataError{d.Name, err}
 	}
-	return fmt.Sprintf("%s: %d numbers in %v; masked they would be %d bytes, %d times in the study. Nothing was sent",
+	return fmt.Sprintf("%s: %d numbers in %v; masked they would be %d bytes, for the first of %d queries. Nothing was sent",
 		ask.Kind, len(sum), time.Since(begun).Round(time.Millisecond), plan.Queries[0].Bytes, len(plan.Queries)), nil
 }
 

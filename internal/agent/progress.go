@@ -40,7 +40,11 @@ func (s *session) place(query int) []any {
 		return nil
 	}
 	q := s.plan.Queries[query]
-	return []any{"query", query + 1, "queries", len(s.plan.Queries), "kind", q.Kind, "round", q.Round + 1, "rounds", s.plan.Rounds}
+	at := []any{"query", query + 1, "queries", len(s.plan.Queries), "kind", q.Kind}
+	if q.Kind == study.KindPower || q.Of == study.KindPower {
+		at = append(at, "round", q.Round+1, "rounds", s.plan.Rounds)
+	}
+	return at
 }
 
 // holds says whether an answer is of a kind, or a pair that has one.

@@ -1,0 +1,150 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/pki"
+	covey "covey/proto/covey/v1"
+)
+
+// direct calls a coordinator without a network.
+type direct struct {
+	authority *pki.Authority
+	vouchers  []pki.Voucher // nil for the CA alone
+	down      bool
+	renewals  int
+}
+
+func (d *direct) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+	return nil, errors.New("no stream")
+}
+
+func (d *direct) Invoke(_ context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {
+	if d.down {
+		return errors.New("down")
+	}
+	var answer proto.Message
+	switch r := args.(type) {
+	case *covey.RenewRequest:
+		certificate, err := d.authority.RenewSite("alpha", r.GetCsr(), time.Now())
+		if err != nil {
+			return err
+		}
+		d.renewals++
+		answer = &covey.RenewResponse{Certificate: certificate}
+	case *covey.StandingRequest:
+		out := &covey.StandingResponse{UnixNanoseconds: time.Now().UnixNano()}
+		for _, v := range d.vouchers {
+			out.Authorities = append(out.Authorities, &covey.Authority{Certificate: v.Certificate, Endorsement: v.Endorsement})
+		}
+		if d.vouchers == nil {
+			out.Authorities = []*covey.Authority{{Certificate: d.authority.CertificatePEM()}}
+		}
+		answer = out
+	default:
+		return fmt.Errorf("%T", r)
+	}
+	proto.Merge(reply.(proto.Message), answer)
+	return nil
+}
+
+// TestRenewalForMonths runs an agent's renewals for 100 days of the bubble's clock: the coordinator is away for ten
+// days at the worst time, and changes its CA later. The certificate is good at every hour, the identity key
+// is the same at the end, and no renewal was made that was not due.
+func TestRenewalForMonths(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		home, dir := filepath.Join(t.TempDir(), "hub"), filepath.Join(t.TempDir(), "alpha")
+		if err := pki.Init(home, nil, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		authority, err := pki.Load(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := pki.NewSiteKeys(dir); err != nil {
+			t.Fatal(err)
+		}
+		site, err := pki.LoadSite(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		csr, err := site.CSR("alpha")
+		if err != nil {
+			t.Fatal(err)
+		}
+		certificate, err := authority.IssueSite("alpha", csr, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := site.SaveCertificate(certificate, authority.CertificatePEM(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte("site = \"alpha\"\ncoordinator = [\"h:1\"]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		config, err := ReadConfig(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := New(Options{Config: config})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		key := bytes.Clone(a.identity)
+		hub := &direct{authority: authority}
+		ctx, cancel := context.WithCancel(t.Context())
+		a.work.Go(func() { a.renewals(ctx, hub) })
+		const day = 24 * time.Hour
+		for hour := range 100 * 24 {
+			switch hour {
+			case 60 * 24: // the first renewal is due
+				hub.down = true
+			case 70 * 24:
+				hub.down = false
+			case 80 * 24:
+				next, err := authority.NewNext(time.Now())
+				if err != nil {
+					t.Fatal(err)
+				}
+				hub.vouchers = []pki.Voucher{next, {Certificate: authority.CertificatePEM()}}
+			case 81 * 24:
+				if err := authority.Promote(); err != nil {
+					t.Fatal(err)
+				}
+				hub.vouchers = []pki.Voucher{{Certificate: authority.CertificatePEM()}}
+			}
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if left := a.site.Certificate().NotAfter.Sub(time.Now()); left < 19*day {
+				t.Fatalf("day %d: %v left", hour/24, left)
+			}
+		}
+		cancel()
+		a.work.Wait()
+		if hub.renewals != 2 { // when the coordinator is back, and for the new CA
+			t.Errorf("%d renewals", hub.renewals)
+		}
+		again, err := pki.LoadSite(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(key, again.Identity()) {
+			t.Error("the identity key changed")
+		}
+		if pki.CAFingerprint(again.Issuer()) != authority.Fingerprint() || len(again.Authorities()) != 1 {
+			t.Errorf("the certificate is not of the new CA, or %d are trusted", len(again.Authorities()))
+		}
+	})
+}
