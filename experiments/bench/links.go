@@ -21,7 +21,7 @@ func linksCommand(f *flag.FlagSet) func() (*report, error) {
 	f.IntVar(&s.rounds, "rounds", 4, "T")
 	repeat := f.Int("repeat", 5, "interleaved studies, of whose queries the median counts")
 	delays := f.String("delays", "0s,20ms,100ms", "one-way delays of the links between agents and coordinator")
-	tick := f.Duration("tick", time.Millisecond, "deadlines.tick: 1ms leaves trips, the default 100ms of a study adds up to that")
+	tick := f.Duration("tick", time.Millisecond, "deadlines.tick: 1ms leaves little but trips")
 	where := f.String("dir", quickest(), "where the folders of the run are made: in memory, fsyncs do not blur the trips")
 	return func() (*report, error) {
 		dir, drop, err := scratch(*where)

@@ -192,8 +192,8 @@ func studyCommand(f *flag.FlagSet) func() (*report, error) {
 	f.IntVar(&s.d, "d", 256, "columns")
 	f.IntVar(&s.rounds, "rounds", 12, "T")
 	repeat := f.Int("repeat", 5, "interleaved repeats, whose median counts")
-	tick := f.Duration("tick", 100*time.Millisecond, "deadlines.tick of the masked study; 100ms is the default of a study")
-	ablate := f.Bool("ablate", true, "also with a tick of 1 ms, on disk and in memory: what ticks and fsyncs cost")
+	tick := f.Duration("tick", 0, "deadlines.tick of the masked study; 0 is the plan's own")
+	ablate := f.Bool("ablate", true, "also with folders in memory: what fsyncs cost")
 	dir := f.String("dir", "", "where the folders of the run are made; the system's temporary folder if not given")
 	profile := f.String("cpuprofile", "", "write a CPU profile of all contestants here")
 	return func() (*report, error) {
@@ -202,13 +202,9 @@ func studyCommand(f *flag.FlagSet) func() (*report, error) {
 			return nil, err
 		}
 		defer c.end()
-		err = c.add(fmt.Sprintf("masked, tick %v", *tick), *tick, false)
-		if *ablate && err == nil {
-			if err = c.add("masked, tick 1ms", time.Millisecond, false); err == nil {
-				if quickest() != "" {
-					err = c.add("masked, tick 1ms, folders in memory", time.Millisecond, true)
-				}
-			}
+		err = c.add("masked", *tick, false)
+		if *ablate && err == nil && quickest() != "" {
+			err = c.add("masked, folders in memory", *tick, true)
 		}
 		if err != nil {
 			return nil, err

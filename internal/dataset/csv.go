@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // csvTable is a CSV file whose header was read.
@@ -12,6 +11,7 @@ type csvTable struct {
 	*lines
 	src    *source
 	names  []string
+	places map[string]int // of the names
 	blanks int // line of the first blank line since the last record; 0: none
 }
 
@@ -47,6 +47,10 @@ func openCSV(src *source, in io.Reader) (*csvTable, error) {
 		// By position: without a header line the "name" is a value.
 		return nil, &Error{File: t.path, Row: 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1)}
 	}
+	t.places = make(map[string]int, len(t.names))
+	for j, name := range t.names {
+		t.places[name] = j
+	}
 	return t, nil
 }
 
@@ -67,8 +71,8 @@ func (t *csvTable) word() string     { return "line" }
 
 // find gives the index in a record of a column.
 func (t *csvTable) find(name string) (int, error) {
-	at := slices.Index(t.names, name)
-	if at < 0 {
+	at, ok := t.places[name]
+	if !ok {
 		reason := fmt.Sprintf("none of the header's %d fields has this name", len(t.names))
 		if len(t.names) == 1 {
 			reason = "the header is one field of another name; fields are separated by commas"

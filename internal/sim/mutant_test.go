@@ -29,9 +29,9 @@ var mutants = []mutant{
 		{"internal/coordinator/release.go", "noise.NewKeyed(key)", "rand.Reader"},
 	}, "TestO6RestoredBackup/opening-before/released-after", "one-release"},
 	{"charge after release", []edit{
-		{"internal/agent/query.go", "	if data == \"\" {\n", "	if false {\n"},
+		{"internal/agent/query.go", "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
 		{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
-		{"internal/agent/query.go", "	err = s.journal.Final(", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	err = s.journal.Final("},
+		{"internal/agent/query.go", "	s.record(r)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r)\n"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
 		{"internal/round/step.go", "		if waits || subset(s.wanted(), uploaded) {\n			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})",
@@ -52,6 +52,7 @@ var mutants = []mutant{
 		{"internal/agent/query.go", "s.journal.Signed(ask.Slot); ok {", "s.journal.Signed(ask.Slot); ok && false {"},
 	}, "TestO6RestoredBackup/survivors-before/released-before", "one-opening-per-query"},
 	{"the sum in the log", []edit{
+		{"internal/coordinator/release.go", "	\"errors\"\n", "	\"errors\"\n	\"fmt\"\n"},
 		{"internal/coordinator/release.go", "	values := p.Queries[e.Ask.Query].Values\n", "	values := p.Queries[e.Ask.Query].Values\n	show(sum)\n"},
 		{"internal/coordinator/release.go", "// lift gives", "func show(sum []uint64) { leak(fmt.Sprint(sum)) }\n\n// lift gives"},
 		{"internal/coordinator/coordinator.go", "	c.machine.leader = c\n", "	c.machine.leader = c\n	leak = func(text string) { c.log.Debug(text) }\n"},
