@@ -4,6 +4,6 @@ package frame
 
 // A build from after the next change of the protocol, for tests of the refusal.
 const (
-	Protocol       = 3
-	OldestProtocol = 3
+	Protocol       = 4
+	OldestProtocol = 4
 )

@@ -4,6 +4,7 @@ package deploy
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,7 +120,7 @@ func TestRefusedVersions(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, want := range []string{"covey-agent/", "covey-coordinator/", "1.0.0", "2.0.0", "protocol 2", "protocol 3", "upgrade the " + upgrade} {
+			for _, want := range []string{"covey-agent/", "covey-coordinator/", "1.0.0", "2.0.0", fmt.Sprint("protocol ", frame.Protocol), fmt.Sprint("protocol ", frame.Protocol+1), "upgrade the " + upgrade} {
 				if !strings.Contains(s.LinkError, want) {
 					return &missing{want, s.LinkError}
 				}
@@ -151,9 +152,6 @@ func TestRefusedVersions(t *testing.T) {
 	f.sites[2].thaw()
 	f.connected(3)
 	f.completed("waits")
-	if frame.Protocol != 2 {
-		t.Error("the numbers above are those of protocol 2")
-	}
 }
 
 type missing struct{ what, where string }
