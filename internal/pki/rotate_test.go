@@ -237,3 +237,16 @@ func TestRejoin(t *testing.T) {
 		t.Error("it is not in where it joined, or still where it was, or with another key")
 	}
 }
+
+// TestTrustKeepsItsOwn: the CA that a site's certificate is of stays until the certificate is renewed, or the
+// folder would not load.
+func TestTrustKeepsItsOwn(t *testing.T) {
+	a := newAuthority(t)
+	s := member(t, a, "north")
+	if _, err := s.Trust(vouched(t, a)[:1], start); err != nil {
+		t.Fatal(err)
+	}
+	if again := reload(t, s.dir); len(again.Authorities()) != 2 || !again.Issuer().Equal(a.CA()) {
+		t.Errorf("%d are trusted", len(again.Authorities()))
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"covey/internal/coordinator"
+	"covey/internal/node"
+)
+
+// TestMomentWithoutLeader: a request that did nothing since no coordinator leads is made again; one that may have
+// been taken is not.
+func TestMomentWithoutLeader(t *testing.T) {
+	dir, err := os.MkdirTemp("", "covey") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, node.ConfigFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, node.SocketFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]int{}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls[r.URL.Path]++
+		switch {
+		case r.URL.Path == "/unsure":
+			coordinator.Reply(w, nil, errors.Join(coordinator.ErrNotLeader, errors.New("whether it was taken is not known")))
+		case calls[r.URL.Path] < 3:
+			coordinator.Reply(w, nil, coordinator.ErrNotLeader)
+		default:
+			coordinator.Reply(w, struct{}{}, nil)
+		}
+	})}
+	go server.Serve(l) // ends with Close
+	defer server.Close()
+	c, err := dataFlag{Data: dir}.client(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.do("POST", "/elected", nil, nil); err != nil || calls["/elected"] != 3 {
+		t.Errorf("%v after %d calls, want the third to do it", err, calls["/elected"])
+	}
+	if err := c.do("POST", "/unsure", nil, nil); err == nil || calls["/unsure"] != 1 {
+		t.Errorf("%v after %d calls, want an error after one", err, calls["/unsure"])
+	}
+}
