@@ -12,7 +12,7 @@ type csvTable struct {
 	src    *source
 	names  []string
 	places map[string]int // of the names
-	blanks int // line of the first blank line since the last record; 0: none
+	blanks int            // line of the first blank line since the last record; 0: none
 }
 
 // openCSV reads the header.
