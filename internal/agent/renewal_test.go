@@ -59,11 +59,12 @@ func (d *direct) Invoke(_ context.Context, _ string, args, reply any, _ ...grpc.
 	return nil
 }
 
-// TestRenewalForMonths runs an agent's renewals for 100 days of the bubble's clock: the coordinator is away for ten
+// TestRenewalForMonths runs an agent's renewals for 40 days of the bubble's clock, from the 50th of its certificate on: the coordinator is away for ten
 // days at the worst time, and changes its CA later. The certificate is good at every hour, the identity key
 // is the same at the end, and no renewal was made that was not due.
 func TestRenewalForMonths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const day = 24 * time.Hour
 		home, dir := filepath.Join(t.TempDir(), "hub"), filepath.Join(t.TempDir(), "alpha")
 		if err := pki.Init(home, nil, time.Now()); err != nil {
 			t.Fatal(err)
@@ -83,7 +84,7 @@ func TestRenewalForMonths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		certificate, err := authority.IssueSite("alpha", csr, time.Now())
+		certificate, err := authority.IssueSite("alpha", csr, time.Now().Add(-50*day))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,20 +107,19 @@ func TestRenewalForMonths(t *testing.T) {
 		hub := &direct{authority: authority}
 		ctx, cancel := context.WithCancel(t.Context())
 		a.work.Go(func() { a.renewals(ctx, hub) })
-		const day = 24 * time.Hour
-		for hour := range 100 * 24 {
+		for hour := range 40 * 24 {
 			switch hour {
-			case 60 * 24: // the first renewal is due
+			case 10 * 24: // the first renewal is due
 				hub.down = true
-			case 70 * 24:
+			case 20 * 24:
 				hub.down = false
-			case 80 * 24:
+			case 30 * 24:
 				next, err := authority.NewNext(time.Now())
 				if err != nil {
 					t.Fatal(err)
 				}
 				hub.vouchers = []pki.Voucher{next, {Certificate: authority.CertificatePEM()}}
-			case 81 * 24:
+			case 31 * 24:
 				if err := authority.Promote(); err != nil {
 					t.Fatal(err)
 				}
