@@ -69,7 +69,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	exited, code := false, exitOK
 	parser, err := kong.New(&c,
 		kong.Name("coordinator"),
-		kong.Description("The middle of a Covey federation. Data goes to stdout, prose to stderr. Exit status: 0 done, 1 failed, 2 bad input."),
+		kong.Description("The middle of a Covey federation. Exit status: 0 done, 1 failed, 2 bad input. Data goes to stdout, prose to stderr."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(status int) { exited, code = true, status }),
 		kong.UsageOnError(),
