@@ -133,7 +133,7 @@ func TestSampleConfig(t *testing.T) {
 	for _, line := range strings.Split(string(text), "\n") {
 		bare, commented := strings.CutPrefix(line, "# ")
 		switch {
-		case commented && (strings.Contains(bare, " = ") || strings.HasPrefix(bare, "[[")):
+		case commented && (strings.Contains(bare, " = ") || strings.HasPrefix(bare, "[")):
 			line = bare
 		case strings.HasPrefix(line, `approve = "ask"`):
 			line = `approve = "within-limits"`

@@ -37,7 +37,10 @@ func TestLateUploadStaysOut(t *testing.T) {
 				f.sites[4].mute = muteUploads
 				f.untilIn(0, 1, 2, 3)
 				// U is proposed, and the log takes its time.
-				f.log.gate = make(chan struct{})
+				gate := make(chan struct{})
+				f.log.mu.Lock()
+				f.log.gate = gate
+				f.log.mu.Unlock()
 				time.Sleep(2 * time.Second)
 				synctest.Wait()
 				f.sites[4].mute = nil
@@ -51,7 +54,7 @@ func TestLateUploadStaysOut(t *testing.T) {
 				if len(committed) == 5 { // another leader's, that came first
 					f.c.machine.Apply(entryLine(t, round.Entry{Study: f.plan.Digest, Kind: round.EntrySurvivors, Survivors: committed}))
 				}
-				close(f.log.gate)
+				close(gate)
 				if v := f.finish(); v.Status != round.StatusCompleted {
 					t.Fatalf("%+v", v)
 				}

@@ -96,6 +96,9 @@ func codes(t *testing.T) map[string]string {
 					continue
 				}
 				for i, id := range v.Names {
+					if strings.HasPrefix(id.Name, "Check") { // of agent check: docs/commands.md, and a test of internal/agent
+						continue
+					}
 					literal, ok := v.Values[i].(*ast.BasicLit)
 					if !ok {
 						t.Errorf("%s: %s is no literal", path, id.Name)

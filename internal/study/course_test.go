@@ -131,7 +131,7 @@ func runStudy(t *testing.T, text string, wide bool) (*Plan, []byte, []Release, [
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := Propose(spec, roster(40_000, 50_000, 60_000, 70_000, 80_000), signer.Public().(ed25519.PublicKey), [32]byte{7})
+	body, err := Propose(spec, roster(40_000, 50_000, 60_000, 70_000, 80_000), signer.Public().(ed25519.PublicKey), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}

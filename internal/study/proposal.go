@@ -64,8 +64,9 @@ type Member struct {
 	Units int `toml:"units" json:"units"`
 }
 
-// ProposalVersion is the version of the proposal's form.
-const ProposalVersion = 1
+// ProposalVersion is the version of a proposal that is made now. Those of version 1 are read
+// as they always were: what a proposal means never changes. In version 2 a study that waits has no spare slots.
+const ProposalVersion = 2
 
 // Proposal is a Spec with everything filled in that a site approves: the
 // roster with its keys and counts, the coordinator's signing key and a nonce
@@ -131,8 +132,8 @@ func Parse(body []byte) (Proposal, error) {
 	if err := decode(body, &p); err != nil {
 		return Proposal{}, err
 	}
-	if p.Version != ProposalVersion {
-		return Proposal{}, fieldError("version", "must be %d, got %d", ProposalVersion, p.Version)
+	if p.Version < 1 || p.Version > ProposalVersion {
+		return Proposal{}, fieldError("version", "must be in 1..%d, got %d", ProposalVersion, p.Version)
 	}
 	if len(p.Nonce) != 32 {
 		return Proposal{}, fieldError("nonce", "must be 32 bytes")

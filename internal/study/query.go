@@ -262,7 +262,8 @@ func (p *Plan) setSlots() error {
 	queries := count[""] + max(count[MethodPower], count[MethodCovariance])
 	p.Rho = rho[""] + max(rho[MethodPower], rho[MethodCovariance])
 	spare := p.Proposal.Spec.SpareSlots
-	if spare == 0 && p.Proposal.Spec.OnDropout != DropoutWait { // a study that waits gives no slot up
+	waits := p.Proposal.Spec.OnDropout == DropoutWait && p.Proposal.Version >= 2 // and gives no slot up
+	if spare == 0 && !waits {
 		spare = max(4, queries/4)
 	}
 	p.Slots = queries + spare
