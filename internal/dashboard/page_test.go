@@ -49,6 +49,10 @@ func TestPageOfAStudy(t *testing.T) {
 	if v := f.finish(digest); v.Status != round.StatusCompleted {
 		t.Fatalf("%+v", v)
 	}
+	f.until("the other coordinator is tried", func() bool {
+		_, text := f.get(leader, "/")
+		return strings.Contains(text, "none more may fail")
+	})
 	path := "/studies/" + digest.String()
 	code, text := f.get(leader, path)
 	if code != http.StatusOK {
