@@ -187,6 +187,7 @@ func (s *testSite) start() {
 
 // restart loses everything but the data directory.
 func (s *testSite) restart() {
+	s.agent.work.Wait() // as Run does before the ledger is closed
 	s.t.Helper()
 	if err := s.agent.Close(); err != nil {
 		s.t.Fatal(err)
