@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +21,7 @@ import (
 
 // direct calls a coordinator without a network.
 type direct struct {
+	mu        sync.Mutex // over all below, the authority's own state too
 	authority *pki.Authority
 	vouchers  []pki.Voucher // nil for the CA alone
 	down      bool
@@ -31,6 +33,8 @@ func (d *direct) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.Ca
 }
 
 func (d *direct) Invoke(_ context.Context, _ string, args, reply any, _ ...grpc.CallOption) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.down {
 		return errors.New("down")
 	}
@@ -108,6 +112,7 @@ func TestRenewalForMonths(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a.work.Go(func() { a.renewals(ctx, hub) })
 		for hour := range 40 * 24 {
+			hub.mu.Lock()
 			switch hour {
 			case 10 * 24: // the first renewal is due
 				hub.down = true
@@ -125,6 +130,7 @@ func TestRenewalForMonths(t *testing.T) {
 				}
 				hub.vouchers = []pki.Voucher{{Certificate: authority.CertificatePEM()}}
 			}
+			hub.mu.Unlock()
 			time.Sleep(time.Hour)
 			synctest.Wait()
 			if left := time.Until(a.site.Certificate().NotAfter); left < 19*day {
