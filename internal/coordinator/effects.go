@@ -134,7 +134,7 @@ func (c *Coordinator) propose(e round.Entry) {
 
 // verify checks all announcements, and with them makes the session's setup.
 func (c *Coordinator) verify(digest study.Digest, s *session, announcements [][]byte) {
-	cfg, term := config(s.plan, s.state.Attempt), c.term
+	cfg, term := s.plan.Setup(s.state.Attempt), c.term
 	c.background(func() {
 		var setup *secagg.Setup
 		var board *secagg.Board

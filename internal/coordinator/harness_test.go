@@ -63,6 +63,10 @@ type federation struct {
 	sites []*fakeSite
 	plan  *study.Plan
 	sent  []sentMessage // to sites, in order
+
+	// What every site of the sparse graph finds alike, once for all of them.
+	board *secagg.Board
+	drawn *secagg.Setup
 }
 
 type sentMessage struct {
@@ -108,10 +112,11 @@ func newFederation(t *testing.T, sites int, change func(*study.Spec)) *federatio
 		t.Fatal(err)
 	}
 	f.restart(NewMachine(), nil)
+	digits := len(fmt.Sprint(sites - 1)) // a roster is in the order of its names
 	for i := range sites {
 		seed := sha256.Sum256(fmt.Appendf(nil, "site %d", i))
 		s := &fakeSite{
-			index: i, name: fmt.Sprintf("site-%d", i), identity: ed25519.NewKeyFromSeed(seed[:]),
+			index: i, name: fmt.Sprintf("site-%0*d", digits, i), identity: ed25519.NewKeyFromSeed(seed[:]),
 			uploads: map[int][]byte{}, signed: map[int]*covey.Refusal{}, finals: map[int]*covey.Final{},
 		}
 		s.vector = s.sum
@@ -288,7 +293,7 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 			Study: digest[:], Verdict: covey.Verdict_VERDICT_APPROVED,
 			Signature: study.SignDecision(s.identity, digest, study.DecisionApproved, "")}}}}
 	case *covey.CoordinatorMessage_Announce:
-		cfg := config(f.plan, b.Announce.GetAttempt())
+		cfg := f.plan.Setup(b.Announce.GetAttempt())
 		if s.secrets == nil {
 			sec, err := secagg.NewSecrets(cfg)
 			must(err)
@@ -298,16 +303,33 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 		must(err)
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
 			Study: b.Announce.GetStudy(), Signed: raw}}}}
+	case *covey.CoordinatorMessage_Reveal:
+		if f.board == nil {
+			var err error
+			f.board, err = secagg.VerifyHeads(f.plan.Setup(0), b.Reveal.GetAnnouncements())
+			must(err)
+		}
+		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Nonce{Nonce: &covey.Nonce{
+			Study: b.Reveal.GetStudy(), Nonce: f.plan.Setup(0).Nonce(s.index, *s.secrets)}}}}
 	case *covey.CoordinatorMessage_Deal:
 		var err error
-		s.setup, err = secagg.Verify(config(f.plan, 0), b.Deal.GetAnnouncements())
-		must(err)
+		switch {
+		case f.board == nil:
+			s.setup, err = secagg.Verify(f.plan.Setup(0), b.Deal.GetAnnouncements())
+			must(err)
+		case f.drawn == nil:
+			f.drawn, err = f.board.Draw(b.Deal.GetNonces())
+			must(err)
+			fallthrough
+		default:
+			s.setup = f.drawn
+		}
 		boxes, err := s.setup.Deal(s.index, *s.secrets)
 		must(err)
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: b.Deal.GetStudy(), Boxes: boxes}}}}
 	case *covey.CoordinatorMessage_Confirm:
 		var err error
-		s.held, err = s.setup.Receive(s.index, *s.secrets, b.Confirm.GetBoxes(), nil)
+		s.held, err = s.setup.Receive(s.index, *s.secrets, b.Confirm.GetBoxes(), b.Confirm.GetBodies())
 		must(err)
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
 			Study: b.Confirm.GetStudy(), Signature: s.setup.Confirm(s.identity, s.index)}}}}

@@ -31,7 +31,7 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 			released, err = release(s.plan, e, q, sum, opening, func() { began = c.now() })
 		}
 		if needed, ok := errors.AsType[*secagg.BodyError](err); ok {
-			c.wanted(term, digest, s, needed.Dealer, e, sum, opening)
+			c.lacking(term, digest, s, needed.Dealer, e, sum, opening)
 			return
 		}
 		if bad, ok := errors.AsType[*secagg.SiteError](err); ok && opening.Helpers() < helpers {
@@ -76,26 +76,22 @@ func (c *Coordinator) unshared(term int, digest study.Digest, s *session, site i
 	c.step(digest, s.state, round.Unshared{Site: site, Query: e.Ask.Query, Slot: e.Ask.Slot})
 }
 
-// wanted goes on with an opening that needs a dealer's commitments: from memory, or from the
+// lacking goes on with an opening that needs a dealer's commitments: from memory, or from the
 // dealer, which sends its announcement as often as it is asked.
-func (c *Coordinator) wanted(term int, digest study.Digest, s *session, dealer int, e round.Open, sum []uint64, opening *secagg.Opening) {
+func (c *Coordinator) lacking(term int, digest study.Digest, s *session, dealer int, e round.Open, sum []uint64, opening *secagg.Opening) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	if !c.leading || c.term != term || !s.current(e.Ask.Query, e.Ask.Slot) {
 		return
 	}
 	s.giveBack(e.Ask.Query, e.Ask.Slot, sum, opening)
+	c.step(digest, s.state, round.BodyMissing{Site: dealer, Query: e.Ask.Query, Slot: e.Ask.Slot})
 	if s.bodies != nil && s.bodies[dealer] != nil {
-		opening.Commit(dealer, s.bodies[dealer])
-		c.step(digest, s.state, round.Unshared{Site: -1, Query: e.Ask.Query, Slot: e.Ask.Slot})
+		s.commit(dealer)
+		c.step(digest, s.state, round.BodyFound{Site: dealer, Query: e.Ask.Query, Slot: e.Ask.Slot})
 		return
 	}
-	if s.wanting == nil {
-		s.wanting = map[int]bool{}
-	}
-	s.wanting[dealer] = true
 	c.log.Warn("a share is wrong; its dealer's commitments are needed to find whose", "study", digest, "dealer", s.plan.Proposal.Roster[dealer].Name)
-	c.send(digest, s, round.Send{Site: dealer, Message: round.AskAnnouncement{Attempt: s.state.Attempt}})
 }
 
 // release opens the sum of U's uploads, in place, and adds its one noise. The noise is a

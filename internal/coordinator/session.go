@@ -21,10 +21,9 @@ type session struct {
 	plan  *study.Plan
 	setup *secagg.Setup // nil until the announcements are checked and the graph is drawn
 	// On the sparse graph: the heads before the graph is drawn, the announcements' bodies by
-	// site where they are at hand, and those that the open slot's opening waits for.
-	board   *secagg.Board
-	bodies  [][]byte
-	wanting map[int]bool
+	// site where they are at hand.
+	board  *secagg.Board
+	bodies [][]byte
 
 	sites       map[string]int // roster indices, by name
 	query, slot int
@@ -60,15 +59,12 @@ func (s *session) fault(site int, code study.Code) {
 	}
 }
 
-// config is what the setup of a study binds.
-func config(p *study.Plan, attempt uint32) secagg.Config { return p.Setup(attempt) }
-
 // turn forgets the slot before, when the open slot is another.
 func (s *session) turn() {
 	if s.in == nil || s.query != s.state.Query || s.slot != s.state.Slot {
 		s.query, s.slot = s.state.Query, s.state.Slot
 		s.in, s.sum, s.late, s.settled = make([]bool, s.plan.Thresholds.Sites), nil, nil, false
-		s.opening, s.taken, s.asked, s.encoded, s.releasing, s.wanting = nil, false, nil, map[string][]byte{}, nil, nil
+		s.opening, s.taken, s.asked, s.encoded, s.releasing = nil, false, nil, map[string][]byte{}, nil
 	}
 }
 
@@ -106,7 +102,7 @@ func (s *session) restore() error {
 	if s.setup != nil || s.state.Announcements == nil {
 		return nil
 	}
-	setup, err := secagg.Restore(config(s.plan, s.state.Attempt), s.state.Announcements, s.state.Nonces, s.state.Confirmations)
+	setup, err := secagg.Restore(s.plan.Setup(s.state.Attempt), s.state.Announcements, s.state.Nonces, s.state.Confirmations)
 	s.setup = setup
 	return err
 }
@@ -129,7 +125,7 @@ func (s *session) announced(site int, attempt uint32, signed []byte) round.Event
 	if !s.plan.Thresholds.Sparse() {
 		return round.Announced{Site: site, Attempt: attempt, Signed: signed}
 	}
-	head, body, err := config(s.plan, attempt).Split(site, signed)
+	head, body, err := s.plan.Setup(attempt).Split(site, signed)
 	if err != nil {
 		s.fault(site, study.CodeBadAnnouncement)
 		return nil
@@ -137,27 +133,37 @@ func (s *session) announced(site int, attempt uint32, signed []byte) round.Event
 	if s.bodies == nil {
 		s.bodies = make([][]byte, s.plan.Thresholds.Sites)
 	}
-	if s.setup != nil { // running: the head is on record, and this is for an opening that waits for the body
-		return s.committed(site, head, body)
+	switch s.state.Status {
+	case round.StatusSetup:
+		if s.bodies[site] == nil { // the first counts, as its head does
+			s.bodies[site] = body
+		}
+		return round.Announced{Site: site, Attempt: attempt, Signed: head}
+	case round.StatusRunning:
+		return s.found(site, head, body)
 	}
-	if s.bodies[site] == nil {
-		s.bodies[site] = body
-	}
-	return round.Announced{Site: site, Attempt: attempt, Signed: head}
+	return nil
 }
 
-// committed takes a body that was asked for, and lets the opening go on.
-func (s *session) committed(site int, head, body []byte) round.Event {
+// found takes a body that the opening may wait for; its head is on record.
+func (s *session) found(site int, head, body []byte) round.Event {
 	if !bytes.Equal(head, s.state.Announcements[site]) {
 		s.fault(site, study.CodeBadAnnouncement)
 		return nil
 	}
 	s.bodies[site] = body
-	if !s.wanting[site] {
-		return nil
+	s.commit(site)
+	return round.BodyFound{Site: site, Query: s.state.Query, Slot: s.state.Slot}
+}
+
+// commit gives a body to the opening, if it is not out of hand just now.
+func (s *session) commit(dealer int) {
+	if s.opening == nil {
+		return
 	}
-	delete(s.wanting, site)
-	return round.Unshared{Site: -1, Query: s.query, Slot: s.slot}
+	if err := s.opening.Commit(dealer, s.bodies[dealer]); err != nil {
+		s.fault(dealer, study.CodeBadAnnouncement)
+	}
 }
 
 // revealed checks a site's nonce.

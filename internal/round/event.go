@@ -76,8 +76,13 @@ type (
 	// Shared says that the leader holds a site's shares, checked.
 	Shared struct{ Site, Query, Slot int }
 	// Unshared says that a site's shares turned out to be wrong when the sum was opened, and
-	// count for nothing; or, with Site -1, that the opening can be tried again.
+	// count for nothing.
 	Unshared struct{ Site, Query, Slot int }
+	// BodyMissing says that the opening waits for the rest of a dealer's announcement, which only its holders were
+	// given, to find out whose share is wrong.
+	BodyMissing struct{ Site, Query, Slot int }
+	// BodyFound says that it is here.
+	BodyFound struct{ Site, Query, Slot int }
 	// OpenFailed says that the sum of the open slot was not released.
 	OpenFailed struct {
 		Query, Slot int
@@ -125,6 +130,8 @@ func (Forgotten) event()     {}
 func (Signed) event()        {}
 func (Shared) event()        {}
 func (Unshared) event()      {}
+func (BodyMissing) event()   {}
+func (BodyFound) event()     {}
 func (OpenFailed) event()    {}
 func (Refused) event()       {}
 func (Adopt) event()         {}

@@ -156,6 +156,9 @@ func (p *prompter) query() {
 		}
 		return
 	}
+	if l.lacking[i] { // the stamp is none of the setup's
+		p.send(askAnnouncement, 1+stamp, func() Message { return AskAnnouncement{s.Attempt} })
+	}
 	if !l.shared[i] {
 		p.send(askShares, stamp, func() Message { return AskShares{s.Query, s.Slot, s.Survivors, s.Certificate} })
 	}

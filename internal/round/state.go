@@ -85,6 +85,7 @@ type live struct {
 	held      [][]int         // by site, a U that it signed in the open slot before this leader knew of one
 	spent     []bool          // by site: it sent shares in an earlier slot of the open query, so that no later one can have it
 	shared    []bool          // by site
+	lacking   []bool          // by dealer: the opening waits for the rest of its announcement
 	opening   bool            // Open is under way, or has failed
 	failure   study.Code      // why it failed
 	overdue   bool            // the open slot's upload deadline has passed
@@ -115,7 +116,7 @@ func (l *live) reset(sites int) {
 }
 
 func (l *live) resetSlot(sites int) {
-	l.uploaded, l.shared = make([]bool, sites), make([]bool, sites)
+	l.uploaded, l.shared, l.lacking = make([]bool, sites), make([]bool, sites), make([]bool, sites)
 	l.signed = make([][]byte, sites)
 	l.held, l.spent = make([][]int, sites), make([]bool, sites)
 	l.opening, l.failure, l.overdue, l.stalled = false, "", false, false
@@ -191,6 +192,8 @@ func (s *State) awaits(i int) bool {
 			return true
 		case s.Certificate == nil:
 			return l.signed[i] == nil && s.graph().Signs(i)
+		case slices.Contains(l.lacking, true):
+			return l.lacking[i]
 		default:
 			return !l.shared[i]
 		}

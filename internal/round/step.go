@@ -87,10 +87,17 @@ func (s *State) observe(e Event) {
 		// had its say.
 		if s.open(e.Query, e.Slot) && s.Certificate != nil {
 			l.askAgain(askShares)
-			if l.opening = false; e.Site >= 0 {
-				l.asked[e.Site][askShares] = 1 + e.Slot
-				l.shared[e.Site] = false
-			}
+			l.asked[e.Site][askShares] = 1 + e.Slot
+			l.shared[e.Site], l.opening = false, false
+		}
+	case BodyMissing:
+		if s.open(e.Query, e.Slot) {
+			l.lacking[e.Site] = true
+		}
+	case BodyFound:
+		if s.open(e.Query, e.Slot) && s.Certificate != nil && l.lacking[e.Site] {
+			l.askAgain(askShares) // of those whose shares came while the opening was under way
+			l.lacking[e.Site], l.opening = false, false
 		}
 	case OpenFailed:
 		if s.open(e.Query, e.Slot) {

@@ -2,6 +2,7 @@ package secagg
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"slices"
 
@@ -83,8 +84,14 @@ func (s *Setup) NewOpening(q Query, u Survivors) (*Opening, error) {
 }
 
 // Commit gives the opening a dealer's body, on the sparse graph: with it, wrong shares of that dealer's secrets are
-// found. Without it, Unmask says that it is needed (*BodyError).
-func (o *Opening) Commit(dealer int, body []byte) { o.bodies[dealer] = body }
+// found. Without it, Unmask says that it is needed (*BodyError). A *SiteError is a body that is not the dealer's.
+func (o *Opening) Commit(dealer int, body []byte) error {
+	if !o.s.cfg.sparse() || dealer < 0 || dealer >= o.s.cfg.sites() || sha256.Sum256(body) != o.s.sites[dealer].body {
+		return siteError(dealer, "the commitments are not those of the announcement's head")
+	}
+	o.bodies[dealer] = body
+	return nil
+}
 
 // revealed is which of the dealer's secrets this opening reveals: the commitments to it.
 func (o *Opening) revealed(j int, a *announced) commitment {
@@ -269,8 +276,7 @@ func (o *Opening) blame(j int, shares []placed) error {
 		}
 		var err error
 		if dealer, err = o.s.commitments(j, body); err != nil {
-			delete(o.bodies, j)
-			return &BodyError{j}
+			return &SiteError{j, err} // its holders confirmed it in the setup: they are all corrupt
 		}
 	}
 	for _, p := range shares {

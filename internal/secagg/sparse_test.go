@@ -204,12 +204,16 @@ func TestSparseWrongShare(t *testing.T) {
 	if err := o.Unmask(sum); !errors.As(err, &asked) || asked.Dealer != 20 || !slices.Equal(sum, masked) {
 		t.Fatalf("a wrong share of site 20's secret gave %v", err)
 	}
-	o.Commit(20, g.bodies[21])
-	if err := o.Unmask(sum); !errors.As(err, &asked) {
+	var bad *SiteError
+	if err := o.Commit(20, g.bodies[21]); !errors.As(err, &bad) || bad.Site != 20 {
 		t.Fatalf("another site's body was believed: %v", err)
 	}
-	o.Commit(20, g.bodies[20])
-	var bad *SiteError
+	if err := o.Unmask(sum); !errors.As(err, &asked) {
+		t.Fatalf("want the body of site 20, got %v", err)
+	}
+	if err := o.Commit(20, g.bodies[20]); err != nil {
+		t.Fatal(err)
+	}
 	if err := o.Unmask(sum); !errors.As(err, &bad) || bad.Site != liar || !slices.Equal(sum, masked) {
 		t.Fatalf("want site %d named, got %v", liar, err)
 	}
