@@ -1,0 +1,159 @@
+package agent
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/status"
+
+	"covey/internal/ledger"
+	"covey/internal/pki"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// entropyDir is in the environment of the process of TestNoEntropyNoAnnouncement, which is this
+// test binary: the agent's folder.
+const entropyDir = "COVEY_TEST_ENTROPY_FOLDER"
+
+// failing is a random source that has run dry.
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("no entropy") }
+
+// TestMain is this package's, so that the process of this test runs nothing else.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(entropyDir); dir != "" {
+		runAgentUntilDry(dir)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// runAgentUntilDry runs the agent of a folder; a line on stdin takes its random source away.
+func runAgentUntilDry(dir string) {
+	config, err := ReadConfig(dir)
+	if err == nil {
+		var a *Agent
+		if a, err = New(Options{Config: config}); err == nil {
+			go func() {
+				bufio.NewReader(os.Stdin).ReadString('\n')
+				rand.Reader = failing{} // no call of ours is under way: the test asks for nothing meanwhile
+				fmt.Println("dry")
+			}()
+			err = a.Run(context.Background())
+		}
+	}
+	fmt.Println("went on:", err)
+}
+
+// TestNoEntropyNoAnnouncement takes the random source from an agent, a process of its own on a
+// real link, after it has approved a study and before it is asked for its keys, from which masks and its
+// share of the noise come too. It ends; its link carries nothing more, its ledger holds neither
+// seed nor announcement, and its egress log no further line.
+func TestNoEntropyNoAnnouncement(t *testing.T) {
+	s, ctx := newServer(t), bounded(t)
+	_, dir := s.joined(t)
+	site, err := pki.LoadSite(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := "x,y\n" + strings.Repeat("1,2\n3,4\n", testUnits/2)
+	config := fmt.Sprintf("site = \"alpha\"\ncoordinator = [%q]\n[[population]]\nname = \"p\"\nbudget = { epsilon = 1.3, delta = 1e-6 }\n"+
+		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n[policy]\n%s", s.address, autoPolicy)
+	for name, text := range map[string]string{"rows.csv": rows, ConfigFile: config} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	roster := []study.Member{{Name: "alpha", Identity: study.Key(site.Identity().Public().(ed25519.PublicKey)), Units: testUnits}}
+	for _, name := range []string{"beta", "gamma"} {
+		public, _, err := ed25519.GenerateKey(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roster = append(roster, study.Member{Name: name, Identity: study.Key(public), Units: testUnits})
+	}
+	body, err := study.Propose(study.Spec{
+		Name: "dry", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", ExplainedVariance: study.VarianceNone, Noise: study.NoiseDistributed,
+		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}},
+	}, roster, s.authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	c := exec.CommandContext(ctx, os.Args[0])
+	c.Env = append(os.Environ(), entropyDir+"="+dir)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace bytes.Buffer
+	c.Stderr = &trace
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var l *serverLink
+	select {
+	case l = <-s.links:
+	case <-ctx.Done():
+		t.Fatalf("no link: %s", trace.String())
+	}
+	l.receive(t)
+	l.send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}})
+	if d := l.receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_APPROVED {
+		t.Fatalf("decision %v", d)
+	}
+	sent, err := os.ReadFile(filepath.Join(dir, "egress.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(in, "\n")
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "dry\n" {
+		t.Fatalf("%q, %v: %s", line, err, trace.String())
+	}
+	l.send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: plan.Digest[:]}}})
+	if m, err := l.stream.Recv(); err == nil {
+		t.Errorf("after its entropy had failed it sent %d bytes", len(m.GetFrame().GetData()))
+	} else if ctx.Err() != nil {
+		t.Fatalf("the agent goes on: %v", status.Convert(err))
+	}
+	rest, _ := io.ReadAll(out)
+	err = c.Wait()
+	if _, ok := errors.AsType[*exec.ExitError](err); !ok || len(rest) > 0 || !strings.Contains(trace.String(), "failed to read random data") ||
+		!strings.Contains(trace.String(), "secagg.NewSecrets") {
+		t.Errorf("the agent ended with %v, said %q and %.3000s", err, rest, trace.String())
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, "egress.jsonl")); err != nil || !bytes.Equal(after, sent) {
+		t.Errorf("the egress log has %d bytes more (%v)", len(after)-len(sent), err)
+	}
+	book, err := ledger.Open(filepath.Join(dir, "ledger"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	for _, kind := range []string{setupSecrets, setupAnnouncement} {
+		if _, ok, err := book.Journal(plan.Digest).Setup(0, kind); ok || err != nil {
+			t.Errorf("the ledger holds the %s (%v)", kind, err)
+		}
+	}
+}
