@@ -102,11 +102,9 @@ func (s *session) follows(query int) bool {
 	return s.plan.Follows(last, query)
 }
 
-// masked computes the exact sum over this site's rows and hides it: values, with this
-// site's share of the noise or followed by the lanes that key it, under the slot's masks, in
-// the ring's width.
+// masked computes the exact sum over this site's rows and hides it under the slot's masks.
 func (s *session) masked(open *openQuery) ([]byte, error) {
-	ask, q := open.ask, open.query
+	ask := open.ask
 	own, _, err := s.slot(ask.Slot)
 	if err != nil {
 		return nil, err
@@ -116,10 +114,23 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	agreement, err := s.agreement(ask.Slot, own)
+	if err != nil {
+		return nil, err
+	}
+	defer agreement.Erase()
+	return s.hidden(open, sum, own, agreement)
+}
+
+// hidden is what leaves of an exact sum: values, with this site's share of the noise or followed by
+// the lanes that key it, under the slot's masks, in the ring's width.
+func (s *session) hidden(open *openQuery, sum []int64, own secagg.SlotSecret, agreement *secagg.Agreement) ([]byte, error) {
+	ask, q := open.ask, open.query
 	v := make([]uint64, 0, q.Lanes)
 	for _, x := range sum {
 		v = append(v, uint64(x)) // Mask reduces mod 2^b
 	}
+	var err error
 	if s.plan.Honest > 0 {
 		err = s.addShare(v, own, q, ask)
 	} else {
@@ -131,15 +142,16 @@ func (s *session) masked(open *openQuery) ([]byte, error) {
 	if len(v) != q.Lanes {
 		return nil, errLanes
 	}
-	agreement, err := s.agreement(ask.Slot, own)
-	if err != nil {
-		return nil, err
-	}
-	defer agreement.Erase()
 	if err := agreement.Mask(q, v); err != nil {
 		return nil, err
 	}
 	return secagg.Pack(v, q.Bits), nil
+}
+
+// Upload is what an agent sends of its exact sum for an ask that its plan allows, byte for byte. It
+// charges, checks and remembers nothing: an agent never calls it, experiments/audit does.
+func Upload(p *study.Plan, ask study.Ask, q secagg.Query, sum []int64, own secagg.SlotSecret, agreement *secagg.Agreement) ([]byte, error) {
+	return (&session{plan: p}).hidden(&openQuery{ask, q}, sum, own, agreement)
 }
 
 var errLanes = errors.New("agent: a sum has another length than planned")
