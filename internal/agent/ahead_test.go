@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"covey/internal/study"
+)
+
+// late brings two of five sites' queries to the moment when the first one's result is on its way to site 0's disk: the
+// next query is asked in the background, and what it does waits in c.
+func late(t *testing.T) (*standIn, askUpload, *recording) {
+	c, q := newFive(t, study.DropoutContinue)
+	u := c.everyone()
+	c.tell(c.release(q, u, c.open(q, u)))
+	s := c.sites[0]
+	s.agent.work.Wait()
+	w := &recording{query: 0, done: make(chan struct{}), erased: make(chan struct{})}
+	s.session(c).recording = w // as if the disk had not answered yet
+	return c, c.query(1, 1, c.plan.Start().X), w
+}
+
+func (s *testSite) charged(t *testing.T, rho float64) {
+	t.Helper()
+	if p := s.agent.ledger.Populations(); len(p) != 1 || p[0].SpentRho != rho {
+		t.Errorf("%+v, want %v spent", p, rho)
+	}
+}
+
+// TestResultIsWrittenBeforeTheNextCharge: AG-25. While a result is on its way to the disk nothing of the next
+// query is charged, stored or sent.
+func TestResultIsWrittenBeforeTheNextCharge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, next, w := late(t)
+		s, rho := c.sites[0], c.plan.Queries[0].Rho
+		sent := make(chan answer, 1)
+		go func() { sent <- s.agent.handle(next) }()
+		synctest.Wait()
+		s.charged(t, rho)
+		if _, on, err := s.session(c).journal.UploadedIn(1); on || err != nil || len(sent) > 0 {
+			t.Errorf("an upload is stored (%v, %v), or %d answers are sent", on, err, len(sent))
+		}
+		close(w.done)
+		if up, ok := (<-sent).(upload); !ok || up.Query != 1 {
+			t.Errorf("no upload when the result is there: %+v", up)
+		}
+		s.charged(t, rho+c.plan.Queries[1].Rho)
+		close(w.erased)
+	})
+}
+
+// TestErasedBeforeTheNextSignature: AG-25. But for the next query's upload a site answers nothing before the slots of
+// the result are erased.
+func TestErasedBeforeTheNextSignature(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, next, w := late(t)
+		s := c.sites[0]
+		close(w.done)
+		want[upload](s, next)
+		sent := make(chan answer, 1)
+		go func() { sent <- s.agent.handle(askSignature{c.plan.Digest, 1, 1, c.everyone()}) }()
+		synctest.Wait()
+		if _, on := s.session(c).journal.Signed(1); on || len(sent) > 0 {
+			t.Errorf("a signature is stored (%v), or %d answers are sent", on, len(sent))
+		}
+		close(w.erased)
+		if _, ok := (<-sent).(signature); !ok {
+			t.Error("no signature when the slot is erased")
+		}
+	})
+}
