@@ -288,5 +288,15 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 	for _, e := range s.settle() {
 		c.step(digest, state, e)
 	}
+	if state.Terminal() {
+		c.over(state, s)
+	}
 	c.notify()
+}
+
+// over forgets what only a study under way needs, here and in the leader's part of its state: keys, shares and sums are
+// much, and studies are many. Every site with a link was told the end just now; one that comes later is told on connecting.
+func (c *Coordinator) over(state *round.State, s *session) {
+	*s = session{c: c, state: state, plan: s.plan, sites: s.sites, faults: s.faults}
+	state.Step(round.Led{}) // of no link: nothing follows
 }

@@ -236,7 +236,20 @@ func (m *Machine) step(e round.Entry) error {
 	if m.leader != nil && s.Plan() != nil {
 		m.leader.run(e.Study, s, effects)
 	}
+	if s.Terminal() {
+		slim(&s.Durable)
+	}
 	return err
+}
+
+// slim takes out of a study that is over what only its setup and its open slot needed: most of what a
+// study holds, and of a snapshot. That a site announced itself remains, as an empty announcement.
+func slim(d *round.Durable) {
+	announcements := make([][]byte, len(d.Announcements)) // new: an opening may be under way with the old
+	for i := range announcements {
+		announcements[i] = []byte{}
+	}
+	d.Announcements, d.Nonces, d.Confirmations, d.Certificate = announcements, nil, nil, nil
 }
 
 // snapshot is Machine's durable form.
@@ -286,6 +299,9 @@ func (m *Machine) Restore(raw []byte) error {
 		fresh.sites[site.Name] = site
 	}
 	for _, d := range s.Studies {
+		if d.Status == round.StatusCompleted || d.Status == round.StatusEnded {
+			slim(&d) // a snapshot of before this was done
+		}
 		state, err := round.Restore(d)
 		if err != nil {
 			return fmt.Errorf("coordinator: snapshot: %w", err)

@@ -1,0 +1,88 @@
+package coordinator
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+
+	"covey/internal/round"
+)
+
+// TestOverIsForgotten: of a study that is over a leader keeps no setup, sum or share, and neither the log's state nor a
+// snapshot keeps its announcements; a site that connects later is told the end nevertheless.
+func TestOverIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Fatalf("%+v", v)
+		}
+		f.c.machine.mu.Lock()
+		s, d := f.c.sessions[f.plan.Digest], f.c.machine.studies[f.plan.Digest].Durable
+		if s.setup != nil || s.sum != nil || s.opening != nil || s.releasing != nil || s.encoded != nil || s.in != nil {
+			t.Errorf("the leader keeps %+v", s)
+		}
+		f.c.machine.mu.Unlock()
+		if d.Nonces != nil || d.Confirmations != nil || d.Certificate != nil || len(bytes.Join(d.Announcements, nil)) > 0 {
+			t.Errorf("the state keeps %d announcements, %d confirmations and a certificate of %d", len(d.Announcements), len(d.Confirmations), len(d.Certificate))
+		}
+		raw, err := f.c.machine.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := NewMachine()
+		if err := again.Restore(raw); err != nil {
+			t.Fatal(err)
+		}
+		if raw2, err := again.Snapshot(); err != nil || !bytes.Equal(raw, raw2) {
+			t.Errorf("a restored state's snapshot is another: %v", err)
+		}
+		told := func() (n int) {
+			f.pump(nil)
+			for _, m := range f.sent {
+				if m.site == 4 && m.m.GetEnded() != nil {
+					n++
+				}
+			}
+			return n
+		}
+		if n := told(); n != 1 {
+			t.Errorf("a site was told %d times that the study is over", n)
+		}
+		f.drop(4)
+		f.connect(4)
+		if n := told(); n != 2 {
+			t.Errorf("after a second link a site was told %d times that the study is over", n)
+		}
+		for _, site := range f.view().Sites {
+			if !site.Signed {
+				t.Errorf("%s did not sign, it says", site.Name)
+			}
+		}
+	})
+}
+
+// TestOldSnapshotIsSlimmed: one of before studies that were over lost their announcements.
+func TestOldSnapshotIsSlimmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.finish()
+		f.c.machine.mu.Lock()
+		state := f.c.machine.studies[f.plan.Digest]
+		slimmed := state.Durable
+		state.Announcements, state.Confirmations = [][]byte{{1}, {2}, {3}, {4}, {5}}, [][]byte{{1}}
+		f.c.machine.mu.Unlock()
+		raw, err := f.c.machine.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := NewMachine()
+		if err := again.Restore(raw); err != nil {
+			t.Fatal(err)
+		}
+		if d := again.studies[f.plan.Digest].Durable; len(d.Announcements) != len(slimmed.Announcements) || len(bytes.Join(d.Announcements, nil)) > 0 || d.Confirmations != nil {
+			t.Errorf("%d announcements and %d confirmations are kept", len(d.Announcements), len(d.Confirmations))
+		}
+	})
+}
