@@ -293,6 +293,22 @@ func flip(raw []byte, at int) []byte {
 	return out
 }
 
+// TestNoSharesOfTooFew: whatever certificate a caller believed, no share leaves for fewer than U_min sites or for a
+// slot that is not.
+func TestNoSharesOfTooFew(t *testing.T) {
+	g := newGroup(t, 5, 2)
+	q := Query{Slot: 1, Context: labelled("too few"), Bits: 32, Lanes: 4}
+	for _, c := range []struct {
+		u    Survivors
+		slot int
+	}{{Survivors{0, 1, 2}, 1}, {Survivors{0, 1, 2, 2}, 1}, {Survivors{0, 1, 2, 5}, 1}, {nil, 1}, {Survivors{0, 1, 2, 3}, 2}} {
+		q.Slot = c.slot
+		if out, err := g.setup.CertifiedShares(0, g.held[0][1], q, c.u); err == nil || out != nil {
+			t.Errorf("slot %d, U = %v: %d bytes of shares", c.slot, c.u, len(out))
+		}
+	}
+}
+
 // TestOneCertificateASlot: with η sites that sign twice, two sets cannot both get q
 // signatures, for every N of the complete graph; and no set below U_min is signed.
 func TestOneCertificateASlot(t *testing.T) {
