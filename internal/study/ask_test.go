@@ -109,6 +109,8 @@ func TestCheckRelease(t *testing.T) {
 		"units":      func(r *Release) { r.Units++ },
 		"length":     func(r *Release) { r.Noised = []int64{1} },
 		"less noise": func(r *Release) { r.Sigma /= 2 },
+		"less rho":   func(r *Release) { r.Rho *= 1 - 1e-6 },
+		"rho of NaN": func(r *Release) { r.Rho = math.NaN() },
 	} {
 		r := good
 		change(&r)

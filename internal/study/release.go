@@ -166,6 +166,10 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 	if units != r.Units {
 		return mismatch(r.Query, "units", "are not the survivors'")
 	}
+	// A site that kept another charge as final would hold a result that never verifies.
+	if want := p.Queries[r.Query].Rho; !near(r.Rho, want) {
+		return mismatch(r.Query, "rho", "%.9g is charged, the plan charges %.9g", r.Rho, want)
+	}
 	return nil
 }
 
