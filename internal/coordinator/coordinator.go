@@ -39,8 +39,10 @@ type Coordinator struct {
 
 	// Guarded by machine.mu, as the states are that they belong to.
 	leading  bool
-	term     int              // counts Lead and Follow: what began in another one is dropped
-	links    map[string]*link // by site name
+	term     int                // counts Lead and Follow: what began in another one is dropped
+	links    map[string]*link   // by site name
+	opened   map[string][]*link // all open streams, by site name, oldest first
+	paces    map[string]*pace   // by site name
 	sessions map[study.Digest]*session
 	changed  chan struct{} // closed and replaced at every change
 	seen     journal       // what this coordinator alone has seen
@@ -62,7 +64,7 @@ func New(o Options) *Coordinator {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &Coordinator{
 		authority: o.Authority, machine: o.Machine, log: o.Logger, now: o.Now,
-		links: map[string]*link{}, sessions: map[study.Digest]*session{}, sightings: map[string]Sighting{}, lasts: map[study.Digest]lastRelease{}, changed: make(chan struct{}),
+		links: map[string]*link{}, opened: map[string][]*link{}, paces: map[string]*pace{}, sessions: map[study.Digest]*session{}, sightings: map[string]Sighting{}, lasts: map[study.Digest]lastRelease{}, changed: make(chan struct{}),
 		ctx: ctx, cancel: cancel, large: make(chan struct{}, maxLarge), late: make(chan struct{}, maxLate), stopping: make(chan struct{}),
 	}
 	if c.now == nil {
@@ -143,10 +145,16 @@ func (c *Coordinator) Close() {
 // Server makes the gRPC server of the sites' port.
 func (c *Coordinator) Server() *grpc.Server {
 	s := grpc.NewServer(append((&versions{c: c}).options(),
-		grpc.Creds(credentials.NewTLS(c.authority.ServerTLS())),
+		grpc.Creds(newGate(credentials.NewTLS(c.authority.ServerTLS()))),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: frame.KeepaliveTime / 2, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout}),
-		grpc.MaxRecvMsgSize(2*frame.Max),
+		grpc.MaxRecvMsgSize(frame.Max+frameOverhead),
+		grpc.ConnectionTimeout(handshakeTime),
+		// Without it a connection has as many handlers as it likes (CVE-2023-44487, grpc-go 6703).
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxHeaderListSize(maxHeaders),
+		// gRPC would let a window grow to 16 MiB, read or not.
+		grpc.StaticStreamWindowSize(streamWindow),
 	)...)
 	c.register(s)
 	healthv1.RegisterHealthServer(s, health{c: c})
@@ -176,18 +184,26 @@ func (c *Coordinator) step(digest study.Digest, state *round.State, e round.Even
 	c.run(digest, state, effects)
 }
 
-// fromSite lets handle look at a site's message and gives its event to the study.
-func (c *Coordinator) fromSite(digest study.Digest, name string, handle func(*session, int) round.Event) error {
+// fromSite lets handle look at a site's message and gives its event to the study. A stream that has
+// not said hello, or was replaced since, speaks for nobody.
+func (c *Coordinator) fromSite(digest study.Digest, l *link, handle func(*session, int) round.Event) error {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
+	if !c.leading {
+		return nil
+	}
+	if c.links[l.site] != l {
+		return errNotCurrent
+	}
 	state := c.machine.studies[digest]
-	if state == nil || !c.leading {
+	if state == nil {
 		return nil
 	}
 	for i, m := range state.Plan().Proposal.Roster {
-		if m.Name == name {
-			c.sighted(name, nil)
+		if m.Name == l.site {
+			c.sighted(l.site, nil)
 			if e := handle(c.session(digest, state), i); e != nil {
+				l.changed = true
 				c.step(digest, state, e)
 			}
 			return nil
@@ -210,9 +226,9 @@ func (c *Coordinator) linked(l *link, units map[string]int) {
 	l.units = units
 	again := c.links[l.site] == l
 	c.links[l.site] = l
-	c.log.Info("site connected", "site", l.site)
 	c.sighted(l.site, l)
 	if !again {
+		c.log.Info("site connected", "site", l.site)
 		c.happened(Happening{Kind: HappenedConnected, Site: l.site})
 		c.each(l.site, func(i int) round.Event { return round.Connected{Site: i} })
 	}
@@ -222,6 +238,7 @@ func (c *Coordinator) linked(l *link, units map[string]int) {
 func (c *Coordinator) dropped(l *link) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
+	c.ended(l)
 	if c.links[l.site] != l {
 		return
 	}

@@ -75,16 +75,25 @@ func (c *Coordinator) join(_ context.Context, token []byte, site string, csr, id
 	if err != nil {
 		return nil, &JoinError{site, "the token is not a token"}
 	}
+	if !c.Leading() {
+		return nil, ErrNotLeader
+	}
+	// Before anything is signed or written: who has no token could fill the log otherwise, and make
+	// every study wait for its disk.
 	hash := t.Hash()
+	now := c.now()
+	attempt := joinEntry{Token: tokenKey(hash), Site: site, Key: study.Key(identity), Now: now}
+	if err := c.machine.joinable(attempt); err != nil {
+		return nil, err
+	}
 	if err := pki.CheckIdentityProof(identity, site, hash, csr, proof); err != nil {
 		return nil, &JoinError{site, "the proof of the identity key is wrong"}
 	}
-	now := c.now()
 	certificate, err := c.authority.IssueSite(site, csr, now)
 	if err != nil {
 		return nil, &JoinError{site, "the certificate request is not in order"}
 	}
-	if err := c.apply(entry{Join: &joinEntry{Token: tokenKey(hash), Site: site, Key: study.Key(identity), Now: now}}); err != nil {
+	if err := c.apply(entry{Join: &attempt}); err != nil {
 		return nil, err
 	}
 	c.log.Info("site joined", "site", site, "identity", pki.Fingerprint(identity))

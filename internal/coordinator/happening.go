@@ -109,5 +109,6 @@ func (c *Coordinator) happened(h Happening) {
 		}
 		s.Faults[h.Code]++
 		c.sightings[h.Site] = s
+		c.paced(h.Site).spend(time.Now(), costFault)
 	}
 }

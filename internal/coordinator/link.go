@@ -23,6 +23,12 @@ type link struct {
 
 	leaf     *x509.Certificate // that it showed; nil where no TLS is
 	software string            // as it calls itself
+
+	// Of the stream's reader.
+	meter   *meter // nil where no TLS is
+	limit   int    // bytes of a message
+	studies int    // that limit is of
+	changed bool   // by the last message
 }
 
 func newLink(site string) *link {
@@ -116,7 +122,9 @@ func (l *link) writeLate(stop <-chan struct{}, places chan struct{}, encode func
 }
 
 var (
-	errReplaced  = errors.New("link: the site opened another link")
-	errRevoked   = errors.New("link: the site is revoked")
-	errNotLeader = errors.New("link: this coordinator does not lead")
+	errReplaced = errors.New("link: the site opened another link")
+	// errNotCurrent is of a message on a stream that is not the site's link.
+	errNotCurrent = errors.New("link: a message before hello, or after another link was opened")
+	errRevoked    = errors.New("link: the site is revoked")
+	errNotLeader  = errors.New("link: this coordinator does not lead")
 )

@@ -169,34 +169,50 @@ func (m *Machine) Apply(line []byte) any {
 	return nil
 }
 
+// joinable says whether a join would be taken as the state is now.
+func (m *Machine) joinable(e joinEntry) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, err := m.mayJoin(e)
+	return err
+}
+
 func (m *Machine) join(e joinEntry) error {
-	if s, ok := m.sites[e.Site]; ok && s.Token == e.Token && bytes.Equal(s.Identity, e.Key) && !s.Revoked {
-		return nil // the same site asks again: the reply to its join was lost
-	}
-	invite, ok := m.invites[e.Token]
-	switch {
-	case !ok:
-		return &JoinError{e.Site, "this join file was already used, or was never given out here"}
-	case invite.Node != "":
-		return &JoinError{e.Site, "this join file is for a coordinator"}
-	case invite.Site != e.Site:
-		return &JoinError{e.Site, fmt.Sprintf("this join file is for site %q", invite.Site)}
-	case e.Now.After(invite.Expires):
-		return &JoinError{e.Site, fmt.Sprintf("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))}
-	}
-	if old, ok := m.sites[e.Site]; ok && !old.Revoked {
-		if !invite.Again {
-			return &JoinError{e.Site, fmt.Sprintf("site %q has already joined; revoke it first", e.Site)}
-		}
-		if !bytes.Equal(old.Identity, e.Key) {
-			return &JoinError{e.Site, fmt.Sprintf("this join file lets site %q join again with the identity key that it has, and no other", e.Site)}
-		}
-	} else if invite.Again {
-		return &JoinError{e.Site, fmt.Sprintf("site %q was revoked since; a new join file is needed", e.Site)}
+	if again, err := m.mayJoin(e); again || err != nil {
+		return err
 	}
 	delete(m.invites, e.Token)
 	m.sites[e.Site] = Site{Name: e.Site, Identity: e.Key, Joined: e.Now, Token: e.Token}
 	return nil
+}
+
+// mayJoin checks a join; again is one that was taken before: its reply was lost. Called with the lock held.
+func (m *Machine) mayJoin(e joinEntry) (again bool, err error) {
+	if s, ok := m.sites[e.Site]; ok && s.Token == e.Token && bytes.Equal(s.Identity, e.Key) && !s.Revoked {
+		return true, nil
+	}
+	invite, ok := m.invites[e.Token]
+	switch {
+	case !ok:
+		return false, &JoinError{e.Site, "this join file was already used, or was never given out here"}
+	case invite.Node != "":
+		return false, &JoinError{e.Site, "this join file is for a coordinator"}
+	case invite.Site != e.Site:
+		return false, &JoinError{e.Site, fmt.Sprintf("this join file is for site %q", invite.Site)}
+	case e.Now.After(invite.Expires):
+		return false, &JoinError{e.Site, fmt.Sprintf("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))}
+	}
+	if old, ok := m.sites[e.Site]; ok && !old.Revoked {
+		if !invite.Again {
+			return false, &JoinError{e.Site, fmt.Sprintf("site %q has already joined; revoke it first", e.Site)}
+		}
+		if !bytes.Equal(old.Identity, e.Key) {
+			return false, &JoinError{e.Site, fmt.Sprintf("this join file lets site %q join again with the identity key that it has, and no other", e.Site)}
+		}
+	} else if invite.Again {
+		return false, &JoinError{e.Site, fmt.Sprintf("site %q was revoked since; a new join file is needed", e.Site)}
+	}
+	return false, nil
 }
 
 // spend uses a token up for good: a reply that is lost after it needs a new join

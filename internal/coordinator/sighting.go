@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
 
 	"covey/internal/study"
@@ -51,10 +50,18 @@ func cleanVersion(s string) string {
 
 // leafOf gives the certificate that a caller has shown and TLS has verified, or nil.
 func leafOf(ctx context.Context) *x509.Certificate {
-	if p, ok := peer.FromContext(ctx); ok {
-		if info, ok := p.AuthInfo.(credentials.TLSInfo); ok && len(info.State.VerifiedChains) > 0 {
-			return info.State.VerifiedChains[0][0]
-		}
+	if who, ok := callerOf(ctx); ok && len(who.State.VerifiedChains) > 0 {
+		return who.State.VerifiedChains[0][0]
 	}
 	return nil
+}
+
+// callerOf gives what the handshake of a call's connection found out.
+func callerOf(ctx context.Context) (caller, bool) {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return caller{}, false
+	}
+	who, ok := p.AuthInfo.(caller)
+	return who, ok
 }

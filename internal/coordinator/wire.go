@@ -9,8 +9,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -58,15 +56,15 @@ type federationServer struct {
 
 // peerSite gives the site of a verified client certificate, if it may connect.
 func (s *federationServer) peerSite(ctx context.Context) (string, error) {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return "", status.Error(codes.Unauthenticated, "no peer")
-	}
-	info, ok := p.AuthInfo.(credentials.TLSInfo)
-	if !ok || len(info.State.VerifiedChains) == 0 {
+	leaf := leafOf(ctx)
+	if leaf == nil {
 		return "", status.Error(codes.Unauthenticated, "a site certificate is needed")
 	}
-	return s.c.admit(info.State.VerifiedChains[0][0])
+	name, err := s.c.admit(leaf)
+	if err != nil {
+		return "", err
+	}
+	return name, newLink(name).wait(ctx, s.c.paceOf(name).spend(time.Now(), costHello))
 }
 
 func (c *Coordinator) admit(leaf *x509.Certificate) (string, error) {
@@ -118,6 +116,10 @@ func (s *federationServer) Link(stream grpc.BidiStreamingServer[covey.LinkReques
 	}
 	l := newLink(name)
 	l.leaf = leafOf(stream.Context())
+	if who, ok := callerOf(stream.Context()); ok {
+		l.meter = who.meter
+	}
+	s.c.begun(l)
 	written := make(chan error, 2) // the second is for the deferred wait
 	stop := make(chan struct{})
 	defer func() {
@@ -165,7 +167,9 @@ func (c *Coordinator) notLeader() error {
 func (s *federationServer) receive(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse], l *link) error {
 	in := &intake{places: s.c.large, link: l}
 	defer in.release()
+	pace := s.c.paceOf(l.site)
 	for {
+		s.c.expect(l)
 		raw, err := frame.Receive(func() ([]byte, bool, error) {
 			m, err := stream.Recv()
 			if err != nil {
@@ -173,8 +177,11 @@ func (s *federationServer) receive(stream grpc.BidiStreamingServer[covey.LinkReq
 			}
 			f := m.GetFrame()
 			return f.GetData(), f.GetLast(), in.frame(stream.Context(), f.GetLast())
-		}, frame.MaxMessage)
+		}, l.limit)
 		if err != nil {
+			return err
+		}
+		if err := checkShape(raw); err != nil {
 			return err
 		}
 		var m covey.SiteMessage
@@ -185,11 +192,24 @@ func (s *federationServer) receive(stream grpc.BidiStreamingServer[covey.LinkReq
 			return err
 		}
 		in.release()
+		cost := costMessage
+		if l.changed {
+			l.accepted(len(raw))
+		} else {
+			cost += costIdle + float64(len(raw))/idleBytes
+		}
+		if _, ok := m.GetBody().(*covey.SiteMessage_Hello); ok {
+			cost = costHello
+		}
+		if err := l.wait(stream.Context(), pace.spend(time.Now(), cost)); err != nil {
+			return err
+		}
 	}
 }
 
 // receive handles one message of a site.
 func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
+	l.changed = false
 	if b, ok := m.GetBody().(*covey.SiteMessage_Hello); ok {
 		units := map[string]int{}
 		for _, d := range b.Hello.GetDatasets() {
@@ -205,7 +225,7 @@ func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
 	if !ok {
 		return errors.New("link: a message without a study")
 	}
-	return c.fromSite(digest, l.site, func(s *session, site int) round.Event {
+	return c.fromSite(digest, l, func(s *session, site int) round.Event {
 		switch b := m.GetBody().(type) {
 		case *covey.SiteMessage_Decision:
 			return s.decided(site, verdict(b.Decision.GetVerdict()), code(b.Decision.GetCode()), b.Decision.GetSignature())

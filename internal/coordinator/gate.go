@@ -1,0 +1,233 @@
+package coordinator
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+
+	"covey/internal/pki"
+)
+
+// Limits of the sites' port (docs/operations.md, "What one caller can take").
+const (
+	// handshakeTime bounds a TLS handshake and the first words of HTTP/2 after it.
+	handshakeTime = 10 * time.Second
+	// maxStrangers is how many connections there are at a time that have not shown a site's
+	// certificate, those in the handshake among them. One more ends the oldest of the host that has most.
+	maxStrangers = 256
+	// strangerTime bounds such a connection: a join is answered within an agent's 20 s.
+	strangerTime = 30 * time.Second
+	// maxConnections is how many a site has at a time; one more ends its oldest. An agent has one, and
+	// one that lost its network without a word leaves others behind until their pings fail.
+	maxConnections = 4
+	// maxStreams is how many calls a connection has at a time. An agent has its link, and now and then another.
+	maxStreams = 8
+	// maxHeaders bounds the head of a call, in bytes.
+	maxHeaders = 8 << 10
+	// streamWindow is what a stream's sender may be ahead of its reader, in bytes.
+	streamWindow = 1 << 20
+
+	// Handshakes: hostRate a second and hostBurst at once from one host, allRate and allBurst from all.
+	// A thousand sites that come back at once, even through one address, are let in.
+	hostRate, hostBurst = 100.0, 2000.0
+	allRate, allBurst   = 500.0, 4000.0
+	// maxHosts are those that are kept count of each for itself; all others count as one.
+	maxHosts = 4096
+)
+
+var (
+	errTooFast    = errors.New("coordinator: too many connections from this host")
+	errOverloaded = errors.New("coordinator: too many connections")
+)
+
+// gate is the sites' port's TLS, with bounds on what can be held or done by connections that
+// have shown no certificate, and by those of one site. It is around the handshake because gRPC bounds no
+// connections.
+type gate struct {
+	credentials.TransportCredentials
+
+	mu        sync.Mutex
+	all       bucket
+	hosts     map[string]*host
+	strangers []*entrant            // oldest first
+	sites     map[string][]*entrant // oldest first
+	pruned    time.Time             // when hosts were last looked through
+}
+
+// host is where connections come from: an IPv4 address, or a /64 of IPv6.
+type host struct {
+	bucket    bucket
+	strangers int
+}
+
+// entrant is one connection, from accept on.
+type entrant struct {
+	raw   net.Conn
+	host  *host
+	site  string // of its certificate; "" for a stranger
+	timer *time.Timer
+	left  bool
+}
+
+// caller is what a handshake found out.
+type caller struct {
+	credentials.TLSInfo
+	meter *meter
+}
+
+func newGate(tls credentials.TransportCredentials) *gate {
+	return &gate{TransportCredentials: tls, all: newBucket(allRate, allBurst), hosts: map[string]*host{}, sites: map[string][]*entrant{}}
+}
+
+// Clone shares what is counted: it is of one port.
+func (g *gate) Clone() credentials.TransportCredentials { return g }
+
+// ServerHandshake is credentials.TransportCredentials': the embedded one's, between bounds.
+func (g *gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	e, err := g.enter(raw, time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, info, err := g.TransportCredentials.ServerHandshake(raw)
+	if err != nil {
+		g.leave(e)
+		return nil, nil, err
+	}
+	tls, ok := info.(credentials.TLSInfo)
+	if ok && len(tls.State.VerifiedChains) > 0 {
+		if site, err := pki.SiteName(tls.State.VerifiedChains[0][0]); err == nil {
+			g.known(e, site)
+		}
+	}
+	m := newMeter(conn, e.site == "", func() { g.leave(e) })
+	return m, caller{tls, m}, nil
+}
+
+// enter lets a connection begin its handshake.
+func (g *gate) enter(raw net.Conn, now time.Time) (*entrant, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	h := g.hostOf(raw.RemoteAddr(), now)
+	// The host's own first: one that is over its share takes nothing of the others'.
+	if !h.bucket.take(now) {
+		return nil, errTooFast
+	}
+	if !g.all.take(now) {
+		return nil, errOverloaded
+	}
+	if len(g.strangers) >= maxStrangers {
+		most := h
+		for _, s := range g.strangers {
+			if s.host.strangers > most.strangers {
+				most = s.host
+			}
+		}
+		for _, s := range g.strangers {
+			if s.host == most {
+				g.drop(s)
+				s.raw.Close()
+				break
+			}
+		}
+	}
+	e := &entrant{raw: raw, host: h}
+	h.strangers++
+	g.strangers = append(g.strangers, e)
+	// gRPC closes raw alone where its own first words fail.
+	e.timer = time.AfterFunc(strangerTime, func() { g.leave(e); raw.Close() })
+	return e, nil
+}
+
+// known moves a connection to its site's.
+func (g *gate) known(e *entrant, site string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if e.left {
+		return
+	}
+	g.drop(e)
+	e.left, e.site = false, site
+	if its := g.sites[site]; len(its) >= maxConnections {
+		oldest := its[0]
+		g.drop(oldest)
+		oldest.raw.Close()
+	}
+	g.sites[site] = append(g.sites[site], e)
+}
+
+func (g *gate) leave(e *entrant) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.drop(e)
+}
+
+// drop takes a connection out of the count. Called with the lock held.
+func (g *gate) drop(e *entrant) {
+	if e.left {
+		return
+	}
+	e.left = true
+	if e.site != "" {
+		if g.sites[e.site] = without(g.sites[e.site], e); len(g.sites[e.site]) == 0 {
+			delete(g.sites, e.site)
+		}
+		return
+	}
+	e.timer.Stop()
+	e.host.strangers--
+	g.strangers = without(g.strangers, e)
+}
+
+func without(all []*entrant, e *entrant) []*entrant {
+	for i, other := range all {
+		if other == e {
+			return append(all[:i], all[i+1:]...)
+		}
+	}
+	return all
+}
+
+// hostOf gives who is counted for an address. Called with the lock held.
+func (g *gate) hostOf(address net.Addr, now time.Time) *host {
+	name := hostName(address)
+	if h := g.hosts[name]; h != nil {
+		return h
+	}
+	if len(g.hosts) >= maxHosts && now.Sub(g.pruned) >= time.Second {
+		g.pruned = now
+		for name, h := range g.hosts {
+			if h.bucket.fill(now); h.strangers == 0 && h.bucket.tokens >= h.bucket.burst {
+				delete(g.hosts, name)
+			}
+		}
+	}
+	if len(g.hosts) >= maxHosts {
+		name = ""
+	}
+	h := g.hosts[name]
+	if h == nil {
+		h = &host{bucket: newBucket(hostRate, hostBurst)}
+		g.hosts[name] = h
+	}
+	return h
+}
+
+func hostName(address net.Addr) string {
+	if address == nil {
+		return ""
+	}
+	at, err := netip.ParseAddrPort(address.String())
+	if err != nil {
+		return address.String()
+	}
+	ip := at.Addr().Unmap().WithZone("")
+	if ip.Is4() {
+		return ip.String()
+	}
+	prefix, _ := ip.Prefix(64)
+	return prefix.String()
+}

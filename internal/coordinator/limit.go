@@ -1,0 +1,132 @@
+package coordinator
+
+import (
+	"errors"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"covey/internal/study"
+)
+
+const (
+	// frameOverhead is what gRPC and protobuf put around a frame's bytes.
+	frameOverhead = 1 << 10
+	// baseMessage is what any site may say in one message, in no study yet.
+	baseMessage = 64 << 10
+	// maxLinks is how many streams of Link a site has at a time: its link, and the next one.
+	maxLinks = 2
+	// maxFields bounds the fields of one message: the boxes of the largest roster, and some more. An
+	// empty field is of two bytes on the wire and of many in memory.
+	maxFields = study.MaxSites + 100
+	// maxPacked bounds one field of packed numbers, which are of up to 8 bytes for each on the wire.
+	maxPacked = 5 * study.MaxSites
+	// wordBytes is what one number of a release takes in JSON, at most; pointBytes a commitment or a share.
+	wordBytes  = 32
+	pointBytes = 32
+
+	// SiteMessage.refusal and Refusal.survivors, the one field of many numbers that a site sends.
+	refusalTag   = 9
+	survivorsTag = 8
+)
+
+// largest is the longest message that a site of a study has reason to send, in bytes.
+func largest(p *study.Plan) int {
+	out := baseMessage
+	for _, q := range p.Queries {
+		// An upload, or a refusal with the query's signed release: its values, X, centre and found.
+		out = max(out, baseMessage+q.Bytes, baseMessage+wordBytes*(q.Values+3*p.D*p.Proposal.Spec.Components)+8*p.Thresholds.Sites)
+	}
+	t := p.Thresholds
+	return max(out,
+		baseMessage+p.Slots*2*pointBytes*max(t.Quorum, t.Threshold), // announcement
+		baseMessage+t.Holders*(p.Slots*2*pointBytes+64))             // boxes, each with its tag
+}
+
+// begun counts a new stream of Link. Where a site has more than maxLinks, the oldest that is not its
+// link ends.
+func (c *Coordinator) begun(l *link) {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	all := append(c.opened[l.site], l)
+	if len(all) > maxLinks {
+		for i, old := range all {
+			if old != c.links[l.site] {
+				old.close(errReplaced)
+				all = append(all[:i:i], all[i+1:]...)
+				break
+			}
+		}
+	}
+	c.opened[l.site] = all
+}
+
+// ended takes a stream out of the count. Called with the lock held.
+func (c *Coordinator) ended(l *link) {
+	all := c.opened[l.site]
+	for i, other := range all {
+		if other == l {
+			if len(all) == 1 {
+				delete(c.opened, l.site)
+			} else {
+				c.opened[l.site] = append(all[:i:i], all[i+1:]...)
+			}
+			return
+		}
+	}
+}
+
+// expect brings the limit of a link's messages up to the studies that its site is in.
+func (c *Coordinator) expect(l *link) {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	if l.limit > 0 && l.studies == len(c.machine.order) {
+		return
+	}
+	l.limit = max(l.limit, baseMessage)
+	for _, digest := range c.machine.order[l.studies:] {
+		p := c.machine.studies[digest].Plan()
+		for _, m := range p.Proposal.Roster {
+			if m.Name == l.site {
+				l.limit = max(l.limit, largest(p))
+			}
+		}
+	}
+	l.studies = len(c.machine.order)
+	if l.meter != nil {
+		l.meter.expect(l.limit)
+	}
+}
+
+// accepted gives back to the connection what a message of so many bytes took.
+func (l *link) accepted(bytes int) {
+	if l.meter != nil {
+		l.meter.accepted(bytes)
+	}
+}
+
+var errShape = errors.New("link: not a site message")
+
+// checkShape looks at a message before it is decoded: one body, once, of not too many fields. It
+// keeps what a message takes in memory near what it is on the wire.
+func checkShape(raw []byte) error {
+	of, kind, n := protowire.ConsumeTag(raw)
+	if n < 0 || kind != protowire.BytesType {
+		return errShape
+	}
+	body, k := protowire.ConsumeBytes(raw[n:])
+	if k < 0 || n+k != len(raw) {
+		return errShape
+	}
+	for fields := 0; len(body) > 0; fields++ {
+		number, kind, n := protowire.ConsumeTag(body)
+		if n < 0 || fields >= maxFields {
+			return errShape
+		}
+		k := protowire.ConsumeFieldValue(number, kind, body[n:])
+		if k < 0 || of == refusalTag && number == survivorsTag && k > maxPacked {
+			return errShape
+		}
+		body = body[n+k:]
+	}
+	return nil
+}
