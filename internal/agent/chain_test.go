@@ -14,6 +14,7 @@ import (
 // TestEgressChain writes a log over two runs with a crash between, and finds every change to it:
 // a byte of any line, a line taken out, put in, or moved.
 func TestEgressChain(t *testing.T) {
+	count := 0
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	path := filepath.Join(dir, EgressFile)
 	write := func(n int) {
@@ -67,6 +68,7 @@ func TestEgressChain(t *testing.T) {
 	lines = lines[:len(lines)-1]
 	join := func(lines ...[]byte) []byte { return bytes.Join(lines, nil) }
 	for i := range len(lines) - 1 {
+		count++
 		changed := bytes.Clone(whole)
 		at := len(join(lines[:i]...)) + 9 // inside the time
 		changed[at] ^= 1
@@ -90,6 +92,7 @@ func TestEgressChain(t *testing.T) {
 		"put in":    join(append(append(append([][]byte{}, lines[:4]...), []byte(`{"kind":"hello","bytes":1}`+"\n")), lines[4:]...)...),
 		"moved":     join(lines[0], lines[1], lines[3], lines[2], lines[4]),
 	} {
+		count++
 		put(text)
 		if _, err := VerifyEgress(dir, nil); err == nil {
 			t.Errorf("a line %s: not found", name)
@@ -100,4 +103,5 @@ func TestEgressChain(t *testing.T) {
 	if err != nil || short.Last == chain.Last {
 		t.Errorf("cut short: %+v, %v, and the last hash does not tell", short, err)
 	}
+	t.Logf("figure: %d bad inputs: edited logs of what left", count)
 }

@@ -226,6 +226,7 @@ func TestBudgetIsTheLedgers(t *testing.T) {
 // TestQueriesThatDoNotFit changes one thing about a good query at a time. Each must
 // be refused without a charge.
 func TestQueriesThatDoNotFit(t *testing.T) {
+	count := 0
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
 	s := c.sites[0]
@@ -260,6 +261,7 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 		{"sigma zero", study.CodePlanMismatch, func(a *study.Ask) { a.Sigma = 0 }},
 		{"sigma too large", study.CodePlanMismatch, func(a *study.Ask) { a.Sigma *= 2 }},
 	} {
+		count++
 		q := c.query(0, 0, c.plan.Start().X)
 		q.Ask.X = slices.Clone(q.Ask.X)
 		bad.change(&q.Ask)
@@ -272,6 +274,7 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("an upload was charged ρ = %v, want %v", e.SpentRho, c.plan.Queries[0].Rho)
 	}
+	t.Logf("figure: %d bad inputs: queries to an agent", count)
 }
 
 // TestOneVectorASlot checks that a slot's masks hide one vector: another x in the

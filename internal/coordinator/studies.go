@@ -21,9 +21,9 @@ type UnknownStudyError struct {
 
 func (e *UnknownStudyError) Error() string {
 	if e.Matches == 0 {
-		return fmt.Sprintf("no study %q", e.Ref)
+		return fmt.Sprintf("no study %.80q", e.Ref)
 	}
-	return fmt.Sprintf("%d studies match %q; give more of the digest", e.Matches, e.Ref)
+	return fmt.Sprintf("%d studies match %.80q; give more of the digest", e.Matches, e.Ref)
 }
 
 // Roster fills a spec's roster in from the sites that are connected and offer

@@ -85,6 +85,7 @@ func TestReadCSV(t *testing.T) {
 
 // Every way in which a file can be bad, and the whole text that it gets.
 func TestBadInput(t *testing.T) {
+	count := 0
 	for _, c := range []struct {
 		name, text, want string
 		column           string
@@ -123,6 +124,7 @@ func TestBadInput(t *testing.T) {
 		{"square overflows, negative", "a,b\n1,-1e155\n", `line 2, column "b": the value is 2^480 or more after offset and scale`, "b", 2, false},
 		{"line after a long field", "a,b,x\n1,2,\"p\nq\"\n3,41.5x,r\n", `line 4, column "b": not a number`, "b", 4, false},
 	} {
+		count++
 		t.Run(c.name, func(t *testing.T) {
 			path := write(t, c.text)
 			r, err := ReadCSV(path, ab, "", MissingError)
@@ -148,9 +150,11 @@ func TestBadInput(t *testing.T) {
 			}
 		})
 	}
+	t.Logf("figure: %d bad inputs: CSV files", count)
 }
 
 func TestBadColumns(t *testing.T) {
+	count := 1
 	path := write(t, "a,b\n1,2\n")
 	for want, columns := range map[string][]Column{
 		"no columns are asked for":                                                 nil,
@@ -165,6 +169,7 @@ func TestBadColumns(t *testing.T) {
 		`column "d": scale is not finite and above 0`:                              {{"d", 0, math.Inf(1)}},
 		path + `: line 1, column "e": none of the header's 2 fields has this name`: {{"a", 0, 1}, {"e", 0, 1}},
 	} {
+		count++
 		if _, err := ReadCSV(path, columns, "", MissingError); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -174,10 +179,12 @@ func TestBadColumns(t *testing.T) {
 	}
 	// A scale and an offset can take a good value out of range.
 	for _, c := range []Column{{"a", 0, 0x1p-500}, {"a", -math.MaxFloat64, 0.5}} {
+		count++
 		if _, err := ReadCSV(path, []Column{c}, "", MissingError); err == nil || !strings.HasSuffix(err.Error(), "2^480 or more after offset and scale") {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
+	t.Logf("figure: %d bad inputs: columns that a study asks for", count)
 }
 
 func TestUnreadable(t *testing.T) {

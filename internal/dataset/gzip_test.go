@@ -61,6 +61,7 @@ func TestGzip(t *testing.T) {
 }
 
 func TestBadGzip(t *testing.T) {
+	count := 0
 	bad := pack(t, strings.Repeat("x", 1000)+",a,b\n1,2,3\n1,2,41.5x\n")
 	good := pack(t, "a,b\n1,2\n3,4\n")
 	flipped := bytes.Clone(good)
@@ -78,12 +79,14 @@ func TestBadGzip(t *testing.T) {
 		"a bad value":    {bad, `line 3, column "b": not a number`},
 		"an empty table": {pack(t, ""), "the file is empty"},
 	} {
+		count++
 		path := writeAs(t, "data.csv.gz", c.content)
 		r, err := Read(Source{Path: path}, Request{Columns: ab, Missing: MissingError}, ReadOptions{})
 		if _, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}
+	t.Logf("figure: %d bad inputs: compressed CSV files", count)
 }
 
 func TestFormatOf(t *testing.T) {

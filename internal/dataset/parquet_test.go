@@ -169,6 +169,7 @@ type one struct {
 }
 
 func TestBadParquet(t *testing.T) {
+	count := 0
 	odd := writeParquet(t, []nested{{A: 1, Text: "41"}})
 	number := func(v float64) *float64 { return &v }
 	word := func(v string) *string { return &v }
@@ -218,6 +219,7 @@ func TestBadParquet(t *testing.T) {
 		"empty unit":         {writeParquet(t, []one{{number(1), word(" ")}}), "a", "u", `row 1, column "u": the unit is missing`},
 		"NA unit":            {writeParquet(t, []one{{number(1), word("NA")}}), "a", "u", `row 1, column "u": the unit is missing`},
 	} {
+		count++
 		r, err := Read(Source{Path: c.path}, Request{Columns: []Column{{c.column, 0, 1}}, Unit: c.unit, Missing: MissingError}, ReadOptions{})
 		sep := ": "
 		e, ok := errors.AsType[*Error](err)
@@ -227,6 +229,7 @@ func TestBadParquet(t *testing.T) {
 			t.Errorf("%s: the reason carries a value", name)
 		}
 	}
+	t.Logf("figure: %d bad inputs: Parquet files", count)
 }
 
 // Whatever byte is damaged: an error, or a table of the same shape, and never a panic. The format

@@ -39,6 +39,7 @@ func TestCheckQuery(t *testing.T) {
 
 // A connection string that cannot be used is refused in words that do not hold it.
 func TestBadDSN(t *testing.T) {
+	count := 0
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +69,7 @@ func TestBadDSN(t *testing.T) {
 		"no such host":  {secret("host=db.invalid password=hunter2 connect_timeout=5"), "", "cannot connect: the host's name is not known: db.invalid"},
 		"a URL's fault": {secret("postgres://u:hunter2@127.0.0.1:99999/x"), "", "is no connection string"},
 	} {
+		count++
 		s := Source{Query: &Query{SQL: "select 1 as a order by 1", DSNFile: c.file, DSNEnv: c.env, Timeout: time.Second}}
 		_, err := Inspect(s, "", ReadOptions{})
 		if _, ok := errors.AsType[*Error](err); !ok || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
@@ -75,6 +77,7 @@ func TestBadDSN(t *testing.T) {
 		}
 		s.recipe(abRequest) // of a string that cannot be read it is a recipe too
 	}
+	t.Logf("figure: %d bad inputs: connection strings", count)
 }
 
 func FuzzOutermost(f *testing.F) {

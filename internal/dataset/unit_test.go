@@ -54,6 +54,7 @@ func TestUnits(t *testing.T) {
 }
 
 func TestBadUnits(t *testing.T) {
+	count := 0
 	for _, c := range []struct{ text, want string }{
 		{"u,a,b\np,1,2\n,3,4\n", `line 3, column "u": the unit is missing`},
 		{"u,a,b\np,1,2\n \t ,3,4\n", `line 3, column "u": the unit is missing`},
@@ -63,6 +64,7 @@ func TestBadUnits(t *testing.T) {
 		{"U,a,b\np,1,2\n", `line 1, column "u": none of the header's 3 fields has this name`},
 		{"u,a,b\n", "no rows follow the header"},
 	} {
+		count++
 		path := write(t, c.text)
 		for _, missing := range []Missing{MissingError, MissingDropRow} {
 			_, err := ReadCSV(path, ab, "u", missing)
@@ -78,6 +80,7 @@ func TestBadUnits(t *testing.T) {
 		" u": `column " u": the name has spaces around it`,
 		" ":  "the unit column's name is blank",
 	} {
+		count++
 		_, err := ReadCSV(path, ab, unit, MissingError)
 		if _, ok := errors.AsType[*Error](err); !ok || err.Error() != want {
 			t.Errorf("%q: %v, want %s", unit, err, want)
@@ -86,6 +89,7 @@ func TestBadUnits(t *testing.T) {
 			t.Errorf("InspectCSV %q: %v, want %s", unit, err, want)
 		}
 	}
+	t.Logf("figure: %d bad inputs: units", count)
 }
 
 // Whatever the values and their order, rows with one value share one number and

@@ -169,6 +169,7 @@ func TestCharge(t *testing.T) {
 }
 
 func TestBadFields(t *testing.T) {
+	count := 0
 	l := mustOpen(t, filepath.Join(t.TempDir(), "l"))
 	for name, change := range map[string]func(*Approval){
 		"population": func(a *Approval) { a.Population = "" },
@@ -177,6 +178,7 @@ func TestBadFields(t *testing.T) {
 		"cap":        func(a *Approval) { a.CapRho = math.NaN() },
 		"by":         func(a *Approval) { a.By = "nobody" },
 	} {
+		count++
 		a := approval(1, 1)
 		change(&a)
 		if f, ok := errors.AsType[*FieldError](l.Approve(a)); !ok || f.Field != name {
@@ -184,6 +186,7 @@ func TestBadFields(t *testing.T) {
 		}
 	}
 	for _, rho := range []float64{0, -1, math.Inf(1)} {
+		count++
 		a := approval(1, rho)
 		a.CapRho = math.MaxFloat64
 		if _, ok := errors.AsType[*FieldError](l.Approve(a)); !ok {
@@ -201,10 +204,12 @@ func TestBadFields(t *testing.T) {
 		"no code": l.Finish(study(1), ""), "slot": j.PutSlot(-1, nil), "large slot": j.PutSlot(1<<31, nil),
 		"final": j.Final(0, -1, nil), "upload": upload, "sign": sign, "setup": setup,
 	} {
+		count++
 		if _, ok := errors.AsType[*FieldError](err); !ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	t.Logf("figure: %d bad inputs: calls of a ledger", count)
 }
 
 // However approvals and charges race, the cap holds.

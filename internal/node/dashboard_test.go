@@ -15,6 +15,7 @@ import (
 // TestDashboardConfig: what can be served where. The token never travels in the clear
 // beyond loopback, unless the operator says that TLS is in front.
 func TestDashboardConfig(t *testing.T) {
+	count := -5
 	for name, c := range map[string]struct {
 		d   Dashboard
 		bad string
@@ -33,6 +34,7 @@ func TestDashboardConfig(t *testing.T) {
 		"operators without TLS":  {Dashboard{Listen: "127.0.0.1:1", ClientCA: "ca"}, "needs a certificate"},
 		"operators, and a proxy": {Dashboard{Listen: ":1", ClientCA: "ca", PlainHTTP: true}, "needs a certificate"},
 	} {
+		count++
 		err := c.d.check()
 		_, config := errors.AsType[*ConfigError](err)
 		if (c.bad == "") != (err == nil) || err != nil && (!config || !strings.Contains(err.Error(), c.bad)) {
@@ -44,6 +46,7 @@ func TestDashboardConfig(t *testing.T) {
 			t.Errorf("%s is reached by %v", listen, got)
 		}
 	}
+	t.Logf("figure: %d bad inputs: configurations of a page", count)
 }
 
 // TestFederationIsNoOperators: the CA of the sites as the operators' is refused.

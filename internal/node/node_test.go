@@ -203,6 +203,7 @@ func TestSilentJoinersAreCutOff(t *testing.T) {
 
 // TestJoinRefuses: what init --join is given wrongly, before anything is sent or made.
 func TestJoinRefuses(t *testing.T) {
+	count := 0
 	a, err := pki.NewToken()
 	if err != nil {
 		t.Fatal(err)
@@ -240,6 +241,7 @@ func TestJoinRefuses(t *testing.T) {
 		"no address":    {file(pki.Join{Node: "two", Expires: soon}), Config{Listen: ":1", PeerListen: ":2", PeerAddress: "h:2"}},
 		"a bad address": {file(pki.Join{Node: "two", Expires: soon}), Config{Listen: ":1", Addresses: []string{"h"}, PeerListen: ":2", PeerAddress: "h:2"}},
 	} {
+		count++
 		err := Join(t.Context(), dir, c.file, c.config, silent, time.Now())
 		_, config := errors.AsType[*ConfigError](err)
 		_, join := errors.AsType[*pki.JoinError](err)
@@ -251,4 +253,5 @@ func TestJoinRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	t.Logf("figure: %d bad inputs: joins of a coordinator", count)
 }

@@ -122,7 +122,9 @@ func TestCreateFileOnce(t *testing.T) {
 }
 
 func TestBadHosts(t *testing.T) {
+	count := 0
 	for _, host := range []string{"", "covey.example.org:7443", "*.example.org", "a..b", "-a", "a b", "münchen.example", "http://x", ".", "fe80::1%eth0", "[::1]"} {
+		count++
 		dir := filepath.Join(t.TempDir(), "data")
 		if e := is[*HostError](t, Init(dir, []string{"good.example", host}, start)); e.Host != host {
 			t.Error(e)
@@ -131,9 +133,11 @@ func TestBadHosts(t *testing.T) {
 			t.Errorf("%q: the folder was made", host)
 		}
 	}
+	t.Logf("figure: %d bad inputs: hosts", count)
 }
 
 func TestLoadRefuses(t *testing.T) {
+	count := 0
 	other := newAuthority(t)
 	for name, c := range map[string]struct {
 		file   string
@@ -184,6 +188,7 @@ func TestLoadRefuses(t *testing.T) {
 			return os.WriteFile(p, append(other.CertificatePEM(), other.CertificatePEM()...), 0o644)
 		}},
 	} {
+		count++
 		dir := t.TempDir()
 		if err := Init(dir, nil, start); err != nil {
 			t.Fatal(err)
@@ -197,6 +202,7 @@ func TestLoadRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	t.Logf("figure: %d bad inputs: folders of an authority", count)
 }
 
 // A key that any user of the machine can read or replace is refused.

@@ -348,6 +348,7 @@ func TestExtremes(t *testing.T) {
 
 // A result that is not whole is refused by name, never indexed out of range.
 func TestBadResults(t *testing.T) {
+	count := 1
 	// Both lengths agree here and are no block of four columns.
 	short := sample(4, 2, 3, study.SubspaceBlock, 0.01)
 	short.Releases[0].X, short.Releases[0].Noised = short.Releases[0].X[1:], short.Releases[0].Noised[1:]
@@ -366,6 +367,7 @@ func TestBadResults(t *testing.T) {
 		"explained_variance_ratio_":    func(r *study.Result) { r.VarianceRatio = r.VarianceRatio[1:] },
 		"releases":                     func(r *study.Result) { r.Releases[0].X = r.Releases[0].X[1:] },
 	} {
+		count++
 		r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
 		change(r)
 		_, err := Plots(r)
@@ -375,6 +377,7 @@ func TestBadResults(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("figure: %d bad inputs: results to draw", count)
 }
 
 // docs/results.md names every field of a result file and every array of the archive,

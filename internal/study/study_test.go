@@ -261,6 +261,7 @@ func TestBadInput(t *testing.T) {
 	if _, err := plan(t, huge, 1<<40-4, 1, 1); err == nil || !strings.Contains(err.Error(), "ring") {
 		t.Fatalf("a ring that cannot hold the sum: %v", err)
 	}
+	t.Logf("figure: %d bad inputs: studies", 5+len(cases))
 }
 
 func TestRadiusAsNumberOrText(t *testing.T) {

@@ -199,6 +199,7 @@ func golden(t testing.TB) []byte {
 // have. Query 3 of the private study is the power step of round 1, query 4 the
 // histogram of round 2.
 func TestVerifyRefusesReleases(t *testing.T) {
+	count := 0
 	cases := []struct {
 		name, text, what string
 		query            int
@@ -226,6 +227,7 @@ func TestVerifyRefusesReleases(t *testing.T) {
 		{"no charge", private, "rho", 3, func(_ *Plan, r *Release) { r.Rho = 0 }},
 	}
 	for _, c := range cases {
+		count++
 		t.Run(c.name, func(t *testing.T) {
 			_, body, signed := course(t, c.text, func(p *Plan, r *Release) {
 				if r.Query == c.query {
@@ -235,11 +237,13 @@ func TestVerifyRefusesReleases(t *testing.T) {
 			refuses(t, file(t, signResult(t, body, signed)), c.what, c.query)
 		})
 	}
+	t.Logf("figure: %d bad inputs: fields of a release", count)
 }
 
 // TestVerifyRefusesSigned: the list of signed releases is changed and the
 // coordinator's last signature is over the change.
 func TestVerifyRefusesSigned(t *testing.T) {
+	count := 0
 	_, body, signed := course(t, public, nil)
 	cases := []struct {
 		name, what string
@@ -275,6 +279,7 @@ func TestVerifyRefusesSigned(t *testing.T) {
 		{"no release", "signed", 1, func(r *Result) { r.Signed = slices.Clone(r.Signed); r.Signed[1] = signBytes([]byte("[]")) }},
 	}
 	for _, c := range cases {
+		count++
 		t.Run(c.name, func(t *testing.T) {
 			r := signResult(t, body, signed)
 			c.change(r)
@@ -283,10 +288,12 @@ func TestVerifyRefusesSigned(t *testing.T) {
 			refuses(t, file(t, r), c.what, c.query)
 		})
 	}
+	t.Logf("figure: %d bad inputs: signed releases", count)
 }
 
 // TestVerifyRefusesResults: everything beside the releases, signed anew.
 func TestVerifyRefusesResults(t *testing.T) {
+	count := 0
 	_, body, signed := course(t, public, nil)
 	cases := map[string]struct {
 		what   string
@@ -330,6 +337,7 @@ func TestVerifyRefusesResults(t *testing.T) {
 		"noise to signal":    {"noise_to_signal", func(r *Result) { r.NoiseToSignal *= 1 + 1e-8 }},
 	}
 	for name, c := range cases {
+		count++
 		t.Run(name, func(t *testing.T) {
 			r := signResult(t, body, signed)
 			c.change(r)
@@ -337,10 +345,12 @@ func TestVerifyRefusesResults(t *testing.T) {
 			refuses(t, file(t, r), c.what, -1)
 		})
 	}
+	t.Logf("figure: %d bad inputs: fields of a result", count)
 }
 
 // TestVerifySignature: what the recomputing lets pass or cannot see.
 func TestVerifySignature(t *testing.T) {
+	count := 0
 	_, body, signed := course(t, public, nil)
 	for name, change := range map[string]func(r *Result){
 		"a bit of an output": func(r *Result) {
@@ -360,6 +370,7 @@ func TestVerifySignature(t *testing.T) {
 		},
 		"a release's": func(r *Result) { r.Signature = slices.Clone(r.Signed[0].Signature) },
 	} {
+		count++
 		t.Run(name, func(t *testing.T) {
 			r := signResult(t, body, signed)
 			change(r)
@@ -369,6 +380,7 @@ func TestVerifySignature(t *testing.T) {
 	if _, err := SignResult(body, signed, stranger); err == nil {
 		t.Error("a key that is not the proposal's signed")
 	}
+	t.Logf("figure: %d bad inputs: signatures of a result", count)
 }
 
 // TestVerifyOtherProcessor: last digits that differ because the coordinator's
