@@ -1,0 +1,333 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"covey/internal/study"
+)
+
+// ledgerHash is of all that a site's ledger holds: every key and value of the database, and the key file. A
+// transaction that finds nothing to write changes pages of the database and nothing in it.
+func (s *testSite) ledgerHash() string {
+	s.t.Helper()
+	s.agent.work.Wait() // erasures
+	h := sha256.New()
+	keys, err := os.ReadFile(filepath.Join(s.dir, "ledger", "keys"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	h.Write(keys)
+	text, err := os.ReadFile(filepath.Join(s.dir, "ledger", "ledger.db"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	copied := filepath.Join(s.t.TempDir(), "ledger.db")
+	if err := os.WriteFile(copied, text, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	db, err := bbolt.Open(copied, 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer db.Close()
+	var walk func(b *bbolt.Bucket) error
+	walk = func(b *bbolt.Bucket) error {
+		return b.ForEach(func(k, v []byte) error {
+			fmt.Fprintf(h, "%q %q\n", k, v)
+			if v == nil {
+				return walk(b.Bucket(k))
+			}
+			return nil
+		})
+	}
+	err = db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+			fmt.Fprintf(h, "%q\n", name)
+			return walk(b)
+		})
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// badMessage is a request with one field wrong, and the code that refuses it; "" for a word that gets
+// no answer and changes nothing.
+type badMessage struct {
+	request request
+	code    study.Code
+}
+
+// flipped is a copy of list with a bit of one byte changed.
+func flipped(list [][]byte, i, at int) [][]byte {
+	out := slices.Clone(list)
+	out[i] = bytes.Clone(out[i])
+	out[i][(at+len(out[i]))%len(out[i])] ^= 1
+	return out
+}
+
+// with is a copy of list in which one is another.
+func with(list [][]byte, i int, v []byte) [][]byte {
+	out := slices.Clone(list)
+	out[i] = v
+	return out
+}
+
+// TestBadRequests: what an operator's request gets wrong is said with 400, as JSON, and changes nothing in the ledger.
+func TestBadRequests(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	s, id := c.sites[0], c.plan.Digest.String()
+	// A second study, whose budget is not left, and one that was rejected.
+	second, err := study.Propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want[decision](s, askDecision{second})
+	control := s.agent.Control()
+	count := 0
+	for _, r := range []struct {
+		method, path, says string
+		status             int
+	}{
+		{"GET", "/v1/studies/nothing", "nothing", 400},
+		{"GET", "/v1/studies/" + id[:3], "", 400},
+		{"GET", "/v1/studies/" + strings.Repeat("0", 64), "00000000", 400},
+		{"GET", "/v1/studies/" + id + "0", "", 400},
+		{"GET", "/v1/studies/%00", "", 400},
+		{"GET", "/v1/studies/..%2f..%2fledger", "", 400},
+		{"GET", "/v1/studies/" + strings.Repeat("a", 5000), "", 400},
+		{"POST", "/v1/studies/nothing/approve", "nothing", 400},
+		{"POST", "/v1/studies/" + strings.Repeat("1", 64) + "/approve", "", 400},
+		{"POST", "/v1/studies/nothing/reject", "nothing", 400},
+		{"POST", "/v1/studies/" + study.DigestOf(second).String() + "/approve", "", 400},
+		{"GET", "/v1/nothing", "", 404},
+		{"POST", "/v1/ledger", "", 405},
+		{"DELETE", "/v1/studies/" + id, "", 405},
+		{"GET", "/v1/studies/" + id + "/approve", "", 405},
+		{"PUT", "/v1/egress", "", 405},
+	} {
+		before := s.ledgerHash()
+		w := httptest.NewRecorder()
+		control.ServeHTTP(w, httptest.NewRequest(r.method, r.path, nil))
+		if w.Code != r.status || !strings.Contains(w.Body.String(), r.says) {
+			t.Errorf("%s %.40s: %d %s, want %d %q", r.method, r.path, w.Code, w.Body, r.status, r.says)
+		}
+		var said ErrorReply
+		if r.status == 400 && (json.Unmarshal(w.Body.Bytes(), &said) != nil || !said.Bad || said.Error == "" || len(said.Error) > 500) {
+			t.Errorf("%s %.40s: %s", r.method, r.path, w.Body)
+		}
+		if s.ledgerHash() != before {
+			t.Errorf("%s %.40s: the ledger changed", r.method, r.path)
+		}
+		count++
+	}
+	t.Logf("figure: %d bad inputs: requests on an agent's socket", count)
+}
+
+// TestBadMessages: whatever field of a coordinator's message is wrong, at each step of a study, the answer is a
+// refusal with a code of the list, and nothing in the ledger changes.
+func TestBadMessages(t *testing.T) {
+	c, q := newStandIn(t, 5, autoPolicy, nil), askUpload{}
+	s, id, other := c.sites[0], c.plan.Digest, study.Digest{1}
+	codes := map[study.Code]int{}
+	count := 0
+	refusesAll := func(stage string, all map[string]badMessage) {
+		t.Helper()
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			bad := all[name]
+			before := s.ledgerHash()
+			got := s.ask(bad.request)
+			no, ok := got.(refusal)
+			if bad.code == "" && got != nil || bad.code != "" && (!ok || no.Code != bad.code) {
+				t.Errorf("%s, %s: %T with %+v, want the refusal %q", stage, name, got, got, bad.code)
+			}
+			if s.ledgerHash() != before {
+				t.Errorf("%s, %s: the ledger changed", stage, name)
+			}
+			if bad.code != "" { // a word that is not believed is no error
+				count++
+			}
+			codes[bad.code]++
+		}
+	}
+	refusesAll("before a proposal", map[string]badMessage{
+		"announcement": {askAnnouncement{id, 0}, study.CodeUnknownStudy},
+		"query":        {c.query(0, 0, c.plan.Start().X), study.CodeUnknownStudy},
+		"signature":    {askSignature{id, 0, 0, c.everyone()}, study.CodeUnknownStudy},
+		"shares":       {askShares{id, 0, 0, c.everyone(), make([][]byte, 5)}, study.CodeUnknownStudy},
+		"nonce":        {askNonce{id, 0, make([][]byte, 5)}, study.CodeUnknownStudy},
+	})
+	c.approve()
+	refusesAll("approved", map[string]badMessage{
+		"another study":          {askAnnouncement{other, 0}, study.CodeUnknownStudy},
+		"attempt beyond":         {askAnnouncement{id, maxAttempts}, study.CodeOutOfOrder},
+		"attempt of all bits":    {askAnnouncement{id, math.MaxUint32}, study.CodeOutOfOrder},
+		"boxes before keys":      {askBoxes{id, 0, make([][]byte, 5), nil}, study.CodeOutOfOrder},
+		"confirm before boxes":   {askConfirmation{id, 0, make([][]byte, 5), nil}, study.CodeOutOfOrder},
+		"confirmed before that":  {tellConfirmed{id, 0, make([][]byte, 5)}, study.CodeOutOfOrder},
+		"query before all":       {c.query(0, 0, c.plan.Start().X), study.CodeOutOfOrder},
+		"nonce of another graph": {askNonce{id, 0, make([][]byte, 5)}, study.CodeOutOfOrder},
+	})
+	announced := make([][]byte, 5)
+	for i, site := range c.sites {
+		announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+	}
+	ask := func(list [][]byte) request { return askBoxes{id, 0, list, nil} }
+	refusesAll("announced", map[string]badMessage{
+		"of another attempt":  {askBoxes{id, 1, announced, nil}, study.CodeOutOfOrder},
+		"none":                {ask(nil), study.CodeBadAnnouncement},
+		"one too few":         {ask(announced[:4]), study.CodeBadAnnouncement},
+		"one too many":        {ask(append(slices.Clone(announced), announced[1])), study.CodeBadAnnouncement},
+		"an empty one":        {ask(with(announced, 2, nil)), study.CodeBadAnnouncement},
+		"a short one":         {ask(with(announced, 2, announced[2][:len(announced[2])-1])), study.CodeBadAnnouncement},
+		"a long one":          {ask(with(announced, 2, append(bytes.Clone(announced[2]), 0))), study.CodeBadAnnouncement},
+		"first byte":          {ask(flipped(announced, 2, 0)), study.CodeBadAnnouncement},
+		"transport key":       {ask(flipped(announced, 2, 40)), study.CodeBadAnnouncement},
+		"a commitment":        {ask(flipped(announced, 2, len(announced[2])/2)), study.CodeBadAnnouncement},
+		"signature":           {ask(flipped(announced, 2, -1)), study.CodeBadAnnouncement},
+		"another's":           {ask(with(announced, 2, announced[3])), study.CodeBadAnnouncement},
+		"in another order":    {ask([][]byte{announced[1], announced[0], announced[2], announced[3], announced[4]}), study.CodeBadAnnouncement},
+		"not this site's own": {ask(flipped(announced, 0, 40)), study.CodeBadAnnouncement},
+	})
+	c.all, c.boxes, c.signed = announced, make([][][]byte, 5), make([][]byte, 5)
+	for i, site := range c.sites {
+		c.boxes[i] = want[boxes](site, askBoxes{id, 0, c.all, nil}).Boxes
+	}
+	mine := c.boxesFor(0)
+	open := func(list [][]byte) request { return askConfirmation{id, 0, list, nil} }
+	refusesAll("dealt", map[string]badMessage{
+		"of another attempt":   {askConfirmation{id, 1, mine, nil}, study.CodeOutOfOrder},
+		"other announcements":  {ask(with(announced, 2, announced[3])), study.CodeBadAnnouncement},
+		"none":                 {open(nil), study.CodeBadShare},
+		"one too few":          {open(mine[:4]), study.CodeBadShare},
+		"one too many":         {open(append(slices.Clone(mine), mine[1])), study.CodeBadShare},
+		"an empty one":         {open(with(mine, 1, nil)), study.CodeBadShare},
+		"a short one":          {open(with(mine, 1, mine[1][:20])), study.CodeBadShare},
+		"a byte":               {open(flipped(mine, 1, 30)), study.CodeBadShare},
+		"the last byte":        {open(flipped(mine, 1, -1)), study.CodeBadShare},
+		"another dealer's":     {open(with(mine, 1, mine[2])), study.CodeBadShare},
+		"for another receiver": {open(with(mine, 1, c.boxes[1][2])), study.CodeBadShare},
+	})
+	for i, site := range c.sites {
+		c.signed[i] = want[confirmation](site, askConfirmation{id, 0, c.boxesFor(i), nil}).Signature
+	}
+	said := func(list [][]byte) request { return tellConfirmed{id, 0, list} }
+	refusesAll("confirming", map[string]badMessage{
+		"of another attempt": {tellConfirmed{id, 1, with(c.signed, 0, nil)}, study.CodeOutOfOrder},
+		"none":               {said(nil), study.CodeBadConfirmation},
+		"one too few":        {said(c.signed[:4]), study.CodeBadConfirmation},
+		"one missing":        {said(with(c.signed, 3, nil)), study.CodeBadConfirmation},
+		"one altered":        {said(flipped(c.signed, 3, 9)), study.CodeBadConfirmation},
+		"one twice":          {said(with(c.signed, 3, c.signed[4])), study.CodeBadConfirmation},
+		"a second attempt":   {askAnnouncement{id, 1}, study.CodeOutOfOrder},
+	})
+	var err error
+	if c.setup, _, err = s.session(c).verified(0); err != nil {
+		t.Fatal(err)
+	}
+	c.confirm()
+	q = c.query(0, 0, c.plan.Start().X)
+	asked := func(change func(*study.Ask)) request {
+		bad := askUpload{id, q.Ask}
+		bad.Ask.X = slices.Clone(bad.Ask.X)
+		change(&bad.Ask)
+		return bad
+	}
+	refusesAll("ready", map[string]badMessage{
+		"study":         {askUpload{other, q.Ask}, study.CodeUnknownStudy},
+		"query":         {asked(func(a *study.Ask) { a.Query = 1 }), study.CodePlanMismatch},
+		"slot":          {asked(func(a *study.Ask) { a.Slot = c.plan.Slots }), study.CodePlanMismatch},
+		"slot negative": {asked(func(a *study.Ask) { a.Slot = -1 }), study.CodePlanMismatch},
+		"attempt":       {asked(func(a *study.Ask) { a.Attempt = 3 }), study.CodePlanMismatch},
+		"kind":          {asked(func(a *study.Ask) { a.Kind = study.KindMoment }), study.CodePlanMismatch},
+		"round":         {asked(func(a *study.Ask) { a.Round = 7 }), study.CodePlanMismatch},
+		"x NaN":         {asked(func(a *study.Ask) { a.X[0] = math.NaN() }), study.CodePlanMismatch},
+		"x long":        {asked(func(a *study.Ask) { a.X = append(a.X, 0) }), study.CodePlanMismatch},
+		"x none":        {asked(func(a *study.Ask) { a.X = nil }), study.CodePlanMismatch},
+		"x twice":       {asked(func(a *study.Ask) { a.X[0] *= 2 }), study.CodePlanMismatch},
+		"radius":        {asked(func(a *study.Ask) { a.Radius = -a.Radius }), study.CodePlanMismatch},
+		"radius NaN":    {asked(func(a *study.Ask) { a.Radius = math.NaN() }), study.CodePlanMismatch},
+		"grid 0":        {asked(func(a *study.Ask) { a.Grid = 0 }), study.CodePlanMismatch},
+		"sigma less":    {asked(func(a *study.Ask) { a.Sigma -= a.Sigma >> 16 }), study.CodePlanMismatch},
+		"center":        {asked(func(a *study.Ask) { a.Center = make([]float64, testColumns) }), study.CodePlanMismatch},
+		"found":         {asked(func(a *study.Ask) { a.Found = make([]float64, testColumns) }), study.CodePlanMismatch},
+		"a set first":   {askSignature{id, 0, 0, c.everyone()}, study.CodeOutOfOrder},
+		"shares first":  {askShares{id, 0, 0, c.everyone(), make([][]byte, 5)}, study.CodeOutOfOrder},
+	})
+	for _, site := range c.sites {
+		want[upload](site, q)
+	}
+	sign := func(u ...int) request { return askSignature{id, 0, 0, u} }
+	refusesAll("uploaded", map[string]badMessage{
+		"another x":         {askUpload{id, func() study.Ask { a := q.Ask; a.X = slices.Clone(a.X); slices.Reverse(a.X); return a }()}, study.CodePlanMismatch},
+		"U empty":           {sign(), study.CodeTooFewSurvivors},
+		"U small":           {sign(0, 1, 2), study.CodeTooFewSurvivors},
+		"U negative":        {sign(-1, 0, 1, 2), study.CodeTooFewSurvivors},
+		"U twice the same":  {sign(0, 1, 2, 2), study.CodeTooFewSurvivors},
+		"U unsorted":        {sign(3, 2, 1, 0), study.CodeTooFewSurvivors},
+		"U beyond":          {sign(0, 1, 2, 5), study.CodeTooFewSurvivors},
+		"U of another slot": {askSignature{id, 0, 1, c.everyone()}, study.CodeOutOfOrder},
+		"U of a later one":  {askSignature{id, 1, 0, c.everyone()}, study.CodeOutOfOrder},
+		"U of no study":     {askSignature{other, 0, 0, c.everyone()}, study.CodeUnknownStudy},
+	})
+	certificate := c.certify(q, c.everyone())
+	show := func(list [][]byte) request { return askShares{id, 0, 0, c.everyone(), list} }
+	r, err := c.plan.NewRelease(q.Ask, c.everyone(), make([]int64, c.plan.Queries[0].Values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := func(change func(*study.Release)) tellFinal {
+		bad := r
+		bad.Survivors, bad.Noised = slices.Clone(r.Survivors), slices.Clone(r.Noised)
+		change(&bad)
+		encoded, err := bad.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tellFinal{id, 0, 0, final{encoded, ed25519.Sign(c.key, study.SigningInput(encoded))}}
+	}
+	good := result(func(*study.Release) {})
+	refusesAll("signed", map[string]badMessage{
+		"no certificate":            {show(nil), study.CodeBadCertificate},
+		"an empty one":              {show(make([][]byte, 5)), study.CodeBadCertificate},
+		"too few signatures":        {show([][]byte{certificate[0], certificate[1], certificate[2], nil, nil}), study.CodeBadCertificate},
+		"one altered":               {show(with(flipped(certificate, 1, 7), 0, nil)), study.CodeBadCertificate},
+		"one twice":                 {show([][]byte{certificate[0], certificate[1], certificate[2], certificate[2], nil}), study.CodeBadCertificate},
+		"one too many":              {show(append(slices.Clone(certificate), nil)), study.CodeBadCertificate},
+		"another U":                 {askShares{id, 0, 0, []int{0, 1, 2, 3}, certificate}, study.CodeBadCertificate},
+		"another U to sign":         {sign(0, 1, 2, 3), study.CodeHeld},
+		"of another slot":           {askShares{id, 0, 1, c.everyone(), certificate}, study.CodeOutOfOrder},
+		"result's signature":        {tellFinal{id, 0, 0, final{good.Final.Encoded, make([]byte, 64)}}, ""},
+		"result without one":        {tellFinal{id, 0, 0, final{good.Final.Encoded, nil}}, ""},
+		"result no release":         {tellFinal{id, 0, 0, final{[]byte("{}"), ed25519.Sign(c.key, study.SigningInput([]byte("{}")))}}, ""},
+		"result of another study":   {result(func(r *study.Release) { r.Study[0] ^= 1 }), ""},
+		"result of another slot":    {tellFinal{id, 0, 1, good.Final}, ""},
+		"result of another query":   {tellFinal{id, 1, 0, good.Final}, ""},
+		"result of too few":         {result(func(r *study.Release) { r.Survivors = r.Survivors[:2] }), ""},
+		"result with less noise":    {result(func(r *study.Release) { r.Sigma /= 2 }), ""},
+		"result with little charge": {result(func(r *study.Release) { r.Rho /= 2 }), ""},
+		"result with fewer values":  {result(func(r *study.Release) { r.Noised = r.Noised[1:] }), ""},
+		"result of another x":       {result(func(r *study.Release) { r.X = slices.Clone(r.X); r.X[0] += 1e-3 }), ""},
+		"completed too early":       {tellEnded{id, study.CodeCompleted}, ""},
+		"the end of another study":  {tellEnded{other, study.CodeAborted}, ""},
+	})
+	want[shares](s, show(certificate)) // after all that the study goes on
+	t.Logf("figure: %d bad inputs: messages to an agent", count)
+	t.Logf("refusals: %v", codes)
+}
