@@ -157,8 +157,8 @@ func dashboardToken(dir string) (string, error) {
 	return token, nil
 }
 
-// openDashboard listens for the page, where it is configured.
-func (n *Node) openDashboard(dir string) error {
+// readDashboard reads the page's certificates, where it is configured, before anything is written.
+func (n *Node) readDashboard(dir string) (err error) {
 	d := n.Config.Dashboard
 	if d.Listen == "" {
 		return nil
@@ -168,9 +168,15 @@ func (n *Node) openDashboard(dir string) error {
 			*path = filepath.Join(dir, *path) // as in the file that names it
 		}
 	}
-	config, err := d.tls(n.authority)
-	if err != nil {
-		return err
+	n.boardTLS, err = d.tls(n.authority)
+	return err
+}
+
+// openDashboard listens for the page, where it is configured.
+func (n *Node) openDashboard(dir string) error {
+	d := n.Config.Dashboard
+	if d.Listen == "" {
+		return nil
 	}
 	token, err := dashboardToken(dir)
 	if err != nil {
@@ -182,7 +188,6 @@ func (n *Node) openDashboard(dir string) error {
 	n.board = dashboard.New(dashboard.Options{
 		Source: n.Coordinator, Cluster: n.cluster, Token: token, Hosts: d.names(), Logger: n.log, Now: n.now,
 	})
-	n.boardTLS = config
 	return nil
 }
 

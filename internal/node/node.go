@@ -100,6 +100,9 @@ func Open(dir string, o Options) (_ *Node, err error) {
 	if n.authority, err = pki.Load(dir); err != nil {
 		return nil, err
 	}
+	if err := n.readDashboard(dir); err != nil {
+		return nil, err
+	}
 	if err := n.renew(); err != nil {
 		return nil, err
 	}
