@@ -1,0 +1,506 @@
+package hostile
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+
+	"filippo.io/edwards25519"
+
+	"covey/internal/study"
+)
+
+// The checker. Of every upload it knows, from the sites' own secrets, which keys mask it with which
+// sign, and checks that these and nothing else do. Of every share that the coordinator has, it
+// knows whose it is. A key is known to the coordinator if a corrupt site has it or if enough
+// shares of the secret behind it, interpolated, give it. What is left is linear algebra: the
+// integer combinations of uploads in which every key that is not known cancels, the left null space of the matrix
+// (upload × key), are what is opened. Allowed is one of them a query, which is the sum over the
+// honest sites of one U of at least U_min sites.
+
+// report is what the checker finds.
+type report struct {
+	openings []opening
+	broken   []string
+	uploads  int
+	shares   int
+}
+
+// opening is one sum that can be read: over these honest sites.
+type opening struct {
+	query, slot int
+	sites       []int
+}
+
+func (r *report) breaks(format string, args ...any) {
+	r.broken = append(r.broken, fmt.Sprintf(format, args...))
+}
+
+// known are the points of a slot's shares that the coordinator has: by dealer and kind, x to y.
+type known map[int]*[2]map[int]*edwards25519.Scalar
+
+const kindM, kindB = 0, 1
+
+// row is one upload: the keys that mask it and are not known, with their signs.
+type row struct {
+	up   uploaded
+	keys map[[32]byte]int64
+}
+
+type checker struct {
+	w     *world
+	r     report
+	slots map[int][]dealt // by slot, of every site
+	have  map[int]known
+	open  map[int][2]map[int]bool // by slot: dealers whose m, whose b is known
+	dh    map[[3]int][]byte
+}
+
+// check judges the whole view.
+func (w *world) check() report {
+	w.t.Helper()
+	c := &checker{w: w, slots: map[int][]dealt{}, have: map[int]known{}, open: map[int][2]map[int]bool{}, dh: map[[3]int][]byte{}}
+	for _, raw := range w.view.shares {
+		c.share(raw)
+	}
+	c.certificates()
+	var rows []row
+	for _, up := range w.view.uploads {
+		rows = append(rows, c.row(up))
+	}
+	c.r.uploads, c.r.shares = len(rows), len(w.view.shares)
+	for _, block := range connected(rows) {
+		c.block(block)
+	}
+	c.queries()
+	return c.r
+}
+
+// dealers gives every site's polynomials in a slot.
+func (c *checker) dealers(slot int) []dealt {
+	if c.slots[slot] == nil {
+		out := make([]dealt, c.w.n())
+		for i := range out {
+			out[i] = dealtBy(c.w.truth[i][slot], slot, i, c.w.plan.Thresholds.Threshold)
+		}
+		c.slots[slot] = out
+	}
+	return c.slots[slot]
+}
+
+// points gives what is known of a slot, with what the corrupt sites hold from the start.
+func (c *checker) points(slot int) known {
+	if c.have[slot] != nil {
+		return c.have[slot]
+	}
+	k := known{}
+	for i := range c.w.n() {
+		k[i] = &[2]map[int]*edwards25519.Scalar{{}, {}}
+	}
+	for _, bad := range c.w.corrupt {
+		raw, err := c.w.party[bad].held[slot].MarshalBinary()
+		if err != nil {
+			c.w.t.Fatal(err)
+		}
+		for n, at := range c.w.setup.Graph().Held(bad) {
+			for kind := range 2 {
+				y, err := edwards25519.NewScalar().SetCanonicalBytes(raw[64*n+32*kind:][:32])
+				if err != nil {
+					c.w.t.Fatal(err)
+				}
+				k[at.Dealer][kind][at.X] = y
+			}
+		}
+	}
+	c.have[slot] = k
+	return k
+}
+
+// share takes a shares message apart: whose each is shows by what it is.
+func (c *checker) share(raw []byte) {
+	head := len(sharesLabel) + len("covey secagg release v1\x00") + 32 + 4
+	if len(raw) < head+66 {
+		c.r.breaks("a shares message of %d bytes", len(raw))
+		return
+	}
+	slot := int(raw[head-1]) | int(raw[head-2])<<8
+	from := int(raw[head+65]) | int(raw[head+64])<<8
+	if slot >= c.w.plan.Slots || from >= c.w.n() {
+		c.r.breaks("a shares message of slot %d from site %d", slot, from)
+		return
+	}
+	k, dealers := c.points(slot), c.dealers(slot)
+	values := raw[head+66:]
+	for n, at := range c.w.setup.Graph().Held(from) {
+		if len(values) < 32*(n+1) {
+			c.r.breaks("a shares message that is cut short")
+			return
+		}
+		y := values[32*n:][:32]
+		d := dealers[at.Dealer]
+		switch {
+		case bytes.Equal(y, evaluate(d.m, at.X).Bytes()):
+			k[at.Dealer][kindM][at.X] = evaluate(d.m, at.X)
+		case bytes.Equal(y, evaluate(d.b, at.X).Bytes()):
+			k[at.Dealer][kindB][at.X] = evaluate(d.b, at.X)
+		default:
+			c.r.breaks("slot %d: site %d sent a share of site %d that is none", slot, from, at.Dealer)
+		}
+	}
+}
+
+// opened says whose m and whose b are known in a slot: by interpolation, and compared.
+func (c *checker) opened(slot int) [2]map[int]bool {
+	if o, ok := c.open[slot]; ok {
+		return o
+	}
+	o := [2]map[int]bool{{}, {}}
+	dealers, threshold := c.dealers(slot), c.w.plan.Thresholds.Threshold
+	for dealer, kinds := range c.points(slot) {
+		for kind, points := range kinds {
+			secret := dealers[dealer].m[0]
+			if kind == kindB {
+				secret = dealers[dealer].b[0]
+			}
+			bad := slices.Contains(c.w.corrupt, dealer)
+			if !bad && len(points) >= threshold {
+				if interpolate(firstOf(points, threshold)).Equal(secret) != 1 {
+					c.r.breaks("slot %d: %d points of site %d do not give its secret", slot, len(points), dealer)
+				}
+			}
+			o[kind][dealer] = bad || len(points) >= threshold
+		}
+		if !slices.Contains(c.w.corrupt, dealer) && o[kindM][dealer] && o[kindB][dealer] {
+			c.r.breaks("slot %d: both kinds of site %d's secrets are open", slot, dealer)
+		}
+	}
+	c.open[slot] = o
+	return o
+}
+
+func firstOf(points map[int]*edwards25519.Scalar, n int) map[int]*edwards25519.Scalar {
+	out := map[int]*edwards25519.Scalar{}
+	for x, y := range points {
+		if len(out) < n {
+			out[x] = y
+		}
+	}
+	return out
+}
+
+// row finds the keys of an upload and checks that they mask it: what is left without them
+// must be what the site was asked for. An upload under the masks of another question about its slot is a break,
+// and is taken for what it is.
+func (c *checker) row(up uploaded) row {
+	if r, fits := c.masked(up, up.ask); fits {
+		return r
+	}
+	c.r.breaks("query %d slot %d: site %d's upload is not its sum under the masks of what it was asked", up.ask.Query, up.ask.Slot, up.site)
+	for _, other := range c.w.view.uploads {
+		if other.ask.Slot == up.ask.Slot {
+			if r, fits := c.masked(up, other.ask); fits {
+				return r
+			}
+		}
+	}
+	r, _ := c.masked(up, up.ask)
+	return r
+}
+
+// masked gives the keys of an upload if it is masked as one in answer to a.
+func (c *checker) masked(up uploaded, a study.Ask) (row, bool) {
+	w, ctx := c.w, c.w.secagg(a).Context
+	dealers, opened := c.dealers(a.Slot), c.opened(a.Slot)
+	out := row{up, map[[32]byte]int64{}}
+	v := unpack(up.masked, int(w.plan.Bits/8))
+	remove := func(key [32]byte, sign int64, known bool) {
+		for k, x := range keystream(key, len(v), w.plan.Bits) {
+			v[k] = (v[k] - uint64(sign)*x) & ring(w.plan.Bits)
+		}
+		if !known {
+			out.keys[key] += sign
+		}
+	}
+	remove(selfKey(dealers[up.site], a.Slot, up.site, ctx), 1, opened[kindB][up.site])
+	for _, j := range w.setup.Graph().Neighbours(up.site) {
+		i, sign := up.site, int64(1)
+		low, high := min(i, j), max(i, j)
+		if j > i {
+			sign = -1
+		}
+		at := [3]int{a.Slot, low, high}
+		if c.dh[at] == nil {
+			c.dh[at] = agreed(dealers[low], dealers[high])
+		}
+		key := pairKey(c.dh[at], dealers[low], dealers[high], a.Slot, low, high, ctx)
+		remove(key, sign, opened[kindM][i] || opened[kindM][j])
+	}
+	return out, slices.Equal(v, w.vector(up.site, up.ask))
+}
+
+// certificates checks what honest sites signed: one set a slot, and no two certificates.
+func (c *checker) certificates() {
+	sets, certified := map[[2]int][]signed{}, map[int]int{}
+	for s, by := range c.w.view.signatures {
+		count := 0
+		for site := range by {
+			sets[[2]int{s.slot, site}] = append(sets[[2]int{s.slot, site}], s)
+		}
+		for _, i := range c.w.setup.Graph().Committee() {
+			if by[i] != nil || slices.Contains(c.w.corrupt, i) {
+				count++
+			}
+		}
+		if count >= c.w.plan.Thresholds.Threshold {
+			certified[s.slot]++
+		}
+	}
+	for at, of := range sets {
+		if len(of) > 1 {
+			c.r.breaks("slot %d: site %d signed %d sets", at[0], at[1], len(of))
+		}
+	}
+	for slot, n := range certified {
+		if n > 1 {
+			c.r.breaks("slot %d: %d certificates", slot, n)
+		}
+	}
+}
+
+// connected splits rows into blocks that share a key, or would if it were not known: a
+// row whose keys are all known stands alone.
+func connected(rows []row) (blocks [][]row) {
+	of := make([]int, len(rows))
+	for i := range of {
+		of[i] = i
+	}
+	find := func(i int) int {
+		for of[i] != i {
+			i = of[i]
+		}
+		return i
+	}
+	first := map[[32]byte]int{}
+	for i, r := range rows {
+		for key := range r.keys {
+			if j, ok := first[key]; ok {
+				of[find(i)] = find(j)
+			} else {
+				first[key] = i
+			}
+		}
+	}
+	at := map[int]int{}
+	for i, r := range rows {
+		root := find(i)
+		if _, ok := at[root]; !ok {
+			at[root] = len(blocks)
+			blocks = append(blocks, nil)
+		}
+		blocks[at[root]] = append(blocks[at[root]], r)
+	}
+	return blocks
+}
+
+// block finds what is opened of uploads that share keys.
+func (c *checker) block(rows []row) {
+	null := leftNull(rows)
+	if odd := rank2(rows); odd != len(rows)-len(null) {
+		// A combination that cancels mod 2 alone cancels, times 2^(b-1), in the ring.
+		c.r.breaks("query %d: a combination of uploads cancels in the ring alone", rows[0].up.ask.Query)
+	}
+	if len(null) > 1 {
+		c.r.breaks("query %d slot %d: %d sums of uploads that share masks are open", rows[0].up.ask.Query, rows[0].up.ask.Slot, len(null))
+	}
+	for _, v := range null {
+		o := opening{query: rows[0].up.ask.Query, slot: rows[0].up.ask.Slot}
+		ask := rows[0].up.ask
+		lawful := true
+		for k, r := range rows {
+			if v[k].Sign() == 0 {
+				continue
+			}
+			if len(o.sites) == 0 {
+				ask = r.up.ask
+			}
+			// One coefficient for all, of one query asked the same of all.
+			lawful = lawful && v[k].Cmp(first(v)) == 0 && sameAsk(ask, r.up.ask) && !slices.Contains(o.sites, r.up.site)
+			o.sites = append(o.sites, r.up.site)
+		}
+		slices.Sort(o.sites)
+		o.query, o.slot = ask.Query, ask.Slot
+		if !lawful {
+			c.r.breaks("query %d slot %d: a combination that is no sum is open: %v of %v", o.query, o.slot, v, o.sites)
+		}
+		if len(o.sites)+len(c.w.corrupt) < c.w.plan.Thresholds.MinSurvivors {
+			c.r.breaks("query %d slot %d: a sum of the honest sites %v alone is open", o.query, o.slot, o.sites)
+		}
+		c.r.openings = append(c.r.openings, o)
+	}
+}
+
+func first(v []*big.Rat) *big.Rat {
+	return v[slices.IndexFunc(v, func(x *big.Rat) bool { return x.Sign() != 0 })]
+}
+
+// queries checks the openings of the study together.
+func (c *checker) queries() {
+	by, sets := map[int]int{}, map[string]bool{}
+	for _, o := range c.r.openings {
+		by[o.query]++
+		sets[fmt.Sprint(o.sites)] = true
+	}
+	for q, n := range by {
+		if n > 1 {
+			c.r.breaks("query %d: %d sums are open", q, n)
+		}
+	}
+	if c.w.plan.Proposal.Spec.OnDropout == study.DropoutWait && len(sets) > 1 {
+		c.r.breaks("sums over %d sets of sites are open in a study that waits", len(sets))
+	}
+}
+
+// leftNull gives a basis of the combinations of rows in which all keys cancel, over ℚ, each
+// with first non-zero coefficient 1.
+func leftNull(rows []row) (basis [][]*big.Rat) {
+	type line struct {
+		keys map[[32]byte]*big.Rat
+		by   []*big.Rat
+	}
+	pivots := map[[32]byte]line{}
+	for i, r := range rows {
+		l := line{map[[32]byte]*big.Rat{}, make([]*big.Rat, len(rows))}
+		for k := range l.by {
+			l.by[k] = new(big.Rat)
+		}
+		l.by[i].SetInt64(1)
+		for key, sign := range r.keys {
+			if sign != 0 {
+				l.keys[key] = big.NewRat(sign, 1)
+			}
+		}
+		for again := true; again; {
+			again = false
+			for key, x := range l.keys {
+				p, ok := pivots[key]
+				if !ok {
+					continue
+				}
+				f := new(big.Rat).Quo(x, p.keys[key])
+				for k, y := range p.keys {
+					z := new(big.Rat).Mul(f, y)
+					if l.keys[k] == nil {
+						l.keys[k] = new(big.Rat)
+					}
+					if l.keys[k] = z.Sub(l.keys[k], z); z.Sign() == 0 {
+						delete(l.keys, k)
+					}
+				}
+				for k := range l.by {
+					l.by[k].Sub(l.by[k], new(big.Rat).Mul(f, p.by[k]))
+				}
+				again = true
+				break
+			}
+		}
+		if len(l.keys) == 0 {
+			scale := new(big.Rat).Inv(first(l.by))
+			for k := range l.by {
+				l.by[k].Mul(l.by[k], scale)
+			}
+			basis = append(basis, l.by)
+			continue
+		}
+		for key := range l.keys {
+			pivots[key] = l
+			break
+		}
+	}
+	return basis
+}
+
+// rank2 is the matrix's rank mod 2.
+func rank2(rows []row) int {
+	pivots := map[[32]byte]map[[32]byte]bool{}
+	for _, r := range rows {
+		l := map[[32]byte]bool{}
+		for key, sign := range r.keys {
+			if sign%2 != 0 {
+				l[key] = true
+			}
+		}
+		for again := true; again; {
+			again = false
+			for key := range l {
+				if p, ok := pivots[key]; ok {
+					for k := range p {
+						if l[k] {
+							delete(l, k)
+						} else {
+							l[k] = true
+						}
+					}
+					again = true
+					break
+				}
+			}
+		}
+		for key := range l {
+			pivots[key] = l
+			break
+		}
+	}
+	return len(pivots)
+}
+
+// hold fails the test for each rule that the history breaks.
+func (w *world) hold() report {
+	w.t.Helper()
+	r := w.check()
+	for n, b := range r.broken {
+		if n == 10 {
+			w.t.Errorf("and %d more", len(r.broken)-n)
+			break
+		}
+		var query int
+		fmt.Sscanf(b, "query %d", &query)
+		w.t.Errorf("%s (%s)", b, w.name[query])
+	}
+	return r
+}
+
+// TestNullSpace checks the algebra on small matrices.
+func TestNullSpace(t *testing.T) {
+	key := func(k byte) [32]byte { return [32]byte{k} }
+	rows := func(m ...[]int64) (out []row) {
+		for _, line := range m {
+			r := row{keys: map[[32]byte]int64{}}
+			for k, x := range line {
+				if x != 0 {
+					r.keys[key(byte(k))] = x
+				}
+			}
+			out = append(out, r)
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		rows      []row
+		null, odd int
+	}{
+		"nothing known":            {rows([]int64{1, 1, 0}, []int64{-1, 0, 1}, []int64{0, -1, -1, 5}), 0, 3},
+		"a sum":                    {rows([]int64{1, 1, 0}, []int64{-1, 0, 1}, []int64{0, -1, -1}), 1, 2},
+		"two pairs":                {rows([]int64{1, 0}, []int64{-1, 0}, []int64{0, 1}, []int64{0, -1}), 2, 2},
+		"one mask twice":           {rows([]int64{1, 1}, []int64{1, 1}), 1, 1},
+		"all known":                {rows([]int64{0, 0}), 1, 0},
+		"in the ring alone":        {rows([]int64{2, 0}), 0, 0},
+		"a weighted difference":    {rows([]int64{1, 2}, []int64{3, 6}), 1, 1},
+		"in the ring, three times": {rows([]int64{1, 1, 0}, []int64{1, 0, 1}, []int64{0, 1, 1}), 0, 2},
+	} {
+		if null, odd := len(leftNull(c.rows)), rank2(c.rows); null != c.null || odd != c.odd {
+			t.Errorf("%s: a null space of %d and rank %d mod 2, want %d and %d", name, null, odd, c.null, c.odd)
+		}
+	}
+}

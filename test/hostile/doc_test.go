@@ -1,0 +1,29 @@
+// Package hostile holds a coordinator that does what it likes: it speaks the wire protocol
+// with real agents, has the CA's and the signing key and all that up to η corrupt sites know,
+// and tries to see more than the one sum a query that it is allowed. What it saw is then
+// judged by linear algebra (checker). It is of tests alone.
+//
+// The rules of docs/protocol.md that a test attacks stand in its comment.
+package hostile
+
+import "flag"
+
+// variants bounds how many variants of each large table are run; the table is walked in
+// even steps, so that each of its parts is met.
+var variants = flag.Int("variants", 30, "variants of each large table of attacks; 0 for all")
+
+// chosen gives the indices of a table of n that are run.
+func chosen(n int) []int {
+	step := 1
+	if *variants > 0 && n > *variants {
+		step = n / *variants
+		for n%step == 0 || step%2 == 0 { // no common factor with the table's rows
+			step++
+		}
+	}
+	var out []int
+	for i := 0; i < n; i += step {
+		out = append(out, i)
+	}
+	return out
+}

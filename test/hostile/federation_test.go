@@ -1,0 +1,352 @@
+package hostile
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/agent"
+	"covey/internal/frame"
+	"covey/internal/ledger"
+	"covey/internal/pki"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+const (
+	columns = 2
+	units   = 6 // rows of each site
+)
+
+// federation is a CA, a coordinator's port in memory and the agents that are linked to it.
+type federation struct {
+	covey.UnimplementedFederationServer
+	t         testing.TB
+	dir       string
+	authority *pki.Authority
+	port      *bufconn.Listener
+
+	mu    sync.Mutex
+	links map[string]chan *stream // by site
+}
+
+// stream is one open link, as the coordinator sees it.
+type stream struct {
+	grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]
+}
+
+// folder gives a folder in memory where there is one: these tests write much, and none is
+// about what a disk keeps.
+func folder(t testing.TB) string {
+	t.Helper()
+	if _, err := os.Stat("/dev/shm"); err != nil {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "covey-hostile-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func newAuthority(t testing.TB, dir string, now time.Time) *pki.Authority {
+	t.Helper()
+	if err := pki.Init(dir, nil, now); err != nil {
+		t.Fatal(err)
+	}
+	a, err := pki.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func newFederation(t testing.TB) *federation {
+	t.Helper()
+	f := &federation{t: t, dir: folder(t), links: map[string]chan *stream{}}
+	f.authority = newAuthority(t, filepath.Join(f.dir, "coordinator"), time.Now())
+	f.port = f.serve(f.authority, f)
+	return f
+}
+
+// serve opens a port that shows the authority's server certificate.
+func (f *federation) serve(a *pki.Authority, link covey.FederationServer) *bufconn.Listener {
+	version := frame.This("hostile").Pairs()
+	s := grpc.NewServer(grpc.Creds(credentials.NewTLS(a.ServerTLS())), grpc.StreamInterceptor(
+		func(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+			stream.SendHeader(metadata.Pairs(version...))
+			return handle(server, stream)
+		}))
+	covey.RegisterFederationServer(s, link)
+	l := bufconn.Listen(1 << 16)
+	go s.Serve(l) // ends with Stop
+	f.t.Cleanup(s.Stop)
+	return l
+}
+
+// Link hands a site's stream to the test.
+func (f *federation) Link(s grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]) error {
+	name, err := caller(s.Context())
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	links := f.links[name]
+	f.mu.Unlock()
+	select {
+	case links <- &stream{s}:
+	case <-s.Context().Done():
+	}
+	<-s.Context().Done()
+	return nil
+}
+
+func caller(ctx context.Context) (string, error) {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return "", status.Error(codes.Internal, "no peer")
+	}
+	info, ok := p.AuthInfo.(credentials.TLSInfo)
+	if !ok || len(info.State.PeerCertificates) == 0 {
+		return "", status.Error(codes.Unauthenticated, "no certificate")
+	}
+	return pki.SiteName(info.State.PeerCertificates[0])
+}
+
+func (s *stream) send(m *covey.CoordinatorMessage) error {
+	raw, err := proto.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return frame.Send(raw, func(data []byte, last bool) error {
+		return s.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
+	})
+}
+
+func (s *stream) receive() (*covey.SiteMessage, error) {
+	raw, err := frame.Receive(func() ([]byte, bool, error) {
+		m, err := s.Recv()
+		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
+	}, frame.MaxMessage)
+	if err != nil {
+		return nil, err
+	}
+	m := &covey.SiteMessage{}
+	return m, proto.Unmarshal(raw, m)
+}
+
+// site is a member that keeps to the protocol, or should.
+type site interface {
+	// ask delivers one message and gives all that is said until the next.
+	ask(*covey.CoordinatorMessage) []*covey.SiteMessage
+}
+
+// realSite is an agent of its own, on its own folder, behind TLS.
+type realSite struct {
+	f      *federation
+	name   string
+	dir    string
+	values []float64 // its rows
+	public ed25519.PublicKey
+	dial   func(context.Context, string) (net.Conn, error)
+	log    lines
+
+	stream *stream
+	marks  uint32
+	cancel context.CancelFunc
+	ran    chan error
+}
+
+// lines is a log that a test may read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+const policy = `approve = "within-limits"
+max_epsilon = 1.0
+max_delta = 1e-6
+on_dropout = ["wait", "continue"]
+`
+
+// newSite makes a joined site with rows of its own; it does not run yet.
+func (f *federation) newSite(name string) *realSite {
+	f.t.Helper()
+	s := &realSite{f: f, name: name, dir: filepath.Join(f.dir, name)}
+	must := func(err error) {
+		f.t.Helper()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	must(pki.NewSiteKeys(s.dir))
+	keys, err := pki.LoadSite(s.dir)
+	must(err)
+	s.public = keys.Identity().Public().(ed25519.PublicKey)
+	csr, err := keys.CSR(name)
+	must(err)
+	certificate, err := f.authority.IssueSite(name, csr, time.Now())
+	must(err)
+	must(keys.SaveCertificate(certificate, f.authority.CertificatePEM(), time.Now()))
+	rng := rand.New(rand.NewPCG(uint64(len(f.links)), 3)) // of rows, not of keys
+	var text strings.Builder
+	text.WriteString("c0,c1\n")
+	for range units {
+		a, b := rng.NormFloat64(), 2*rng.NormFloat64()
+		s.values = append(s.values, a, b)
+		fmt.Fprintf(&text, "%g,%g\n", a, b)
+	}
+	must(os.WriteFile(filepath.Join(s.dir, "rows.csv"), []byte(text.String()), 0o600))
+	must(os.WriteFile(filepath.Join(s.dir, agent.ConfigFile), fmt.Appendf(nil, `site = %q
+coordinator = ["127.0.0.1:7443"]
+[[population]]
+name = "people"
+cap_rho = 1000.0
+[[dataset]]
+name = "rows"
+path = "rows.csv"
+population = "people"
+[policy]
+%s`, name, policy), 0o600))
+	f.mu.Lock()
+	f.links[name] = make(chan *stream)
+	f.mu.Unlock()
+	s.dial = func(ctx context.Context, _ string) (net.Conn, error) { return f.port.DialContext(ctx) }
+	return s
+}
+
+// run opens the agent on its folder and runs it, as a process would.
+func (s *realSite) run() {
+	s.f.t.Helper()
+	config, err := agent.ReadConfig(s.dir)
+	if err != nil {
+		s.f.t.Fatal(err)
+	}
+	a, err := agent.New(agent.Options{Config: config, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(s.dial)}})
+	if err != nil {
+		s.f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel, s.ran = cancel, make(chan error, 1)
+	go func() { s.ran <- a.Run(ctx) }()
+}
+
+// start runs the agent and waits for its link.
+func (s *realSite) start() {
+	s.f.t.Helper()
+	s.run()
+	select {
+	case s.stream = <-s.f.links[s.name]:
+	case err := <-s.ran:
+		s.f.t.Fatalf("%s: the agent ended: %v\n%s", s.name, err, s.log.String())
+	}
+	if m, err := s.stream.receive(); err != nil || m.GetHello() == nil {
+		s.f.t.Fatalf("%s says %v, %v, want its hello", s.name, m, err)
+	}
+}
+
+// kill ends the agent as a crash would: nothing but its folder is left.
+func (s *realSite) kill() {
+	if s.cancel == nil {
+		return
+	}
+	s.cancel()
+	<-s.ran
+	s.cancel = nil
+}
+
+// restart is a crash and what the service manager does then.
+func (s *realSite) restart() {
+	s.f.t.Helper()
+	s.kill()
+	s.start()
+}
+
+// errGone is a site whose process ended while it was asked.
+var errGone = errors.New("the site's process is gone")
+
+// ask sends a message, and behind it, on the same study, one that is always refused at
+// once: what comes before that refusal is all that the first was answered with.
+func (s *realSite) ask(m *covey.CoordinatorMessage) []*covey.SiteMessage {
+	s.f.t.Helper()
+	out, err := s.try(m)
+	if err != nil {
+		s.f.t.Fatalf("%s: %v\n%s", s.name, err, s.log.String())
+	}
+	return out
+}
+
+func (s *realSite) try(m *covey.CoordinatorMessage) (out []*covey.SiteMessage, err error) {
+	s.marks++
+	mark := s.marks | 1<<31
+	id := studyOf(m)
+	if err := s.stream.send(m); err != nil {
+		return nil, errGone
+	}
+	if err := s.stream.send(announce(study.Digest(id), mark)); err != nil {
+		return nil, errGone
+	}
+	for {
+		got, err := s.stream.receive()
+		if err != nil {
+			return out, errGone
+		}
+		if got.GetRefusal().GetAttempt() == mark {
+			return out, nil
+		}
+		out = append(out, got)
+	}
+}
+
+// slots reads the site's slot secrets from its folder, which the agent has left: the
+// checker's ground truth, which no coordinator has.
+func (s *realSite) slots(id study.Digest, n int) (out [][32]byte) {
+	s.f.t.Helper()
+	l, err := ledger.Open(filepath.Join(s.dir, "ledger"))
+	if err != nil {
+		s.f.t.Fatal(err)
+	}
+	defer l.Close()
+	for i := range n {
+		raw, err := l.Journal(id).Slot(i)
+		if err != nil {
+			s.f.t.Fatal(err)
+		}
+		out = append(out, [32]byte(raw[:32]))
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+package hostile
+
+import (
+	"crypto/sha256"
+
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// The coordinator's messages.
+
+func proposal(body []byte) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}}
+}
+
+func announce(id study.Digest, attempt uint32) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: id[:], Attempt: attempt}}}
+}
+
+func reveal(id study.Digest, heads [][]byte) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Reveal{Reveal: &covey.Reveal{Study: id[:], Announcements: heads}}}
+}
+
+func deal(id study.Digest, attempt uint32, announcements, nonces [][]byte) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{
+		Study: id[:], Attempt: attempt, Announcements: announcements, Nonces: nonces}}}
+}
+
+func confirm(id study.Digest, attempt uint32, boxes, bodies [][]byte) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{
+		Study: id[:], Attempt: attempt, Boxes: boxes, Bodies: bodies}}}
+}
+
+func confirmed(id study.Digest, attempt uint32, signatures [][]byte) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{
+		Study: id[:], Attempt: attempt, Signatures: signatures}}}
+}
+
+func query(id study.Digest, a study.Ask) *covey.CoordinatorMessage {
+	kinds := map[study.Kind]covey.Kind{study.KindPower: covey.Kind_KIND_POWER, study.KindHistogram: covey.Kind_KIND_HISTOGRAM,
+		study.KindMean: covey.Kind_KIND_MEAN}
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
+		Study: id[:], Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), Kind: kinds[a.Kind], Round: uint32(a.Round),
+		X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma), Center: a.Center, Found: a.Found}}}
+}
+
+func release(id study.Digest, query, slot int, u []int) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Release{Release: &covey.Release{
+		Study: id[:], Query: uint32(query), Slot: uint32(slot), Survivors: indices(u)}}}
+}
+
+func open(id study.Digest, query, slot int, u []int, certificate [][]byte) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Open{Open: &covey.Open{
+		Study: id[:], Query: uint32(query), Slot: uint32(slot), Survivors: indices(u), Certificate: certificate}}}
+}
+
+func final(id study.Digest, query, slot int, encoded, signature []byte) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Final{Final: &covey.Final{
+		Study: id[:], Query: uint32(query), Slot: uint32(slot), Released: encoded, Signature: signature}}}
+}
+
+func indices(u []int) []uint32 {
+	out := make([]uint32, len(u))
+	for i, v := range u {
+		out[i] = uint32(v) // a negative one becomes a number over 2^31-1, which the agent refuses
+	}
+	return out
+}
+
+// studyOf is the study that a message is about.
+func studyOf(m *covey.CoordinatorMessage) []byte {
+	switch b := m.GetBody().(type) {
+	case *covey.CoordinatorMessage_Proposal:
+		id := sha256.Sum256(b.Proposal.GetBody())
+		return id[:]
+	case *covey.CoordinatorMessage_Announce:
+		return b.Announce.GetStudy()
+	case *covey.CoordinatorMessage_Reveal:
+		return b.Reveal.GetStudy()
+	case *covey.CoordinatorMessage_Deal:
+		return b.Deal.GetStudy()
+	case *covey.CoordinatorMessage_Confirm:
+		return b.Confirm.GetStudy()
+	case *covey.CoordinatorMessage_Confirmed:
+		return b.Confirmed.GetStudy()
+	case *covey.CoordinatorMessage_Query:
+		return b.Query.GetStudy()
+	case *covey.CoordinatorMessage_Release:
+		return b.Release.GetStudy()
+	case *covey.CoordinatorMessage_Open:
+		return b.Open.GetStudy()
+	case *covey.CoordinatorMessage_Final:
+		return b.Final.GetStudy()
+	case *covey.CoordinatorMessage_Ended:
+		return b.Ended.GetStudy()
+	}
+	return make([]byte, 32)
+}
