@@ -84,6 +84,9 @@ func openNPZ(src *source, names []string) (*npyTable, error) {
 
 const errZip = arrayFault("not NPZ, cut off, or damaged")
 
+// maxDeflation is above how many bytes one byte of DEFLATE can stand for (258 in two bits).
+const maxDeflation = 1033
+
 // archived is an array of an archive.
 func archived(src *source, f *zip.File, name string) (*part, error) {
 	if f.Method != zip.Store && f.Method != zip.Deflate {
@@ -100,6 +103,9 @@ func archived(src *source, f *zip.File, name string) (*part, error) {
 	}
 	if uint64(a.begin)+uint64(a.length()) != f.UncompressedSize64 {
 		return nil, errLength
+	}
+	if f.UncompressedSize64/maxDeflation > uint64(src.before.Size()) { // or a row's memory is taken before it is missed
+		return nil, errZip
 	}
 	p := &part{array: a, name: name, open: func() (io.ReadCloser, error) {
 		r, err := f.Open()
@@ -285,7 +291,7 @@ func (t *npyTable) rows(b *builder) error {
 		}
 	}
 	if b.reserve != nil {
-		b.reserve(float64(t.n))
+		b.reserve(float64(min(int64(t.n), t.src.before.Size()))) // an archive may lie about its rows
 	}
 	return t.send(b, most, feeds, of, places, units, who)
 }

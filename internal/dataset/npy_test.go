@@ -3,6 +3,7 @@ package dataset
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -118,7 +119,31 @@ func npz(t testing.TB, method uint16, parts ...any) []byte {
 	return out.Bytes()
 }
 
+// claimed packs one array as if more bytes followed.
+func claimed(t testing.TB, name string, array []byte, more int) []byte {
+	t.Helper()
+	var packed, out bytes.Buffer
+	d, err := flate.NewWriter(&packed, flate.DefaultCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(&out)
+	_, wrote := d.Write(array)
+	if err := errors.Join(wrote, d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w, err := z.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Deflate, CompressedSize64: uint64(packed.Len()), UncompressedSize64: uint64(len(array) + more)})
+	if err == nil {
+		_, err = w.Write(packed.Bytes())
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 func TestBadNPY(t *testing.T) {
+	count := 0
 	good := npy(header("'<f8'", "False", "(2, 2)"), doubles(1, 2, 3, 4))
 	const f8 = "'<f8'"
 	for name, c := range map[string]struct {
@@ -139,6 +164,7 @@ func TestBadNPY(t *testing.T) {
 		"more behind it":   {npy(header(f8, "False", "(1,)")+"}", doubles(1)), "cannot be read: its header is not one that NumPy writes", "", ""},
 		"a negative shape": {npy(header(f8, "False", "(-1, 2)"), nil), "cannot be read: its header is not one that NumPy writes", "", ""},
 		"a huge shape":     {npy(header(f8, "False", "(2147483647, 281474976710656)"), nil), "cannot be read: an array of one or two dimensions is wanted", "", ""},
+		"a wide shape":     {npy(header(f8, "False", "(0, 4000000000)"), nil), "cannot be read: it has more than 2^20 columns", "", ""},
 		"a number":         {npy(header(f8, "False", "()"), doubles(1)), "cannot be read: an array of one or two dimensions is wanted", "", ""},
 		"three dimensions": {npy(header(f8, "False", "(1, 1, 1)"), doubles(1)), "cannot be read: an array of one or two dimensions is wanted", "", ""},
 		"no columns":       {npy(header(f8, "False", "(3, 0)"), nil), "cannot be read: an array of one or two dimensions is wanted", "", ""},
@@ -160,15 +186,18 @@ func TestBadNPY(t *testing.T) {
 		"square overflows": {npy(header(f8, "False", "(1, 2)"), doubles(1e155, 1e155)), `row 1, column "b": the value is 2^480 or more after offset and scale`, "a b", ""},
 		"a missing unit":   {npy(header(f8, "False", "(1, 3)"), doubles(1, 1, math.NaN())), `row 1, column "who": the unit is missing`, "a b who", "who"},
 	} {
+		count++
 		path := writeAs(t, "data.npy", c.content)
 		r, err := Read(Source{Path: path, Names: strings.Fields(c.names)}, Request{Columns: ab, Unit: c.unit, Missing: MissingError}, ReadOptions{})
 		if _, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	t.Logf("figure: %d bad inputs: NPY files", count)
 }
 
 func TestBadNPZ(t *testing.T) {
+	count := 0
 	matrix := npy(header("'<f8'", "False", "(2, 2)"), doubles(1, 2, 3, 4))
 	column := npy(header("'<f8'", "False", "(2,)"), doubles(1, 2))
 	fortran := npy(header("'<f8'", "True", "(2, 2)"), doubles(1, 2, 3, 4))
@@ -194,11 +223,24 @@ func TestBadNPZ(t *testing.T) {
 		"checksum":               {flipped, `array "a": not NPZ, cut off, or damaged`, ""},
 		"compressed and fortran": {npz(t, zip.Deflate, "x.npy", fortran), `array "x": is compressed and in Fortran order, so that rows are all over it; save it in C order (numpy.ascontiguousarray), or with numpy.savez`, "a b"},
 	} {
+		count++
 		path := writeAs(t, "data.npz", c.content)
 		r, err := Read(Source{Path: path, Names: strings.Fields(c.names)}, Request{Columns: ab, Missing: MissingError}, ReadOptions{})
 		if _, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	t.Logf("figure: %d bad inputs: NPZ files", count)
+}
+
+// TestClaimedLength: an archive of 10 KB that says that a row of 64 GiB follows is refused before
+// there is memory for it.
+func TestClaimedLength(t *testing.T) {
+	array := npy(header("'|S65535'", "False", "(1, 1048576)"), make([]byte, 8_000))
+	path := writeAs(t, "data.npz", claimed(t, "x.npy", array, 65535<<20-8_000))
+	_, err := Inspect(Source{Path: path}, "c0", ReadOptions{})
+	if _, ok := errors.AsType[*Error](err); !ok || err.Error() != path+`: array "x": not NPZ, cut off, or damaged` {
+		t.Error(err)
 	}
 }
 
@@ -275,7 +317,7 @@ func TestNPYKinds(t *testing.T) {
 
 // Whatever the bytes of a header: a fault, or an array of a shape that can be.
 func FuzzNPYHeader(f *testing.F) {
-	for _, s := range []string{header("'<f8'", "False", "(2, 2)"), header("'|S3'", "True", "(7,)"), "{'shape': (1L,), 'fortran_order': False, 'descr': \">i2\"}", "{}", "{'descr': [('a', '<f8')], }"} {
+	for _, s := range []string{header("'<f8'", "False", "(2, 2)"), header("'<f8'", "False", "(0, 4000000000)"), header("'|S3'", "True", "(7,)"), "{'shape': (1L,), 'fortran_order': False, 'descr': \">i2\"}", "{}", "{'descr': [('a', '<f8')], }"} {
 		f.Add(npy(s, doubles(1)))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -286,7 +328,7 @@ func FuzzNPYHeader(f *testing.F) {
 			}
 			return
 		}
-		if a.n < 0 || a.d < 1 || a.length() < 0 || a.begin > int64(len(raw)) || a.dtype.size < 1 {
+		if a.n < 0 || a.d < 1 || a.d > maxColumns || a.length() < 0 || a.begin > int64(len(raw)) || a.dtype.size < 1 {
 			t.Fatalf("%+v", a)
 		}
 	})
@@ -297,6 +339,7 @@ func FuzzNPZ(f *testing.F) {
 	column := npy(header("'<f8'", "False", "(2,)"), doubles(1, 2))
 	f.Add(npz(f, zip.Store, "a.npy", column, "b.npy", column))
 	f.Add(npz(f, zip.Deflate, "a.npy", column, "b.npy", column))
+	f.Add(claimed(f, "x.npy", npy(header("'<f8'", "False", "(1, 2)"), nil), 16))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		path := writeAs(t, "data.npz", raw)
 		r, err := Read(Source{Path: path}, Request{Columns: ab, Missing: MissingDropRow}, ReadOptions{})

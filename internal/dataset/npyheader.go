@@ -16,6 +16,9 @@ import (
 // maxHeader bounds a header. NumPy's are below 200 bytes for arrays that are read here.
 const maxHeader = 64 << 10
 
+// maxColumns bounds those of a matrix, ten times above any study's.
+const maxColumns = 1 << 20
+
 // array is what a header says, and where values begin.
 type array struct {
 	dtype   dtype
@@ -42,6 +45,7 @@ const (
 	errNPYHeader = arrayFault("its header is not one that NumPy writes")
 	errShape     = arrayFault("an array of one or two dimensions is wanted")
 	errDtype     = arrayFault("its dtype is no plain one; numbers and fixed-length text are")
+	errWide      = arrayFault("it has more than 2^20 columns")
 	errLength    = arrayFault("it has fewer or more bytes than its shape says")
 )
 
@@ -131,6 +135,8 @@ func parseArray(text string) (*array, error) {
 		return nil, errShape
 	case a.n > maxRows || a.n > 0 && a.d > maxValues/a.n || a.d > maxValues:
 		return nil, errShape
+	case a.d > maxColumns: // each is given a name, of however few rows
+		return nil, errWide
 	}
 	return a, nil
 }
