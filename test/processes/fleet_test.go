@@ -43,6 +43,8 @@ type proc struct {
 	cmd     *exec.Cmd
 	done    chan struct{}
 	killing bool
+	seized  bool   // a fault is being done to it
+	watched string // address of /metrics; "" for none
 }
 
 // fleet is a whole federation of processes.
@@ -66,8 +68,24 @@ const (
 	commandTime = 20 * time.Second
 )
 
+// fleetOptions choose what processes are made.
+type fleetOptions struct {
+	namespaces bool // each process in a network namespace of its own
+	shipped    bool // built without failpoints: no history
+	metrics    bool // each process serves /metrics
+}
+
 func newFleet(t *testing.T, coordinators, sites int, namespaces bool) *fleet {
 	t.Helper()
+	return makeFleet(t, coordinators, sites, fleetOptions{namespaces: namespaces})
+}
+
+func makeFleet(t *testing.T, coordinators, sites int, o fleetOptions) *fleet {
+	t.Helper()
+	namespaces, tags := o.namespaces, "failpoint"
+	if o.shipped {
+		tags = ""
+	}
 	dir, err := os.MkdirTemp("", "fleet") // short: unix sockets have a bound
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +97,7 @@ func newFleet(t *testing.T, coordinators, sites int, namespaces bool) *fleet {
 			os.RemoveAll(dir)
 		}
 	})
-	build := exec.Command("go", "build", "-tags", "failpoint", "-o", f.bin+"/", "covey/cmd/coordinator", "covey/cmd/agent")
+	build := exec.Command("go", "build", "-tags", tags, "-o", f.bin+"/", "covey/cmd/coordinator", "covey/cmd/agent")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -88,12 +106,20 @@ func newFleet(t *testing.T, coordinators, sites int, namespaces bool) *fleet {
 	for i := range coordinators {
 		p := f.proc(fmt.Sprintf("coordinator-%d", i+1), i, namespaces)
 		p.args = []string{filepath.Join(f.bin, "coordinator"), "serve", "--data", p.dir}
+		if o.metrics {
+			p.watched = p.port(i, 21445)
+			p.args = append(p.args, "--dashboard", p.watched, "--dashboard-plain")
+		}
 		f.nodes = append(f.nodes, p)
 		f.truth.Coordinators = append(f.truth.Coordinators, p.dir)
 	}
 	for i := range sites {
 		p := f.proc(fmt.Sprintf("site-%d", i+1), coordinators+i, namespaces)
 		p.args = []string{filepath.Join(f.bin, "agent"), "-C", p.dir, "run"}
+		if o.metrics {
+			p.watched = p.port(coordinators+i, 21445)
+			p.args = append(p.args, "--metrics", p.watched)
+		}
 		f.sites = append(f.sites, p)
 		rows := f.writeRows(rng, p.dir+".csv")
 		f.truth.Sites[p.dir] = history.Site{Name: p.name, Sum: func(p *study.Plan, self int, a study.Ask) ([]int64, error) {
@@ -289,6 +315,16 @@ func (p *proc) start() {
 		p.f.mu.Unlock()
 		close(done)
 	}()
+}
+
+// interrupt asks the process to end, and waits until it has.
+func (p *proc) interrupt() {
+	p.f.mu.Lock()
+	cmd, done := p.cmd, p.done
+	p.killing = true
+	p.f.mu.Unlock()
+	cmd.Process.Signal(syscall.SIGTERM)
+	<-done
 }
 
 func (p *proc) running() bool {

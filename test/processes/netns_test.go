@@ -38,6 +38,7 @@ func (f *fleet) network() {
 	}
 	must("ip link add " + bridge + " type bridge")
 	must("ip link set " + bridge + " up")
+	must("ip addr add 10.77.0.1/24 dev " + bridge) // ours, to read /metrics
 	for _, p := range f.all() {
 		must("ip netns add " + p.netns)
 		must("ip link add " + p.netns + "v type veth peer name eth0 netns " + p.netns)
