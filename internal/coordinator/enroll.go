@@ -51,6 +51,12 @@ func (c *Coordinator) invite(site string, addresses []string, valid time.Duratio
 
 // Revoke ends a site's membership and its link.
 func (c *Coordinator) Revoke(site string) error {
+	c.machine.mu.Lock()
+	_, known := c.machine.sites[site]
+	c.machine.mu.Unlock()
+	if !known { // sites are never forgotten: what the log would answer, without a line in it
+		return &JoinError{site, fmt.Sprintf("no site %.80q", site)}
+	}
 	if err := c.apply(entry{Revoke: &revokeEntry{Site: site}}); err != nil {
 		return err
 	}

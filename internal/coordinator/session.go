@@ -123,6 +123,9 @@ func (s *session) announced(site int, attempt uint32, signed []byte) round.Event
 		return nil
 	}
 	if !s.plan.Thresholds.Sparse() {
+		if signed == nil {
+			signed = []byte{} // nil means "not announced yet" to round, which would wait for ever
+		}
 		return round.Announced{Site: site, Attempt: attempt, Signed: signed}
 	}
 	head, body, err := s.plan.Setup(attempt).Split(site, signed)
