@@ -136,7 +136,7 @@ func makeFleet(t *testing.T, coordinators, sites int, o fleetOptions) *fleet {
 func (f *fleet) proc(name string, i int, namespaces bool) *proc {
 	p := &proc{f: f, name: name, host: "127.0.0.1", dir: filepath.Join(f.dir, name)}
 	if namespaces {
-		p.netns, p.host = fmt.Sprintf("covey%d", i), fmt.Sprintf("10.77.0.%d", i+10)
+		p.netns, p.host = fmt.Sprintf("%s-%d", bridge, i), fmt.Sprintf("%s.%d", subnet, i+10)
 	}
 	return p
 }

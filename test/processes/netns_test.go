@@ -4,6 +4,7 @@ package processes
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -12,7 +13,11 @@ import (
 	"time"
 )
 
-const bridge = "covey-br"
+// Names and addresses are this process's own: two runs at one time do not take each other's network away.
+var (
+	bridge = fmt.Sprintf("cv%d", os.Getpid())
+	subnet = fmt.Sprintf("10.%d.%d", 64+os.Getpid()/256%128, os.Getpid()%256)
+)
 
 // ip runs a command of the network.
 func command(args ...string) error {
@@ -38,7 +43,7 @@ func (f *fleet) network() {
 	}
 	must("ip link add " + bridge + " type bridge")
 	must("ip link set " + bridge + " up")
-	must("ip addr add 10.77.0.1/24 dev " + bridge) // ours, to read /metrics
+	must("ip addr add " + subnet + ".1/24 dev " + bridge) // ours, to read /metrics
 	for _, p := range f.all() {
 		must("ip netns add " + p.netns)
 		must("ip link add " + p.netns + "v type veth peer name eth0 netns " + p.netns)
