@@ -248,6 +248,19 @@ population = "people"
 	return s
 }
 
+// address changes where the agent finds its coordinator.
+func (s *realSite) address(host string) {
+	s.f.t.Helper()
+	path := filepath.Join(s.dir, agent.ConfigFile)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, bytes.Replace(text, []byte("127.0.0.1:7443"), []byte(host), 1), 0o600)
+	}
+	if err != nil {
+		s.f.t.Fatal(err)
+	}
+}
+
 // run opens the agent on its folder and runs it, as a process would.
 func (s *realSite) run() {
 	s.f.t.Helper()

@@ -1,0 +1,287 @@
+package hostile
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"covey/internal/agent"
+	"covey/internal/pki"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+func refusalTo(said []*covey.SiteMessage) *covey.Refusal {
+	return answerTo(said, (*covey.SiteMessage).GetRefusal)
+}
+
+// keyAt is where an announcement's transport key begins: behind the header.
+const keyAt = len("covey secagg announcement v1\x00complete\x00") + 32 + 32 + 10 + 4 + 2
+
+// resigned is an announcement that was changed and signed anew.
+func resigned(raw []byte, key ed25519.PrivateKey, change func([]byte)) []byte {
+	body := slices.Clone(raw[:len(raw)-64])
+	change(body)
+	return append(body, ed25519.Sign(key, body)...)
+}
+
+// TestForgedSetup shows agents boards, boxes and confirmations that are not what the sites sent, each on the way of an honest
+// setup, which must then succeed, and opens nothing else. Rules A1 to A3, AG-6 to AG-9.
+func TestForgedSetup(t *testing.T) {
+	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
+	w.start()
+	w.approve()
+	w.announce(0)
+	id, bad := w.plan.Digest, w.party[3]
+	sybil := newParty(t, "sybil")
+	later := &party{name: bad.name, identity: bad.identity}
+	later.announce(t, w.plan.Setup(1), 3)
+	foreign := &party{name: bad.name, identity: bad.identity}
+	fewer := w.config
+	fewer.Slots--
+	foreign.announce(t, fewer, 3)
+	board := func(change func([][]byte)) [][]byte {
+		out := make([][]byte, 4)
+		for i := range out {
+			out[i] = slices.Clone(w.announced[i])
+		}
+		change(out)
+		return out
+	}
+	boards := map[string]struct {
+		board   [][]byte
+		culprit uint32 // 1 + roster index; 0 for none
+	}{
+		"a swapped transport key": {board(func(b [][]byte) { copy(b[1][keyAt:][:32], b[3][keyAt:]) }), 2},
+		"a swapped transport key, signed": {board(func(b [][]byte) {
+			b[1] = resigned(b[1], bad.identity, func(x []byte) { copy(x[keyAt:][:32], b[3][keyAt:]) })
+		}), 2},
+		"a swapped identity":                  {board(func(b [][]byte) { b[1] = sybil.announce(t, w.config, 1) }), 2},
+		"two in each other's place":           {board(func(b [][]byte) { b[1], b[2] = b[2], b[1] }), 2},
+		"one twice":                           {board(func(b [][]byte) { b[2] = b[1] }), 3},
+		"one missing":                         {board(func(b [][]byte) { b[2] = nil }), 3},
+		"one too few":                         {w.announced[:3], 0},
+		"a Sybil added":                       {append(board(func([][]byte) {}), sybil.announce(t, w.config, 2)), 0},
+		"of a later attempt":                  {board(func(b [][]byte) { b[3] = later.whole }), 4},
+		"of fewer slots":                      {board(func(b [][]byte) { b[3] = foreign.whole }), 4},
+		"a commitment of order 2":             {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, lowOrder(pointOfOrder2)) }), 4},
+		"a commitment of the identity":        {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, lowOrder([32]byte{1})) }), 4},
+		"a commitment that is no point":       {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, lowOrder([32]byte{2})) }), 4},
+		"a transport key of low order":        {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { clear(x[keyAt:][:32]) }) }), 4},
+		"another study, signed":               {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-60] ^= 1 }) }), 4},
+		"another roster, signed":              {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-20] ^= 1 }) }), 4},
+		"another quorum, signed":              {board(func(b [][]byte) { b[3] = resigned(b[3], bad.identity, func(x []byte) { x[keyAt-11]-- }) }), 4},
+		"an honest one, signed by a stranger": {board(func(b [][]byte) { b[1] = resigned(b[1], sybil.identity, func([]byte) {}) }), 2},
+	}
+	for at := keyAt; at < len(w.announced[1]); at += 97 {
+		boards[fmt.Sprintf("byte %d altered", at)] = struct {
+			board   [][]byte
+			culprit uint32
+		}{board(func(b [][]byte) { b[1][at] ^= 4 }), 2}
+	}
+	for name, c := range boards {
+		said := w.ask(0, deal(id, 0, c.board, nil))
+		no := refusalTo(said)
+		if no.GetCode() != covey.Code_CODE_BAD_ANNOUNCEMENT || len(said) != 1 || c.culprit != 0 && no.GetCulprit() != c.culprit {
+			t.Errorf("%s: %v, want culprit %d", name, said, c.culprit)
+		}
+	}
+	w.deal(0)
+	// Another board, good in itself, after one was dealt for.
+	again := &party{name: bad.name, identity: bad.identity}
+	other := board(func(b [][]byte) { b[3] = again.announce(t, w.config, 3) })
+	for _, i := range w.honest {
+		if answerTo(w.ask(i, deal(id, 0, other, nil)), (*covey.SiteMessage).GetBoxes) != nil {
+			t.Errorf("site %d deals for a second board", i)
+		}
+	}
+	w.forgedBoxes()
+	a := w.asking(0, 0, 1)
+	w.confirm(0)
+	w.lookAside()
+	for _, i := range w.honest { // a later attempt now, and a query of one
+		if refusalTo(w.ask(i, announce(id, 1))) == nil {
+			t.Errorf("site %d announces again after its confirmation", i)
+		}
+		late := a
+		late.Attempt = 1
+		if w.upload(i, late) != nil {
+			t.Errorf("site %d answers a query of another attempt", i)
+		}
+	}
+	w.round(a, []int{0, 1, 3})
+	if r := w.hold(); len(r.openings) != 1 {
+		t.Errorf("open are %v", r.openings)
+	}
+	t.Logf("figure: %d forged boards", len(boards))
+}
+
+// pointOfOrder2 is (0, -1).
+var pointOfOrder2 = func() (p [32]byte) {
+	for i := range p {
+		p[i] = 0xff
+	}
+	p[0], p[31] = 0xec, 0x7f
+	return p
+}()
+
+func lowOrder(p [32]byte) func([]byte) {
+	return func(x []byte) { copy(x[keyAt+32:][:32], p[:]) }
+}
+
+// forgedBoxes gives site 0 boxes that are not its own, then confirmations that are not all there.
+func (w *world) forgedBoxes() {
+	t, id := w.t, w.plan.Digest
+	good, _ := w.boxesFor(0)
+	with := func(change func([][]byte)) [][]byte {
+		out := slices.Clone(good)
+		change(out)
+		return out
+	}
+	for name, boxes := range map[string][][]byte{
+		"another's":            with(func(b [][]byte) { b[2] = b[1] }),
+		"for another":          with(func(b [][]byte) { b[2] = w.boxes[2][1] }),
+		"missing":              with(func(b [][]byte) { b[2] = nil }),
+		"altered":              with(func(b [][]byte) { b[2] = slices.Clone(b[2]); b[2][9] ^= 1 }),
+		"cut short":            with(func(b [][]byte) { b[2] = b[2][:len(b[2])-1] }),
+		"what it dealt itself": with(func(b [][]byte) { b[2] = w.boxes[0][2] }),
+	} {
+		if no := refusalTo(w.ask(0, confirm(id, 0, boxes, nil))); no.GetCode() != covey.Code_CODE_BAD_SHARE || no.GetCulprit() != 3 {
+			t.Errorf("a box %s: %v", name, no)
+		}
+	}
+	mine := make([][]byte, 4)
+	for i := range 3 {
+		boxes, _ := w.boxesFor(i)
+		mine[i] = answerTo(w.ask(i, confirm(id, 0, boxes, nil)), (*covey.SiteMessage).GetConfirmation).GetSignature()
+	}
+	mine[3] = w.setup.Confirm(w.party[3].identity, 3)
+	for name, c := range map[string][][]byte{
+		"none":                      make([][]byte, 4),
+		"one missing":               {mine[0], nil, mine[2], mine[3]},
+		"one for another":           {mine[0], mine[3], mine[2], mine[3]},
+		"by the corrupt site":       {mine[0], w.setup.Confirm(w.party[3].identity, 1), mine[2], mine[3]},
+		"two in each other's place": {mine[0], mine[2], mine[1], mine[3]},
+		"one too few":               mine[:3],
+	} {
+		if no := refusalTo(w.ask(0, confirmed(id, 0, c))); no.GetCode() != covey.Code_CODE_BAD_CONFIRMATION {
+			t.Errorf("confirmations, %s: %v", name, no)
+		}
+		if w.upload(0, w.asking(0, 0, 1)) != nil {
+			t.Errorf("confirmations, %s: an upload", name)
+		}
+	}
+}
+
+// TestTwoBoards shows sites two boards that are each good: the corrupt site announced twice. They confirm different
+// transcripts, and nobody uploads. Rules A3, AG-6, AG-9.
+func TestTwoBoards(t *testing.T) {
+	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
+	w.start()
+	w.approve()
+	w.announce(0)
+	id, bad := w.plan.Digest, w.party[3]
+	twin := &party{name: bad.name, identity: bad.identity}
+	other := slices.Clone(w.announced)
+	other[3] = twin.announce(t, w.config, 3)
+	boards := [][][]byte{w.announced, w.announced, other}
+	dealt := make([][][]byte, 3)
+	for i, b := range boards {
+		dealt[i] = answerTo(w.ask(i, deal(id, 0, b, nil)), (*covey.SiteMessage).GetBoxes).GetBoxes()
+	}
+	own, err := w.setup.Deal(3, bad.secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		boxes := [][]byte{dealt[0][i], dealt[1][i], dealt[2][i], own[i]}
+		no := refusalTo(w.ask(i, confirm(id, 0, boxes, nil)))
+		if no.GetCode() != covey.Code_CODE_BAD_SHARE {
+			t.Errorf("site %d: %v", i, no)
+		}
+		forged := make([][]byte, 4)
+		for k := range forged {
+			forged[k] = w.setup.Confirm(bad.identity, k)
+		}
+		if refusalTo(w.ask(i, confirmed(id, 0, forged))) == nil {
+			t.Errorf("site %d takes forged confirmations", i)
+		}
+		if w.upload(i, w.asking(0, 0, 1)) != nil {
+			t.Errorf("site %d uploads", i)
+		}
+	}
+}
+
+// TestSybilInRoster proposes rosters with a site of the coordinator's own making: a site whose policy names its peers does not approve
+// them, one whose own place was given away rejects, and what was approved with a true roster lends nothing to
+// another. Rules AG-1, AG-2.
+func TestSybilInRoster(t *testing.T) {
+	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
+	peers := "[policy.peers]\n"
+	for _, m := range w.plan.Proposal.Roster[1:] {
+		peers += fmt.Sprintf("%s = %q\n", m.Name, pki.Fingerprint([]byte(m.Identity)))
+	}
+	pinned := w.site[0].(*realSite)
+	file, err := os.OpenFile(filepath.Join(pinned.dir, agent.ConfigFile), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteString(peers)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	w.approve()
+	w.announce(0)
+	sybil := newParty(t, "sybil")
+	spec, roster := w.plan.Proposal.Spec, w.plan.Proposal.Roster
+	in := func(change func([]study.Member) []study.Member) []byte {
+		body, err := study.Propose(spec, change(slices.Clone(roster)), w.key.Public().(ed25519.PublicKey), [32]byte{9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return body
+	}
+	key := study.Key(sybil.public())
+	for name, c := range map[string]struct {
+		body []byte
+		at   int
+		want covey.Verdict
+	}{
+		"added": {in(func(r []study.Member) []study.Member {
+			return append(r, study.Member{Name: "site-9", Identity: key, Units: 6})
+		}), 0, covey.Verdict_VERDICT_PENDING},
+		"in the place of another": {in(func(r []study.Member) []study.Member { r[2].Identity = key; return r }), 0, covey.Verdict_VERDICT_PENDING},
+		"of another name": {in(func(r []study.Member) []study.Member {
+			r[2] = study.Member{Name: "site-8", Identity: key, Units: 6}
+			return r
+		}), 0, covey.Verdict_VERDICT_PENDING},
+		"in the site's own place":       {in(func(r []study.Member) []study.Member { r[2].Identity = key; return r }), 2, covey.Verdict_VERDICT_REJECTED},
+		"with the site's key elsewhere": {in(func(r []study.Member) []study.Member { r[2].Identity, r[3].Identity = key, r[2].Identity; return r }), 2, covey.Verdict_VERDICT_REJECTED},
+	} {
+		d := answerTo(w.ask(c.at, proposal(c.body)), (*covey.SiteMessage).GetDecision)
+		if d.GetVerdict() != c.want {
+			t.Errorf("a Sybil %s: site %d decides %v, want %v", name, c.at, d, c.want)
+		}
+		id := study.DigestOf(c.body)
+		for _, m := range []*covey.CoordinatorMessage{announce(id, 0), deal(id, 0, w.announced, nil), confirmed(id, 0, make([][]byte, 4))} {
+			for _, said := range w.ask(c.at, m) {
+				if said.GetRefusal() == nil {
+					t.Errorf("a Sybil %s: site %d says %v", name, c.at, said)
+				}
+			}
+		}
+	}
+	// The true study goes on.
+	w.deal(0)
+	w.confirm(0)
+	w.lookAside()
+	w.round(w.asking(0, 0, 1), []int{0, 1, 2})
+	w.hold()
+}
