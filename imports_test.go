@@ -48,7 +48,9 @@ var arrows = map[string][]string{
 	"experiments/auto":      {"experiments/run", "internal/study"},
 	"experiments/practical": {"experiments/run", "internal/study"},
 	"experiments/figures":   {"experiments/run", "internal/study"},
-	"experiments/timing":    {"internal/noise"},
+	// Studies without a network, by the functions of agents and coordinator themselves.
+	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/local", "internal/noise", "internal/round", "internal/secagg", "internal/study"},
+	"experiments/timing": {"internal/noise"},
 	// Whole federations in one process, beside a baseline, to be measured.
 	"experiments/bench":            {"experiments/bench/delay", "experiments/bench/federation", "experiments/bench/plain", "experiments/run", "internal/clip", "internal/coordinator", "internal/frame", "internal/local", "internal/round", "internal/secagg", "internal/study", "proto/covey/v1"},
 	"experiments/bench/delay":      {},

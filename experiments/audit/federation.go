@@ -1,0 +1,299 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"covey/internal/agent"
+	"covey/internal/coordinator"
+	"covey/internal/local"
+	"covey/internal/noise"
+	"covey/internal/round"
+	"covey/internal/secagg"
+	"covey/internal/study"
+)
+
+// federation is one setup of a scene's sites: keys, shares of everybody's secrets and agreements. Runs
+// that share a setup have other contexts, and so other masks, lanes and shares of noise.
+type federation struct {
+	scene *scene
+	plan  *study.Plan
+	rows  [2][]*local.Rows // of the two worlds, by site; they differ at site 0 alone
+
+	setup      *secagg.Setup
+	secrets    []secagg.Secrets
+	held       []secagg.Held
+	keys       []ed25519.PrivateKey
+	agreements [][]*secagg.Agreement // by site and slot
+	certify    bool                  // sign and check release certificates
+}
+
+// labelled makes fixed bytes of a label and numbers.
+func labelled(label string, numbers ...uint64) [32]byte {
+	b := []byte("covey audit " + label + "\x00")
+	for _, n := range numbers {
+		b = binary.BigEndian.AppendUint64(b, n)
+	}
+	return sha256.Sum256(b)
+}
+
+// identity is site i's signing key.
+func identity(i int) ed25519.PrivateKey {
+	seed := labelled("identity", uint64(i))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// newFederation runs a setup as agents do: announcements, boxes, receipts. Its secrets come from seed.
+func newFederation(s *scene, plan *study.Plan, rows [2][]*local.Rows, seed, batch uint64) (*federation, error) {
+	cfg := plan.Setup(uint32(batch))
+	n := len(cfg.Identity)
+	f := &federation{scene: s, plan: plan, rows: rows}
+	announced := make([][]byte, n)
+	for i := range n {
+		secrets := secagg.Secrets{Transport: labelled("transport", seed, batch, uint64(i))}
+		for slot := range cfg.Slots {
+			secrets.Slots = append(secrets.Slots, labelled("slot", seed, batch, uint64(i), uint64(slot)))
+		}
+		f.secrets = append(f.secrets, secrets)
+		f.keys = append(f.keys, identity(i))
+		var err error
+		if announced[i], err = secagg.Announce(cfg, i, secrets, f.keys[i]); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if f.setup, err = secagg.Verify(cfg, announced); err != nil {
+		return nil, err
+	}
+	boxes := make([][][]byte, n) // by receiver
+	for i := range n {
+		dealt, err := f.setup.Deal(i, f.secrets[i])
+		if err != nil {
+			return nil, err
+		}
+		for to, box := range dealt {
+			boxes[to] = append(boxes[to], box)
+		}
+	}
+	for i := range n {
+		held, err := f.setup.Receive(i, f.secrets[i], boxes[i], nil)
+		if err != nil {
+			return nil, err
+		}
+		f.held = append(f.held, held)
+		var agreements []*secagg.Agreement
+		for slot := range cfg.Slots {
+			a, err := f.setup.Agree(i, slot, f.secrets[i].Slots[slot])
+			if err != nil {
+				return nil, err
+			}
+			agreements = append(agreements, a)
+		}
+		f.agreements = append(f.agreements, agreements)
+	}
+	return f, nil
+}
+
+// answered is one released query with what whoever knows both data sets knows of it.
+type answered struct {
+	ask     study.Ask
+	noised  []int64 // as released, less what the corrupt site added
+	plain   []int64 // the sum of world 0, that of the corrupt site left out
+	step    []int64 // world 1 less world 0
+	sigma   float64 // standard deviation of the noise that the adversary does not know
+	release study.Release
+}
+
+// study runs one study in a world and gives all its answers in order. run makes its context unlike any other run's.
+func (f *federation) study(world int, run uint32) ([]answered, []study.Release, error) {
+	course := f.plan.Start()
+	var all []answered
+	var releases []study.Release
+	for course.Query < len(f.plan.Queries) {
+		if course.End != "" {
+			return nil, nil, fmt.Errorf("the study ended: %s", course.End)
+		}
+		ask, err := f.plan.NewAsk(course, len(releases), run)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := f.plan.Check(ask); err != nil {
+			return nil, nil, err
+		}
+		a, err := f.query(world, ask)
+		if err != nil {
+			return nil, nil, err
+		}
+		if course, err = f.plan.Next(course, a.release, releases); err != nil {
+			return nil, nil, err
+		}
+		all, releases = append(all, a), append(releases, a.release)
+	}
+	return all, releases, nil
+}
+
+// survivors are the sites in a sum: everybody, or where sites drop out all but one that is neither
+// the target's nor corrupt.
+func (f *federation) survivors(query int) secagg.Survivors {
+	n := len(f.keys)
+	var u secagg.Survivors
+	for i := range n {
+		if f.scene.drops && i == 1+query%(n-2) {
+			continue
+		}
+		u = append(u, i)
+	}
+	return u
+}
+
+// query asks one query: every survivor's upload, the opening and the release.
+func (f *federation) query(world int, ask study.Ask) (answered, error) {
+	p, a := f.plan, answered{ask: ask}
+	values := p.Queries[ask.Query].Values
+	q := secagg.Query{
+		Slot: ask.Slot, Context: p.Context(f.setup.Transcript(), ask),
+		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes,
+	}
+	u := f.survivors(ask.Query)
+	corrupt := u[len(u)-1] // colludes with the coordinator: it adds no noise, or what the scene says
+	a.plain, a.step = make([]int64, values), make([]int64, values)
+	sums := make([][]int64, len(f.keys))
+	for _, i := range u {
+		var both [2][]int64
+		for w := range both {
+			if i > 0 && w == 1 {
+				both[1] = both[0]
+				continue
+			}
+			var err error
+			if both[w], err = f.rows[w][i].Answer(p, i, ask, 1); err != nil {
+				return a, err
+			}
+		}
+		sums[i] = both[world]
+		for k := range values {
+			a.plain[k] += both[0][k]
+			a.step[k] += both[1][k] - both[0][k]
+		}
+	}
+	offset := make([]uint64, values)
+	if f.scene.edge { // the sums of both worlds end on both sides of the ring's edge
+		for k := range offset {
+			offset[k] = 1<<(p.Bits-1) - uint64(a.plain[k]+a.step[k]/2)
+		}
+	}
+	total := make([]uint64, q.Lanes)
+	for _, i := range u {
+		own, agreement := f.secrets[i].Slots[ask.Slot], f.agreements[i][ask.Slot]
+		var sent []byte
+		var err error
+		if i == corrupt && (p.Honest > 0 || f.scene.edge) {
+			sent, err = f.lies(q, sums[i], offset, own, agreement)
+		} else {
+			sent, err = agent.Upload(p, ask, q, sums[i], own, agreement)
+		}
+		if err != nil {
+			return a, err
+		}
+		if err := secagg.SumPacked(total, sent, q.Bits); err != nil {
+			return a, err
+		}
+	}
+	releases := make([]study.Release, 1+f.scene.resends)
+	for i := range releases { // a leader that takes over opens the same uploads again
+		var err error
+		if releases[i], err = f.open(ask, q, u, append([]uint64(nil), total...)); err != nil {
+			return a, err
+		}
+	}
+	a.release = releases[0]
+	a.noised = make([]int64, len(a.release.Noised))
+	for k := range a.noised {
+		for _, r := range releases {
+			a.noised[k] += r.Noised[k]
+		}
+		a.noised[k] /= int64(len(releases)) // within a grid step of the mean
+		if f.scene.edge {
+			a.noised[k] -= int64(offset[k]<<(64-p.Bits)) >> (64 - p.Bits)
+		}
+	}
+	a.sigma = ask.Sigma.Float()
+	if p.Honest > 0 {
+		share, err := p.Share(ask.Sigma)
+		if err != nil {
+			return a, err
+		}
+		a.sigma = share.Float() * sqrt(len(u)-1)
+	}
+	return a, nil
+}
+
+// lies is the upload of a corrupt site: its vector without noise, plus any integers.
+func (f *federation) lies(q secagg.Query, sum []int64, offset []uint64, own secagg.SlotSecret, agreement *secagg.Agreement) ([]byte, error) {
+	v := make([]uint64, len(sum))
+	for k, x := range sum {
+		v[k] = uint64(x) + offset[k]
+	}
+	if f.plan.Honest == 0 {
+		v = append(v, secagg.NoiseLanes(own, q.Context, q.Bits)...)
+	}
+	if err := agreement.Mask(q, v); err != nil {
+		return nil, err
+	}
+	return secagg.Pack(v, q.Bits), nil
+}
+
+// open collects shares of a threshold of survivors and releases the sum.
+func (f *federation) open(ask study.Ask, q secagg.Query, u secagg.Survivors, total []uint64) (study.Release, error) {
+	opening, err := f.setup.NewOpening(q, u)
+	if err != nil {
+		return study.Release{}, err
+	}
+	for _, i := range u {
+		if opening.Ready() {
+			break
+		}
+		shares, err := f.shares(i, ask, q, u)
+		if err != nil {
+			return study.Release{}, err
+		}
+		if err := opening.Add(i, shares); err != nil {
+			return study.Release{}, err
+		}
+	}
+	return coordinator.Release(f.plan, round.Open{Ask: ask, Survivors: u}, q, total, opening)
+}
+
+// shares are site i's. Certificates are signed and checked in a setup's first study alone: what is
+// opened does not depend on them, and the rest of a run takes half the time that they do.
+func (f *federation) shares(i int, ask study.Ask, q secagg.Query, u secagg.Survivors) ([]byte, error) {
+	if !f.certify {
+		return f.setup.CertifiedShares(i, f.held[i][ask.Slot], q, u)
+	}
+	certificate := make(secagg.Certificate, len(f.keys))
+	for _, j := range u {
+		var err error
+		if certificate[j], err = f.setup.SignRelease(j, f.keys[j], q, u); err != nil {
+			return nil, err
+		}
+	}
+	return f.setup.OpenShares(i, f.held[i][ask.Slot], q, u, certificate)
+}
+
+// choice is the logarithm of the ratio with which the exponential mechanism chooses what was released, in
+// world 1 to world 0.
+func (f *federation) choice(a answered) (float64, error) {
+	e, err := noise.SelectEpsilon(f.plan.Queries[a.ask.Query].Rho)
+	if err != nil {
+		return 0, err
+	}
+	e0, _ := e.Float64()
+	other := make([]int64, len(a.plain))
+	for k := range other {
+		other[k] = a.plain[k] + a.step[k]
+	}
+	at := a.release.Noised[0]
+	return logShare(other, at, e0) - logShare(a.plain, at, e0), nil
+}

@@ -1,0 +1,59 @@
+// Command audit tries to tell two neighbouring data sets apart by everything that studies on them release,
+// thousands of times, and prints what ε that shows to be needed beside the one that is claimed (docs/privacy.md, Audit).
+//
+// A run is a whole study without a network: local sums, masks, noise, opening and outputs are those of agents
+// and coordinator (agent.Upload, coordinator.Release).
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+func main() {
+	runs := flag.Int("runs", 12000, "studies at epsilon 8, half on each data set; at epsilon 1 twenty times as many")
+	seed := flag.Uint64("seed", 1, "of keys and plans, and so of all noise")
+	miss := flag.Float64("miss", 0.01, "probability with which a bound may be too high")
+	only := flag.String("only", "", "part of the names of the scenes to audit")
+	flag.Parse()
+	if err := table(*runs, *seed, *miss, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "audit:", err)
+		os.Exit(1)
+	}
+}
+
+func table(runs int, seed uint64, miss float64, only string) error {
+	fmt.Println("| study | noise | ε claimed | ρ | ε exact of ρ | ε at least | ratio | μ at least | of √(2ρ) | statistic | runs | s |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|")
+	broken := 0
+	for _, s := range scenes {
+		if !strings.Contains(s.name, only) {
+			continue
+		}
+		n := runs
+		if s.epsilon <= 1 {
+			n *= 20
+		}
+		began := time.Now()
+		f, err := audit(s, n, seed, miss)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		noise := "central"
+		if s.distributed() {
+			noise = "distributed"
+		}
+		fmt.Printf("| %s | %s | %g | %.4f | %.3f | %.3f | %.3f | %.4f | %.3f | %s | %d | %.0f |\n", s.name, noise,
+			f.claim, f.rho, f.exact, f.epsilon, f.ratio(), f.mu, f.mu/muOf(f.rho), f.statistic, f.runs, time.Since(began).Seconds())
+		if !f.holds() {
+			broken++
+		}
+	}
+	if broken > 0 {
+		return fmt.Errorf("%d claims do not hold", broken)
+	}
+	return nil
+}
