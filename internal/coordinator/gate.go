@@ -32,9 +32,12 @@ const (
 	streamWindow = 1 << 20
 
 	// Handshakes: hostRate a second and hostBurst at once from one host, allRate and allBurst from all.
-	// A thousand sites that come back at once, even through one address, are let in.
-	hostRate, hostBurst = 100.0, 2000.0
-	allRate, allBurst   = 500.0, 4000.0
+	// What comes faster waits, for queueTime at most: hundreds of sites behind one address are let in.
+	hostRate, hostBurst = 100.0, 300.0
+	allRate, allBurst   = 500.0, 1000.0
+	queueTime           = 5 * time.Second
+	// acceptRate and acceptBurst are of connections taken from the system at all; the others wait there.
+	acceptRate, acceptBurst = 1000.0, 2000.0
 	// maxHosts are those that are kept count of each for itself; all others count as one.
 	maxHosts = 4096
 )
@@ -71,6 +74,7 @@ type entrant struct {
 	site  string // of its certificate; "" for a stranger
 	timer *time.Timer
 	left  bool
+	gone  chan struct{} // closed with left
 }
 
 // caller is what a handshake found out.
@@ -88,9 +92,18 @@ func (g *gate) Clone() credentials.TransportCredentials { return g }
 
 // ServerHandshake is credentials.TransportCredentials': the embedded one's, between bounds.
 func (g *gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	e, err := g.enter(raw, time.Now())
+	e, wait, err := g.enter(raw, time.Now())
 	if err != nil {
 		return nil, nil, err
+	}
+	if wait > 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-e.gone:
+			return nil, nil, errOverloaded
+		}
 	}
 	conn, info, err := g.TransportCredentials.ServerHandshake(raw)
 	if err != nil {
@@ -107,17 +120,19 @@ func (g *gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, er
 	return m, caller{tls, m}, nil
 }
 
-// enter lets a connection begin its handshake.
-func (g *gate) enter(raw net.Conn, now time.Time) (*entrant, error) {
+// enter counts a connection and says how long it has to wait until its handshake may begin.
+func (g *gate) enter(raw net.Conn, now time.Time) (*entrant, time.Duration, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	h := g.hostOf(raw.RemoteAddr(), now)
 	// The host's own first: one that is over its share takes nothing of the others'.
-	if !h.bucket.take(now) {
-		return nil, errTooFast
+	wait, ok := h.bucket.queue(now, queueTime)
+	if !ok {
+		return nil, 0, errTooFast
 	}
-	if !g.all.take(now) {
-		return nil, errOverloaded
+	all, ok := g.all.queue(now, queueTime)
+	if !ok {
+		return nil, 0, errOverloaded
 	}
 	if len(g.strangers) >= maxStrangers {
 		most := h
@@ -134,12 +149,12 @@ func (g *gate) enter(raw net.Conn, now time.Time) (*entrant, error) {
 			}
 		}
 	}
-	e := &entrant{raw: raw, host: h}
+	e := &entrant{raw: raw, host: h, gone: make(chan struct{})}
 	h.strangers++
 	g.strangers = append(g.strangers, e)
 	// gRPC closes raw alone where its own first words fail.
 	e.timer = time.AfterFunc(strangerTime, func() { g.leave(e); raw.Close() })
-	return e, nil
+	return e, max(wait, all), nil
 }
 
 // known moves a connection to its site's.
@@ -150,7 +165,7 @@ func (g *gate) known(e *entrant, site string) {
 		return
 	}
 	g.drop(e)
-	e.left, e.site = false, site
+	e.left, e.gone, e.site = false, make(chan struct{}), site
 	if its := g.sites[site]; len(its) >= maxConnections {
 		oldest := its[0]
 		g.drop(oldest)
@@ -171,6 +186,7 @@ func (g *gate) drop(e *entrant) {
 		return
 	}
 	e.left = true
+	close(e.gone)
 	if e.site != "" {
 		if g.sites[e.site] = without(g.sites[e.site], e); len(g.sites[e.site]) == 0 {
 			delete(g.sites, e.site)
@@ -216,6 +232,29 @@ func (g *gate) hostOf(address net.Addr, now time.Time) *host {
 	return h
 }
 
+// Paced takes connections from a listener no faster than what a server can look at: refusing one
+// costs, too.
+func Paced(l net.Listener) net.Listener {
+	return &paced{Listener: l, bucket: newBucket(acceptRate, acceptBurst)}
+}
+
+type paced struct {
+	net.Listener
+	bucket bucket // of the one that accepts
+}
+
+// Accept is net.Listener's.
+func (p *paced) Accept() (net.Conn, error) {
+	c, err := p.Listener.Accept()
+	if err == nil {
+		if wait := p.bucket.spend(time.Now(), 1); wait > 0 {
+			time.Sleep(wait)
+		}
+	}
+	return c, err
+}
+
+// hostName gives what connections are counted under.
 func hostName(address net.Addr) string {
 	if address == nil {
 		return ""

@@ -26,10 +26,10 @@ const (
 	// Bytes of DATA that no message came of. What a message was made of that changed something is
 	// given back (link.accepted).
 	dataRate  = 16 << 20
-	dataBurst = 64 << 20
+	dataBurst = 16 << 20
 
 	// strangerBytes bounds what a caller without a certificate can say: a join is of some kilobytes.
-	strangerBytes = 64 << 10
+	strangerBytes = 16 << 10
 )
 
 const (

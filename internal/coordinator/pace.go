@@ -33,14 +33,14 @@ func (b *bucket) spend(now time.Time, cost float64) time.Duration {
 	return time.Duration(-b.tokens / b.rate * float64(time.Second))
 }
 
-// take takes one token if there is one.
-func (b *bucket) take(now time.Time) bool {
-	b.fill(now)
-	if b.tokens < 1 {
-		return false
+// queue takes one token and gives how long to wait for it; none if that is longer than most.
+func (b *bucket) queue(now time.Time, most time.Duration) (time.Duration, bool) {
+	wait := b.spend(now, 1)
+	if wait > most {
+		b.tokens++
+		return 0, false
 	}
-	b.tokens--
-	return true
+	return wait, true
 }
 
 // What a site may say, over all its streams: an honest one sends some messages a round. What

@@ -249,7 +249,7 @@ func (n *Node) Run(ctx context.Context) error {
 			g.Go(func() error { n.probe(ctx); return nil })
 		}
 	}
-	g.Go(func() error { return ignoreClosed(sites.Serve(n.sites)) })
+	g.Go(func() error { return ignoreClosed(sites.Serve(coordinator.Paced(n.sites))) })
 	g.Go(func() error { n.renewDaily(ctx); return nil })
 	g.Go(func() error { n.followCA(ctx); return nil })
 	g.Go(func() error { return n.Serve(ctx, n.replica) })
