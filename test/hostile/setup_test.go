@@ -224,7 +224,7 @@ func TestSybilInRoster(t *testing.T) {
 	for _, m := range w.plan.Proposal.Roster[1:] {
 		peers += fmt.Sprintf("%s = %q\n", m.Name, pki.Fingerprint([]byte(m.Identity)))
 	}
-	pinned := w.site[0].(*realSite)
+	pinned := w.agent(0)
 	file, err := os.OpenFile(filepath.Join(pinned.dir, agent.ConfigFile), os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)

@@ -374,7 +374,7 @@ func TestRandomCoordinator(t *testing.T) {
 						w.shares(i, a, u, w.certificate(a, u))
 					case 7:
 						if rng.IntN(8) == 0 {
-							w.site[i].(*realSite).restart()
+							w.agent(i).restart()
 							w.upload(i, a)
 						}
 					}
@@ -394,14 +394,17 @@ func TestRandomCoordinator(t *testing.T) {
 	}
 }
 
-// finish tells each site a result that it cannot take for a sign of a rollback.
-func (f field) finish() {
+// finish ends a query of five sites.
+func (f field) finish() { f.finishWith(all5) }
+
+// finishWith tells each site a result that it cannot take for a sign of a rollback: of a slot in which it uploaded.
+func (f field) finishWith(u []int) {
 	f.t.Helper()
 	for _, i := range f.honest {
 		for slot := 2; slot >= 0; slot-- {
 			at := slices.IndexFunc(f.view.uploads, func(u uploaded) bool { return u.site == i && u.ask.Slot == f.slot+slot })
 			if at >= 0 {
-				f.ask(i, f.result(f.view.uploads[at].ask, all5, 0))
+				f.ask(i, f.result(f.view.uploads[at].ask, u, 0))
 				break
 			}
 		}

@@ -94,7 +94,7 @@ func bookOf(n int, corrupt []int) map[int]rules {
 // stop ends the agents.
 func (w *world) stop() {
 	for _, i := range w.real() {
-		w.site[i].(*realSite).kill()
+		w.agent(i).kill()
 	}
 }
 

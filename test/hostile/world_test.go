@@ -139,11 +139,22 @@ func (w *world) n() int { return w.plan.Thresholds.Sites }
 // real gives the agents among the honest sites.
 func (w *world) real() (out []int) {
 	for _, i := range w.honest {
-		if _, ok := w.site[i].(*realSite); ok {
+		if w.agent(i) != nil {
 			out = append(out, i)
 		}
 	}
 	return out
+}
+
+// agent gives a site's agent, nil for one that has none.
+func (w *world) agent(i int) *realSite {
+	switch s := w.site[i].(type) {
+	case *realSite:
+		return s
+	case *crashing:
+		return s.realSite
+	}
+	return nil
 }
 
 // begin starts the agents and brings the study to its first query, as an honest
@@ -161,7 +172,7 @@ func (w *world) begin() {
 func (w *world) start() {
 	w.t.Helper()
 	for _, i := range w.real() {
-		w.site[i].(*realSite).start()
+		w.agent(i).start()
 	}
 }
 
@@ -190,7 +201,7 @@ func (w *world) announce(attempt uint32) {
 	w.config = w.plan.Setup(attempt)
 	whole := make([][]byte, w.n())
 	for i := range whole {
-		if s, ok := w.site[i].(*realSite); ok {
+		if s := w.agent(i); s != nil {
 			whole[i] = answerTo(s.ask(announce(w.plan.Digest, attempt)), (*covey.SiteMessage).GetAnnouncement).GetSigned()
 		} else {
 			whole[i] = w.party[i].announce(w.t, w.config, i)
@@ -206,7 +217,7 @@ func (w *world) announce(attempt uint32) {
 		w.must(func() (err error) { w.announced[i], w.bodies[i], err = w.config.Split(i, whole[i]); return err })
 	}
 	for i := range whole {
-		if s, ok := w.site[i].(*realSite); ok {
+		if s := w.agent(i); s != nil {
 			w.nonces[i] = answerTo(s.ask(reveal(w.plan.Digest, w.announced)), (*covey.SiteMessage).GetNonce).GetNonce()
 		} else {
 			w.nonces[i] = w.config.Nonce(i, w.party[i].secrets)
@@ -240,7 +251,7 @@ func (w *world) deal(attempt uint32) {
 	w.t.Helper()
 	w.boxes = make([][][]byte, w.n())
 	for i := range w.boxes {
-		if s, ok := w.site[i].(*realSite); ok {
+		if s := w.agent(i); s != nil {
 			w.boxes[i] = answerTo(s.ask(w.dealing(attempt)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 			continue
 		}
@@ -268,7 +279,7 @@ func (w *world) confirm(attempt uint32) {
 	w.confirmed = make([][]byte, w.n())
 	for i := range w.confirmed {
 		boxes, bodies := w.boxesFor(i)
-		if s, ok := w.site[i].(*realSite); ok {
+		if s := w.agent(i); s != nil {
 			w.confirmed[i] = answerTo(s.ask(confirm(w.plan.Digest, attempt, boxes, bodies)), (*covey.SiteMessage).GetConfirmation).GetSignature()
 			continue
 		}
@@ -290,7 +301,7 @@ func (w *world) confirm(attempt uint32) {
 func (w *world) lookAside() {
 	w.t.Helper()
 	for i := range w.n() {
-		if s, ok := w.site[i].(*realSite); ok {
+		if s := w.agent(i); s != nil {
 			s.kill()
 			w.truth[i] = s.slots(w.plan.Digest, w.plan.Slots)
 			s.start()
@@ -457,13 +468,17 @@ func (v *view) note(w *world, i int, m *covey.CoordinatorMessage, said []*covey.
 	}
 }
 
+// has says that a site's upload was seen before.
+func (v *view) has(site int, a study.Ask, masked []byte) bool {
+	return slices.ContainsFunc(v.uploads, func(u uploaded) bool {
+		return u.site == site && u.ask.Slot == a.Slot && u.ask.Query == a.Query && bytes.Equal(u.masked, masked)
+	})
+}
+
 func (v *view) upload(u uploaded) {
-	for _, old := range v.uploads {
-		if old.site == u.site && old.ask.Slot == u.ask.Slot && old.ask.Query == u.ask.Query && bytes.Equal(old.masked, u.masked) {
-			return
-		}
+	if !v.has(u.site, u.ask, u.masked) {
+		v.uploads = append(v.uploads, u)
 	}
-	v.uploads = append(v.uploads, u)
 }
 
 func (v *view) sign(s signed, site int, signature []byte) {
