@@ -114,11 +114,11 @@ func (w *watch) stop() {
 // point samples every process at the end of a study.
 func (w *watch) point(k int) {
 	for _, p := range w.f.all() {
-		s, err := w.look(p)
-		if err != nil {
-			w.f.t.Errorf("%s: %v", p.name, err)
-			continue
-		}
+		var s sample
+		w.f.until(p.name+" to be read", func() (err error) {
+			s, err = w.look(p)
+			return err
+		})
 		s.study = k
 		w.points[p] = append(w.points[p], s)
 	}
