@@ -68,6 +68,30 @@ func TestLateUploadStaysOut(t *testing.T) {
 	}
 }
 
+// TestUploadCountsOnce: a site that sends its upload again, on the same link and on another, is in the sum once.
+func TestUploadCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.sites[4].mute = muteUploads
+		f.untilIn(0, 1, 2, 3)
+		again := &covey.SiteMessage{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{Study: f.plan.Digest[:], Masked: f.sites[1].uploads[0]}}}
+		if err := f.c.receive(f.sites[1].link, again); err != nil {
+			t.Fatal(err)
+		}
+		f.drop(2)
+		f.connect(2)
+		f.untilIn(0, 1, 2, 3)
+		f.sites[4].mute = nil
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Fatalf("%+v", v)
+		}
+		for _, r := range f.releases() {
+			f.wantRight(r)
+		}
+	})
+}
+
 // TestSumIsBegunAgain: where the committed U leaves out a site whose upload is in the sum, all
 // are asked again, and what opens is U's sum.
 func TestSumIsBegunAgain(t *testing.T) {
