@@ -214,7 +214,7 @@ func parseCertificate(data []byte) (*x509.Certificate, error) {
 	return x509.ParseCertificate(der)
 }
 
-// readBundle reads one to maxAuthorities CA certificates.
+// readBundle reads one to maxBundle CA certificates.
 func readBundle(path string) ([]*x509.Certificate, error) {
 	data, err := readFile(path, false)
 	if err != nil {
@@ -228,8 +228,8 @@ func readBundle(path string) ([]*x509.Certificate, error) {
 		}
 		out = append(out, cert)
 	}
-	if len(out) == 0 || len(out) > maxAuthorities {
-		return nil, &FileError{Path: path, Reason: "is not 1 to 4 PEM certificates"}
+	if len(out) == 0 || len(out) > maxBundle {
+		return nil, &FileError{Path: path, Reason: "is not 1 to 6 PEM certificates"}
 	}
 	return out, nil
 }

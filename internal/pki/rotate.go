@@ -302,7 +302,9 @@ func (s *Site) Trust(vouchers []Voucher, now time.Time) (changed bool, err error
 				return false, err
 			}
 		}
-		fresh = append(fresh, ca)
+		if !slices.ContainsFunc(fresh, ca.Equal) {
+			fresh = append(fresh, ca)
+		}
 	}
 	if !slices.ContainsFunc(fresh, m.issuer().Equal) {
 		fresh = append(fresh, m.issuer())
@@ -317,8 +319,12 @@ func (s *Site) Trust(vouchers []Voucher, now time.Time) (changed bool, err error
 	return true, nil
 }
 
-// maxAuthorities bounds the CAs that a site trusts at a time.
-const maxAuthorities = 4
+// maxAuthorities bounds the CAs in force at a time. maxBundle are those that a site's file may hold: its
+// own certificate's may be beside them, and, while it joins again, the new one.
+const (
+	maxAuthorities = 4
+	maxBundle      = maxAuthorities + 2
+)
 
 // endorsed says whether one of trusted vouches for a CA.
 func endorsed(ca *x509.Certificate, endorsement []byte, trusted []*x509.Certificate, now time.Time) error {

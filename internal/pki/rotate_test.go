@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -18,6 +19,43 @@ func vouched(t testing.TB, a *Authority) []Voucher {
 		t.Fatal(err)
 	}
 	return []Voucher{next, {Certificate: a.CertificatePEM()}}
+}
+
+// TestTrustIsReadAgain: however often a coordinator names its CAs, and with four of them in force beside
+// the one that a site's certificate is of, the site starts again.
+func TestTrustIsReadAgain(t *testing.T) {
+	a := newAuthority(t)
+	s := member(t, a, "north")
+	again := func(want int) {
+		t.Helper()
+		s, err := LoadSite(s.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(s.Authorities()); got != want {
+			t.Errorf("%d CAs are trusted, want %d", got, want)
+		}
+	}
+	next := vouched(t, a)[0]
+	if _, err := s.Trust([]Voucher{next, next, next, next}, start); err != nil {
+		t.Fatal(err)
+	}
+	again(2)
+	four := []Voucher{next}
+	for range 3 {
+		if err := a.Promote(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.DropOld(); err != nil {
+			t.Fatal(err)
+		}
+		v := vouched(t, a)[0]
+		if _, err := s.Trust(append(slices.Clone(four), v), start); err != nil {
+			t.Fatal(err)
+		}
+		four = append(four, v)
+	}
+	again(5)
 }
 
 func connects(t testing.TB, a *Authority, s *Site) bool {
