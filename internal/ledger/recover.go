@@ -310,7 +310,7 @@ func checkRestored(populations []Population, studies []StudyEntry) (map[string]f
 		}
 	}
 	for _, p := range populations {
-		if total := p.SpentRho + p.ReservedRho; math.Abs(left[p.Name]) > 1e-9*total {
+		if total := p.SpentRho + p.ReservedRho; !fits(total) || !(math.Abs(left[p.Name]) <= 1e-9*total) { // NaN, too
 			return nil, &FieldError{Field: fmt.Sprintf("population %q", p.Name), Reason: "does not add up to its studies"}
 		}
 	}
