@@ -1,0 +1,211 @@
+//go:build linux
+
+package canary
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// collect takes the traces of all coordinators, as they come over the wire, and gives where.
+func (f *fleet) collect() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var all bytes.Buffer
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := io.Reader(r.Body)
+		if r.Header.Get("Content-Encoding") == "gzip" {
+			if z, err := gzip.NewReader(r.Body); err == nil {
+				body = z
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		io.Copy(&all, body)
+	})}
+	go server.Serve(l) // ends with Close
+	f.t.Cleanup(func() { server.Close() })
+	f.traces = func() []byte {
+		mu.Lock()
+		defer mu.Unlock()
+		return bytes.Clone(all.Bytes())
+	}
+	return l.Addr().String()
+}
+
+// follow reads a coordinator's page's events until stop is closed.
+func (f *fleet) follow(p *proc) (stop func() []byte) {
+	client, err := p.login()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	out := make(chan []byte)
+	go func() {
+		var got bytes.Buffer
+		defer func() { out <- got.Bytes() }()
+		r, err := http.NewRequestWithContext(ctx, "GET", "http://"+p.watch+"/events", nil)
+		if err != nil {
+			return
+		}
+		answer, err := client.Do(r)
+		if err != nil {
+			return
+		}
+		defer answer.Body.Close()
+		io.Copy(&got, bufio.NewReader(answer.Body)) // ends with ctx, or with the process
+	}()
+	return func() []byte {
+		cancel()
+		return <-out
+	}
+}
+
+// login gives a client that has shown the page's token.
+func (p *proc) login() (*http.Client, error) {
+	token, err := os.ReadFile(filepath.Join(p.dir, "dashboard.token"))
+	if err != nil {
+		return nil, err
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Jar: jar}
+	r, err := http.NewRequest("POST", "http://"+p.watch+"/login", strings.NewReader(url.Values{"token": {strings.TrimSpace(string(token))}}.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", "http://"+p.watch)
+	answer, err := client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	return client, answer.Body.Close()
+}
+
+// look keeps what every page, metric and socket says of a study.
+func (f *fleet) look(digest string) {
+	f.t.Helper()
+	get := func(where string, client *http.Client, url string) {
+		answer, err := client.Get(url)
+		if err != nil {
+			f.t.Errorf("%s: %v", where, err)
+			return
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != http.StatusOK || len(body) == 0 {
+			f.t.Errorf("%s: %s, %d bytes, %v", where, answer.Status, len(body), err)
+		}
+		f.said[where] = append(f.said[where], body...)
+	}
+	unix := func(socket string) *http.Client {
+		return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		}}}
+	}
+	for _, p := range f.nodes {
+		client, err := p.login()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, path := range []string{"/", "/login", "/metrics", "/studies/" + digest, "/studies/" + digest + "/result.json"} {
+			get(p.name+" page "+path, client, "http://"+p.watch+path)
+		}
+		for _, path := range []string{"/v1/raft/peers", "/v1/sites", "/v1/studies", "/v1/studies/" + digest, "/v1/studies/" + digest + "/decisions",
+			"/v1/studies/" + digest + "/proposal", "/v1/studies/" + digest + "/result", "/v1/studies/" + digest + "/watch", "/v1/ca"} {
+			get(p.name+" socket "+path, unix(filepath.Join(p.dir, "operator.sock")), "http://hub"+path)
+		}
+	}
+	for _, p := range f.sites {
+		get(p.name+" metrics", http.DefaultClient, "http://"+p.watch+"/metrics")
+		for _, path := range []string{"/v1/status", "/v1/studies", "/v1/studies/" + digest, "/v1/ledger", "/v1/egress"} {
+			get(p.name+" socket "+path, unix(filepath.Join(p.dir, "agent.sock")), "http://agent"+path)
+		}
+		for _, args := range [][]string{{"status"}, {"study", "list"}, {"study", "show", digest}, {"ledger", "show"}, {"ledger", "export"}, {"egress"}, {"egress", "--verify"}, {"check"}} {
+			f.must("agent", append([]string{"-C", p.dir}, args...)...)
+		}
+	}
+}
+
+// memory gives everything that a process has in memory to see, in pieces that overlap: what a core holds. Mappings
+// that nobody may read are Go's reserve.
+func (p *proc) memory(t *testing.T, see func(piece []byte)) (size int) {
+	t.Helper()
+	pid := p.cmd.Process.Pid
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	pages, err := os.Open(fmt.Sprintf("/proc/%d/pagemap", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pages.Close()
+	const page, overlap, most = 4096, 4096, 1 << 22
+	for line := range strings.Lines(string(maps)) {
+		if strings.Contains(line, "[v") { // the kernel's
+			continue
+		}
+		var from, to int64
+		var mode string
+		if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); err != nil {
+			t.Fatal(err)
+		}
+		if mode[0] != 'r' {
+			continue
+		}
+		// Runs of pages that are there; the rest was never written.
+		entries := make([]byte, (to-from)/page*8)
+		if _, err := pages.ReadAt(entries, from/page*8); err != nil {
+			t.Fatal(err)
+		}
+		there := func(i int64) bool { return binary.LittleEndian.Uint64(entries[8*i:])>>62 != 0 } // present or swapped
+		for i := int64(0); i < (to-from)/page; i++ {
+			if !there(i) {
+				continue
+			}
+			j := i
+			for j < (to-from)/page && there(j) && (j-i)*page < most {
+				j++
+			}
+			begin := from + i*page
+			if i > 0 && there(i-1) {
+				begin -= overlap
+			}
+			piece := make([]byte, from+j*page-begin)
+			if _, err := mem.ReadAt(piece, begin); err != nil {
+				t.Fatalf("%s: %v", strings.TrimSpace(line), err)
+			}
+			size += len(piece)
+			see(piece)
+			i = j - 1
+		}
+	}
+	return size
+}
