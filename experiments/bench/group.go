@@ -126,17 +126,24 @@ func (g *group) received(i int) (boxes, bodies [][]byte) {
 	return boxes, bodies
 }
 
-// holdShares deals and receives for all sites, and makes everybody's agreements of slot 0.
+// holdShares gives all sites the shares that they hold, and makes everybody's agreements of slot 0.
 func (g *group) holdShares() error {
 	n := len(g.keys)
-	if err := each(n, g.deal); err != nil {
+	var err error
+	if g.sparse() {
+		err = g.computeShares()
+	} else if err = each(n, g.deal); err == nil {
+		err = each(n, func(i int) (err error) {
+			boxes, bodies := g.received(i)
+			g.held[i], err = g.setup.Receive(i, g.secrets[i], boxes, bodies)
+			return err
+		})
+	}
+	if err != nil {
 		return err
 	}
 	return each(n, func(i int) (err error) {
-		boxes, bodies := g.received(i)
-		if g.held[i], err = g.setup.Receive(i, g.secrets[i], boxes, bodies); err == nil {
-			g.agreed[i], err = g.setup.Agree(i, 0, g.secrets[i].Slots[0])
-		}
+		g.agreed[i], err = g.setup.Agree(i, 0, g.secrets[i].Slots[0])
 		return err
 	})
 }
@@ -259,9 +266,12 @@ func (r *aggregation) help() error {
 	if !r.g.sparse() {
 		most = r.g.cfg.Quorum
 	}
+	if err := r.g.setup.CheckCertificate(r.q, r.u, r.certificate); err != nil {
+		return err // every site checks it; one of them is measured
+	}
 	err := each(most, func(at int) (err error) {
 		i := r.u[at]
-		shares[at], err = r.g.setup.OpenShares(i, r.g.held[i][0], r.q, r.u, r.certificate)
+		shares[at], err = r.g.setup.CertifiedShares(i, r.g.held[i][0], r.q, r.u)
 		return err
 	})
 	if err != nil {

@@ -168,6 +168,7 @@ func coordinate(args []string) error {
 		os.Exit(1)
 	}()
 	spec := shape{n, 0, d, k, powerSteps}.spec(100 * time.Millisecond)
+	spec.Deadlines.Round = study.Duration(2 * time.Hour) // all agents are on this machine; none is given up
 	spec.Radius, spec.ExplainedVariance, spec.SpareSlots, spec.Output, spec.Corrupt = "1", study.VarianceNone, max(1, slots-powerSteps), study.OutputLast, corrupt
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()

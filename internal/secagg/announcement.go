@@ -54,9 +54,33 @@ func (c Config) announce(self int, sec Secrets, key ed25519.PrivateKey) ([]byte,
 // announced is one site's announcement, checked.
 type announced struct {
 	transport *ecdh.PublicKey
-	m, b      []commitment // by slot
-	keys      [][2][]byte  // by slot, the encodings of M and B: what keys are bound to
-	body      [32]byte     // on the sparse graph, where m and b hold the constant terms alone: the rest's hash
+	m, b      []commitment // by slot; on the sparse graph nil once checked: N sites' are much, and few are used
+	keys      []byte       // by slot, the encodings of M and B, 64 bytes: what keys are bound to
+	body      [32]byte     // on the sparse graph: the hash of all but the constant terms
+}
+
+// Which of a slot's two secrets.
+const (
+	ofM = iota
+	ofB
+)
+
+// key is the encoding of a slot's M or B.
+func (a *announced) key(slot, which int) []byte {
+	at := 64*slot + 32*which
+	return a.keys[at : at+32 : at+32]
+}
+
+// point is a slot's M or B, for the caller to change.
+func (a *announced) point(slot, which int) *edwards25519.Point {
+	if a.m != nil {
+		return new(edwards25519.Point).Set(&[2]commitment{a.m[slot], a.b[slot]}[which][0])
+	}
+	p, err := new(edwards25519.Point).SetBytes(a.key(slot, which))
+	if err != nil {
+		panic(err) // parseHead has read it before
+	}
+	return p
 }
 
 // points gives all of the commitments' points.
@@ -129,6 +153,7 @@ func restored(cfg Config, announcements, nonces [][]byte) (*Setup, error) {
 		if err != nil {
 			return nil, err
 		}
+		b.forgetPoints()
 		return b.Draw(nonces)
 	}
 	if err := cfg.Validate(); err != nil {
@@ -175,11 +200,11 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 		return announced{}, err
 	}
 	body = body[32:]
+	a.keys = make([]byte, 0, 64*c.Slots)
 	for range c.Slots {
 		var both [2]commitment
-		var keys [2][]byte
 		for i := range both {
-			keys[i] = bytes.Clone(body[:32])
+			a.keys = append(a.keys, body[:32]...)
 			both[i] = make(commitment, c.Quorum)
 			for k := range both[i] {
 				if err := setPoint(&both[i][k], body[:32]); err != nil {
@@ -188,7 +213,7 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 				body = body[32:]
 			}
 		}
-		a.m, a.b, a.keys = append(a.m, both[0]), append(a.b, both[1]), append(a.keys, keys)
+		a.m, a.b = append(a.m, both[ofM]), append(a.b, both[ofB])
 	}
 	return a, nil
 }

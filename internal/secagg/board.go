@@ -106,9 +106,18 @@ func VerifyHeads(cfg Config, heads [][]byte) (*Board, error) {
 	if err := b.setup.checkSubgroup(); err != nil {
 		return nil, err
 	}
+	b.forgetPoints()
 	return b, nil
 }
 
+// forgetPoints leaves the encodings, 64 bytes a slot and site in place of some 400.
+func (b *Board) forgetPoints() {
+	for i := range b.setup.sites {
+		b.setup.sites[i].m, b.setup.sites[i].b = nil, nil
+	}
+}
+
+// newBoard reads all heads and checks all but that their points are of the subgroup.
 func newBoard(cfg Config, heads [][]byte) (*Board, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -151,18 +160,17 @@ func (c Config) parseHead(site int, raw []byte) (announced, []byte, error) {
 	}
 	nonce := bytes.Clone(body[32 : 32+nonceSize])
 	body = body[32+nonceSize:]
+	a.keys = bytes.Clone(body[:64*c.Slots])
 	for range c.Slots {
 		var both [2]commitment
-		var keys [2][]byte
 		for i := range both {
-			keys[i] = bytes.Clone(body[:32])
 			both[i] = make(commitment, 1)
 			if err := setPoint(&both[i][0], body[:32]); err != nil {
 				return announced{}, nil, err
 			}
 			body = body[32:]
 		}
-		a.m, a.b, a.keys = append(a.m, both[0]), append(a.b, both[1]), append(a.keys, keys)
+		a.m, a.b = append(a.m, both[ofM]), append(a.b, both[ofB])
 	}
 	a.body = [32]byte(body[:sha256.Size])
 	return a, nonce, nil
@@ -215,11 +223,11 @@ func (s *Setup) commitments(site int, body []byte) (announced, error) {
 	}
 	a := announced{m: make([]commitment, s.cfg.Slots), b: make([]commitment, s.cfg.Slots)}
 	for slot := range s.cfg.Slots {
-		for _, c := range []struct{ to, from *commitment }{{&a.m[slot], &s.sites[site].m[slot]}, {&a.b[slot], &s.sites[site].b[slot]}} {
-			*c.to = make(commitment, s.cfg.threshold())
-			(*c.to)[0].Set(&(*c.from)[0])
-			for k := 1; k < len(*c.to); k++ {
-				if err := setPoint(&(*c.to)[k], body[:32]); err != nil {
+		for which, to := range []*commitment{&a.m[slot], &a.b[slot]} {
+			*to = make(commitment, s.cfg.threshold())
+			(*to)[0].Set(s.sites[site].point(slot, which))
+			for k := 1; k < len(*to); k++ {
+				if err := setPoint(&(*to)[k], body[:32]); err != nil {
 					return announced{}, err
 				}
 				body = body[32:]

@@ -34,19 +34,20 @@ func (s *Setup) Validate(q Query) error {
 // cleared is [8]M of a site: every agreement is on such a point, so that nothing depends on
 // a secret modulo 8 even if a point outside the subgroup had passed.
 func (s *Setup) cleared(site, slot int) *edwards25519.Point {
-	return new(edwards25519.Point).MultByCofactor(&s.sites[site].m[slot][0])
+	p := s.sites[site].point(slot, ofM)
+	return p.MultByCofactor(p)
 }
 
 // pairKey is k_ij of a query, from [m_i][8]M_j = [m_j][8]M_i: the same for both. ctx salts it.
 func (s *Setup) pairKey(agreed []byte, self, other int, q Query) []byte {
 	i, j := min(self, other), max(self, other)
 	return derive(agreed, q.Context[:], "pair", 32, u32(q.Slot), u16(i), u16(j),
-		s.sites[i].keys[q.Slot][0], s.sites[j].keys[q.Slot][0])
+		s.sites[i].key(q.Slot, ofM), s.sites[j].key(q.Slot, ofM))
 }
 
 // selfKey is H(b_i, ctx).
 func (s *Setup) selfKey(b *edwards25519.Scalar, site int, q Query) []byte {
-	return derive(b.Bytes(), q.Context[:], "self", 32, u32(q.Slot), u16(site), s.sites[site].keys[q.Slot][1])
+	return derive(b.Bytes(), q.Context[:], "self", 32, u32(q.Slot), u16(site), s.sites[site].key(q.Slot, ofB))
 }
 
 // Agreement is what masks one slot: the site's own b, and what it shares with each mask
@@ -73,7 +74,7 @@ func (s *Setup) Agree(self, slot int, secret SlotSecret) (*Agreement, error) {
 		return nil, configError("site %d and slot %d, must be below %d and %d", self, slot, s.cfg.sites(), s.cfg.Slots)
 	}
 	m, b := secret.constants(slot, self)
-	if new(edwards25519.Point).ScalarBaseMult(m).Equal(&s.sites[self].m[slot][0]) != 1 {
+	if new(edwards25519.Point).ScalarBaseMult(m).Equal(s.sites[self].point(slot, ofM)) != 1 {
 		return nil, configError("the secret is not that of site %d's slot %d", self, slot)
 	}
 	a := &Agreement{setup: s, self: self, slot: slot, b: b, others: s.graph.Neighbours(self)}

@@ -93,12 +93,17 @@ func (o *Opening) Commit(dealer int, body []byte) error {
 	return nil
 }
 
-// revealed is which of the dealer's secrets this opening reveals: the commitments to it.
-func (o *Opening) revealed(j int, a *announced) commitment {
+// which of the dealer's secrets this opening reveals.
+func (o *Opening) which(j int) int {
 	if o.in[j] {
-		return a.b[o.q.Slot]
+		return ofB
 	}
-	return a.m[o.q.Slot]
+	return ofM
+}
+
+// revealed is the commitments to that.
+func (o *Opening) revealed(j int, a *announced) commitment {
+	return [2][]commitment{a.m, a.b}[o.which(j)][o.q.Slot]
 }
 
 // Add takes one helper's shares. On the complete graph they are checked against the dealers' commitments by a random
@@ -257,7 +262,7 @@ func (o *Opening) secrets() ([]*edwards25519.Scalar, error) {
 		for a, p := range shares {
 			secret.MultiplyAdd(coefficients[a], p.share, secret)
 		}
-		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(&o.revealed(j, &o.s.sites[j])[0]) != 1 {
+		if new(edwards25519.Point).ScalarBaseMult(secret).Equal(o.s.sites[j].point(o.q.Slot, o.which(j))) != 1 {
 			return nil, o.blame(j, shares)
 		}
 		secrets[j] = secret
