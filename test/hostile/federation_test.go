@@ -178,6 +178,9 @@ type realSite struct {
 	ran    chan error
 }
 
+// agent is the site's, also where it is part of one that dies.
+func (s *realSite) agent() *realSite { return s }
+
 // lines is a log that a test may read while it is written.
 type lines struct {
 	mu   sync.Mutex

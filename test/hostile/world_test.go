@@ -148,11 +148,8 @@ func (w *world) real() (out []int) {
 
 // agent gives a site's agent, nil for one that has none.
 func (w *world) agent(i int) *realSite {
-	switch s := w.site[i].(type) {
-	case *realSite:
-		return s
-	case *crashing:
-		return s.realSite
+	if s, ok := w.site[i].(interface{ agent() *realSite }); ok {
+		return s.agent()
 	}
 	return nil
 }
@@ -201,8 +198,8 @@ func (w *world) announce(attempt uint32) {
 	w.config = w.plan.Setup(attempt)
 	whole := make([][]byte, w.n())
 	for i := range whole {
-		if s := w.agent(i); s != nil {
-			whole[i] = answerTo(s.ask(announce(w.plan.Digest, attempt)), (*covey.SiteMessage).GetAnnouncement).GetSigned()
+		if w.agent(i) != nil {
+			whole[i] = answerTo(w.site[i].ask(announce(w.plan.Digest, attempt)), (*covey.SiteMessage).GetAnnouncement).GetSigned()
 		} else {
 			whole[i] = w.party[i].announce(w.t, w.config, i)
 		}
@@ -217,8 +214,8 @@ func (w *world) announce(attempt uint32) {
 		w.must(func() (err error) { w.announced[i], w.bodies[i], err = w.config.Split(i, whole[i]); return err })
 	}
 	for i := range whole {
-		if s := w.agent(i); s != nil {
-			w.nonces[i] = answerTo(s.ask(reveal(w.plan.Digest, w.announced)), (*covey.SiteMessage).GetNonce).GetNonce()
+		if w.agent(i) != nil {
+			w.nonces[i] = answerTo(w.site[i].ask(reveal(w.plan.Digest, w.announced)), (*covey.SiteMessage).GetNonce).GetNonce()
 		} else {
 			w.nonces[i] = w.config.Nonce(i, w.party[i].secrets)
 		}
@@ -251,8 +248,8 @@ func (w *world) deal(attempt uint32) {
 	w.t.Helper()
 	w.boxes = make([][][]byte, w.n())
 	for i := range w.boxes {
-		if s := w.agent(i); s != nil {
-			w.boxes[i] = answerTo(s.ask(w.dealing(attempt)), (*covey.SiteMessage).GetBoxes).GetBoxes()
+		if w.agent(i) != nil {
+			w.boxes[i] = answerTo(w.site[i].ask(w.dealing(attempt)), (*covey.SiteMessage).GetBoxes).GetBoxes()
 			continue
 		}
 		w.must(func() (err error) { w.boxes[i], err = w.setup.Deal(i, w.party[i].secrets); return err })
@@ -279,8 +276,8 @@ func (w *world) confirm(attempt uint32) {
 	w.confirmed = make([][]byte, w.n())
 	for i := range w.confirmed {
 		boxes, bodies := w.boxesFor(i)
-		if s := w.agent(i); s != nil {
-			w.confirmed[i] = answerTo(s.ask(confirm(w.plan.Digest, attempt, boxes, bodies)), (*covey.SiteMessage).GetConfirmation).GetSignature()
+		if w.agent(i) != nil {
+			w.confirmed[i] = answerTo(w.site[i].ask(confirm(w.plan.Digest, attempt, boxes, bodies)), (*covey.SiteMessage).GetConfirmation).GetSignature()
 			continue
 		}
 		p := w.party[i]
