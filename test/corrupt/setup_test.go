@@ -1,0 +1,173 @@
+package corrupt
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"slices"
+	"testing"
+	"time"
+
+	"filippo.io/edwards25519"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+	"covey/internal/secagg"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// TestSetup: a site that spoils a study's setup, in each way that there is. Where it can be told from an
+// honest one the study ends and names it (A1, A2); where it only says nothing, the status names whom everybody waits for, and an
+// operator ends the study. Nothing is charged: a setup opens nothing.
+func TestSetup(t *testing.T) {
+	inBubble(t, func(f *bubble) {
+		key := f.proxy.site.Identity()
+		announcement := func(change func([]byte) []byte) lie {
+			return func(m *covey.SiteMessage) []*covey.SiteMessage {
+				if a := m.GetAnnouncement(); a != nil {
+					a.Signed = change(a.GetSigned())
+				}
+				return truth(m)
+			}
+		}
+		boxes := func(change func([][]byte) [][]byte) lie {
+			return func(m *covey.SiteMessage) []*covey.SiteMessage {
+				if b := m.GetBoxes(); b != nil {
+					b.Boxes = change(b.GetBoxes())
+				}
+				return truth(m)
+			}
+		}
+		// signed puts a right signature under what the site made of its announcement.
+		signed := func(change func(body []byte)) lie {
+			return announcement(func(a []byte) []byte {
+				body := bytes.Clone(a[:len(a)-ed25519.SignatureSize])
+				change(body)
+				return append(body, ed25519.Sign(key, body)...)
+			})
+		}
+		for _, c := range []struct {
+			name string
+			lie  lie
+			code study.Code // of the end; "" where the study waits
+			// fault is what the site is caught at where the study waits.
+			fault study.Code
+		}{
+			{"an announcement with one bit changed", announcement(func(a []byte) []byte { a[len(a)-100] ^= 1; return a }), study.CodeBadAnnouncement, ""},
+			{"an announcement cut short", announcement(func(a []byte) []byte { return a[:len(a)-1] }), study.CodeBadAnnouncement, ""},
+			{"an empty announcement", announcement(func([]byte) []byte { return []byte{1} }), study.CodeBadAnnouncement, ""},
+			{"a commitment that is no point, signed", signed(func(b []byte) { fill(b[len(b)-32:], 0xff) }), study.CodeBadAnnouncement, ""},
+			{"a commitment of small order, signed", signed(func(b []byte) { fill(b[len(b)-32:], 0) }), study.CodeBadAnnouncement, ""},
+			{"a transport key of small order, signed", signed(func(b []byte) { fill(b[transportAt(b, f):][:32], 0) }), study.CodeBadAnnouncement, ""},
+			{"another study's header, signed", signed(func(b []byte) { b[60] ^= 1 }), study.CodeBadAnnouncement, ""},
+			// What others see: shares that do not fit the commitments.
+			{"a box with one bit changed", boxes(func(b [][]byte) [][]byte { b[1][20] ^= 1; return b }), study.CodeBadShare, ""},
+			{"two boxes exchanged", boxes(func(b [][]byte) [][]byte { b[0], b[1] = b[1], b[0]; return b }), study.CodeBadShare, ""},
+			{"an empty box", boxes(func(b [][]byte) [][]byte { b[2] = nil; return b }), study.CodeBadShare, ""},
+			{"too few boxes", boxes(func(b [][]byte) [][]byte { return b[:2] }), "", study.CodeBadShare},
+			{"thousands of boxes", boxes(func(b [][]byte) [][]byte { return make([][]byte, 9000) }), "", study.CodeBadShare},
+			{"a confirmation of something else", func(m *covey.SiteMessage) []*covey.SiteMessage {
+				if c := m.GetConfirmation(); c != nil {
+					c.Signature[0] ^= 1
+				}
+				return truth(m)
+			}, "", study.CodeBadConfirmation},
+			{"no announcement", quiet(func(m *covey.SiteMessage) bool { return m.GetAnnouncement() != nil }), "", ""},
+			{"an announcement of another attempt", func(m *covey.SiteMessage) []*covey.SiteMessage {
+				if a := m.GetAnnouncement(); a != nil {
+					a.Attempt += 7
+				}
+				return truth(m)
+			}, "", ""},
+			{"no boxes", quiet(func(m *covey.SiteMessage) bool { return m.GetBoxes() != nil }), "", ""},
+			{"no confirmation", quiet(func(m *covey.SiteMessage) bool { return m.GetConfirmation() != nil }), "", ""},
+			{"a refusal", func(m *covey.SiteMessage) []*covey.SiteMessage {
+				if a := m.GetAnnouncement(); a != nil {
+					m.Body = &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: a.GetStudy(), Code: covey.Code_CODE_DATA, Culprit: 1 << 30}}
+				}
+				return truth(m)
+			}, study.CodeData, ""},
+		} {
+			f.proxy.tell(c.lie)
+			d := f.study(c.name, nil)
+			if c.code != "" {
+				f.ended(d, c.code)
+			} else {
+				f.until(d, func(v coordinator.View) bool { return v.Status == round.StatusSetup })
+				time.Sleep(time.Minute) // of deadlines.round = 2 s
+				v := f.node.View(d)
+				if v.Status != round.StatusSetup || !slices.Equal(v.Waiting, f.sites[mallory:]) {
+					t.Errorf("%s: %s %s, waiting for %v", c.name, v.Status, v.Code, v.Waiting)
+				}
+				if got := f.faults(v); c.fault != "" && !slices.Equal(got, []study.Code{c.fault}) || c.fault == "" && len(got) > 0 {
+					t.Errorf("%s: caught at %v, want %q", c.name, got, c.fault)
+				}
+				f.must(f.node.Abort(d))
+				f.until(d, over)
+			}
+			if v := f.node.View(d); v.Rho != 0 || v.Released != 0 {
+				t.Errorf("%s: ρ = %g was charged", c.name, v.Rho)
+			}
+		}
+		d := f.study("shares of other polynomials than were committed", nil)
+		f.proxy.act(f.otherCommitment(d))
+		f.ended(d, study.CodeBadShare)
+		f.proxy.act(nil)
+		// Its honest word still counts.
+		f.proxy.tell(truth)
+		f.completed(f.study("honest", nil))
+	})
+}
+
+// otherCommitment announces one commitment, with a right signature, that is not of what it deals.
+func (f *bubble) otherCommitment(d study.Digest) func(*covey.CoordinatorMessage) bool {
+	plan, err := study.NewPlan(f.node.Body(d))
+	f.must(err)
+	cfg := plan.Setup(0)
+	secrets, err := secagg.NewSecrets(cfg)
+	f.must(err)
+	key := f.proxy.site.Identity()
+	return func(m *covey.CoordinatorMessage) bool {
+		switch b := m.GetBody().(type) {
+		case *covey.CoordinatorMessage_Announce:
+			said, err := secagg.Announce(cfg, mallory, secrets, key)
+			f.must(err)
+			body := said[:len(said)-ed25519.SignatureSize]
+			copy(body[len(body)-32:], edwards25519.NewGeneratorPoint().Bytes()) // a good point
+			f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
+				Study: d[:], Signed: append(body, ed25519.Sign(key, body)...)}}}))
+			return false
+		case *covey.CoordinatorMessage_Deal:
+			setup, err := secagg.Verify(cfg, b.Deal.GetAnnouncements())
+			f.must(err)
+			boxes, err := setup.Deal(mallory, secrets)
+			f.must(err)
+			f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: d[:], Boxes: boxes}}}))
+			return false
+		}
+		return true
+	}
+}
+
+// transportAt is where the transport key is in an announcement's signed part: before the commitments, of which
+// there are 2q for each slot.
+func transportAt(body []byte, f *bubble) int {
+	const label = len("covey secagg announcement v1") + 1 + len("complete") + 1
+	return label + 32 + 32 + 5*2 + 4 + 2
+}
+
+func fill(b []byte, v byte) {
+	for i := range b {
+		b[i] = v
+	}
+}
+
+// quiet says all but what is picked.
+func quiet(pick func(*covey.SiteMessage) bool) lie {
+	return func(m *covey.SiteMessage) []*covey.SiteMessage {
+		if pick(m) {
+			return nil
+		}
+		return truth(m)
+	}
+}
