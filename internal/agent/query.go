@@ -189,7 +189,7 @@ func (s *session) sign(r askSignature) answer {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	u := secagg.Survivors(r.Survivors)
-	if u.Validate(s.plan.Thresholds.Sites, s.plan.Thresholds.MinSurvivors) != nil {
+	if s.setup.Graph().Acceptable(u) != nil {
 		return refuse(r, study.CodeTooFewSurvivors)
 	}
 	signed, err := s.journal.Sign(r.Query, r.Slot, s.open.query.Context, u.Bytes(), func() ([]byte, error) {
@@ -211,7 +211,7 @@ func (s *session) openShares(r askShares) answer {
 		return refuse(r, study.CodeOutOfOrder)
 	}
 	u, certificate := secagg.Survivors(r.Survivors), secagg.Certificate(r.Certificate)
-	if u.Validate(s.plan.Thresholds.Sites, s.plan.Thresholds.MinSurvivors) != nil {
+	if s.setup.Graph().Acceptable(u) != nil {
 		return refuse(r, study.CodeTooFewSurvivors)
 	}
 	if lost, err := s.lostSignature(u, certificate); err != nil {
