@@ -281,11 +281,14 @@ func (w *world) confirm(attempt uint32) {
 			continue
 		}
 		p := w.party[i]
-		w.must(func() (err error) { p.held, err = w.setup.Receive(i, p.secrets, boxes, bodies); return err })
-		w.confirmed[i] = w.setup.Confirm(p.identity, i)
-		if b, ok := w.site[i].(*book); ok {
+		b, ok := w.site[i].(*book)
+		if ok {
 			b.setup = w.setup
 		}
+		if !ok || !w.plan.Thresholds.Sparse() { // else holdings computes it
+			w.must(func() (err error) { p.held, err = w.setup.Receive(i, p.secrets, boxes, bodies); return err })
+		}
+		w.confirmed[i] = w.setup.Confirm(p.identity, i)
 	}
 	for _, i := range w.real() {
 		if said := w.ask(i, confirmed(w.plan.Digest, attempt, w.confirmed)); len(said) != 0 {
