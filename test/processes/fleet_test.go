@@ -55,6 +55,7 @@ type fleet struct {
 	nodes []*proc
 	sites []*proc
 	truth history.Truth
+	wait  time.Duration // for what has to come by itself
 
 	mu     sync.Mutex
 	failed []string          // processes that ended by themselves
@@ -90,7 +91,7 @@ func makeFleet(t *testing.T, coordinators, sites int, o fleetOptions) *fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fleet{t: t, dir: dir, bin: filepath.Join(dir, "bin")}
+	f := &fleet{t: t, dir: dir, bin: filepath.Join(dir, "bin"), wait: time.Minute}
 	t.Cleanup(func() {
 		f.stop()
 		if !t.Failed() {
@@ -279,7 +280,7 @@ func (f *fleet) must(p *proc, name string, args ...string) {
 func (f *fleet) until(what string, try func() error) {
 	f.t.Helper()
 	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(f.wait); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if err = try(); err == nil {
 			return
 		}

@@ -25,6 +25,7 @@ func (f *fleet) spared(p *proc) bool {
 // ends mended; then every process is read, so that equal points of its life are compared.
 func TestSoak(t *testing.T) {
 	f := makeFleet(t, 3, 8, fleetOptions{namespaces: os.Getuid() == 0, shipped: true, metrics: true})
+	f.wait = 5 * time.Minute // on a machine that does much else
 	rng := rand.New(rand.NewPCG(*seed, 2))
 	w := newWatch(f)
 	defer w.stop()
@@ -48,7 +49,7 @@ func TestSoak(t *testing.T) {
 				w.mu.Unlock()
 			})
 		}
-		v, over := f.over(name, patience)
+		v, over := f.over(name, f.wait)
 		mended.Wait()
 		if !over || v.Status != "completed" {
 			t.Fatalf("%s was lost: over %v, %+v", name, over, v)

@@ -209,7 +209,7 @@ func (p *proc) metrics() (map[string]float64, error) {
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}
 	// A connection of its own each time: none stays open in what is measured.
-	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{}).DialContext}}
+	client := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{}).DialContext}}
 	reply, err := client.Do(request)
 	if err != nil {
 		return nil, err
