@@ -1,0 +1,195 @@
+package coordinator
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/pki"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// TestLargestMessage: what an honest site sends fits a study's limit, and the limit is of the
+// study's own size (LIM-5).
+func TestLargestMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		l := f.sites[0].link
+		l.limit, l.studies = 0, 0
+		f.c.expect(l)
+		if l.limit != largest(f.plan) || l.limit > 2*baseMessage {
+			t.Errorf("a limit of %d bytes, for %d", l.limit, largest(f.plan))
+		}
+		most := 0
+		for _, s := range f.sites {
+			s.corrupt = func(m *covey.SiteMessage) {
+				raw, err := proto.Marshal(m)
+				if err != nil || checkShape(raw) != nil {
+					t.Errorf("%T does not pass: %v", m.GetBody(), err)
+				}
+				most = max(most, len(raw))
+			}
+		}
+		f.finish()
+		// The longest refusal, with the query's release.
+		release := f.releases()[len(f.releases())-1]
+		encoded, err := release.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most = max(most, len(encoded)+1000); most > l.limit {
+			t.Errorf("an honest message of %d bytes, at most %d", most, l.limit)
+		}
+		stranger := newLink("nobody")
+		f.c.expect(stranger)
+		if stranger.limit != baseMessage {
+			t.Errorf("who is in no study may say %d bytes", stranger.limit)
+		}
+	})
+}
+
+// TestLargestOfPlans: the limit holds an upload, and a setup's messages, of plans of other sizes.
+func TestLargestOfPlans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, change := range map[string]func(*study.Spec){
+			"covariance": func(s *study.Spec) { s.Method = study.MethodCovariance },
+			"components": func(s *study.Spec) { s.Components = 3 },
+			"rounds":     func(s *study.Spec) { s.Rounds = 100 },
+		} {
+			f := newFederation(t, 7, change)
+			for _, q := range f.plan.Queries {
+				if largest(f.plan) < q.Bytes+1000 {
+					t.Errorf("%s: an upload of %d bytes, a limit of %d", name, q.Bytes, largest(f.plan))
+				}
+			}
+			if n := f.plan.Slots * 64 * f.plan.Thresholds.Sites; largest(f.plan) < n {
+				t.Errorf("%s: boxes of %d bytes, a limit of %d", name, n, largest(f.plan))
+			}
+			f.c.Close()
+		}
+	})
+}
+
+// TestShape: what passes is one body, once, of not too many fields (LIM-5).
+func TestShape(t *testing.T) {
+	ok := func(m *covey.SiteMessage) []byte {
+		raw, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	boxes := func(n int) []byte {
+		return ok(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: make([]byte, 32), Boxes: make([][]byte, n)}}})
+	}
+	survivors := func(n int, v uint32) []byte {
+		u := make([]uint32, n)
+		for i := range u {
+			u[i] = v
+		}
+		return ok(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: make([]byte, 32), Survivors: u}}})
+	}
+	hello := ok(&covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{Software: "a"}}})
+	for _, c := range []struct {
+		name string
+		raw  []byte
+		pass bool
+	}{
+		{"a hello", hello, true},
+		{"the boxes of the largest roster", boxes(study.MaxSites), true},
+		{"the survivors of the largest roster", survivors(study.MaxSites, study.MaxSites-1), true},
+		{"too many boxes", boxes(maxFields), false},
+		{"too many survivors", survivors(maxPacked+1, 1), false},
+		{"two bodies", append(bytes.Clone(hello), hello...), false},
+		{"a byte more", append(bytes.Clone(hello), 0), false},
+		{"a byte less", hello[:len(hello)-1], false},
+		{"a number", []byte{0x08, 1}, false},
+		{"nothing", nil, false},
+	} {
+		if err := checkShape(c.raw); (err == nil) != c.pass {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestJoinsWithoutATokenWriteNothing: whoever has no token puts nothing into the log, whatever it signs (LIM-8).
+func TestJoinsWithoutATokenWriteNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		dir := t.TempDir()
+		if err := pki.NewSiteKeys(dir); err != nil {
+			t.Fatal(err)
+		}
+		site, err := pki.LoadSite(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		csr, err := site.CSR("late")
+		if err != nil {
+			t.Fatal(err)
+		}
+		join := func(token pki.Token) error {
+			_, err := f.c.join(t.Context(), token.Bytes(), "late", csr, site.Identity().Public().(ed25519.PublicKey), site.ProveIdentity("late", token.Hash(), csr))
+			return err
+		}
+		stranger, err := pki.NewToken()
+		if err != nil {
+			t.Fatal(err)
+		}
+		invited, err := f.c.Invite("late", []string{"localhost:1"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(f.log.all())
+		for range 100 {
+			if _, refused := errors.AsType[*JoinError](join(stranger)); !refused {
+				t.Fatal("not refused")
+			}
+		}
+		if got := len(f.log.all()); got != before {
+			t.Errorf("%d entries for 100 wrong tokens", got-before)
+		}
+		if err := join(invited.Token); err != nil || len(f.log.all()) != before+1 {
+			t.Errorf("the right token: %v, %d entries", err, len(f.log.all())-before)
+		}
+		// The same again is the reply that was lost, and another's is refused.
+		if err := join(invited.Token); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestFaultsArePaced: messages that fail a check are worked off ever more slowly, so that they fill neither the
+// log nor the leader's time (LIM-6).
+func TestFaultsArePaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.untilIn(0, 1, 2, 3, 4)
+		f.logs.Reset()
+		bad := &covey.SiteMessage{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
+			Study: f.plan.Digest[:], Verdict: covey.Verdict_VERDICT_APPROVED, Signature: make([]byte, 64)}}}
+		pace, began := f.c.paceOf("site-4"), time.Now()
+		for range 120 {
+			if err := f.c.receive(f.sites[4].link, bad); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(pace.spend(time.Now(), costMessage+costIdle))
+		}
+		if took := time.Since(began); took < 10*time.Second*9/10 {
+			t.Errorf("120 faults in %v", took)
+		}
+		if n := strings.Count(f.logs.String(), "failed a check"); n != 120 {
+			t.Errorf("%d of 120 are in the log", n)
+		}
+	})
+}
