@@ -78,3 +78,53 @@ func TestOtherQuestions(t *testing.T) {
 	}
 	t.Logf("figure: %v told to two of four sites in %d queries; nothing open but each query's own sum", told, len(w.plan.Queries))
 }
+
+// TestWaiting offers a study that waits another survivor set in the same slot, a new slot and the next query, and tells
+// halves of the sites two first sets. Rules L7, R4, AG-11.
+func TestWaiting(t *testing.T) {
+	waits := func(s *study.Spec) { s.OnDropout = study.DropoutWait }
+	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: 4, spare: 8, change: waits})
+	w.begin()
+	f := field{w, 0, 0}
+	a := f.at(0, 1)
+	f.round(a, all5)
+	f.final(a, all5)
+	f = field{w, 1, 1}
+	for slot := range 2 { // the same x, without one site
+		b := f.at(slot, 1)
+		f.wants("upload", f.uploads(b, honest...), 4)
+		for _, u := range [][]int{but4, but3, only} {
+			f.wants("sign", f.signs(b, u, honest...), 0)
+			f.wants("open", f.opens(b, u, honest...), 0)
+		}
+	}
+	f.wants("sign the first set", f.signs(f.at(1, 1), all5, honest...), 4)
+	f.wants("open the first set", f.opens(f.at(1, 1), all5, honest...), 4)
+	if r := w.hold(); len(r.openings) != 2 {
+		t.Errorf("open are %v", r.openings)
+	}
+	w.stop()
+
+	w = newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: 4, spare: 8, change: waits})
+	w.begin()
+	f = field{w, 0, 0}
+	a = f.at(0, 1)
+	f.uploads(a, honest...)
+	f.signs(a, all5, 1, 2)
+	f.signs(a, but4, 3, 4)
+	w.agent(1).restart()
+	w.agent(3).restart()
+	for k := range 3 { // over slots and queries, each half keeps to its own
+		f = field{w, k, 3 * k}
+		b := f.at(1, 1)
+		f.uploads(b, honest...)
+		f.wants("sign the other half's", f.signs(b, but4, 1, 2)+f.signs(b, all5, 3, 4), 0)
+		f.signs(b, all5, 1, 2)
+		f.signs(b, but4, 3, 4)
+		f.wants("open", f.opens(b, all5, honest...)+f.opens(b, but4, honest...), 0)
+		f.final(b, all5)
+	}
+	if r := w.hold(); len(r.openings) != 0 {
+		t.Errorf("open are %v", r.openings)
+	}
+}
