@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/pki"
+	"covey/internal/secagg"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// FuzzDecodeAgain: a message that is read, and its message written again in protobuf's one form, are
+// one request.
+func FuzzDecodeAgain(f *testing.F) {
+	for _, r := range requests() {
+		raw, err := proto.Marshal(r.wire)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+		f.Add(append(raw, 0xf8, 0x07, 1)) // a field of a later version
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		r, err := decode(raw)
+		if err != nil {
+			return
+		}
+		var m covey.CoordinatorMessage
+		if err := proto.Unmarshal(raw, &m); err != nil {
+			t.Fatal(err)
+		}
+		written, err := proto.MarshalOptions{Deterministic: true}.Marshal(&m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := decode(written)
+		if err != nil || !reflect.DeepEqual(again, r) && !bytes.Contains(raw, []byte{0xf0}) && !bytes.Contains(raw, []byte{0xf8}) { // a NaN is not itself
+			t.Fatalf("%+v is read again as %+v (%v)", r, again, err)
+		}
+	})
+}
+
+// FuzzStoredForms: what the ledger's items hold is read as it was written, or not at all.
+func FuzzStoredForms(f *testing.F) {
+	f.Add(encodeSecrets(secagg.Secrets{Slots: make([]secagg.SlotSecret, 2)}))
+	f.Add(encodeFinal(final{Encoded: []byte("{}"), Signature: make([]byte, 64)}))
+	f.Add(secagg.Survivors{0, 2, 5}.Bytes())
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if s, err := decodeSecrets(raw); err == nil && !bytes.Equal(encodeSecrets(s), raw) {
+			t.Fatal("other secrets")
+		}
+		if v, err := decodeFinal(raw); err == nil && !bytes.Equal(encodeFinal(v), raw) {
+			t.Fatal("another result")
+		}
+		if u, err := decodeSurvivors(raw); err == nil && !bytes.Equal(secagg.Survivors(u).Bytes(), raw) {
+			t.Fatalf("%x is read as %v", raw, u)
+		}
+	})
+}
+
+// FuzzConfig: an agent.toml is a typed error that names the file, or a configuration that says the
+// same when it is written and read again.
+func FuzzConfig(f *testing.F) {
+	base := "site = \"alpha\"\ncoordinator = [\"a.example:7443\"]\n[[population]]\nname = \"p\"\nbudget = { epsilon = 1.3, delta = 1e-6 }\n" +
+		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n"
+	f.Add([]byte(base + "[policy]\n" + autoPolicy))
+	f.Add([]byte(base + "[policy]\napprove = \"ask\"\nnoise = [\"distributed\"]\n"))
+	f.Add([]byte(strings.Replace(base, "path = \"rows.csv\"", "dsn_env = \"X\"\nquery = \"SELECT 1\"\nquery_timeout = \"5s\"", 1)))
+	f.Add([]byte("cap_rho = nan\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := ParseConfig(text, "/site/agent.toml")
+		if err != nil {
+			if e, ok := errors.AsType[*ConfigError](err); !ok || e.File != "/site/agent.toml" || e.Reason == "" {
+				t.Fatalf("%#v", err)
+			}
+			return
+		}
+		written, err := toml.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseConfig(written, "/site/agent.toml")
+		if err != nil {
+			t.Fatalf("%s\n%v", written, err)
+		}
+		if twice, err := toml.Marshal(again); err != nil || !bytes.Equal(twice, written) {
+			t.Fatalf("%s\nis written again as\n%s (%v)", written, twice, err)
+		}
+		for _, p := range c.Populations {
+			if rho, err := p.Cap(); err != nil || !(rho >= 0) {
+				t.Fatalf("a cap of %v, %v", rho, err)
+			}
+		}
+	})
+}
+
+// FuzzEgress: whatever egress.jsonl holds, an agent opens it and goes on with its chain or refuses it,
+// and the chain is whole up to the line that is named.
+func FuzzEgress(f *testing.F) {
+	dir := f.TempDir()
+	log := slog.New(slog.DiscardHandler)
+	e, err := openEgress(dir, log)
+	if err != nil {
+		f.Fatal(err)
+	}
+	id, one := study.Digest{1}, 1
+	for _, s := range []sentMessage{{Kind: "hello", Bytes: 7}, {Kind: "upload", Study: &id, Query: &one, Slot: &one, Bytes: 9}, {Kind: "refusal", Study: &id, Code: study.CodeFinal}} {
+		e.record(s.of([]byte("x")), testNow)
+	}
+	e.file.Close()
+	path := filepath.Join(dir, EgressFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add(whole[:len(whole)-5])
+	f.Add(bytes.Replace(whole, []byte("upload"), []byte("signed"), 1))
+	f.Add([]byte("{\"kind\":\"upload\",\"study\":null,\"bytes\":-1}\n\n\x00\n"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before, err := VerifyEgress(dir, func(SentMessage) {})
+		bad, isChain := errors.AsType[*ChainError](err)
+		if isChain && (bad.Line < 1 || bad.Line > bytes.Count(raw, []byte("\n"))) {
+			t.Fatal(bad)
+		}
+		e, err2 := openEgress(dir, log)
+		if err2 != nil {
+			return
+		}
+		e.record(sentMessage{Kind: "hello", Bytes: 1}.of([]byte("y")), testNow)
+		e.file.Close()
+		after, err3 := VerifyEgress(dir, nil)
+		// Of a last line without an end nothing is known before it is ended; a CR is nothing that is written.
+		whole := len(raw) == 0 || raw[len(raw)-1] == '\n'
+		if err == nil && whole && !bytes.Contains(raw, []byte("\r")) && (err3 != nil || after.Lines != before.Lines+1) {
+			t.Fatalf("a line after %+v: %+v, %v", before, after, err3)
+		}
+	})
+}
+
+// FuzzVouchers: CAs that a coordinator says are in force are trusted only on the word of one that is,
+// so never of the fuzzer's.
+func FuzzVouchers(f *testing.F) {
+	home := filepath.Join(f.TempDir(), "coordinator")
+	if err := pki.Init(home, nil, testNow); err != nil {
+		f.Fatal(err)
+	}
+	a, err := pki.Load(home)
+	if err != nil {
+		f.Fatal(err)
+	}
+	dir := filepath.Join(f.TempDir(), "alpha")
+	if err := pki.NewSiteKeys(dir); err != nil {
+		f.Fatal(err)
+	}
+	s, err := pki.LoadSite(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	csr, err := s.CSR("alpha")
+	if err != nil {
+		f.Fatal(err)
+	}
+	certificate, err := a.IssueSite("alpha", csr, testNow)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := s.SaveCertificate(certificate, a.CertificatePEM(), testNow); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(a.CertificatePEM(), []byte{})
+	f.Add(certificate, a.CertificatePEM())
+	f.Add([]byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), certificate)
+	f.Fuzz(func(t *testing.T, ca, endorsement []byte) {
+		changed, _ := s.Trust([]pki.Voucher{{Certificate: a.CertificatePEM()}, {Certificate: ca, Endorsement: endorsement}}, testNow.Add(time.Hour))
+		if changed || len(s.Authorities()) != 1 {
+			t.Fatalf("it trusts %d CAs", len(s.Authorities()))
+		}
+	})
+}
