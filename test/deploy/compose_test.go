@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -150,8 +151,8 @@ func TestCompose(t *testing.T) {
 		t.Fatal(err)
 	}
 	const name = "through-a-loss"
-	longer := strings.Replace(string(study), `name = "diamonds-compose"`, "name = \""+name+"\"\nrounds = 40", 1)
-	digest := c.must(c.exec("two", longer, "coordinator", "study", "create", "/dev/stdin"))
+	renamed := strings.Replace(string(study), `"diamonds-compose"`, strconv.Quote(name), 1)
+	digest := c.must(c.exec("two", renamed, "coordinator", "study", "create", "/dev/stdin"))
 	for _, site := range sites {
 		c.until(site+" to see the proposal", func() error {
 			out, err := c.exec(site, "", "agent", "-C", "/config", "study", "show", name)
