@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,12 @@ type outcome struct {
 	Peak, Idle int64 // VmHWM in bytes, at the end and when all sites were there
 	Wall, CPU  time.Duration
 	Queries    int
+	Agents     int64 // VmHWM of the agents' process
 }
+
+// agentMemory is what the agents' process collects garbage harder for: a thousand that answer at one time hold a few
+// copies each of what a query and its result are.
+const agentMemory = 11 << 30
 
 func memoryCommand(f *flag.FlagSet) func() (*report, error) {
 	sites := f.Int("sites", 64, "sites, with their agents in one process")
@@ -57,7 +63,8 @@ func memoryCommand(f *flag.FlagSet) func() (*report, error) {
 		uploads := float64(*sites) * float64(*d**k) * 6
 		t.row(*sites, *d**k, float64(o.Peak)/(1<<30), float64(o.Peak)/uploads, float64(o.Peak)/1e6, float64(o.Idle)/1e6, uploads/1e6,
 			o.CPU.Seconds()/float64(o.Queries), o.Wall.Seconds()/float64(o.Queries))
-		t.note("VmHWM of the coordinator's process: all that it ever held, the study's setup and results included. %d queries of d·k numbers in 6 bytes each; the agents are in another process and share the machine. One run.", o.Queries)
+		t.note("VmHWM of the coordinator's process: all that it ever held, the study's setup and results included. %d queries of d·k numbers in 6 bytes each; the agents are in another process, which held %.0f MB at most (%.1f an agent), and share the machine. One run.",
+			o.Queries, float64(o.Agents)/1e6, float64(o.Agents)/1e6/float64(*sites))
 		return &report{Tables: []table{t}}, nil
 	}
 }
@@ -97,6 +104,7 @@ func coordinatorPeak(dir, path string, numbers []int) (outcome, error) {
 	if err := child.Start(); err != nil {
 		return outcome{}, err
 	}
+	debug.SetMemoryLimit(agentMemory)
 	said := json.NewDecoder(bufio.NewReader(stdout))
 	agents := federation.NewSites()
 	defer agents.Stop()
@@ -119,6 +127,9 @@ func coordinatorPeak(dir, path string, numbers []int) (outcome, error) {
 	var o outcome
 	if err := said.Decode(&o); err != nil {
 		return outcome{}, fmt.Errorf("the coordinator's process: %w", err)
+	}
+	if o.Agents, err = peak(); err != nil {
+		return outcome{}, err
 	}
 	agents.Stop()
 	stdin.Close()
@@ -186,8 +197,17 @@ func coordinate(args []string) error {
 	o.Queries = len(plan.Queries)
 	var start time.Time
 	var used time.Duration
+	at := ""
 	for { // views are large; a few a second do not count
 		v := c.View(plan.Digest)
+		if now := fmt.Sprintf("%s, query %d", v.Status, v.Query); now != at {
+			most, err := peak()
+			if err != nil {
+				return err
+			}
+			at = now
+			progress("memory: the coordinator: %s: peak %.0f MB so far", at, float64(most)/1e6)
+		}
 		if start.IsZero() && v.Status == round.StatusRunning {
 			start, used = time.Now(), cpu()
 		}
