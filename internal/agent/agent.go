@@ -63,6 +63,9 @@ type Agent struct {
 	strangers map[study.Digest]bool
 }
 
+// Format names the site whatever the verb: an agent holds its identity key.
+func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redacted]", a.config.Site) }
+
 // New opens an agent's data directory. The error is a *ConfigError, one of
 // internal/pki's or internal/ledger's, or an I/O error that names its file.
 func New(o Options) (*Agent, error) {

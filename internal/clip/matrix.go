@@ -3,6 +3,7 @@ package clip
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 )
 
@@ -147,5 +148,5 @@ func (m *Matrix) unit(i int) (first, end int) {
 // String gives the shape, never the values: a matrix is a site's private data.
 func (m *Matrix) String() string { return fmt.Sprintf("clip.Matrix(%d×%d) [redacted]", m.N(), m.d) }
 
-// GoString is [Matrix.String], for %#v.
-func (m *Matrix) GoString() string { return m.String() }
+// Format is [Matrix.String] whatever the verb: %d would print values.
+func (m *Matrix) Format(f fmt.State, _ rune) { io.WriteString(f, m.String()) }

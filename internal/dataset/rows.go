@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"fmt"
+	"io"
 	"math"
 	"slices"
 )
@@ -41,6 +43,15 @@ type Rows struct {
 	// ([Source]).
 	SHA256 [32]byte
 }
+
+// String gives the shape, never the values.
+func (r Rows) String() string { return fmt.Sprintf("dataset.Rows(%d×%d) [redacted]", r.Rows, r.D) }
+
+// Format is [Rows.String] whatever the verb.
+func (r Rows) Format(f fmt.State, _ rune) { io.WriteString(f, r.String()) }
+
+// MarshalText keeps rows out of JSON and structured logs.
+func (r Rows) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // Info is what a site can say of a data set without reading its numbers.
 type Info struct {

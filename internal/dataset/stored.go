@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
 	"os"
 	"runtime/debug"
@@ -258,8 +259,8 @@ func (s *Stored) String() string {
 	return fmt.Sprintf("dataset.Stored(%d×%d) [redacted]", s.Rows.Rows, s.D)
 }
 
-// GoString is [Stored.String], for %#v.
-func (s *Stored) GoString() string { return s.String() }
+// Format is [Stored.String] whatever the verb.
+func (s *Stored) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
 // Guard runs f, which reads mapped values on this goroutine, and turns a page that cannot be
 // read (a file cut short meanwhile, a disk's fault) into an *Error. Goroutines that f
