@@ -6,17 +6,23 @@
 // The rules of docs/protocol.md that a test attacks stand in its comment.
 package hostile
 
-import "flag"
+import (
+	"flag"
+	"testing"
+)
 
 // variants bounds how many variants of each large table are run; the table is walked in
 // even steps, so that each of its parts is met.
 var variants = flag.Int("variants", 30, "variants of each large table of attacks; 0 for all")
 
-// chosen gives the indices of a table of n that are run.
+// chosen gives the indices of a table of n that are run; few with -short, for the race detector.
 func chosen(n int) []int {
-	step := 1
-	if *variants > 0 && n > *variants {
-		step = n / *variants
+	step, most := 1, *variants
+	if testing.Short() && most > 0 {
+		most = min(most, 8)
+	}
+	if most > 0 && n > most {
+		step = n / most
 		for n%step == 0 || step%2 == 0 { // no common factor with the table's rows
 			step++
 		}
