@@ -82,6 +82,17 @@ func (s *State) apply(e Entry) error {
 	if s.plan == nil || s.Terminal() {
 		return stale
 	}
+	before := s.Durable
+	err := s.change(e, stale)
+	if !s.fits(s.plan) {
+		s.Durable = before
+		return stale
+	}
+	return err
+}
+
+// change is apply of all but the first entry.
+func (s *State) change(e Entry, stale error) error {
 	switch e.Kind {
 	case EntryDecided:
 		return s.applyDecided(e, stale)

@@ -63,10 +63,28 @@ func FuzzEntries(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", written, err)
 		}
+		lead(again)
+		lead(&s)
 		if twice, err := json.Marshal(again.Durable); err != nil || !bytes.Equal(twice, written) {
 			t.Fatalf("%s is written again as\n%s (%v)", written, twice, err)
 		}
 	})
+}
+
+// lead has the state lead its study, and every site come, answer at the wrong time and go.
+func lead(s *State) {
+	s.Step(Led{Connected: []int{0, 1}})
+	s.WaitingFor()
+	s.Step(Connected{Site: 2})
+	s.Step(Uploaded{Site: 1, Query: s.Query, Slot: s.Slot})
+	s.Step(Signed{Site: 0, Query: s.Query, Slot: s.Slot, Signature: []byte{1}})
+	s.Step(Shared{Site: 0, Query: s.Query, Slot: s.Slot})
+	for _, p := range []Phase{PhaseUpload, PhaseOpen} {
+		s.Step(Expired{Query: s.Query, Slot: s.Slot, Phase: p})
+	}
+	s.Step(Disconnected{Site: 2})
+	s.WaitingFor()
+	s.Step(Followed{})
 }
 
 // FuzzRestore restores whatever is encoded of a study, and leads it.
@@ -102,5 +120,52 @@ func FuzzRestore(f *testing.F) {
 		if !reflect.DeepEqual(s.Durable, d) || s.Plan() == nil || s.Plan().Digest != study.DigestOf(d.Body) {
 			t.Fatal("another state was restored")
 		}
+		lead(s)
 	})
+}
+
+// TestUnfitIsRefused: a state or an entry whose lists do not fit the plan is refused, and nothing changes.
+func TestUnfitIsRefused(t *testing.T) {
+	h := newHarness(t, 3, nil)
+	h.run()
+	good := h.state.Durable
+	if _, err := Restore(good); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Durable){
+		"verdicts":      func(d *Durable) { d.Verdicts = d.Verdicts[1:] },
+		"announcements": func(d *Durable) { d.Announcements = make([][]byte, 2) },
+		"confirmations": func(d *Durable) { d.Confirmations = make([][]byte, 4) },
+		"certificate":   func(d *Durable) { d.Certificate = make([][]byte, 1) },
+		"survivors":     func(d *Durable) { d.Survivors = []int{0, 3} },
+		"twice":         func(d *Durable) { d.Survivors = []int{1, 1} },
+		"first":         func(d *Durable) { d.First = []int{-1} },
+		"culprit":       func(d *Durable) { d.Culprit = 3 },
+		"slot":          func(d *Durable) { d.Slot = -1 },
+		"query":         func(d *Durable) { d.Query = 99 },
+	} {
+		d := good
+		change(&d)
+		if s, err := Restore(d); err != errUnfit || s != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var s State
+	for _, e := range h.log {
+		if e.Kind == EntrySurvivors {
+			for _, u := range [][]int{{0, 1, 3}, {-1, 0}, {1, 0}, {2, 2}} {
+				bad := e
+				bad.Survivors = u
+				if _, err := s.Step(Committed{bad}); err == nil || s.Survivors != nil || s.First != nil && s.Query == 0 {
+					t.Fatalf("U = %v: %v, and the state holds %v", u, err, s.Survivors)
+				}
+			}
+		}
+		if _, err := s.Step(Committed{e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Status != StatusCompleted {
+		t.Errorf("the study is %s", s.Status)
+	}
 }

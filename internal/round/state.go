@@ -1,6 +1,7 @@
 package round
 
 import (
+	"errors"
 	"slices"
 
 	"covey/internal/study"
@@ -96,11 +97,37 @@ type live struct {
 // Plan of the study; nil before it is proposed.
 func (s *State) Plan() *study.Plan { return s.plan }
 
+// errUnfit is a durable part that no entries lead to.
+var errUnfit = errors.New("round: the state of a study does not fit its plan")
+
+// fits says whether lists are as long as the roster, and indices of it and of the plan: what another
+// coordinator made up is refused before anything counts on it.
+func (d *Durable) fits(p *study.Plan) bool {
+	n := p.Thresholds.Sites
+	for _, list := range [][][]byte{d.Announcements, d.Nonces, d.Confirmations, d.Certificate} {
+		if len(list) != 0 && len(list) != n { // none, nil or not, of a study that ended before there were any
+			return false
+		}
+	}
+	for _, u := range [][]int{d.Survivors, d.First} {
+		for k, i := range u {
+			if i < 0 || i >= n || k > 0 && i <= u[k-1] {
+				return false
+			}
+		}
+	}
+	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
+		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n)
+}
+
 // Restore rebuilds a state from its durable part.
 func Restore(d Durable) (*State, error) {
 	plan, err := study.NewPlan(d.Body)
 	if err != nil {
 		return nil, err
+	}
+	if !d.fits(plan) {
+		return nil, errUnfit
 	}
 	s := &State{Durable: d, plan: plan}
 	s.live.reset(plan.Thresholds.Sites)
