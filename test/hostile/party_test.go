@@ -156,7 +156,7 @@ func (b *book) upload(a study.Ask) []*covey.SiteMessage {
 }
 
 func sameAsk(a, b study.Ask) bool {
-	return a.Query == b.Query && a.Slot == b.Slot && slices.Equal(a.X, b.X) && a.Radius == b.Radius
+	return a.Query == b.Query && a.Slot == b.Slot && slices.Equal(a.X, b.X) && slices.Equal(a.Center, b.Center) && a.Radius == b.Radius
 }
 
 func (b *book) sign(slot int, u []int) []*covey.SiteMessage {
