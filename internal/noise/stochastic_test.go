@@ -15,7 +15,7 @@ import (
 var drawn = flag.Int("draws", 200_000, "draws a σ and source in TestDraws")
 
 // falseReject is the probability with which each p-value of TestDraws rejects a correct
-// sampler: a run makes fewer than 150 of them.
+// sampler: a run makes 190 of them, half of draws that are seeded.
 const falseReject = 1e-9
 
 // tally counts draws as they come: 10^7 of them are not kept.
