@@ -129,3 +129,48 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("open are %v", r.openings)
 	}
 }
+
+// TestEndedStudy ends a study by a word that nobody signed, and offers the same proposal again: a false "completed" changes nothing, and
+// an end is an end: no site begins the study anew, with slots that it has used. Rules L1, AG-2, AG-14, AG-15.
+func TestEndedStudy(t *testing.T) {
+	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
+	w.begin()
+	f, id := field{w, 0, 0}, w.plan.Digest
+	a, b, u, other := f.at(0, 1), f.at(1, 1), []int{0, 1, 3}, []int{0, 1, 2}
+	f.uploads(a, w.honest...)
+	f.signs(a, u, w.honest...)
+	for _, i := range w.honest {
+		w.ask(i, ended(id, covey.Code_CODE_COMPLETED))
+	}
+	f.wants("open after a false word", f.opens(a, u, 0), 1)
+	before := len(w.view.uploads) + len(w.view.shares)
+	for _, i := range w.honest {
+		w.ask(i, ended(id, covey.Code_CODE_ABORTED))
+	}
+	for _, crash := range []bool{false, true} {
+		for _, i := range w.honest {
+			if crash {
+				w.agent(i).restart()
+			}
+			if d := answerTo(w.ask(i, proposal(w.body)), (*covey.SiteMessage).GetDecision); d.GetVerdict() != covey.Verdict_VERDICT_REJECTED {
+				t.Errorf("site %d decides %v about a study that ended", i, d.GetVerdict())
+			}
+			for _, m := range []*covey.CoordinatorMessage{announce(id, 0), announce(id, 1), w.dealing(0), confirmed(id, 0, w.confirmed)} {
+				for _, said := range w.ask(i, m) {
+					if said.GetRefusal() == nil {
+						t.Errorf("site %d answers %T after the end", i, m.GetBody())
+					}
+				}
+			}
+		}
+		f.wants("upload", f.uploads(a, w.honest...)+f.uploads(b, w.honest...), 0)
+		f.wants("sign", f.signs(a, other, w.honest...)+f.signs(b, other, w.honest...), 0)
+		f.wants("open", f.opens(a, u, w.honest...)+f.opens(a, other, w.honest...), 0)
+	}
+	if got := len(w.view.uploads) + len(w.view.shares); got != before {
+		t.Errorf("%d more uploads and shares after the end", got-before)
+	}
+	if r := w.hold(); len(r.openings) != 0 {
+		t.Errorf("open are %v", r.openings)
+	}
+}

@@ -96,3 +96,7 @@ func studyOf(m *covey.CoordinatorMessage) []byte {
 	}
 	return make([]byte, 32)
 }
+
+func ended(id study.Digest, code covey.Code) *covey.CoordinatorMessage {
+	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Ended{Ended: &covey.Ended{Study: id[:], Code: code}}}
+}
