@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"covey/internal/noise"
 	"covey/internal/study"
 )
 
@@ -21,7 +22,7 @@ type finding struct {
 	runs      int
 	statistic string
 	rho       float64 // charged by the plan
-	claim     float64 // ε of the plan
+	claim     float64 // ε: the plan's, or what its charges come to if that is less
 	exact     float64 // ε at δ of a Gaussian mechanism of that ρ: the most that a right bound can come to
 	mu        float64 // lower bound
 	epsilon   float64 // lower bound at δ
@@ -38,7 +39,11 @@ func audit(s *scene, runs int, seed uint64, miss float64) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	found := finding{scene: s, runs: runs, rho: plan.Rho, claim: plan.Proposal.Spec.Epsilon}
+	charged, err := noise.Epsilon(plan.Rho, delta)
+	if err != nil {
+		return finding{}, err
+	}
+	found := finding{scene: s, runs: runs, rho: plan.Rho, claim: min(plan.Proposal.Spec.Epsilon, charged)}
 	found.exact = epsilonOf(muOf(plan.Rho), delta)
 	start := plan.Start().X
 	p := s.pair(start)

@@ -85,7 +85,8 @@ func (s *scene) statistics(calibration [2][]evidence) []statistic {
 			return sum
 		}},
 		{"discriminant", discriminant(calibration)},
-		{"unreduced", func(e evidence) float64 { return e.raw }},
+		// A sum that wraps comes out below one that does not, and world 1's wraps where step is positive.
+		{"unreduced", func(e evidence) float64 { return -e.raw }},
 	}
 }
 

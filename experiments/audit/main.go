@@ -11,15 +11,21 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"covey/internal/clip"
 )
 
 func main() {
-	runs := flag.Int("runs", 12000, "studies at epsilon 8, half on each data set; at epsilon 1 twenty times as many")
+	runs := flag.Int("runs", 12000, "studies at epsilon 8, half on each data set; at epsilon 1 thirty times as many")
 	seed := flag.Uint64("seed", 1, "of keys and plans, and so of all noise")
-	miss := flag.Float64("miss", 0.01, "probability with which a bound may be too high")
+	miss := flag.Float64("miss", 0.05, "probability with which a bound may be too high")
 	only := flag.String("only", "", "part of the names of the scenes to audit")
 	flag.Parse()
-	if err := table(*runs, *seed, *miss, *only); err != nil {
+	err := clip.SetPath(os.Getenv("COVEY_CLIP"))
+	if err == nil {
+		err = table(*runs, *seed, *miss, *only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "audit:", err)
 		os.Exit(1)
 	}
@@ -35,7 +41,7 @@ func table(runs int, seed uint64, miss float64, only string) error {
 		}
 		n := runs
 		if s.epsilon <= 1 {
-			n *= 20
+			n *= 30
 		}
 		began := time.Now()
 		f, err := audit(s, n, seed, miss)
@@ -46,7 +52,7 @@ func table(runs int, seed uint64, miss float64, only string) error {
 		if s.distributed() {
 			noise = "distributed"
 		}
-		fmt.Printf("| %s | %s | %g | %.4f | %.3f | %.3f | %.3f | %.4f | %.3f | %s | %d | %.0f |\n", s.name, noise,
+		fmt.Printf("| %s | %s | %.4g | %.4f | %.3f | %.3f | %.3f | %.4f | %.3f | %s | %d | %.0f |\n", s.name, noise,
 			f.claim, f.rho, f.exact, f.epsilon, f.ratio(), f.mu, f.mu/muOf(f.rho), f.statistic, f.runs, time.Since(began).Seconds())
 		if !f.holds() {
 			broken++

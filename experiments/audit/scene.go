@@ -86,11 +86,11 @@ func once(x []float64) pair {
 var scenes = []*scene{
 	{name: "power, 1 step", epsilon: 1, sites: 3, units: 8, d: 2, worst: true, pair: opposite,
 		change: func(s *study.Spec) { s.Radius, s.Rounds = "1", 1 }},
-	{name: "power, 1 step", epsilon: 8, sites: 3, units: 8, d: 2, worst: true, pair: opposite,
+	{name: "power, 1 step, a second leader", epsilon: 8, sites: 3, units: 8, d: 2, worst: true, resends: 1, pair: opposite,
 		change: func(s *study.Spec) { s.Radius, s.Rounds = "1", 1 }},
 	{name: "power, 3 steps", epsilon: 8, sites: 3, units: 1000, d: 3, worst: true, pair: opposite,
 		change: func(s *study.Spec) { s.Radius, s.Rounds = "1.2", 3 }},
-	{name: "power, 2 steps, histograms, a second leader", epsilon: 8, sites: 3, units: 1000, d: 3, worst: true, resends: 1, pair: opposite,
+	{name: "power, 2 steps, histograms", epsilon: 8, sites: 3, units: 1000, d: 3, worst: true, pair: opposite,
 		change: func(s *study.Spec) { s.Rounds, s.RadiusShare = 2, 0.5 }},
 	{name: "power, distributed, 1 site away, 1 corrupt", epsilon: 8, sites: 4, units: 8, d: 2, worst: true, drops: true, pair: opposite,
 		change: func(s *study.Spec) { s.Radius, s.Rounds, s.Noise = "1", 1, study.NoiseDistributed }},

@@ -1,0 +1,220 @@
+//go:build mutants
+
+package mutants
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	withAudit = flag.Bool("audit", true, "also run the privacy audit on every mutant that it should kill")
+	only      = flag.String("only", "", "part of the names of the mutants to build")
+)
+
+// edit replaces one text, which must be there once, in a source file.
+type edit struct{ file, old, new string }
+
+// killer is a test that must pass on the tree as it is and fail on a mutant.
+type killer struct {
+	pkg  string // below the module's root
+	run  string // as -run takes it, without anchors
+	tags string
+	env  string // one variable, NAME=value
+	says string // in its output when it fails, where its name does not say enough
+}
+
+// mutant is a build that breaks a promise.
+type mutant struct {
+	name  string
+	item  int // of the thirteen that issue 7 lists; 0 for further ones
+	edits []edit
+	test  killer
+	audit killer // the audit's scene that kills it too; empty where no release shows it
+}
+
+func (k killer) empty() bool { return k.run == "" }
+
+func (k killer) String() string {
+	s := strings.TrimPrefix(k.pkg, "internal/") + " " + k.run
+	if k.env != "" {
+		s += " (" + k.env + ")"
+	}
+	return s
+}
+
+// command is the go test of a killer, with further arguments before it.
+func (k killer) command(t *testing.T, args ...string) *exec.Cmd {
+	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.run), "/", "$/^") + "$"
+	args = append([]string{"test", "-vet=off", "-count=1", "-timeout=5m", "-run", pattern, "-tags", k.tags}, args...)
+	cmd := exec.CommandContext(t.Context(), "go", append(args, "./"+k.pkg)...)
+	cmd.Dir = root(t)
+	if k.env != "" {
+		cmd.Env = append(os.Environ(), k.env)
+	}
+	return cmd
+}
+
+func root(t *testing.T) string {
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// overlay writes the mutant's files and the list that go test takes; a text that is not there exactly once
+// is the table's fault.
+func (m mutant) overlay(t *testing.T) string {
+	dir, sources := t.TempDir(), map[string]string{}
+	for _, e := range m.edits {
+		text, ok := sources[e.file]
+		if !ok {
+			raw, err := os.ReadFile(filepath.Join(root(t), e.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(raw)
+		}
+		if n := strings.Count(text, e.old); n != 1 {
+			t.Fatalf("%s has %d times %q", e.file, n, e.old)
+		}
+		sources[e.file] = strings.Replace(text, e.old, e.new, 1)
+	}
+	list := struct{ Replace map[string]string }{map[string]string{}}
+	for file, text := range sources {
+		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list.Replace[filepath.Join(root(t), file)] = path
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var (
+	asserted = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: `)
+	crashed  = regexp.MustCompile(`(?m)^(panic: |fatal error: |FAIL\s.*\[(build|setup) failed\]|testing: warning: no tests to run)`)
+)
+
+// kills runs the test on the mutant. Only an assertion of that test kills: what does not compile, panics or
+// runs out of time does not.
+func (k killer) kills(t *testing.T, overlay string) error {
+	out, err := k.command(t, "-overlay", overlay).CombinedOutput()
+	text := string(out)
+	name, _, _ := strings.Cut(k.run, "/")
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s passes on it", k)
+	case crashed.MatchString(text), !strings.Contains(text, "--- FAIL: "+name), !asserted.MatchString(text), !strings.Contains(text, k.says):
+		return fmt.Errorf("%s fails, but not by an assertion of its own:\n%.3000s", k, text)
+	}
+	return nil
+}
+
+// TestMutants: every mutant is killed, by a test that passes without it.
+func TestMutants(t *testing.T) {
+	var table []mutant
+	for _, m := range mutants() {
+		if strings.Contains(m.name, *only) {
+			table = append(table, m)
+		}
+	}
+	began := time.Now()
+	t.Run("tree", func(t *testing.T) { treePasses(t, table) })
+	var mu sync.Mutex
+	survived, byAudit := map[string]bool{}, map[string]bool{}
+	report := func(m mutant, k killer, audit bool, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", m.name, err)
+			survived[m.name] = true
+		case audit:
+			byAudit[m.name] = true
+		}
+	}
+	t.Run("mutants", func(t *testing.T) {
+		for _, m := range table {
+			t.Run(m.name, func(t *testing.T) {
+				t.Parallel()
+				list := m.overlay(t)
+				if !m.test.empty() {
+					report(m, m.test, false, m.test.kills(t, list))
+				}
+				if !m.audit.empty() && (*withAudit || m.test.empty()) {
+					report(m, m.audit, true, m.audit.kills(t, list))
+				}
+			})
+		}
+	})
+	builds, killed := map[int]int{}, map[int]int{} // by item
+	seen := map[int]bool{}
+	for _, m := range table {
+		audit := "no release shows it"
+		if byAudit[m.name] {
+			audit = "killed by " + m.audit.run
+		} else if !m.audit.empty() {
+			audit = "not run, or survived"
+		}
+		t.Logf("%2d %-62s %s; audit: %s", m.item, m.name, m.test, audit)
+		builds[m.item]++
+		if !survived[m.name] {
+			killed[m.item]++
+		}
+		seen[m.item] = seen[m.item] || byAudit[m.name]
+	}
+	listed, shown := 0, 0
+	for item := 1; item <= 13; item++ {
+		if builds[item] > 0 && killed[item] == builds[item] {
+			listed++
+		}
+		if seen[item] {
+			shown++
+		}
+	}
+	t.Logf("figure: %d of 13 killed, %d of them by the audit alone too; with %d builds of these and %d further mutants %d of %d killed, %.0f s",
+		listed, shown, len(table)-builds[0], builds[0], len(table)-len(survived), len(table), time.Since(began).Seconds())
+	if *only == "" && listed != 13 {
+		t.Errorf("%d of the 13 are killed", listed)
+	}
+}
+
+// treePasses runs every killer on the tree as it is.
+func treePasses(t *testing.T, table []mutant) {
+	done := map[killer]bool{}
+	for _, m := range table {
+		for _, k := range []killer{m.test, m.audit} {
+			k.says = ""
+			if k.empty() || done[k] {
+				continue
+			}
+			done[k] = true
+			t.Run(k.String(), func(t *testing.T) {
+				t.Parallel()
+				out, err := k.command(t, "-v").CombinedOutput()
+				if name, _, _ := strings.Cut(k.run, "/"); err != nil || !strings.Contains(string(out), "--- PASS: "+name) {
+					t.Errorf("it must pass where nothing is broken: %v\n%.3000s", err, out)
+				}
+			})
+		}
+	}
+}
