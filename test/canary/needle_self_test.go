@@ -33,6 +33,11 @@ func TestSearcherFinds(t *testing.T) {
 	h.bytes(secret{kind: seed, what: "key"}, key)
 	h.number(secret{kind: row, what: "number"}, text, value, (value-50)/10)
 	h.text(secret{kind: unit, what: "word"}, word)
+	counts := []int64{0, 3, 7, 19, 23, 11, 5, 2, 0, 1}
+	h.list(secret{kind: sum, what: "counts"}, counts)
+	if got := fullest(append(make([]int64, 300), counts...)); !slices.Contains(got, 19) || !slices.Contains(got, 23) {
+		t.Errorf("the fullest ten are %v", got)
+	}
 	little := binary.LittleEndian.AppendUint64(nil, math.Float64bits(value))
 	scaled := binary.LittleEndian.AppendUint64(nil, math.Float64bits((value-50)/10))
 	jsonOf := func(v any) []byte {
@@ -51,10 +56,15 @@ func TestSearcherFinds(t *testing.T) {
 		slog.New(handler).Info("m", "v", v)
 		return out.Bytes()
 	}
+	var lanes []byte
+	for _, x := range counts {
+		lanes = binary.LittleEndian.AppendUint64(lanes, uint64(x))
+	}
 	plants := map[string]struct {
 		want int
 		data []byte
 	}{
+		"counts": {3, fmt.Appendf(nil, "%v", counts)}, "counts in JSON": {3, jsonOf(counts)}, "counts as words": {3, lanes}, "counts in base64": {3, jsonOf(lanes)},
 		"raw": {0, key}, "raw, half": {0, key[:16]}, "hex": {0, []byte(hex.EncodeToString(key))},
 		"HEX": {0, fmt.Appendf(nil, "%X", key)}, "hex with spaces": {0, fmt.Appendf(nil, "% x", key)},
 		"base64": {0, []byte(base64.StdEncoding.EncodeToString(key))}, "base64 for URLs": {0, []byte(base64.RawURLEncoding.EncodeToString(key))},
@@ -107,5 +117,5 @@ func TestSearcherFinds(t *testing.T) {
 			t.Errorf("%s: a sum is not found", name)
 		}
 	}
-	t.Logf("figure: %d of %d plants found, in %d forms of 3 secrets", len(plants)+5, len(plants)+5, h.count)
+	t.Logf("figure: %d of %d plants found, in %d forms of 4 secrets", len(plants)+5, len(plants)+5, h.count)
 }

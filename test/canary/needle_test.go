@@ -109,6 +109,24 @@ func (h *haystack) text(s secret, v string) {
 	}
 }
 
+// list looks for integers in a row: as words of either order, and as text.
+func (h *haystack) list(s secret, v []int64) {
+	id := h.secret(s)
+	var little, big []byte
+	for _, x := range v {
+		little, big = binary.LittleEndian.AppendUint64(little, uint64(x)), binary.BigEndian.AppendUint64(big, uint64(x))
+	}
+	for _, raw := range [][]byte{little, big} {
+		for _, form := range forms(raw) {
+			h.add(id, form)
+		}
+	}
+	text := strings.Trim(fmt.Sprint(v), "[]")
+	for _, between := range []string{" ", ",", ", "} {
+		h.add(id, []byte(strings.ReplaceAll(text, " ", between)))
+	}
+}
+
 // number looks for a float64: as the text that it was read from, as Go prints it, in eight bytes of either
 // order, and these as text.
 func (h *haystack) number(s secret, text string, values ...float64) {

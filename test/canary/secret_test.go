@@ -218,6 +218,9 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 		if sums.Follow(what, v, p.Bits) {
 			owners[what] = who
 			followed++
+		} else if run := fullest(v); run != nil { // counts: known by ten in a row, as words and as text
+			h.list(secret{kind: k, owners: who, what: what}, run)
+			followed++
 		}
 	}
 	for _, release := range r.Releases {
@@ -271,6 +274,25 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 		}
 	}
 	return followed
+}
+
+// fullest gives the ten neighbours of a vector of counts that say most, or nil if they could be anybody's.
+func fullest(v []int64) []int64 {
+	const width, distinct = 10, 5
+	var best []int64
+	most := distinct - 1
+	for i := 0; i+width <= len(v); i++ {
+		seen := map[int64]bool{}
+		for _, x := range v[i : i+width] {
+			if x > 1 {
+				seen[x] = true
+			}
+		}
+		if len(seen) > most {
+			best, most = v[i:i+width], len(seen)
+		}
+	}
+	return best
 }
 
 func words(v []uint64) (out []byte) {

@@ -1,0 +1,114 @@
+//go:build linux
+
+package canary
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// edit replaces one text, which must be there once, in a source file.
+type edit struct{ file, old, new string }
+
+// mutants are builds that let something out; each must be found where it says, as what it says.
+var mutants = []struct {
+	name        string
+	noise       string
+	edits       []edit
+	where, what string
+}{
+	{"a slot's secret in an agent's log", study.NoiseCentral, []edit{
+		{"internal/agent/query.go", "	s.prepare(ask.Slot) // goes on while the rows are added up\n", "	s.prepare(ask.Slot) // goes on while the rows are added up\n	s.agent.log.Info(\"slot\", \"secret\", own[:])\n"},
+	}, "file site-", "'s secret of slot "},
+	{"a site's exact sum in its log", study.NoiseCentral, []edit{
+		{"internal/agent/query.go", "	s.prepare(ask.Slot) // goes on while the rows are added up\n	sum, err := s.added(ask)\n", "	s.prepare(ask.Slot) // goes on while the rows are added up\n	sum, err := s.added(ask)\n	s.agent.log.Info(\"added\", \"sum\", sum)\n"},
+	}, "file site-", string(sum)},
+	{"the opened sum on stderr", study.NoiseCentral, []edit{
+		{"internal/coordinator/release.go", "	began()\n	values", "	began()\n	for _, v := range sum {\n		print(v, \" \")\n	}\n	values"},
+	}, "file coordinator-", string(total)},
+	{"the noise's key on stderr", study.NoiseCentral, []edit{
+		{"internal/coordinator/release.go", "	noised, err := privatize(p, e.Ask, sum[:values]", "	print(string(key[:]))\n	noised, err := privatize(p, e.Ask, sum[:values]"},
+	}, "file coordinator-", "the key of the noise"},
+	{"an identity key in the hello", study.NoiseDistributed, []edit{
+		{"internal/agent/view.go", "	h := hello{Software: Software}\n", "	h := hello{Software: Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},
+	}, "memory of coordinator-", "'s identity.key"},
+	{"wrap keys that stay", study.NoiseCentral, []edit{
+		{"internal/ledger/keys.go", "		if _, err := k.f.WriteAt(none[:], k.offset(i)); err != nil {", "		if _, err := k.f.ReadAt(none[:], k.offset(i)); err != nil {"},
+	}, "", "wrap keys"},
+}
+
+// TestMutants builds each and runs a study on it, with -long.
+func TestMutants(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	if !*long {
+		t.Log("the long form alone builds mutants: TestSearcherFinds plants what they let out")
+		return
+	}
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			_, k, leaks := canary(t, overlay(t, root, m.edits), m.noise)
+			if m.where == "" {
+				if k.seen[wrap] > 0 {
+					found++
+				} else {
+					t.Error("not found")
+				}
+				return
+			}
+			for _, l := range leaks {
+				if strings.HasPrefix(l.where, m.where) && strings.Contains(l.what, m.what) {
+					t.Logf("%s holds %s, and %d more", l.where, l.what, len(leaks)-1)
+					found++
+					return
+				}
+			}
+			t.Errorf("not found: %v", leaks)
+		})
+	}
+	t.Logf("figure: %d planted leaks found", found)
+}
+
+// overlay writes the edited sources and gives the file that go build -overlay wants.
+func overlay(t *testing.T, root string, edits []edit) string {
+	t.Helper()
+	dir, sources := t.TempDir(), map[string]string{}
+	for _, e := range edits {
+		if _, ok := sources[e.file]; !ok {
+			raw, err := os.ReadFile(filepath.Join(root, e.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources[e.file] = string(raw)
+		}
+		if n := strings.Count(sources[e.file], e.old); n != 1 {
+			t.Fatalf("%s has %d times %q", e.file, n, e.old)
+		}
+		sources[e.file] = strings.Replace(sources[e.file], e.old, e.new, 1)
+	}
+	list := struct{ Replace map[string]string }{map[string]string{}}
+	for file, text := range sources {
+		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list.Replace[filepath.Join(root, file)] = path
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
