@@ -13,7 +13,7 @@ import (
 
 // variants bounds how many variants of each large table are run; the table is walked in
 // even steps, so that each of its parts is met.
-var variants = flag.Int("variants", 30, "variants of each large table of attacks; 0 for all")
+var variants = flag.Int("variants", 20, "variants of each large table of attacks; 0 for all")
 
 // chosen gives the indices of a table of n that are run; few with -short, for the race detector.
 func chosen(n int) []int {
