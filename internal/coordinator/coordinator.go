@@ -155,6 +155,7 @@ func (c *Coordinator) Server() *grpc.Server {
 		grpc.MaxHeaderListSize(maxHeaders),
 		// gRPC would let a window grow to 16 MiB, read or not.
 		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connWindow),
 	)...)
 	c.register(s)
 	healthv1.RegisterHealthServer(s, health{c: c})

@@ -30,6 +30,8 @@ const (
 	maxHeaders = 8 << 10
 	// streamWindow is what a stream's sender may be ahead of its reader, in bytes.
 	streamWindow = 1 << 20
+	// connWindow is the same of a connection, of what is on its way: gRPC gives it back as soon as it has come.
+	connWindow = 2 * streamWindow
 
 	// Handshakes: hostRate a second and hostBurst at once from one host, allRate and allBurst from all.
 	// What comes faster waits, for queueTime at most: hundreds of sites behind one address are let in.

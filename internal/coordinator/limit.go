@@ -75,7 +75,8 @@ func (c *Coordinator) ended(l *link) {
 	}
 }
 
-// expect brings the limit of a link's messages up to the studies that its site is in.
+// expect brings the limit of a link's messages up to the studies that its site is in. It is called before each
+// message: a site decides on a study before it sends anything long of it.
 func (c *Coordinator) expect(l *link) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -90,6 +91,17 @@ func (c *Coordinator) paced(site string) *pace {
 
 // wait waits out a debt, or until the link or its stream ends.
 func (l *link) wait(ctx context.Context, debt time.Duration) error {
+	err := pause(ctx, l.done, debt)
+	if errors.Is(err, errLinkEnded) {
+		return l.why
+	}
+	return err
+}
+
+var errLinkEnded = errors.New("link: ended")
+
+// pause waits out a debt, or until ctx or done ends; done may be nil.
+func pause(ctx context.Context, done <-chan struct{}, debt time.Duration) error {
 	if debt <= 0 {
 		return nil
 	}
@@ -98,8 +110,8 @@ func (l *link) wait(ctx context.Context, debt time.Duration) error {
 	select {
 	case <-t.C:
 		return nil
-	case <-l.done:
-		return l.why
+	case <-done:
+		return errLinkEnded
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -64,7 +64,7 @@ func (s *federationServer) peerSite(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return name, newLink(name).wait(ctx, s.c.paceOf(name).spend(time.Now(), costHello))
+	return name, pause(ctx, nil, s.c.paceOf(name).spend(time.Now(), costHello))
 }
 
 func (c *Coordinator) admit(leaf *x509.Certificate) (string, error) {

@@ -50,6 +50,11 @@ func TestPort(t *testing.T) {
 				t.Errorf("%v is %d, want %d", id, got, want)
 			}
 		}
+		second, err := frames.ReadFrame()
+		f.must(err)
+		if w, ok := second.(*http2.WindowUpdateFrame); !ok || w.StreamID != 0 || w.Increment != 2<<20-65535 {
+			t.Errorf("the connection's window: %v", second)
+		}
 		until := func(c net.Conn) time.Duration {
 			began := time.Now()
 			for {

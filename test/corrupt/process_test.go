@@ -285,7 +285,7 @@ func rowsOf(seed int) string {
 		fmt.Fprintf(&b, "%sc%d", []string{"", ","}[min(j, 1)], j)
 	}
 	b.WriteByte('\n')
-	for i := range 400 {
+	for i := range 2000 {
 		for j := range 16 {
 			v := float64((i*31+j*17+seed*7)%23-11) / 20
 			if j == 0 {
