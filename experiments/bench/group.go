@@ -62,7 +62,7 @@ func newGroup(n, slots int, corrupt float64) (*group, error) {
 		}
 		g.cfg.Identity, g.keys = append(g.cfg.Identity, public), append(g.keys, key)
 	}
-	if err := g.cfg.Validate(); err != nil {
+	if g.cfg, err = g.cfg.Checked(); err != nil {
 		return nil, err
 	}
 	err = each(n, func(i int) (err error) {

@@ -31,6 +31,7 @@ type session struct {
 	stored *dataset.Stored // what rows lie in; nil if they are in memory
 
 	sha       [32]byte      // of the file that rows, or the last look at it, came from
+	bound     secagg.Config // of attempt 0, validated once
 	setup     *secagg.Setup // confirmed by all; nil before
 	checked   *secagg.Setup // of the announcements on record, while setup is under way; nil if not looked at yet
 	board     *secagg.Board // of the sparse graph, before it is drawn; nil if not looked at yet
@@ -163,8 +164,16 @@ func (s *session) store(err error) study.Code {
 	return study.CodeStore
 }
 
-// config is what the setup of a study binds.
-func (s *session) config(attempt uint32) secagg.Config { return s.plan.Setup(attempt) }
+// config is what the setup of a study binds. It is validated once: with thousands of keys that takes a good part of a second. One
+// that is not valid is left to whoever takes it to refuse.
+func (s *session) config(attempt uint32) secagg.Config {
+	if len(s.bound.Identity) == 0 {
+		s.bound, _ = s.plan.Setup(0).Checked()
+	}
+	c := s.bound
+	c.Attempt = attempt
+	return c
+}
 
 // ended finishes an approved study: its reservation is free again and its
 // secrets are erased. The word is not signed, so "completed" is believed only

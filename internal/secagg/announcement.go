@@ -16,7 +16,7 @@ import (
 // points of b (64q) ‖ Ed25519 signature of all before it (64).
 
 func (c Config) announcementSize() int {
-	return len(c.header(0)) + 32 + c.Slots*64*c.Quorum + ed25519.SignatureSize
+	return c.headerSize() + 32 + c.Slots*64*c.Quorum + ed25519.SignatureSize
 }
 
 // Announce gives site self's signed announcement, on the sparse graph head and body: a

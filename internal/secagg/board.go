@@ -26,7 +26,7 @@ import (
 const nonceSize = 32
 
 func (c Config) headSize() int {
-	return len(c.header(0)) + 32 + nonceSize + c.Slots*64 + sha256.Size + ed25519.SignatureSize
+	return c.headerSize() + 32 + nonceSize + c.Slots*64 + sha256.Size + ed25519.SignatureSize
 }
 
 func (c Config) bodySize() int { return c.Slots * 64 * (c.threshold() - 1) }
@@ -127,7 +127,11 @@ func newBoard(cfg Config, heads [][]byte) (*Board, error) {
 	}
 	b := &Board{setup: Setup{cfg: cfg, sites: make([]announced, cfg.sites())}, nonces: make([][]byte, cfg.sites())}
 	errs := make([]error, cfg.sites())
-	atOnce(cfg.sites(), func(i int) { b.setup.sites[i], b.nonces[i], errs[i] = cfg.parseHead(i, heads[i]) })
+	header := cfg.header(0) // hashes the roster, and ends with the site
+	header = header[: len(header)-2 : len(header)-2]
+	atOnce(cfg.sites(), func(i int) {
+		b.setup.sites[i], b.nonces[i], errs[i] = cfg.parseHead(i, append(header, u16(i)...), heads[i])
+	})
 	for i, err := range errs {
 		if err != nil {
 			return nil, &SiteError{i, err}
@@ -143,9 +147,8 @@ func newBoard(cfg Config, heads [][]byte) (*Board, error) {
 	return b, nil
 }
 
-// parseHead reads one head, its body's hash aside, and gives the commitment to its nonce.
-func (c Config) parseHead(site int, raw []byte) (announced, []byte, error) {
-	header := c.header(site)
+// parseHead reads one head, its body's hash aside, and gives the commitment to its nonce. header is the site's.
+func (c Config) parseHead(site int, header, raw []byte) (announced, []byte, error) {
 	if len(raw) != c.headSize() || !bytes.Equal(raw[:len(header)], header) {
 		return announced{}, nil, errors.New("announcement of another study, roster, graph, attempt or version")
 	}

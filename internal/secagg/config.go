@@ -24,6 +24,42 @@ type Config struct {
 	Attempt      uint32
 	// Sparse is the numbers of the sparse graph; its zero value is the complete one.
 	Sparse Neighbourhood
+
+	known *known // what was found valid before; nil for nothing
+}
+
+// known is what Checked found valid: a copy, so that no change of a Config passes for it.
+type known struct {
+	identity []byte // all keys
+	sparse   Neighbourhood
+}
+
+// Checked validates, and gives a Config that remembers it: with thousands of keys, Validate takes a good part of a
+// second, and each step of a setup validates.
+func (c Config) Checked() (Config, error) {
+	if err := c.Validate(); err != nil {
+		return c, err
+	}
+	k := &known{sparse: c.Sparse, identity: make([]byte, 0, ed25519.PublicKeySize*len(c.Identity))}
+	for _, key := range c.Identity {
+		k.identity = append(k.identity, key...)
+	}
+	c.known = k
+	return c, nil
+}
+
+// keysKnown says that these very keys were found valid.
+func (c Config) keysKnown() bool {
+	if c.known == nil || len(c.known.identity) != ed25519.PublicKeySize*len(c.Identity) {
+		return false
+	}
+	for i, key := range c.Identity {
+		at := ed25519.PublicKeySize * i
+		if string(key) != string(c.known.identity[at:at+ed25519.PublicKeySize]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Validate checks the bounds that the protocol's safety rests on: two
@@ -40,6 +76,9 @@ func (c Config) Validate() error {
 	}
 	if c.Slots < 1 || c.Slots > MaxSlots {
 		return configError("%d slots, must be 1..%d", c.Slots, MaxSlots)
+	}
+	if c.keysKnown() {
+		return nil
 	}
 	seen := make(map[string]bool, n)
 	for i, key := range c.Identity {
@@ -59,6 +98,9 @@ func (c Config) Validate() error {
 func (c Config) validateSparse() error {
 	if g := c.Sparse; g.Sites != len(c.Identity) || g.Corrupt != c.Corrupt || g.MinSurvivors != c.MinSurvivors {
 		return configError("the sparse graph's numbers are of another study")
+	}
+	if c.known != nil && c.known.sparse == c.Sparse {
+		return nil
 	}
 	return c.Sparse.Validate()
 }
@@ -89,6 +131,12 @@ func (c Config) threshold() int {
 		return c.Sparse.Threshold
 	}
 	return c.Quorum
+}
+
+// headerSize is the header's length, without the roster's hash.
+func (c Config) headerSize() int {
+	c.Identity = nil
+	return len(c.header(0))
 }
 
 // header is the beginning of site's announcement: everything agreed on, so that
