@@ -87,6 +87,11 @@ func TestSparse(t *testing.T) {
 		}
 	}
 	w.deal(0)
+	for _, i := range w.real() { // the first set stays, whatever comes then
+		if said := w.ask(i, deal(id, 0, nil, nonces)); len(said) != 1 || said[0].GetRefusal() == nil {
+			t.Errorf("other nonces after the graph is drawn: site %d says %v", i, said)
+		}
+	}
 	w.confirm(0)
 	w.lookAside()
 	w.holdings()
