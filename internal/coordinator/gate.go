@@ -39,7 +39,7 @@ const (
 	allRate, allBurst   = 500.0, 1000.0
 	queueTime           = 5 * time.Second
 	// acceptRate and acceptBurst are of connections taken from the system at all; the others wait there.
-	acceptRate, acceptBurst = 1000.0, 2000.0
+	acceptRate, acceptBurst = 500.0, 1000.0
 	// maxHosts are those that are kept count of each for itself; all others count as one.
 	maxHosts = 4096
 )

@@ -82,7 +82,6 @@ func (m *meter) Read(p []byte) (int, error) {
 	cost, data := m.count(p[:n])
 	now := time.Now()
 	wait := m.frames.spend(now, cost-float64(m.written.Swap(0))/bytesAFrame)
-	m.frames.tokens = min(m.frames.tokens, m.frames.burst)
 	m.mu.Lock()
 	wait = max(wait, m.data.spend(now, float64(data)))
 	if m.left >= 0 {
