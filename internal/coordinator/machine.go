@@ -3,6 +3,7 @@ package coordinator
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -193,6 +194,8 @@ func (m *Machine) mayJoin(e joinEntry) (again bool, err error) {
 	}
 	invite, ok := m.invites[e.Token]
 	switch {
+	case len(e.Key) != ed25519.PublicKeySize:
+		return false, &JoinError{e.Site, "the site has no identity key"}
 	case !ok:
 		return false, &JoinError{e.Site, "this join file was already used, or was never given out here"}
 	case invite.Node != "":
@@ -312,6 +315,9 @@ func (m *Machine) Restore(raw []byte) error {
 		fresh.nodes = s.Nodes
 	}
 	for _, site := range s.Sites {
+		if len(site.Identity) != ed25519.PublicKeySize { // or what is written of it is not read again
+			return fmt.Errorf("coordinator: snapshot: site %q has no identity key", site.Name)
+		}
 		fresh.sites[site.Name] = site
 	}
 	for _, d := range s.Studies {
