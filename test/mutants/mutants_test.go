@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -56,12 +57,28 @@ func (k killer) String() string {
 func (k killer) command(t *testing.T, args ...string) *exec.Cmd {
 	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.run), "/", "$/^") + "$"
 	args = append([]string{"test", "-vet=off", "-count=1", "-timeout=5m", "-run", pattern, "-tags", k.tags}, args...)
-	cmd := exec.CommandContext(t.Context(), "go", append(args, "./"+k.pkg)...)
+	args = append(args, "./"+k.pkg)
+	if drawsAtRandom(t, k.pkg) {
+		args = append(args, "-rapid.nofailfile") // a failure that is wanted leaves nothing in the tree
+	}
+	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = root(t)
 	if k.env != "" {
 		cmd.Env = append(os.Environ(), k.env)
 	}
 	return cmd
+}
+
+// drawsAtRandom says that a package's tests use rapid.
+func drawsAtRandom(t *testing.T, pkg string) bool {
+	files, err := filepath.Glob(filepath.Join(root(t), pkg, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		raw, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(raw), `"pgregory.net/rapid"`)
+	})
 }
 
 func root(t *testing.T) string {
