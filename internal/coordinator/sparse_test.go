@@ -78,17 +78,15 @@ func TestSparseWrongShare(t *testing.T) {
 		f := newSparse(t)
 		defer func() { f.c.Close() }() // the one of then
 		const dealer = 30
-		liar := -1
+		liar := -1 // of those whose share is used whoever else's are in, the one that sends it first
 		for _, s := range f.sites {
 			s.corrupt = func(m *covey.SiteMessage) {
 				o := m.GetShares()
 				if o == nil {
 					return
 				}
-				if liar < 0 && s.index != dealer {
-					if slices.IndexFunc(s.setup.Graph().Held(s.index), func(h secagg.Share) bool { return h.Dealer == dealer }) >= 0 {
-						liar = s.index
-					}
+				if liar < 0 {
+					liar = slices.Min(s.setup.Graph().Holders(dealer)[:f.plan.Thresholds.Threshold])
 				}
 				if s.index == liar {
 					held := s.setup.Graph().Held(s.index)
