@@ -291,7 +291,11 @@ func (p *Plan) multiplier() (float64, error) {
 	// The check of what is released may refuse a good release with probability
 	// FalseReject: that event's share of δ is set aside, for at least as many queries
 	// as there are (docs/privacy.md).
-	delta := s.Delta - float64(2*p.Rounds*p.runs()+16)*(1+math.Exp(s.Epsilon))*noise.FalseReject
+	each := float64(2*p.Rounds*p.runs()+16) * noise.FalseReject
+	delta := s.Delta - each*(1+math.Exp(s.Epsilon))
+	if delta <= 0 {
+		return 0, fieldError("epsilon", "must be below %v with delta = %g, got %v: the check of each release takes its part of delta", math.Floor(10*math.Log(s.Delta/each-1))/10, s.Delta, s.Epsilon)
+	}
 	rho, err := noise.Rho(s.Epsilon, delta)
 	if err != nil {
 		return 0, err

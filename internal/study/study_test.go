@@ -189,6 +189,9 @@ func TestBadInput(t *testing.T) {
 	if _, err := plan(t, wide.String(), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), "method: the covariance of more than 2000 columns") {
 		t.Errorf("2001 columns: %v", err)
 	}
+	if _, err := plan(t, strings.Replace(minimal, "epsilon = 1.0", "epsilon = 90.0", 1), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), "epsilon: must be below 26.8 with delta = 1e-06, got 90") {
+		t.Errorf("epsilon = 90: %v", err)
+	}
 	auto := strings.Replace(wide.String(), "covariance", "auto", 1)
 	if p := mustPlan(t, auto, 1000, 1000, 1000); p.Start().Method != MethodPower || !strings.Contains(p.MethodRule(), "2001 columns are more") ||
 		slices.ContainsFunc(p.Queries, func(q Query) bool { return q.Branch != "" || q.Kind == KindMoment }) {
