@@ -22,6 +22,9 @@ func newSparse(t *testing.T) *federation {
 // TestSparseAnnouncementAgain: an announcement that comes again changes nothing, whenever it comes: before all are
 // there, when the graph is drawn and not yet on record, while the study runs and after it.
 func TestSparseAnnouncementAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the other one of the sparse graph is enough beside the race detector")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		f := newSparse(t)
 		defer func() { f.c.Close() }() // the one of then

@@ -8,11 +8,11 @@ import (
 
 // TestCheckedIsOfTheseAlone: what was found valid once passes for nothing else, however it came to be.
 func TestCheckedIsOfTheseAlone(t *testing.T) {
-	g, err := newSparseGroup(70, 3, 1)
+	cfg, _, err := sparseConfig(70, 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := g.cfg.Checked()
+	good, err := cfg.Checked()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package secagg
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"slices"
 	"sync"
@@ -28,12 +29,19 @@ func sharedSparse(t testing.TB) *sparseGroup {
 	return g
 }
 
-func newSparseGroup(n, corrupt, slots int) (*sparseGroup, error) {
+// sparseConfig is of n sites' sparse graph, for a tenth that drops out.
+func sparseConfig(n, corrupt, slots int) (Config, []ed25519.PrivateKey, error) {
 	cfg, keys := testConfig(n, slots)
 	cfg.Corrupt = corrupt
 	cfg.MinSurvivors = (n+corrupt)/2 + 1
 	var err error
-	if cfg.Sparse, err = NewNeighbourhood(n, corrupt, cfg.MinSurvivors, 0.1); err != nil {
+	cfg.Sparse, err = NewNeighbourhood(n, corrupt, cfg.MinSurvivors, 0.1)
+	return cfg, keys, err
+}
+
+func newSparseGroup(n, corrupt, slots int) (*sparseGroup, error) {
+	cfg, keys, err := sparseConfig(n, corrupt, slots)
+	if err != nil {
 		return nil, err
 	}
 	g := &sparseGroup{group: group{cfg: cfg, keys: keys}}

@@ -144,6 +144,8 @@ func (f *bubble) otherCommitment(d study.Digest) func(*covey.CoordinatorMessage)
 			f.must(err)
 			f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: d[:], Boxes: boxes}}}))
 			return false
+		case *covey.CoordinatorMessage_Confirm:
+			return false // the agent behind the proxy dealt nothing, and would say so before the others can complain
 		}
 		return true
 	}
