@@ -56,6 +56,7 @@ func (f *fleet) network() {
 
 func (f *fleet) unplug() {
 	for _, p := range f.all() {
+		command("ip", "link", "del", p.netns+"v") // a namespace goes later than its name, with what is in it
 		command("ip", "netns", "del", p.netns)
 	}
 	command("ip", "link", "del", bridge)
