@@ -253,8 +253,6 @@ func (f *bubble) faults(v coordinator.View) []study.Code {
 // lie changes what the corrupt site's agent says: none, one or several messages instead of one.
 type lie func(m *covey.SiteMessage) []*covey.SiteMessage
 
-func silent(*covey.SiteMessage) []*covey.SiteMessage { return nil }
-
 func truth(m *covey.SiteMessage) []*covey.SiteMessage { return []*covey.SiteMessage{m} }
 
 // proxy is the corrupt site's end of the wire. It takes its agent's link, and opens one of its own.
