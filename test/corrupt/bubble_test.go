@@ -191,11 +191,12 @@ func over(v coordinator.View) bool {
 }
 
 // completed wants a study's end with a result that verifies, within its budget (P3), and is right: the
-// rows of all sites have one strong column.
+// rows of all sites have one strong column, and eight rounds make a start within 10^-9 of the plane across it right. Below 0.9 noise of
+// 0.002 of the signal is not seen.
 func (f *bubble) completed(d study.Digest) (coordinator.View, []study.Release) {
 	f.t.Helper()
 	v, releases, r := f.private(d)
-	if x := r.Components[0]; math.Abs(x[0]) < 0.8 {
+	if x := r.Components[0]; math.Abs(x[0]) < 0.9 {
 		f.t.Errorf("%s: the first column has %.3f of the component", v.Name, x[0])
 	}
 	return v, releases
