@@ -120,7 +120,7 @@ func outermost(sql string) string {
 			depth++
 			out.WriteByte(' ')
 		case sql[0] == ')':
-			depth--
+			depth = max(0, depth-1) // one too many closes nothing; the server refuses it
 			sql = sql[1:]
 			out.WriteByte(' ')
 			continue
