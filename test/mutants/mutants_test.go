@@ -91,7 +91,7 @@ func root(t *testing.T) string {
 
 // overlay writes the mutant's files and the list that go test takes; a text that is not there exactly once
 // is the table's fault.
-func (m mutant) overlay(t *testing.T) string {
+func (m mutant) overlay(t *testing.T) (string, error) {
 	dir, sources := t.TempDir(), map[string]string{}
 	for _, e := range m.edits {
 		text, ok := sources[e.file]
@@ -103,7 +103,7 @@ func (m mutant) overlay(t *testing.T) string {
 			text = string(raw)
 		}
 		if n := strings.Count(text, e.old); n != 1 {
-			t.Fatalf("%s has %d times %q", e.file, n, e.old)
+			return "", fmt.Errorf("%s has %d times %q", e.file, n, e.old)
 		}
 		sources[e.file] = strings.Replace(text, e.old, e.new, 1)
 	}
@@ -123,7 +123,7 @@ func (m mutant) overlay(t *testing.T) string {
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return path, nil
 }
 
 var (
@@ -173,7 +173,11 @@ func TestMutants(t *testing.T) {
 		for _, m := range table {
 			t.Run(m.name, func(t *testing.T) {
 				t.Parallel()
-				list := m.overlay(t)
+				list, err := m.overlay(t)
+				if err != nil {
+					report(m, killer{}, false, err)
+					return
+				}
 				if !m.test.empty() {
 					report(m, m.test, false, m.test.kills(t, list))
 				}

@@ -195,6 +195,6 @@ var further = []mutant{
 		{"internal/secagg/survivors.go", "	if len(u) < least {\n", "	if len(u) < least-1 {\n"},
 	}, in("secagg", "TestNothingBelowTheLeastSurvivors"), killer{}},
 	{"what the release check may refuse is not set aside", 0, []edit{
-		{studyQuery, "*(1+math.Exp(s.Epsilon))*noise.FalseReject", "*(1+math.Exp(s.Epsilon))*noise.FalseReject*0"},
+		{studyQuery, "s.Delta - each*(1+math.Exp(s.Epsilon))", "s.Delta - 0*each*(1+math.Exp(s.Epsilon))"},
 	}, in("study", "TestRefusalsHaveTheirDelta"), killer{}},
 }
