@@ -154,6 +154,7 @@ type (
 		Survivors   []int
 		Signature   []byte
 		Final       *final
+		Shared      bool // with study.CodeHeld: shares were sent in that slot
 	}
 )
 

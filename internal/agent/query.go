@@ -76,13 +76,22 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 	s.open = open
 	s.prepare(ask.Slot + 1) // while the others answer
 	sent := upload{s.plan.Digest, ask.Query, ask.Slot, masked}
-	if signed, ok := s.journal.Signed(ask.Slot); ok {
-		// The coordinator asks again for a slot in which this site signed a survivor
-		// set: it may have lost that (a restored backup), and must hear of it before it
-		// can choose another.
-		return pair{s.held(r, signed), sent}
+	// The coordinator asks again for a slot in which this site signed a survivor
+	// set, or sent shares: it may have lost that (a restored backup), and must hear of it before it
+	// can choose another set, or another slot.
+	signed, held := s.journal.Signed(ask.Slot)
+	opened, shared, err := s.journal.SharedIn(ask.Query, ask.Slot)
+	switch {
+	case err != nil:
+		return s.forbidden(r, err)
+	case !held && !shared:
+		return sent
+	case !held:
+		signed = opened
 	}
-	return sent
+	no := s.held(r, signed)
+	no.Shared = shared
+	return pair{no, sent}
 }
 
 var errData = errors.New("agent: the rows are not those that were approved")
@@ -308,7 +317,7 @@ func (s *session) forbidden(r request, err error) answer {
 }
 
 // held refuses with the survivor set that this site signed.
-func (s *session) held(r request, signed ledger.Signed) answer {
+func (s *session) held(r request, signed ledger.Signed) refusal {
 	no := refuse(r, study.CodeHeld)
 	no.Query, no.Slot, no.Context, no.Signature = signed.Query, signed.Slot, signed.Context[:], signed.Signature
 	no.Survivors, _ = decodeSurvivors(signed.Survivors) // of our own store; empty if it does not read

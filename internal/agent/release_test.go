@@ -139,7 +139,10 @@ func TestOneOpeningAQuery(t *testing.T) {
 	for _, s := range c.sites {
 		want[upload](s, q)
 	}
-	certificate := c.certify(q, u)
+	certificate := make([][]byte, 5) // of all but the last: a quorum
+	for i := range 4 {
+		certificate[i] = want[signature](c.sites[i], askSignature{c.plan.Digest, 0, 0, u}).Signature
+	}
 	retry := c.query(0, 1, c.plan.Start().X)
 
 	// Site 0 sends its shares in slot 0: it takes part in no other slot.
@@ -148,6 +151,23 @@ func TestOneOpeningAQuery(t *testing.T) {
 	no := refused(s, retry, study.CodeHeld)
 	if no.Slot != 0 || !slices.Equal(no.Survivors, u) {
 		t.Errorf("held: %+v, want slot 0 and U = %v", no, u)
+	}
+	// A coordinator whose log was put back to before the opening hears of the shares, and of a signature
+	// alone that it is alone; after a restart of the site, too.
+	for range 2 {
+		for i, sent := range []bool{true, false} {
+			two, _ := c.sites[i].ask(q).(pair)
+			if held, ok := two.first.(refusal); !ok || held.Code != study.CodeHeld || held.Shared != sent {
+				t.Errorf("site %d: %+v, want held, shares sent: %v", i, two.first, sent)
+			}
+			c.sites[i].restart()
+		}
+	}
+	// Who signed nothing and sent shares says so as well.
+	want[shares](c.sites[4], askShares{c.plan.Digest, 0, 0, u, certificate})
+	two, _ := c.sites[4].ask(q).(pair)
+	if held, ok := two.first.(refusal); !ok || !held.Shared || !slices.Equal(held.Survivors, u) || held.Signature != nil {
+		t.Errorf("%+v, want U = %v, unsigned, and that shares were sent", two.first, u)
 	}
 
 	// Site 1 goes to slot 1 and signs there: slot 0 is over for it.

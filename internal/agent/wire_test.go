@@ -79,7 +79,7 @@ func TestDecodeRefuses(t *testing.T) {
 
 func TestEncodeRefusal(t *testing.T) {
 	raw, err := encode(refusal{Study: wireID, Attempt: 1, Query: 2, Slot: 3, Code: study.CodeHeld, Culprit: 4,
-		Context: []byte{5}, Survivors: []int{0, 6}, Signature: []byte{7}, Final: &final{[]byte{8}, []byte{9}}})
+		Context: []byte{5}, Survivors: []int{0, 6}, Signature: []byte{7}, Final: &final{[]byte{8}, []byte{9}}, Shared: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestEncodeRefusal(t *testing.T) {
 	r := m.GetRefusal()
 	if !bytes.Equal(r.GetStudy(), wireID[:]) || r.GetAttempt() != 1 || r.GetQuery() != 2 || r.GetSlot() != 3 || r.GetCode() != covey.Code_CODE_HELD ||
 		r.GetCulprit() != 4 || !bytes.Equal(r.GetContext(), []byte{5}) || !reflect.DeepEqual(r.GetSurvivors(), []uint32{0, 6}) ||
-		!bytes.Equal(r.GetSignature(), []byte{7}) || !bytes.Equal(r.GetFinal().GetReleased(), []byte{8}) || !bytes.Equal(r.GetFinal().GetSignature(), []byte{9}) {
+		!bytes.Equal(r.GetSignature(), []byte{7}) || !r.GetShared() || !bytes.Equal(r.GetFinal().GetReleased(), []byte{8}) || !bytes.Equal(r.GetFinal().GetSignature(), []byte{9}) {
 		t.Errorf("got %v", r)
 	}
 }

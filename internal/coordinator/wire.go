@@ -248,7 +248,7 @@ func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
 			r := b.Refusal
 			refused := round.Refused{
 				Site: site, Query: int(r.GetQuery()), Slot: int(r.GetSlot()),
-				Code: code(r.GetCode()), Culprit: int(r.GetCulprit()) - 1,
+				Code: code(r.GetCode()), Culprit: int(r.GetCulprit()) - 1, Shared: r.GetShared(),
 			}
 			return s.refused(refused, r.GetContext(), ints(r.GetSurvivors()), r.GetSignature(),
 				round.Released{Encoded: r.GetFinal().GetReleased(), Signature: r.GetFinal().GetSignature()})

@@ -183,6 +183,24 @@ func (j *Journal) SignedIn(slot int) (Signed, bool, error) {
 	return s.signed(), true, nil
 }
 
+// SharedIn says whether this site sent shares for a query in a slot, and for which set. It
+// outlives the shares' bytes.
+func (j *Journal) SharedIn(query, slot int) (Signed, bool, error) {
+	if err := first(func() error { return checkIndex("query", query) }, func() error { return checkIndex("slot", slot) }); err != nil {
+		return Signed{}, false, err
+	}
+	var s signedRecord
+	ok := false
+	err := j.view(func(r *record) (err error) {
+		s, ok, err = r.sent(query)
+		return err
+	})
+	if err != nil || !ok || s.Slot != slot {
+		return Signed{}, false, err
+	}
+	return s.signed(), true, nil
+}
+
 // erase needs no approval: less is always allowed to be known.
 func (j *Journal) erase(bucket, key []byte) error {
 	return j.l.update(of("erase", j.study), func(tx *bbolt.Tx) error {

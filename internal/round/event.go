@@ -89,12 +89,13 @@ type (
 		Code        study.Code
 	}
 	// Refused is a site's no. Held is the survivor set it signed before, if the
-	// signature was checked.
+	// signature was checked; Shared is its word that it sent shares in that slot.
 	Refused struct {
 		Site, Query, Slot int
 		Code              study.Code
 		Culprit           int // -1 for none
 		Held              []int
+		Shared            bool
 	}
 	// Adopt is a final result that a site holds and this log does not, checked
 	// against the plan and the coordinator's own key.

@@ -210,6 +210,38 @@ func TestHeldSurvivorsAreAdopted(t *testing.T) {
 	}
 }
 
+// TestSharesUnknownToTheLogKeepTheSlot: R18. A log that was put back to before the opening leads
+// to sites that sent shares in the slot: with one of U away it waits, where a leader of an honest log gives
+// the slot up.
+func TestSharesUnknownToTheLogKeepTheSlot(t *testing.T) {
+	for shared, slot := range []int{1, 0, 0} { // by how many of the four sites that are there say so; U_min is 4
+		h := newHarness(t, 5, nil)
+		h.mute["sign"] = true
+		h.run()
+		if h.state.plan.Thresholds.MinSurvivors != 4 || h.state.Survivors == nil {
+			t.Fatalf("U_min = %d, U = %v", h.state.plan.Thresholds.MinSurvivors, h.state.Survivors)
+		}
+		h.down[3] = true
+		h.crash()
+		h.mute["sign"] = false
+		for i := range shared {
+			h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Culprit: -1, Held: h.state.Survivors, Shared: true})
+		}
+		h.run()
+		h.expire(PhaseOpen)
+		if h.state.Slot != slot {
+			t.Fatalf("%d sites sent shares in slot 0, and the open slot is %d", shared, h.state.Slot)
+		}
+		if slot == 0 && !slices.Equal(h.state.WaitingFor(), []int{3}) {
+			t.Errorf("waiting for %v", h.state.WaitingFor())
+		}
+		h.down[3] = false
+		h.event(Connected{3})
+		h.run()
+		h.want(StatusCompleted)
+	}
+}
+
 func TestRejectionEndsTheStudy(t *testing.T) {
 	h := newHarness(t, 3, nil)
 	h.pending = nil

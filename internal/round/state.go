@@ -84,6 +84,7 @@ type live struct {
 	uploaded  []bool          // by site, in the open slot
 	signed    [][]byte        // by site, on the committed U
 	held      [][]int         // by site, a U that it signed in the open slot before this leader knew of one
+	given     []bool          // by site: it sent shares in the open slot, before this leader asked for any
 	spent     []bool          // by site: it sent shares in an earlier slot of the open query, so that no later one can have it
 	shared    []bool          // by site
 	lacking   []bool          // by dealer: the opening waits for the rest of its announcement
@@ -145,7 +146,7 @@ func (l *live) reset(sites int) {
 func (l *live) resetSlot(sites int) {
 	l.uploaded, l.shared, l.lacking = make([]bool, sites), make([]bool, sites), make([]bool, sites)
 	l.signed = make([][]byte, sites)
-	l.held, l.spent = make([][]int, sites), make([]bool, sites)
+	l.held, l.given, l.spent = make([][]int, sites), make([]bool, sites), make([]bool, sites)
 	l.opening, l.failure, l.overdue, l.stalled = false, "", false, false
 	l.timed = map[string]bool{}
 }

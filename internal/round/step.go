@@ -169,6 +169,7 @@ func (s *State) refused(e Refused) []Effect {
 			switch {
 			case s.open(e.Query, e.Slot):
 				s.live.held[e.Site] = e.Held
+				s.live.given[e.Site] = s.live.given[e.Site] || e.Shared
 			case e.Query == s.Query && e.Slot < s.Slot:
 				// It sent shares in a slot that this log gave up: it takes part in no
 				// other, and without that slot's uploads nobody can open it any more.
@@ -263,8 +264,9 @@ func (s *State) advance() []Effect {
 		// A leader that began after U was committed asks U's sites for their uploads
 		// again, and one restored from a backup may hear that they signed in a later
 		// slot. Without shares asked for, nothing can have been opened, so another slot
-		// may replace this one.
-		if !waits && l.stalled {
+		// may replace this one: where enough sites say that they sent none here, which a
+		// log that was put back cannot know by itself.
+		if !waits && l.stalled && len(s.free()) >= s.plan.Thresholds.MinSurvivors {
 			if s.spare() {
 				return s.propose(Entry{Kind: EntryAbandoned})
 			}
@@ -300,6 +302,13 @@ func (s *State) held() []int {
 		}
 	}
 	return best
+}
+
+// free are the sites that answered in the open slot and sent shares neither in it nor in an earlier one of
+// the query: they can still send them in a later slot. A site says what it signed and sent before it uploads.
+func (s *State) free() []int {
+	out := s.Uploaded()
+	return slices.DeleteFunc(out, func(i int) bool { return s.live.given[i] || s.live.spent[i] })
 }
 
 // deadlines sets each of the open slot's once.

@@ -76,9 +76,8 @@ func TestO6RestoredBackup(t *testing.T) {
 					Options: Options{Seed: uint64(i*10 + j), Dir: dir, Coordinators: 1, Sites: 4}, Studies: 1, Quiet: true,
 					Spec: func(_ int, s *study.Spec) {
 						s.OnDropout, s.Rounds, s.Radius = study.DropoutContinue, 3, "3"
-						// Longer than sites take to come back: a coordinator that waited for less gives the slot up, and where they had sent
-						// shares in it before the backup was put back, the study ends with "held" (docs/operations.md).
-						s.Deadlines.Round = study.Duration(10 * time.Second)
+						// Shorter than some sites take to come back.
+						s.Deadlines.Round = study.Duration(2 * time.Second)
 					},
 				}
 				query := func(c cell) int {

@@ -2660,6 +2660,7 @@ type Refusal struct {
 	Survivors     []uint32               `protobuf:"varint,8,rep,packed,name=survivors,proto3" json:"survivors,omitempty"`
 	Signature     []byte                 `protobuf:"bytes,9,opt,name=signature,proto3" json:"signature,omitempty"`
 	Final         *Final                 `protobuf:"bytes,10,opt,name=final,proto3" json:"final,omitempty"`
+	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"` // with CODE_HELD: the site sent shares in that slot
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2762,6 +2763,13 @@ func (x *Refusal) GetFinal() *Final {
 		return x.Final
 	}
 	return nil
+}
+
+func (x *Refusal) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
 }
 
 var File_covey_v1_federation_proto protoreflect.FileDescriptor
@@ -2927,7 +2935,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tsignature\x18\x05 \x01(\fR\tsignature\"A\n" +
 	"\x05Ended\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\"\n" +
-	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\x9e\x02\n" +
+	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\xb6\x02\n" +
 	"\aRefusal\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
@@ -2939,7 +2947,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tsurvivors\x18\b \x03(\rR\tsurvivors\x12\x1c\n" +
 	"\tsignature\x18\t \x01(\fR\tsignature\x12%\n" +
 	"\x05final\x18\n" +
-	" \x01(\v2\x0f.covey.v1.FinalR\x05final*c\n" +
+	" \x01(\v2\x0f.covey.v1.FinalR\x05final\x12\x16\n" +
+	"\x06shared\x18\v \x01(\bR\x06shared*c\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
