@@ -59,6 +59,8 @@ var arrows = map[string][]string{
 	"experiments/bench/plain":      {"internal/clip", "internal/frame", "internal/local", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
 	// A server for tests; built under the tag postgres alone.
 	"internal/dataset/pgtest": {},
+	// What several rooms of tests share.
+	"test/overlay": {},
 }
 
 // demoOnly are the files of cmd/coordinator that may import internal/agent.

@@ -3,16 +3,13 @@
 package sim
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"covey/test/overlay"
 )
 
-// edit replaces one text, which must be there once, in a source file.
-type edit struct{ file, old, new string }
+type edit = overlay.Edit
 
 // mutant is a build that breaks a promise.
 type mutant struct {
@@ -70,48 +67,13 @@ var mutants = []mutant{
 // TestCheckerCatches builds each mutant and runs the simulation on it: the rule that it
 // breaks must be reported.
 func TestCheckerCatches(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			dir := t.TempDir()
-			sources := map[string]string{}
-			for _, e := range m.edits {
-				text, ok := sources[e.file]
-				if !ok {
-					raw, err := os.ReadFile(filepath.Join(root, e.file))
-					if err != nil {
-						t.Fatal(err)
-					}
-					text = string(raw)
-				}
-				if n := strings.Count(text, e.old); n != 1 {
-					t.Fatalf("%s has %d times %q", e.file, n, e.old)
-				}
-				sources[e.file] = strings.Replace(text, e.old, e.new, 1)
-			}
-			overlay := struct{ Replace map[string]string }{map[string]string{}}
-			for file, text := range sources {
-				path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
-				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				overlay.Replace[filepath.Join(root, file)] = path
-			}
-			raw, err := json.Marshal(overlay)
+			list, err := overlay.Write(t.TempDir(), m.edits)
 			if err != nil {
 				t.Fatal(err)
 			}
-			list := filepath.Join(dir, "overlay.json")
-			if err := os.WriteFile(list, raw, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			pattern := "^" + strings.ReplaceAll(m.run, "/", "$/^") + "$"
-			cmd := exec.CommandContext(t.Context(), "go", "test", "-tags", "failpoint", "-vet=off", "-overlay", list, "-run", pattern, "covey/internal/sim")
-			cmd.Dir = root
-			out, err := cmd.CombinedOutput()
+			out, err := overlay.Test(t.Context(), "internal/sim", m.run, "-tags", "failpoint", "-overlay", list).CombinedOutput()
 			switch {
 			case err == nil:
 				t.Errorf("not caught:\n%s", out)
