@@ -3,7 +3,6 @@
 package mutants
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"covey/test/overlay"
 )
 
 var (
@@ -22,8 +23,7 @@ var (
 	only      = flag.String("only", "", "part of the names of the mutants to build")
 )
 
-// edit replaces one text, which must be there once, in a source file.
-type edit struct{ file, old, new string }
+type edit = overlay.Edit
 
 // killer is a test that must pass on the tree as it is and fail on a mutant.
 type killer struct {
@@ -53,16 +53,12 @@ func (k killer) String() string {
 	return s
 }
 
-// command is the go test of a killer, with further arguments before it.
-func (k killer) command(t *testing.T, args ...string) *exec.Cmd {
-	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.run), "/", "$/^") + "$"
-	args = append([]string{"test", "-vet=off", "-count=1", "-timeout=5m", "-run", pattern, "-tags", k.tags}, args...)
-	args = append(args, "./"+k.pkg)
+// command is the go test of a killer, with further flags.
+func (k killer) command(t *testing.T, flags ...string) *exec.Cmd {
+	cmd := overlay.Test(t.Context(), k.pkg, k.run, append([]string{"-timeout=5m", "-tags", k.tags}, flags...)...)
 	if drawsAtRandom(t, k.pkg) {
-		args = append(args, "-rapid.nofailfile") // a failure that is wanted leaves nothing in the tree
+		cmd.Args = append(cmd.Args, "-rapid.nofailfile") // a failure that is wanted leaves nothing in the tree
 	}
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Dir = root(t)
 	if k.env != "" {
 		cmd.Env = append(os.Environ(), k.env)
 	}
@@ -71,7 +67,11 @@ func (k killer) command(t *testing.T, args ...string) *exec.Cmd {
 
 // drawsAtRandom says that a package's tests use rapid.
 func drawsAtRandom(t *testing.T, pkg string) bool {
-	files, err := filepath.Glob(filepath.Join(root(t), pkg, "*_test.go"))
+	root, err := overlay.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,51 +81,6 @@ func drawsAtRandom(t *testing.T, pkg string) bool {
 	})
 }
 
-func root(t *testing.T) string {
-	dir, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// overlay writes the mutant's files and the list that go test takes; a text that is not there exactly once
-// is the table's fault.
-func (m mutant) overlay(t *testing.T) (string, error) {
-	dir, sources := t.TempDir(), map[string]string{}
-	for _, e := range m.edits {
-		text, ok := sources[e.file]
-		if !ok {
-			raw, err := os.ReadFile(filepath.Join(root(t), e.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			text = string(raw)
-		}
-		if n := strings.Count(text, e.old); n != 1 {
-			return "", fmt.Errorf("%s has %d times %q", e.file, n, e.old)
-		}
-		sources[e.file] = strings.Replace(text, e.old, e.new, 1)
-	}
-	list := struct{ Replace map[string]string }{map[string]string{}}
-	for file, text := range sources {
-		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		list.Replace[filepath.Join(root(t), file)] = path
-	}
-	raw, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path, nil
-}
-
 var (
 	asserted = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: `)
 	crashed  = regexp.MustCompile(`(?m)^(panic: |fatal error: |FAIL\s.*\[(build|setup) failed\]|testing: warning: no tests to run)`)
@@ -133,8 +88,8 @@ var (
 
 // kills runs the test on the mutant. Only an assertion of that test kills: what does not compile, panics or
 // runs out of time does not.
-func (k killer) kills(t *testing.T, overlay string) error {
-	out, err := k.command(t, "-overlay", overlay).CombinedOutput()
+func (k killer) kills(t *testing.T, list string) error {
+	out, err := k.command(t, "-overlay", list).CombinedOutput()
 	text := string(out)
 	name, _, _ := strings.Cut(k.run, "/")
 	switch {
@@ -173,7 +128,7 @@ func TestMutants(t *testing.T) {
 		for _, m := range table {
 			t.Run(m.name, func(t *testing.T) {
 				t.Parallel()
-				list, err := m.overlay(t)
+				list, err := overlay.Write(t.TempDir(), m.edits)
 				if err != nil {
 					report(m, killer{}, false, err)
 					return
