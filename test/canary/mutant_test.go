@@ -3,17 +3,14 @@
 package canary
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"covey/internal/study"
+	"covey/test/overlay"
 )
 
-// edit replaces one text, which must be there once, in a source file.
-type edit struct{ file, old, new string }
+type edit = overlay.Edit
 
 // mutants are builds that let something out; each must be found where it says, as what it says.
 var mutants = []struct {
@@ -44,10 +41,6 @@ var mutants = []struct {
 
 // TestMutants builds each and runs a study on it, with -long.
 func TestMutants(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := 0
 	if !*long {
 		t.Log("the long form alone builds mutants: TestSearcherFinds plants what they let out")
@@ -55,7 +48,11 @@ func TestMutants(t *testing.T) {
 	}
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			_, k, leaks := canary(t, overlay(t, root, m.edits), m.noise)
+			list, err := overlay.Write(t.TempDir(), m.edits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, k, leaks := canary(t, list, m.noise)
 			if m.where == "" {
 				if k.seen[wrap] > 0 {
 					found++
@@ -75,40 +72,4 @@ func TestMutants(t *testing.T) {
 		})
 	}
 	t.Logf("figure: %d planted leaks found", found)
-}
-
-// overlay writes the edited sources and gives the file that go build -overlay wants.
-func overlay(t *testing.T, root string, edits []edit) string {
-	t.Helper()
-	dir, sources := t.TempDir(), map[string]string{}
-	for _, e := range edits {
-		if _, ok := sources[e.file]; !ok {
-			raw, err := os.ReadFile(filepath.Join(root, e.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			sources[e.file] = string(raw)
-		}
-		if n := strings.Count(sources[e.file], e.old); n != 1 {
-			t.Fatalf("%s has %d times %q", e.file, n, e.old)
-		}
-		sources[e.file] = strings.Replace(sources[e.file], e.old, e.new, 1)
-	}
-	list := struct{ Replace map[string]string }{map[string]string{}}
-	for file, text := range sources {
-		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		list.Replace[filepath.Join(root, file)] = path
-	}
-	raw, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
