@@ -60,7 +60,8 @@ var arrows = map[string][]string{
 	// A server for tests; built under the tag postgres alone.
 	"internal/dataset/pgtest": {},
 	// What several rooms of tests share.
-	"test/overlay": {},
+	"test/federation": {},
+	"test/overlay":    {},
 }
 
 // demoOnly are the files of cmd/coordinator that may import internal/agent.

@@ -58,14 +58,14 @@ func (k *known) recall(t *testing.T, p *proc) (leaks []leak, own map[kind]int) {
 	note := func(what string, kind kind, owners []string) {
 		switch {
 		case found[what]:
-		case slices.Contains(owners, p.name):
+		case slices.Contains(owners, p.Name):
 			own[kind]++
 		default:
-			leaks = append(leaks, leak{"memory of " + p.name, what})
+			leaks = append(leaks, leak{"memory of " + p.Name, what})
 		}
 		found[what] = true
 	}
-	size := p.memory(t, func(piece []byte) {
+	size := memory(t, p, func(piece []byte) {
 		for _, id := range k.h.find(piece) {
 			s := k.h.secrets[id]
 			note(s.what, s.kind, s.owners)
@@ -78,15 +78,13 @@ func (k *known) recall(t *testing.T, p *proc) (leaks []leak, own map[kind]int) {
 			}
 		}
 	})
-	t.Logf("%s: %d MiB of memory; of its own it holds %v", p.name, size>>20, own)
+	t.Logf("%s: %d MiB of memory; of its own it holds %v", p.Name, size>>20, own)
 	return leaks, own
 }
 
 func kindOf(text string) kind { return kind(text) }
 
-const studyFile = `name = %q
-dataset = "rows"
-epsilon = 5.0
+const studyFile = `epsilon = 5.0
 delta = 1e-6
 rounds = 4
 components = 2
@@ -103,25 +101,11 @@ tick = "150ms"
 // study runs one study, with a failover and an agent that is killed if faults are wanted, and gives its result and copies of all ledgers from
 // when it had begun.
 func (f *fleet) study(name, mode string, faults bool) (r *study.Result, copies []string) {
-	f.t.Helper()
-	text := fmt.Sprintf(studyFile, name, mode)
-	for _, c := range []string{"a", "b", "c", "d"} {
-		text += fmt.Sprintf("[[columns]]\nname = %q\noffset = %g\nscale = %g\n", c, offset, scale)
-	}
-	file := filepath.Join(f.dir, name+".toml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
-	f.until("study "+name+" to be proposed", func() error {
-		if _, err := f.view(name); err == nil {
-			return nil
-		}
-		_, err := f.anyNode("study", "create", file)
-		return err
-	})
+	f.T.Helper()
+	f.Propose(name, fmt.Sprintf(studyFile, mode), columns, fmt.Sprintf("offset = %g\nscale = %g\n", offset, scale))
 	reach := func(query int) {
-		f.until(fmt.Sprintf("query %d of %s", query, name), func() error {
-			v, err := f.view(name)
+		f.Until(fmt.Sprintf("query %d of %s", query, name), func() error {
+			v, err := f.View(name)
 			if err == nil && (v.Status == "ended" || v.Status != "completed" && (v.Status != "running" || v.Query < query)) {
 				err = fmt.Errorf("%+v", v)
 			}
@@ -129,49 +113,49 @@ func (f *fleet) study(name, mode string, faults bool) (r *study.Result, copies [
 		})
 	}
 	begun := time.Now()
-	at := func(what string) { f.t.Logf("%s, %s: %v", name, what, time.Since(begun).Round(time.Millisecond)) }
+	at := func(what string) { f.T.Logf("%s, %s: %v", name, what, time.Since(begun).Round(time.Millisecond)) }
 	reach(0)
 	at("set up")
-	away := f.t.TempDir() // outside of what is searched
-	for _, p := range f.sites {
-		to := filepath.Join(away, p.name)
+	away := f.T.TempDir() // outside of what is searched
+	for _, p := range f.Sites {
+		to := filepath.Join(away, p.Name)
 		copies = append(copies, to)
-		p.frozen(func() {
-			if err := os.CopyFS(to, os.DirFS(filepath.Join(p.dir, "ledger"))); err != nil {
-				f.t.Fatal(err)
+		f.frozen(p, func() {
+			if err := os.CopyFS(to, os.DirFS(filepath.Join(p.Dir, "ledger"))); err != nil {
+				f.T.Fatal(err)
 			}
 		})
 	}
 	if faults {
 		reach(2)
 		led := f.leader()
-		led.kill()
+		led.Kill()
 		f.leader()
-		led.start()
+		led.Start()
 		reach(4)
 		at("another leads, query 4")
-		f.sites[1].kill()
-		f.sites[1].start()
+		f.Sites[1].Kill()
+		f.Sites[1].Start()
 	}
-	f.until(name+" to complete", func() error {
-		v, err := f.view(name)
+	f.Until(name+" to complete", func() error {
+		v, err := f.View(name)
 		if err == nil && v.Status != "completed" {
 			err = fmt.Errorf("%+v", v)
 		}
 		return err
 	})
 	at("completed")
-	var result []byte
-	f.until("the result", func() (err error) {
-		result, err = f.anyNode("study", "result", name, "--json")
+	var result string
+	f.Until("the result", func() (err error) {
+		result, err = f.Operate("study", "result", name, "--json")
 		return err
 	})
-	if err := os.WriteFile(filepath.Join(f.dir, name+".json"), result, 0o600); err != nil {
-		f.t.Fatal(err)
+	if err := os.WriteFile(filepath.Join(f.Dir, name+".json"), []byte(result), 0o600); err != nil {
+		f.T.Fatal(err)
 	}
 	r = &study.Result{}
-	if err := json.Unmarshal(result, r); err != nil {
-		f.t.Fatal(err)
+	if err := json.Unmarshal([]byte(result), r); err != nil {
+		f.T.Fatal(err)
 	}
 	return r, copies
 }
@@ -187,19 +171,18 @@ func canary(t *testing.T, overlay string, modes ...string) (f *fleet, k *known, 
 	k = &known{h: newHaystack(), sums: history.NewFinder(), owners: map[string][]string{}, seen: map[kind]int{}}
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)) // other canaries each time
 	var rows []*site
-	for _, p := range f.sites {
+	for _, p := range f.Sites {
 		rows = append(rows, f.plantRows(k.h, p, rng))
 	}
 	took("rows planted")
-	f.form(func(i int) string {
+	f.Form(func(i int) string {
 		cache := []string{"keep", "study", "memory", "keep"}[i] // each way of keeping rows
-		return fmt.Sprintf("[[population]]\nname = \"people\"\ncap_rho = 1e6\n[[dataset]]\nname = \"rows\"\npath = \"../%s.csv\"\npopulation = \"people\"\nunit = \"patient\"\ncache = %q\n"+
-			"[policy]\napprove = \"within-limits\"\nmax_epsilon = 10.0\nmax_delta = 1e-3\n", f.sites[i].name, cache)
-	})
+		return fmt.Sprintf("unit = \"patient\"\ncache = %q\n", cache)
+	}, "")
 	f.plantKeys(k.h)
 	took("formed")
 	var stops []func() []byte
-	for _, p := range f.nodes {
+	for _, p := range f.Nodes {
 		stops = append(stops, f.follow(p))
 	}
 	followed := 0
@@ -214,11 +197,11 @@ func canary(t *testing.T, overlay string, modes ...string) (f *fleet, k *known, 
 			ledgers = append(ledgers, f.plantLedger(k.h, i, dir, p))
 		}
 		followed += f.plantSums(k.h, k.sums, k.owners, r, p, rows, ledgers, f.leader())
-		f.until("agents to hear the end", func() error {
-			for _, s := range f.sites {
-				text, err := f.run("agent", "-C", s.dir, "study", "list")
-				if err == nil && !strings.Contains(string(text), "finished") || strings.Contains(string(text), "approved") {
-					err = errors.New(s.name + " has not")
+		f.Until("agents to hear the end", func() error {
+			for _, s := range f.Sites {
+				text, err := s.Operate("study", "list")
+				if err == nil && !strings.Contains(text, "finished") || strings.Contains(text, "approved") {
+					err = errors.New(s.Name + " has not")
 				}
 				if err != nil {
 					return err
@@ -230,33 +213,27 @@ func canary(t *testing.T, overlay string, modes ...string) (f *fleet, k *known, 
 		f.look(r.Digest.String())
 		took("looked at")
 	}
-	for _, p := range f.nodes {
-		f.must("coordinator", "raft", "snapshot", "--data", p.dir)
+	for _, p := range f.Nodes {
+		f.Must(p.Operate("raft", "snapshot"))
 	}
 	for i, stop := range stops {
-		f.said[f.nodes[i].name+" events"] = stop()
+		f.said[f.Nodes[i].Name+" events"] = stop()
 	}
-	for _, p := range f.all() {
-		p.frozen(func() {
+	for _, p := range f.All() {
+		f.frozen(p, func() {
 			found, own := k.recall(t, p)
 			leaks = append(leaks, found...)
-			if strings.HasPrefix(p.name, "site") && own[private] == 0 || strings.HasPrefix(p.name, "coord") && own[private] == 0 {
-				t.Errorf("%s: not even its own keys are found in its memory", p.name)
+			if strings.HasPrefix(p.Name, "site") && own[private] == 0 || strings.HasPrefix(p.Name, "coord") && own[private] == 0 {
+				t.Errorf("%s: not even its own keys are found in its memory", p.Name)
 			}
 		})
 	}
 	took("memory searched")
 	f.said["traces"] = f.traces()
-	for _, p := range f.all() { // ends in order: what is written at the end is searched too
-		p.cmd.Process.Signal(os.Interrupt)
-		select {
-		case <-p.done:
-		case <-time.After(20 * time.Second):
-			t.Errorf("%s does not end", p.name)
-			p.cmd.Process.Kill()
-			<-p.done
+	for _, p := range f.All() { // ends in order: what is written at the end is searched too
+		if err := p.Stop(os.Interrupt, 20*time.Second); err != nil {
+			t.Error(err)
 		}
-		p.cmd = nil
 	}
 	took("all ended")
 	bytes := 0
@@ -265,7 +242,7 @@ func canary(t *testing.T, overlay string, modes ...string) (f *fleet, k *known, 
 		leaks = append(leaks, k.search(where, "", f.said[where])...)
 	}
 	files := 0
-	err := filepath.WalkDir(f.dir, func(at string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(f.Dir, func(at string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
@@ -273,7 +250,7 @@ func canary(t *testing.T, overlay string, modes ...string) (f *fleet, k *known, 
 		if err != nil {
 			return err
 		}
-		name, err := filepath.Rel(f.dir, at)
+		name, err := filepath.Rel(f.Dir, at)
 		if err != nil {
 			return err
 		}
@@ -326,8 +303,8 @@ var public = []string{"*/ca.crt", "*/tls.crt", "*/server.crt", "*/raft/snapshots
 func modes(t *testing.T, f *fleet) {
 	t.Helper()
 	checked := 0
-	for _, p := range f.all() {
-		err := filepath.WalkDir(p.dir, func(at string, e fs.DirEntry, err error) error {
+	for _, p := range f.All() {
+		err := filepath.WalkDir(p.Dir, func(at string, e fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
@@ -335,7 +312,7 @@ func modes(t *testing.T, f *fleet) {
 			if err != nil {
 				return err
 			}
-			name, err := filepath.Rel(f.dir, at)
+			name, err := filepath.Rel(f.Dir, at)
 			if err != nil {
 				return err
 			}

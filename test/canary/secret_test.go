@@ -45,15 +45,15 @@ func (f *fleet) plantRows(h *haystack, p *proc, rng *rand.Rand) *site {
 	var text strings.Builder
 	text.WriteString("patient,a,b,c,d,ward,weight\n")
 	mine := func(k kind, what string) secret {
-		return secret{kind: k, owners: []string{p.name}, what: p.name + "'s " + what, files: []string{p.name + ".csv"}}
+		return secret{kind: k, owners: []string{p.Name}, what: p.Name + "'s " + what, files: []string{p.Name + ".csv"}}
 	}
 	cached := func(s secret) secret {
-		s.files = append(s.files, p.name+"/cache/*") // mode 0600, in the clear: docs/threat-model.md
+		s.files = append(s.files, p.Name+"/cache/*") // mode 0600, in the clear: docs/threat-model.md
 		return s
 	}
 	for i := range people {
-		id := fmt.Sprintf("unit-%s-%08x%08x", p.name, rng.Uint32(), rng.Uint32())
-		ward := fmt.Sprintf("ward-%s-%08x%08x", p.name, rng.Uint32(), rng.Uint32())
+		id := fmt.Sprintf("unit-%s-%08x%08x", p.Name, rng.Uint32(), rng.Uint32())
+		ward := fmt.Sprintf("ward-%s-%08x%08x", p.Name, rng.Uint32(), rng.Uint32())
 		h.text(mine(unit, "unit "+strconv.Itoa(i)), id)
 		h.text(mine(unused, "ward "+strconv.Itoa(i)), ward)
 		for range 1 + (i%3)/2 {
@@ -63,7 +63,7 @@ func (f *fleet) plantRows(h *haystack, p *proc, rng *rand.Rand) *site {
 				t := strconv.FormatFloat(offset+scale*(strong*float64(j+1)/4+rng.NormFloat64()/3), 'f', 12, 64)
 				v, err := strconv.ParseFloat(t, 64)
 				if err != nil {
-					f.t.Fatal(err)
+					f.T.Fatal(err)
 				}
 				scaled := (v - offset) / scale
 				h.number(cached(mine(row, fmt.Sprintf("row of unit %d, column %d", i, j))), t, v, scaled)
@@ -77,8 +77,8 @@ func (f *fleet) plantRows(h *haystack, p *proc, rng *rand.Rand) *site {
 			text.WriteString("," + ward + "," + weight + "\n")
 		}
 	}
-	if err := os.WriteFile(p.dir+".csv", []byte(text.String()), 0o600); err != nil {
-		f.t.Fatal(err)
+	if err := os.WriteFile(p.Dir+".csv", []byte(text.String()), 0o600); err != nil {
+		f.T.Fatal(err)
 	}
 	return s
 }
@@ -86,7 +86,7 @@ func (f *fleet) plantRows(h *haystack, p *proc, rng *rand.Rand) *site {
 // names are of processes.
 func names(procs ...*proc) (out []string) {
 	for _, p := range procs {
-		out = append(out, p.name)
+		out = append(out, p.Name)
 	}
 	return out
 }
@@ -94,50 +94,50 @@ func names(procs ...*proc) (out []string) {
 // plantKeys looks for every private key and token that the commands made.
 func (f *fleet) plantKeys(h *haystack) {
 	key := func(p *proc, file string, owners, files []string) {
-		text, err := os.ReadFile(filepath.Join(p.dir, file))
+		text, err := os.ReadFile(filepath.Join(p.Dir, file))
 		if err != nil {
-			f.t.Fatal(err)
+			f.T.Fatal(err)
 		}
 		block, _ := pem.Decode(text)
 		if block == nil || len(block.Bytes) < 32 {
-			f.t.Fatalf("%s of %s is no PEM", file, p.name)
+			f.T.Fatalf("%s of %s is no PEM", file, p.Name)
 		}
-		h.bytes(secret{kind: private, owners: owners, what: p.name + "'s " + file, files: files}, block.Bytes[len(block.Bytes)-32:])
+		h.bytes(secret{kind: private, owners: owners, what: p.Name + "'s " + file, files: files}, block.Bytes[len(block.Bytes)-32:])
 	}
 	join := func(p *proc) {
-		text, err := os.ReadFile(p.dir + ".join")
+		text, err := os.ReadFile(p.Dir + ".join")
 		if err != nil {
-			f.t.Fatal(err)
+			f.T.Fatal(err)
 		}
 		found := regexp.MustCompile(`token = ['"]([A-Za-z0-9_-]{43})['"]`).FindSubmatch(text)
 		if found == nil {
-			f.t.Fatalf("%s.join has no token", p.name)
+			f.T.Fatalf("%s.join has no token", p.Name)
 		}
 		raw, err := base64.RawURLEncoding.DecodeString(string(found[1]))
 		if err != nil {
-			f.t.Fatal(err)
+			f.T.Fatal(err)
 		}
-		s := secret{kind: token, owners: names(f.nodes...), what: "the token of " + p.name + ".join", files: []string{p.name + ".join"}}
+		s := secret{kind: token, owners: names(f.Nodes...), what: "the token of " + p.Name + ".join", files: []string{p.Name + ".join"}}
 		h.bytes(s, raw)
 		h.text(s, string(found[1]))
 	}
-	for i, p := range f.nodes {
-		key(p, "server.key", names(p), []string{p.name + "/server.key"})
+	for i, p := range f.Nodes {
+		key(p, "server.key", names(p), []string{p.Name + "/server.key"})
 		if i > 0 {
 			join(p)
 		}
-		text, err := os.ReadFile(filepath.Join(p.dir, "dashboard.token"))
+		text, err := os.ReadFile(filepath.Join(p.Dir, "dashboard.token"))
 		if err != nil {
-			f.t.Fatal(err)
+			f.T.Fatal(err)
 		}
-		h.text(secret{kind: page, owners: names(p), what: p.name + "'s dashboard.token", files: []string{p.name + "/dashboard.token"}}, strings.TrimSpace(string(text)))
+		h.text(secret{kind: page, owners: names(p), what: p.Name + "'s dashboard.token", files: []string{p.Name + "/dashboard.token"}}, strings.TrimSpace(string(text)))
 	}
 	for _, file := range []string{"ca.key", "signing.key"} {
-		key(f.nodes[0], file, names(f.nodes...), []string{"coordinator-*/" + file})
+		key(f.Nodes[0], file, names(f.Nodes...), []string{"coordinator-*/" + file})
 	}
-	for _, p := range f.sites {
-		key(p, "identity.key", names(p), []string{p.name + "/identity.key"})
-		key(p, "tls.key", names(p), []string{p.name + "/tls.key"})
+	for _, p := range f.Sites {
+		key(p, "identity.key", names(p), []string{p.Name + "/identity.key"})
+		key(p, "tls.key", names(p), []string{p.Name + "/tls.key"})
 		join(p)
 	}
 }
@@ -150,22 +150,22 @@ type opened struct {
 
 // plantLedger opens a copy of a site's ledger, made while the agent stood still, and looks for all that is sealed in it.
 func (f *fleet) plantLedger(h *haystack, self int, copied string, p *study.Plan) opened {
-	who := f.sites[self]
+	who := f.Sites[self]
 	fail := func(err error) {
-		f.t.Helper()
+		f.T.Helper()
 		if err != nil {
-			f.t.Fatalf("%s's ledger: %v", who.name, err)
+			f.T.Fatalf("%s's ledger: %v", who.Name, err)
 		}
 	}
 	keys, err := os.ReadFile(filepath.Join(copied, "keys"))
 	fail(err)
 	for at := 32; at+32 <= len(keys); at += 32 {
 		if k := keys[at : at+32]; !bytes.Equal(k, make([]byte, 32)) {
-			h.bytes(secret{kind: wrap, owners: names(who), what: fmt.Sprintf("%s's wrap key %d", who.name, at/32), files: []string{who.name + "/ledger/keys"}}, k)
+			h.bytes(secret{kind: wrap, owners: names(who), what: fmt.Sprintf("%s's wrap key %d", who.Name, at/32), files: []string{who.Name + "/ledger/keys"}}, k)
 		}
 	}
 	if len(h.find(keys)) == 0 {
-		f.t.Errorf("%s's ledger had no wrap keys in the middle of the study", who.name)
+		f.T.Errorf("%s's ledger had no wrap keys in the middle of the study", who.Name)
 	}
 	l, err := ledger.Open(copied)
 	fail(err)
@@ -173,7 +173,7 @@ func (f *fleet) plantLedger(h *haystack, self int, copied string, p *study.Plan)
 	j, out := l.Journal(p.Digest), opened{slots: map[int]secagg.SlotSecret{}}
 	raw, ok, err := j.Setup(0, "announcements")
 	if fail(err); !ok {
-		f.t.Fatalf("%s's ledger has no announcements", who.name)
+		f.T.Fatalf("%s's ledger has no announcements", who.Name)
 	}
 	setup, err := secagg.Verify(p.Setup(0), list(raw))
 	fail(err)
@@ -185,12 +185,12 @@ func (f *fleet) plantLedger(h *haystack, self int, copied string, p *study.Plan)
 		}
 		fail(err)
 		out.slots[i] = secagg.SlotSecret(raw)
-		h.bytes(secret{kind: seed, owners: names(who), what: fmt.Sprintf("%s's secret of slot %d", who.name, i)}, raw[:32])
+		h.bytes(secret{kind: seed, owners: names(who), what: fmt.Sprintf("%s's secret of slot %d", who.Name, i)}, raw[:32])
 		for d, shares := 0, raw[32:]; len(shares) > 0; d, shares = d+1, shares[64:] {
 			// A share of m is its holder's and its dealer's while the dealer survives; of b it is sent to the leader.
-			both := names(who, f.sites[d])
-			h.bytes(secret{kind: held, owners: both, what: fmt.Sprintf("%s's share of %s's m in slot %d", who.name, f.sites[d].name, i)}, shares[:32])
-			h.bytes(secret{kind: held, owners: append(both, names(f.nodes...)...), what: fmt.Sprintf("%s's share of %s's b in slot %d", who.name, f.sites[d].name, i)}, shares[32:64])
+			both := names(who, f.Sites[d])
+			h.bytes(secret{kind: held, owners: both, what: fmt.Sprintf("%s's share of %s's m in slot %d", who.Name, f.Sites[d].Name, i)}, shares[:32])
+			h.bytes(secret{kind: held, owners: append(both, names(f.Nodes...)...), what: fmt.Sprintf("%s's share of %s's b in slot %d", who.Name, f.Sites[d].Name, i)}, shares[32:64])
 		}
 	}
 	return out
@@ -233,13 +233,13 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 		for i, s := range rows {
 			m, err := clip.NewUnits(columns, append([]float64(nil), s.values...), s.units)
 			if err != nil {
-				f.t.Fatal(err)
+				f.T.Fatal(err)
 			}
 			v, err := local.New(m).Answer(p, i, ask, 1)
 			if err != nil {
-				f.t.Fatal(err)
+				f.T.Fatal(err)
 			}
-			follow(sum, f.sites[i].name+"'s "+where, names(f.sites[i]), v)
+			follow(sum, f.Sites[i].Name+"'s "+where, names(f.Sites[i]), v)
 			for k := range v {
 				exact[k] += v[k]
 			}
@@ -251,17 +251,17 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 			if central {
 				lane := secagg.NoiseLanes(secret32, ctx, p.Bits)
 				secagg.SumInto(lanesSum, lane, p.Bits)
-				h.bytes(secret{kind: lanes, owners: names(f.sites[i]), what: f.sites[i].name + "'s lanes of " + where}, secagg.Pack(lane, p.Bits))
-				h.bytes(secret{kind: lanes, owners: names(f.sites[i]), what: f.sites[i].name + "'s lanes of " + where}, words(lane))
+				h.bytes(secret{kind: lanes, owners: names(f.Sites[i]), what: f.Sites[i].Name + "'s lanes of " + where}, secagg.Pack(lane, p.Bits))
+				h.bytes(secret{kind: lanes, owners: names(f.Sites[i]), what: f.Sites[i].Name + "'s lanes of " + where}, words(lane))
 			} else {
 				key := secagg.NoiseShareKey(secret32, ctx)
-				h.bytes(secret{kind: noiseKey, owners: names(f.sites[i]), what: f.sites[i].name + "'s key of its share in " + where}, key[:])
+				h.bytes(secret{kind: noiseKey, owners: names(f.Sites[i]), what: f.Sites[i].Name + "'s key of its share in " + where}, key[:])
 			}
 		}
 		// The test knows the truth only if the release is the truth and a little noise.
 		for k := range exact {
 			if d := float64(release.Noised[k] - exact[k]); d > 12*release.Sigma.Float() || -d > 12*release.Sigma.Float() {
-				f.t.Errorf("%s: the release is %.1f σ from what the test takes for the exact sum", where, d/release.Sigma.Float())
+				f.T.Errorf("%s: the release is %.1f σ from what the test takes for the exact sum", where, d/release.Sigma.Float())
 				break
 			}
 		}

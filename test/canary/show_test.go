@@ -26,7 +26,7 @@ import (
 func (f *fleet) collect() string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		f.t.Fatal(err)
+		f.T.Fatal(err)
 	}
 	var mu sync.Mutex
 	var all bytes.Buffer
@@ -42,7 +42,7 @@ func (f *fleet) collect() string {
 		io.Copy(&all, body)
 	})}
 	go server.Serve(l) // ends with Close
-	f.t.Cleanup(func() { server.Close() })
+	f.T.Cleanup(func() { server.Close() })
 	f.traces = func() []byte {
 		mu.Lock()
 		defer mu.Unlock()
@@ -53,16 +53,16 @@ func (f *fleet) collect() string {
 
 // follow reads a coordinator's page's events until stop is closed.
 func (f *fleet) follow(p *proc) (stop func() []byte) {
-	client, err := p.login()
+	client, err := login(p)
 	if err != nil {
-		f.t.Fatal(err)
+		f.T.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	out := make(chan []byte)
 	go func() {
 		var got bytes.Buffer
 		defer func() { out <- got.Bytes() }()
-		r, err := http.NewRequestWithContext(ctx, "GET", "http://"+p.watch+"/events", nil)
+		r, err := http.NewRequestWithContext(ctx, "GET", "http://"+p.Watch+"/events", nil)
 		if err != nil {
 			return
 		}
@@ -80,8 +80,8 @@ func (f *fleet) follow(p *proc) (stop func() []byte) {
 }
 
 // login gives a client that has shown the page's token.
-func (p *proc) login() (*http.Client, error) {
-	token, err := os.ReadFile(filepath.Join(p.dir, "dashboard.token"))
+func login(p *proc) (*http.Client, error) {
+	token, err := os.ReadFile(filepath.Join(p.Dir, "dashboard.token"))
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +90,12 @@ func (p *proc) login() (*http.Client, error) {
 		return nil, err
 	}
 	client := &http.Client{Jar: jar}
-	r, err := http.NewRequest("POST", "http://"+p.watch+"/login", strings.NewReader(url.Values{"token": {strings.TrimSpace(string(token))}}.Encode()))
+	r, err := http.NewRequest("POST", "http://"+p.Watch+"/login", strings.NewReader(url.Values{"token": {strings.TrimSpace(string(token))}}.Encode()))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Origin", "http://"+p.watch)
+	r.Header.Set("Origin", "http://"+p.Watch)
 	answer, err := client.Do(r)
 	if err != nil {
 		return nil, err
@@ -105,17 +105,17 @@ func (p *proc) login() (*http.Client, error) {
 
 // look keeps what every page, metric and socket says of a study.
 func (f *fleet) look(digest string) {
-	f.t.Helper()
+	f.T.Helper()
 	get := func(where string, client *http.Client, url string) {
 		answer, err := client.Get(url)
 		if err != nil {
-			f.t.Errorf("%s: %v", where, err)
+			f.T.Errorf("%s: %v", where, err)
 			return
 		}
 		defer answer.Body.Close()
 		body, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != http.StatusOK || len(body) == 0 {
-			f.t.Errorf("%s: %s, %d bytes, %v", where, answer.Status, len(body), err)
+			f.T.Errorf("%s: %s, %d bytes, %v", where, answer.Status, len(body), err)
 		}
 		f.said[where] = append(f.said[where], body...)
 	}
@@ -124,35 +124,35 @@ func (f *fleet) look(digest string) {
 			return new(net.Dialer).DialContext(ctx, "unix", socket)
 		}}}
 	}
-	for _, p := range f.nodes {
-		client, err := p.login()
+	for _, p := range f.Nodes {
+		client, err := login(p)
 		if err != nil {
-			f.t.Fatal(err)
+			f.T.Fatal(err)
 		}
 		for _, path := range []string{"/", "/login", "/metrics", "/studies/" + digest, "/studies/" + digest + "/result.json"} {
-			get(p.name+" page "+path, client, "http://"+p.watch+path)
+			get(p.Name+" page "+path, client, "http://"+p.Watch+path)
 		}
 		for _, path := range []string{"/v1/raft/peers", "/v1/sites", "/v1/studies", "/v1/studies/" + digest, "/v1/studies/" + digest + "/decisions",
 			"/v1/studies/" + digest + "/proposal", "/v1/studies/" + digest + "/result", "/v1/studies/" + digest + "/watch", "/v1/ca"} {
-			get(p.name+" socket "+path, unix(filepath.Join(p.dir, "operator.sock")), "http://hub"+path)
+			get(p.Name+" socket "+path, unix(filepath.Join(p.Dir, "operator.sock")), "http://hub"+path)
 		}
 	}
-	for _, p := range f.sites {
-		get(p.name+" metrics", http.DefaultClient, "http://"+p.watch+"/metrics")
+	for _, p := range f.Sites {
+		get(p.Name+" metrics", http.DefaultClient, "http://"+p.Watch+"/metrics")
 		for _, path := range []string{"/v1/status", "/v1/studies", "/v1/studies/" + digest, "/v1/ledger", "/v1/egress"} {
-			get(p.name+" socket "+path, unix(filepath.Join(p.dir, "agent.sock")), "http://agent"+path)
+			get(p.Name+" socket "+path, unix(filepath.Join(p.Dir, "agent.sock")), "http://agent"+path)
 		}
 		for _, args := range [][]string{{"status"}, {"study", "list"}, {"study", "show", digest}, {"ledger", "show"}, {"ledger", "export"}, {"egress"}, {"egress", "--verify"}, {"check"}} {
-			f.must("agent", append([]string{"-C", p.dir}, args...)...)
+			f.Must(p.Operate(args...))
 		}
 	}
 }
 
 // memory gives everything that a process has in memory to see, in pieces that overlap: what a core holds. Mappings
 // that nobody may read are Go's reserve.
-func (p *proc) memory(t *testing.T, see func(piece []byte)) (size int) {
+func memory(t *testing.T, p *proc, see func(piece []byte)) (size int) {
 	t.Helper()
-	pid := p.cmd.Process.Pid
+	pid := p.Pid()
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
 		t.Fatal(err)

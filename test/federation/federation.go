@@ -1,0 +1,320 @@
+//go:build linux
+
+// Package federation runs whole federations for tests: coordinators and agents as processes of the two commands on this
+// machine, formed and asked with the commands that their operators would use. It is of tests alone.
+package federation
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Federation is coordinators and agents, each of which can be of another build.
+type Federation struct {
+	T            *testing.T
+	Dir          string // all that the processes write is below
+	Nodes, Sites []*Process
+	Patience     time.Duration                     // for what has to come by itself
+	Heard        func(command string, said []byte) // if not nil, is given what each command printed
+
+	mu     sync.Mutex
+	failed []string
+}
+
+// Build builds both commands, with further flags of go build, and gives their folder.
+func Build(t *testing.T, flags ...string) (bin string) {
+	t.Helper()
+	bin = t.TempDir()
+	args := append([]string{"build", "-o", bin + "/"}, flags...)
+	if out, err := exec.Command("go", append(args, "covey/cmd/coordinator", "covey/cmd/agent")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// New gives the processes of a federation, of the build in bin, before any has a folder or runs. They end with the test;
+// if it fails, their folders stay and the ends of their logs are shown.
+func New(t *testing.T, bin string, coordinators, sites int) *Federation {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "covey") // short: unix sockets have a bound
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Federation{T: t, Dir: dir, Patience: time.Minute}
+	t.Cleanup(func() {
+		for _, p := range f.All() {
+			p.Kill()
+		}
+		if !t.Failed() {
+			os.RemoveAll(dir)
+			return
+		}
+		for _, p := range f.All() {
+			t.Logf("%s:\n%s", p.Name, Tail(p.Dir+".log", 12))
+		}
+	})
+	free, err := addresses(3*coordinators + sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range coordinators {
+		id := strconv.Itoa(i + 1)
+		p := &Process{f: f, Name: "coordinator-" + id, ID: id, Bin: bin, Host: loopback, Watch: free[3*i], Address: free[3*i+1], Peer: free[3*i+2]}
+		p.Dir = filepath.Join(dir, p.Name)
+		f.Nodes = append(f.Nodes, p)
+	}
+	for i := range sites {
+		p := &Process{f: f, Name: fmt.Sprintf("site-%d", i+1), Bin: bin, Host: loopback, Watch: free[3*coordinators+i]}
+		p.Dir = filepath.Join(dir, p.Name)
+		f.Sites = append(f.Sites, p)
+	}
+	return f
+}
+
+const loopback = "127.0.0.1"
+
+// addresses gives n on loopback that nobody listens on just now.
+func addresses(n int) (out []string, err error) {
+	for range n {
+		l, err := net.Listen("tcp", loopback+":0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // when all are known, so that they differ
+		out = append(out, l.Addr().String())
+	}
+	return out, nil
+}
+
+// All are coordinators, then sites.
+func (f *Federation) All() []*Process { return slices.Concat(f.Nodes, f.Sites) }
+
+// Failed are the processes that ended by themselves, and how.
+func (f *Federation) Failed() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.failed)
+}
+
+// Form makes every folder and starts all. The rows of a site are in Dir.csv beside its folder; config gives further lines
+// of its data set, policy of its policy, which approves what is asked of it.
+func (f *Federation) Form(config func(site int) string, policy string) {
+	f.T.Helper()
+	var addresses []string
+	for i, p := range f.Nodes {
+		addresses = append(addresses, strconv.Quote(p.Address))
+		f.Enter(p)
+		p.Start()
+		f.Entered(i + 1)
+	}
+	for i, p := range f.Sites {
+		f.Must(f.Nodes[0].Operate("site", "invite", p.Name, "--out", p.Dir+".join"))
+		f.Must(p.Run("agent", "join", p.Dir+".join", "-o", p.Dir))
+		text := fmt.Sprintf(`site = %q
+coordinator = [%s]
+[[population]]
+name = "people"
+cap_rho = 1e6
+[[dataset]]
+name = "rows"
+path = "../%s.csv"
+population = "people"
+%s[policy]
+approve = "within-limits"
+max_epsilon = 10.0
+max_delta = 1e-3
+%s`, p.Name, strings.Join(addresses, ", "), p.Name, config(i), policy)
+		if err := os.WriteFile(filepath.Join(p.Dir, "agent.toml"), []byte(text), 0o600); err != nil {
+			f.T.Fatal(err)
+		}
+		p.Start()
+	}
+}
+
+// Enter makes a coordinator's folder, with a join file of one that runs if any does.
+func (f *Federation) Enter(p *Process) {
+	f.T.Helper()
+	args := []string{"init", p.Dir, "--listen", p.Address, "--address", p.Address, "--peer-listen", p.Peer, "--peer-address", p.Peer}
+	if slices.ContainsFunc(f.Nodes, (*Process).Running) {
+		file := p.Dir + ".join"
+		f.Until("a join file for coordinator "+p.ID, func() error {
+			os.Remove(file)
+			_, err := f.First().Operate("raft", "add", p.ID, "--out", file)
+			return err
+		})
+		args = append(args, "--join", file)
+	}
+	f.Must(p.Run("coordinator", args...))
+}
+
+// Entered waits until n coordinators are in and one leads, and gives its ID.
+func (f *Federation) Entered(n int) (leader string) {
+	f.T.Helper()
+	f.Until(fmt.Sprintf("%d coordinators and a leader", n), func() error {
+		p, err := f.First().Peers()
+		if err == nil && (len(p.Peers) != n || p.Leader == "") {
+			err = fmt.Errorf("%+v", p)
+		}
+		leader = p.Leader
+		return err
+	})
+	return leader
+}
+
+// First is the first coordinator that runs.
+func (f *Federation) First() *Process {
+	f.T.Helper()
+	at := slices.IndexFunc(f.Nodes, (*Process).Running)
+	if at < 0 {
+		f.T.Fatal("no coordinator runs")
+	}
+	return f.Nodes[at]
+}
+
+// Leader gives the coordinator that most of them name, nil for none.
+func (f *Federation) Leader() *Process {
+	votes := map[string]int{}
+	for _, p := range f.Nodes {
+		if !p.Running() {
+			continue
+		}
+		r, err := p.Peers()
+		if err != nil || r.Leader == "" {
+			continue
+		}
+		if votes[r.Leader]++; votes[r.Leader] > len(f.Nodes)/2 {
+			for _, q := range f.Nodes {
+				if q.ID == r.Leader {
+					return q
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Operate runs an operator's command at one coordinator after the other, until one does it.
+func (f *Federation) Operate(args ...string) (out string, err error) {
+	err = errors.New("no coordinator runs")
+	for _, p := range f.Nodes {
+		if p.Running() {
+			if out, err = p.Operate(args...); err == nil {
+				return out, nil
+			}
+		}
+	}
+	return "", err
+}
+
+// View gives the first coordinator's view of a study that gives one.
+func (f *Federation) View(study string) (v View, err error) {
+	err = errors.New("no coordinator runs")
+	for _, p := range f.Nodes {
+		if p.Running() {
+			if v, err = p.View(study); err == nil {
+				return v, nil
+			}
+		}
+	}
+	return v, err
+}
+
+// Must is for what a command gave.
+func (f *Federation) Must(out string, err error) string {
+	f.T.Helper()
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+// Until tries until there is no error.
+func (f *Federation) Until(what string, try func() error) {
+	f.T.Helper()
+	var err error
+	for end := time.Now().Add(f.Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if err = try(); err == nil {
+			return
+		}
+	}
+	f.T.Fatalf("waiting for %s: %v", what, err)
+}
+
+// Propose creates a study, once, through whichever coordinator answers. text is what follows its name and data set,
+// column what follows the name of each of its columns a, b, ….
+func (f *Federation) Propose(name, text string, columns int, column string) {
+	f.T.Helper()
+	text = fmt.Sprintf("name = %q\ndataset = \"rows\"\n%s", name, text)
+	for _, c := range Columns(columns) {
+		text += fmt.Sprintf("[[columns]]\nname = %q\n%s", c, column)
+	}
+	path := filepath.Join(f.Dir, name+".toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		f.T.Fatal(err)
+	}
+	f.Until("study "+name+" to be proposed", func() error {
+		if _, err := f.View(name); err == nil {
+			return nil // a reply was lost
+		}
+		_, err := f.Operate("study", "create", path)
+		return err
+	})
+}
+
+// Columns are n names: a, b, ….
+func Columns(n int) (out []string) {
+	for j := range n {
+		out = append(out, string(rune('a'+j)))
+	}
+	return out
+}
+
+// Rows writes the process's n rows of columns a, b, …, which have one strong component, and gives the numbers as they read.
+func (p *Process) Rows(rng *rand.Rand, n, columns int) (values []float64) {
+	p.f.T.Helper()
+	lines := [][]string{Columns(columns)}
+	for range n {
+		strong := rng.NormFloat64()
+		var line []string
+		for j := range columns {
+			text := strconv.FormatFloat(strong*float64(j+1)+rng.NormFloat64()/2, 'g', 8, 64)
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				p.f.T.Fatal(err)
+			}
+			line, values = append(line, text), append(values, v)
+		}
+		lines = append(lines, line)
+	}
+	var text bytes.Buffer
+	if err := csv.NewWriter(&text).WriteAll(lines); err != nil {
+		p.f.T.Fatal(err)
+	}
+	if err := os.WriteFile(p.Dir+".csv", text.Bytes(), 0o600); err != nil {
+		p.f.T.Fatal(err)
+	}
+	return values
+}
+
+// Tail gives a file's last lines.
+func Tail(path string, lines int) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
