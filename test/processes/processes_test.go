@@ -38,7 +38,7 @@ func (f *fleet) studying(stop <-chan struct{}, rounds int) *sync.WaitGroup {
 		for k := 0; ; k++ {
 			select {
 			case <-stop:
-				f.t.Logf("%d studies", k)
+				f.T.Logf("%d studies", k)
 				return
 			default:
 			}
@@ -53,13 +53,13 @@ func (f *fleet) studying(stop <-chan struct{}, rounds int) *sync.WaitGroup {
 				case <-stop: // mended: now it has to end
 					v, over := f.over(name, patience)
 					if !over || v.Status != "completed" {
-						f.t.Errorf("%s was lost: over %v, %+v", name, over, v)
+						f.T.Errorf("%s was lost: over %v, %+v", name, over, v)
 					}
 					ended = true
 				default:
 					v, over := f.over(name, 2*time.Second)
 					if over && v.Status != "completed" {
-						f.t.Errorf("%s was lost: %+v", name, v)
+						f.T.Errorf("%s was lost: %+v", name, v)
 					}
 					ended = over
 				}
@@ -71,34 +71,34 @@ func (f *fleet) studying(stop <-chan struct{}, rounds int) *sync.WaitGroup {
 
 // check gives the history to the checker, logs included.
 func (f *fleet) check(lost []time.Time) {
-	f.t.Helper()
+	f.T.Helper()
 	checker := history.New(f.truth)
 	var resumed []time.Duration
 	events := f.events()
 	for _, e := range events {
 		checker.Add(e)
 	}
-	for _, p := range append(f.nodes[:len(f.nodes):len(f.nodes)], f.sites...) {
-		file, err := os.Open(p.dir + ".log")
+	for _, p := range f.All() {
+		file, err := os.Open(p.Dir + ".log")
 		if err != nil {
-			f.t.Fatal(err)
+			f.T.Fatal(err)
 		}
 		lines := bufio.NewScanner(file)
 		lines.Buffer(nil, 16<<20)
 		for lines.Scan() {
-			checker.Line(p.dir, lines.Bytes())
+			checker.Line(p.Dir, lines.Bytes())
 		}
 		if err := lines.Err(); err != nil {
-			f.t.Error(err)
+			f.T.Error(err)
 		}
 		file.Close()
 	}
 	report, violations := checker.Close()
 	for _, v := range violations {
-		f.t.Errorf("%+v", v)
+		f.T.Errorf("%+v", v)
 	}
-	for _, m := range f.failed {
-		f.t.Error(m)
+	for _, m := range f.Failed() {
+		f.T.Error(m)
 	}
 	// From a leader's loss to the next released query.
 	for _, at := range lost {
@@ -109,10 +109,10 @@ func (f *fleet) check(lost []time.Time) {
 			}
 		}
 	}
-	f.t.Logf("history: %d events, %+v", len(events), report)
+	f.T.Logf("history: %d events, %+v", len(events), report)
 	if len(resumed) > 0 {
 		slices.Sort(resumed)
-		f.t.Logf("from the loss of a leader to the next released query: median %v, worst %v, of %d",
+		f.T.Logf("from the loss of a leader to the next released query: median %v, worst %v, of %d",
 			resumed[len(resumed)/2].Round(time.Millisecond), resumed[len(resumed)-1].Round(time.Millisecond), len(resumed))
 	}
 }
@@ -120,8 +120,8 @@ func (f *fleet) check(lost []time.Time) {
 // progress waits until something was released since a moment, for at most 20 s.
 func (f *fleet) progress(since time.Time) {
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		for _, p := range f.nodes {
-			if lastReleased(p.dir + ".history").After(since) {
+		for _, p := range f.Nodes {
+			if lastReleased(p.Dir + ".history").After(since) {
 				return
 			}
 		}
@@ -160,7 +160,7 @@ func released(e failpoint.Event) bool {
 // TestKills: three coordinators and eight agents; processes are killed with SIGKILL at
 // random, the leader more often than not, or stopped with SIGSTOP for a while. No study is lost, and the history holds.
 func TestKills(t *testing.T) {
-	f := newFleet(t, 3, 8, false)
+	f := newFleet(t, 3, 8, fleetOptions{})
 	rng := rand.New(rand.NewPCG(*seed, 0))
 	stop := make(chan struct{})
 	work := f.studying(stop, 12)
@@ -169,22 +169,22 @@ func TestKills(t *testing.T) {
 	pauses := 0
 	for done := 0; done < *kills; {
 		time.Sleep(300*time.Millisecond + time.Duration(rng.ExpFloat64()*float64(time.Second)))
-		p, leads := f.sites[rng.IntN(len(f.sites))], false
+		p, leads := f.Sites[rng.IntN(len(f.Sites))], false
 		if rng.IntN(4) < 3 {
-			if p = f.leader(); p == nil {
+			if p = f.Leader(); p == nil {
 				continue
 			}
 			leads = true
 		} else if rng.IntN(3) == 0 {
-			p = f.nodes[rng.IntN(len(f.nodes))]
+			p = f.Nodes[rng.IntN(len(f.Nodes))]
 		}
-		if !p.running() {
+		if !p.Running() {
 			continue
 		}
 		if rng.IntN(4) == 0 { // a machine that hangs, and then goes on as if nothing had been
 			pauses++
 			at := time.Now()
-			restarts.Go(func() { p.pause(time.Second + time.Duration(rand.ExpFloat64()*float64(2*time.Second))) })
+			restarts.Go(func() { pause(p, time.Second+time.Duration(rand.ExpFloat64()*float64(2*time.Second))) })
 			f.progress(at)
 			continue
 		}
@@ -192,11 +192,11 @@ func TestKills(t *testing.T) {
 		if leads {
 			lost = append(lost, at)
 		}
-		p.kill()
+		f.kill(p)
 		done++
 		restarts.Go(func() {
 			time.Sleep(200*time.Millisecond + time.Duration(rand.ExpFloat64()*float64(500*time.Millisecond)))
-			p.start()
+			p.Start()
 		})
 		// Mostly one at a time, so that the figure is of one loss; now and then while
 		// the one before is not over.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -17,15 +18,15 @@ var soak = flag.Duration("soak", 45*time.Second, "how long studies run back to b
 // spared is how many of the last coordinators and of the last sites are never killed, so that there
 // are lines as long as the run; they are paused and cut off as the others are.
 func (f *fleet) spared(p *proc) bool {
-	return p == f.nodes[len(f.nodes)-1] || p == f.sites[len(f.sites)-1] || p == f.sites[len(f.sites)-2]
+	return p == f.Nodes[len(f.Nodes)-1] || p == f.Sites[len(f.Sites)-1] || p == f.Sites[len(f.Sites)-2]
 }
 
 // TestSoak: studies back to back, with faults, on the commands as they are shipped (no failpoints): what a
 // process holds in goroutines, files and memory, and its folder on disk, must be as flat as limits says. Each study
 // ends mended; then every process is read, so that equal points of its life are compared.
 func TestSoak(t *testing.T) {
-	f := makeFleet(t, 3, 8, fleetOptions{namespaces: os.Getuid() == 0, shipped: true, metrics: true})
-	f.wait = 5 * time.Minute // on a machine that does much else
+	f := newFleet(t, 3, 8, fleetOptions{namespaces: os.Getuid() == 0, shipped: true, metrics: true})
+	f.Patience = 5 * time.Minute // on a machine that does much else
 	rng := rand.New(rand.NewPCG(*seed, 2))
 	w := newWatch(f)
 	defer w.stop()
@@ -40,7 +41,7 @@ func TestSoak(t *testing.T) {
 		var mended sync.WaitGroup
 		for range rng.IntN(3) { // at one time, now and then
 			wait, kind := time.Duration(rng.ExpFloat64()*float64(time.Second)), rng.IntN(7)
-			s := f.sites[rng.IntN(len(f.sites))]
+			s := f.Sites[rng.IntN(len(f.Sites))]
 			mended.Go(func() {
 				time.Sleep(wait)
 				what := f.fault(kind, s)
@@ -49,7 +50,7 @@ func TestSoak(t *testing.T) {
 				w.mu.Unlock()
 			})
 		}
-		v, over := f.over(name, f.wait)
+		v, over := f.over(name, f.Patience)
 		mended.Wait()
 		if !over || v.Status != "completed" {
 			t.Fatalf("%s was lost: over %v, %+v", name, over, v)
@@ -58,11 +59,9 @@ func TestSoak(t *testing.T) {
 		w.point(studies)
 	}
 	w.stop()
-	f.mu.Lock()
-	for _, m := range f.failed {
+	for _, m := range f.Failed() {
 		t.Error(m)
 	}
-	f.mu.Unlock()
 	t.Logf("figure: %d studies in %v, all completed; faults: %v", studies, w.since().Round(time.Second), faults)
 	w.judge(studies)
 }
@@ -71,7 +70,7 @@ func TestSoak(t *testing.T) {
 func (f *fleet) fault(kind int, site *proc) string {
 	p, who := site, "a site"
 	if kind < 4 {
-		if p, who = f.leader(), "the leader"; p == nil {
+		if p, who = f.Leader(), "the leader"; p == nil {
 			return "none, for want of a leader"
 		}
 	}
@@ -84,27 +83,27 @@ func (f *fleet) fault(kind int, site *proc) string {
 	}
 	switch what := []string{"kill", "stop", "pause", "cut", "kill", "pause", "cut"}[kind]; {
 	case what == "kill" && !f.spared(p):
-		p.kill()
+		f.kill(p)
 		rest()
-		p.start()
+		p.Start()
 		return "kill -9 of " + who
 	case what == "stop" && !f.spared(p):
-		p.interrupt()
+		p.Stop(syscall.SIGTERM, time.Minute) // one that has just begun does not hear it yet, and dies of it
 		rest()
-		p.start()
+		p.Start()
 		return "restart of " + who
-	case what == "pause" || p.netns == "":
-		p.pause(time.Second + time.Duration(rand.ExpFloat64()*float64(time.Second)))
+	case what == "pause" || p.Netns == "":
+		pause(p, time.Second+time.Duration(rand.ExpFloat64()*float64(time.Second)))
 		return "SIGSTOP of " + who
 	default:
-		for _, q := range f.all() {
+		for _, q := range f.All() {
 			if q != p {
-				p.deaf(q)
+				deaf(p, q)
 			}
 		}
 		time.Sleep(2*time.Second + time.Duration(rand.ExpFloat64()*float64(time.Second)))
-		if err := command("ip", "netns", "exec", p.netns, "iptables", "-F"); err != nil {
-			f.t.Error(err)
+		if err := command("ip", "netns", "exec", p.Netns, "iptables", "-F"); err != nil {
+			f.T.Error(err)
 		}
 		return "partition of " + who
 	}
@@ -114,34 +113,34 @@ func (f *fleet) fault(kind int, site *proc) string {
 func (f *fleet) seize(p *proc) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p.seized {
+	if f.seized[p] {
 		return false
 	}
-	p.seized = true
+	f.seized[p] = true
 	return true
 }
 
 func (f *fleet) free(p *proc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p.seized = false
+	f.seized[p] = false
 }
 
 // allThere waits until there is a leader and every site has its link.
 func (f *fleet) allThere() {
-	f.t.Helper()
-	f.until("all sites at the leader", func() error {
-		p := f.leader()
+	f.T.Helper()
+	f.Until("all sites at the leader", func() error {
+		p := f.Leader()
 		if p == nil {
 			return fmt.Errorf("no leader")
 		}
-		for _, q := range f.all() {
-			m, err := q.metrics()
+		for _, q := range f.All() {
+			m, err := metrics(q)
 			if err != nil {
 				return err
 			}
 			if linked, is := m["covey_agent_linked"]; is && linked != 1 {
-				return fmt.Errorf("%s has no link", q.name)
+				return fmt.Errorf("%s has no link", q.Name)
 			}
 		}
 		return nil

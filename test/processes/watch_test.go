@@ -83,13 +83,13 @@ func newWatch(f *fleet) *watch {
 				return
 			case <-every.C:
 			}
-			for _, p := range f.all() {
+			for _, p := range f.All() {
 				s, err := w.look(p)
 				if err != nil {
 					continue // killed, paused or cut off just now
 				}
 				w.mu.Lock()
-				kind := p.kind()
+				kind := kindOf(p)
 				if w.most[kind] == nil {
 					w.most[kind] = map[string]float64{}
 				}
@@ -113,9 +113,9 @@ func (w *watch) stop() {
 
 // point samples every process at the end of a study.
 func (w *watch) point(k int) {
-	for _, p := range w.f.all() {
+	for _, p := range w.f.All() {
 		var s sample
-		w.f.until(p.name+" to be read", func() (err error) {
+		w.f.Until(p.Name+" to be read", func() (err error) {
 			s, err = w.look(p)
 			return err
 		})
@@ -124,8 +124,8 @@ func (w *watch) point(k int) {
 	}
 }
 
-func (p *proc) kind() string {
-	if strings.HasPrefix(p.name, "coordinator") {
+func kindOf(p *proc) string {
+	if p.ID != "" {
 		return "coordinator"
 	}
 	return "agent"
@@ -133,18 +133,15 @@ func (p *proc) kind() string {
 
 // look reads /proc, /metrics and the folder.
 func (w *watch) look(p *proc) (sample, error) {
-	p.f.mu.Lock()
-	cmd, starts := p.cmd, p.starts
-	p.f.mu.Unlock()
-	s := sample{value: map[string]float64{}, starts: starts, at: w.since()}
-	m, err := p.metrics()
+	s := sample{value: map[string]float64{}, starts: p.Starts(), at: w.since()}
+	m, err := metrics(p)
 	if err != nil {
 		return s, err
 	}
 	s.leads = m["covey_coordinator_leading"] == 1
 	// What the collector aims at is about twice what was live when it ran last: heap is without garbage.
 	s.value["goroutines"], s.value["heap"] = m["go_goroutines"], m["go_memstats_next_gc_bytes"]/2
-	own := fmt.Sprintf("/proc/%d", cmd.Process.Pid)
+	own := fmt.Sprintf("/proc/%d", p.Pid())
 	handles, err := os.ReadDir(own + "/fd")
 	if err != nil {
 		return s, err
@@ -166,7 +163,7 @@ func (w *watch) look(p *proc) (sample, error) {
 			}
 		}
 	}
-	for part, bytes := range folder(p.dir) {
+	for part, bytes := range folder(p.Dir) {
 		s.value["disk"] += bytes
 		s.value["disk: "+part] += bytes
 	}
@@ -200,12 +197,12 @@ func folder(dir string) map[string]float64 {
 }
 
 // metrics scrapes the process: series without labels.
-func (p *proc) metrics() (map[string]float64, error) {
-	request, err := http.NewRequest(http.MethodGet, "http://"+p.watched+"/metrics", nil)
+func metrics(p *proc) (map[string]float64, error) {
+	request, err := http.NewRequest(http.MethodGet, "http://"+p.Watch+"/metrics", nil)
 	if err != nil {
 		return nil, err
 	}
-	if token, err := os.ReadFile(filepath.Join(p.dir, "dashboard.token")); err == nil {
+	if token, err := os.ReadFile(filepath.Join(p.Dir, "dashboard.token")); err == nil {
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}
 	// A connection of its own each time: none stays open in what is measured.
@@ -216,7 +213,7 @@ func (p *proc) metrics() (map[string]float64, error) {
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", p.name, reply.Status)
+		return nil, fmt.Errorf("%s: %s", p.Name, reply.Status)
 	}
 	text, err := io.ReadAll(reply.Body)
 	if err != nil {
@@ -273,8 +270,8 @@ func (w *watch) judge(studies int) {
 		leads  bool
 	}
 	lines, first, last := map[string]map[string][]series{}, map[string]map[string][]float64{}, map[string]map[string][]float64{}
-	for _, p := range w.f.all() {
-		kind := p.kind()
+	for _, p := range w.f.All() {
+		kind := kindOf(p)
 		if lines[kind] == nil {
 			lines[kind], first[kind], last[kind] = map[string][]series{}, map[string][]float64{}, map[string][]float64{}
 		}
@@ -324,10 +321,10 @@ func (w *watch) judge(studies int) {
 				}
 				if verdict = fmt.Sprintf("flat (limit %.4g)", limit); bound > at {
 					verdict = "GROWS"
-					w.f.t.Errorf("%s: %s grows by %.4g ± %.4g a study; at most %.4g is flat", kind, q, slope, half, at)
+					w.f.T.Errorf("%s: %s grows by %.4g ± %.4g a study; at most %.4g is flat", kind, q, slope, half, at)
 				}
 			}
-			w.f.t.Logf("figure: %-11s %-32s mean %.6g in the first tenth, %.6g in the last, at most %.6g; slope a study %.4g ± %.4g of %d points on %d lines %s",
+			w.f.T.Logf("figure: %-11s %-32s mean %.6g in the first tenth, %.6g in the last, at most %.6g; slope a study %.4g ± %.4g of %d points on %d lines %s",
 				kind, q, mean(first[kind][q]), mean(last[kind][q]), w.most[kind][q], slope, half, n, len(lines[kind][q]), verdict)
 		}
 	}
