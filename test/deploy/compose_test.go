@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"covey/test/federation"
 )
 
 const (
@@ -70,12 +72,7 @@ func (c *composition) until(what string, try func() error) {
 	c.t.Fatalf("waiting for %s: %v", what, err)
 }
 
-type peers struct {
-	Leader string `json:"leader"`
-	Peers  []struct{ ID, Address string }
-}
-
-func (c *composition) peers(node string) (p peers, err error) {
+func (c *composition) peers(node string) (p federation.Peers, err error) {
 	text, err := c.exec(node, "", "coordinator", "raft", "peers", "--json")
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &p)
@@ -83,12 +80,7 @@ func (c *composition) peers(node string) (p peers, err error) {
 	return p, err
 }
 
-type studyView struct {
-	Status            string
-	Released, Queries int
-}
-
-func (c *composition) study(node, name string) (v studyView, err error) {
+func (c *composition) study(node, name string) (v federation.View, err error) {
 	text, err := c.exec(node, "", "coordinator", "study", "show", name)
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &v)
@@ -173,7 +165,7 @@ func TestCompose(t *testing.T) {
 	at := slices.IndexFunc(p.Peers, func(q struct{ ID, Address string }) bool { return q.ID == p.Leader })
 	lost := nodes[at]
 	left := nodes[(at+1)%3]
-	under := func() (v studyView) {
+	under := func() (v federation.View) {
 		c.until("the study to be under way", func() (err error) {
 			if v, err = c.study(left, name); err == nil && v.Released < 3 {
 				err = fmt.Errorf("%+v", v)

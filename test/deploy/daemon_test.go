@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"covey/test/federation"
 )
 
 // daemon is a Docker daemon that answers.
@@ -59,7 +61,7 @@ func newDaemon(t *testing.T) *daemon {
 				t.Cleanup(func() {
 					stop()
 					if t.Failed() {
-						t.Logf("the daemon's log ends:\n%s", tail(log, 20))
+						t.Logf("the daemon's log ends:\n%s", federation.Tail(log, 20))
 					}
 					os.RemoveAll(dir)
 				})
@@ -67,7 +69,7 @@ func newDaemon(t *testing.T) *daemon {
 			}
 		}
 		stop()
-		t.Logf("dockerd %v does not start; its log ends:\n%s", flags, tail(log, 30))
+		t.Logf("dockerd %v does not start; its log ends:\n%s", flags, federation.Tail(log, 30))
 	}
 	t.Fatal("no Docker daemon answers, and none starts here: see the logs above")
 	return nil
@@ -162,13 +164,4 @@ func (d *daemon) command(env []string, stdin, name string, args ...string) (stri
 		return out.String(), fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, out.String(), prose.String())
 	}
 	return out.String(), nil
-}
-
-func tail(path string, lines int) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	all := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }

@@ -3,7 +3,6 @@
 package deploy
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"covey/internal/frame"
+	"covey/test/federation"
 )
 
 // first is a first commit of the present protocol (internal/frame). Whatever changed
@@ -37,23 +37,12 @@ func buildCommit(t *testing.T, commit, version string) string {
 	return bin
 }
 
-type agentStatus struct {
-	Linked    bool
-	LinkError string `json:"link_error"`
-}
-
-func (p *process) status() (s agentStatus, err error) {
-	text, err := p.command("agent", "-C", p.dir, "status", "--json")
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &s)
-	}
-	return s, err
-}
-
-func (p *process) log() string {
-	text, err := os.ReadFile(p.dir + ".log")
+// logOf is what a process has said.
+func logOf(t *testing.T, p *process) string {
+	t.Helper()
+	text, err := os.ReadFile(p.Dir + ".log")
 	if err != nil {
-		p.f.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return string(text)
 }
@@ -63,38 +52,38 @@ func (p *process) log() string {
 // protocol.
 func TestRollingUpgrade(t *testing.T) {
 	old, now := buildCommit(t, first, "0.9.0-old"), buildBinaries(t, "1.0.0-new")
-	f := newFederation(t, old, 3, 4)
+	f := newFleet(t, old, 3, 4)
 	f.propose("mixed", 30)
-	f.underWay("mixed", f.sites[3])
-	leader := f.entered(3)
+	f.underWay("mixed", f.Sites[3])
+	leader := f.Entered(3)
 	for _, last := range []bool{false, true} { // the one that leads last
-		for _, p := range f.nodes {
-			if (p.name == leader) == last {
-				p.upgrade(now)
-				f.entered(3)
+		for _, p := range f.Nodes {
+			if (p.ID == leader) == last {
+				f.upgrade(p, now)
+				f.Entered(3)
 			}
 		}
 	}
-	for _, p := range f.sites[:2] {
-		p.upgrade(now)
+	for _, p := range f.Sites[:2] {
+		f.upgrade(p, now)
 	}
-	f.sites[3].thaw()
+	f.Sites[3].Thaw()
 	f.connected(4)
 	result := f.completed("mixed")
-	f.sites[3].must("agent", "verify", result) // an old one verifies it too
+	f.Must(f.Sites[3].Run("agent", "verify", result)) // an old one verifies it too
 
 	// Agents of both kinds enter a new study, then the last are upgraded.
 	f.propose("mixed-again", 3)
 	f.completed("mixed-again")
-	for _, p := range f.sites[2:] {
-		p.upgrade(now)
+	for _, p := range f.Sites[2:] {
+		f.upgrade(p, now)
 	}
 	f.connected(4)
 	f.propose("new", 3)
 	f.completed("new")
-	for _, p := range append(f.nodes, f.sites...) {
-		if text := p.log(); strings.Contains(text, "was refused") || strings.Contains(text, "shares no protocol") || strings.Contains(text, "speaks protocol") {
-			t.Errorf("%s refused or was refused:\n%s", p.name, tail(p.dir+".log", 20))
+	for _, p := range f.All() {
+		if text := logOf(t, p); strings.Contains(text, "was refused") || strings.Contains(text, "shares no protocol") || strings.Contains(text, "speaks protocol") {
+			t.Errorf("%s refused or was refused:\n%s", p.Name, federation.Tail(p.Dir+".log", 20))
 		}
 	}
 }
@@ -109,14 +98,14 @@ func TestRefusedVersions(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	f := newFederation(t, now, 1, 3)
+	f := newFleet(t, now, 1, 3)
 	f.propose("waits", 30)
-	f.underWay("waits", f.sites[2])
+	f.underWay("waits", f.Sites[2])
 
-	hub, site := f.nodes[0], f.sites[0]
+	hub, site := f.Nodes[0], f.Sites[0]
 	said := func(upgrade string) func() error {
 		return func() error {
-			s, err := site.status()
+			s, err := statusOf(site)
 			if err != nil {
 				return err
 			}
@@ -128,28 +117,28 @@ func TestRefusedVersions(t *testing.T) {
 			return nil
 		}
 	}
-	site.upgrade(next)
-	f.until("the newer agent to say why it is alone", said("coordinator"))
-	f.until("the coordinator to say so too", func() error {
-		if text := hub.log(); !strings.Contains(text, "an agent was refused") || !strings.Contains(text, "upgrade the coordinator") || !strings.Contains(text, site.name) {
+	f.upgrade(site, next)
+	f.Until("the newer agent to say why it is alone", said("coordinator"))
+	f.Until("the coordinator to say so too", func() error {
+		if text := logOf(t, hub); !strings.Contains(text, "an agent was refused") || !strings.Contains(text, "upgrade the coordinator") || !strings.Contains(text, site.Name) {
 			return &missing{"an agent was refused", text}
 		}
 		return nil
 	})
-	f.nodes[0].must("coordinator", "site", "invite", "late", "--out", filepath.Join(f.dir, "late.join"), "--data", hub.dir)
-	if _, err := site.command("agent", "join", filepath.Join(f.dir, "late.join"), "-o", filepath.Join(f.dir, "late")); err == nil || !strings.Contains(err.Error(), "upgrade the coordinator") {
+	f.Must(hub.Operate("site", "invite", "late", "--out", filepath.Join(f.Dir, "late.join")))
+	if _, err := site.Run("agent", "join", filepath.Join(f.Dir, "late.join"), "-o", filepath.Join(f.Dir, "late")); err == nil || !strings.Contains(err.Error(), "upgrade the coordinator") {
 		t.Errorf("join: %v", err)
 	}
 	// The join file is not spent by it.
-	f.sites[1].must("agent", "join", filepath.Join(f.dir, "late.join"), "-o", filepath.Join(f.dir, "late"))
+	f.Must(f.Sites[1].Run("agent", "join", filepath.Join(f.Dir, "late.join"), "-o", filepath.Join(f.Dir, "late")))
 
 	// The other way round: the coordinator is ahead of everyone.
-	site.upgrade(now)
+	f.upgrade(site, now)
 	f.connected(2) // one is frozen
-	hub.upgrade(next)
-	f.until("the older agent to say why it is alone", said("agent"))
-	hub.upgrade(now)
-	f.sites[2].thaw()
+	f.upgrade(hub, next)
+	f.Until("the older agent to say why it is alone", said("agent"))
+	f.upgrade(hub, now)
+	f.Sites[2].Thaw()
 	f.connected(3)
 	f.completed("waits")
 }
