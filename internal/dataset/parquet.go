@@ -10,8 +10,6 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/deprecated"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // parquetTable is a Parquet file. Columns of numbers are FLOAT, DOUBLE, and INT32 and INT64
@@ -25,6 +23,9 @@ type parquetTable struct {
 func openParquet(src *source) (_ *parquetTable, err error) {
 	t := &parquetTable{src: src}
 	err = t.careful(func() error {
+		if err := t.footer(); err != nil {
+			return err
+		}
 		t.file, err = parquet.OpenFile(src.file, src.before.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		return err
 	})
@@ -82,40 +83,11 @@ func (t *parquetTable) find(name string) (*parquet.Column, error) {
 	return c, nil
 }
 
-// integer says whether an INT32 or INT64 stands for an integer, and for an unsigned one. A
-// date, a time or a decimal is none: its integer means nothing without its unit.
-func integer(typ parquet.Type) (unsigned, ok bool) {
-	if l := typ.LogicalType(); l != nil && l.Value != nil {
-		i, ok := l.Value.(*format.IntType)
-		return ok && !i.IsSigned, ok
-	}
-	c := typ.ConvertedType()
-	if c == nil {
-		return false, true
-	}
-	switch *c {
-	case deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
-		return false, true
-	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
-		return true, true
-	}
-	return false, false
-}
-
-// numeric gives the fault of a column of numbers by its type; empty is in order.
-func numeric(typ parquet.Type) string {
-	switch typ.Kind() {
-	case parquet.Double, parquet.Float:
-		return ""
-	case parquet.Int32, parquet.Int64:
-		if _, ok := integer(typ); ok {
-			return ""
-		}
-	}
-	return "its type is no number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
-}
-
 func (t *parquetTable) rows(b *builder) error {
+	return t.careful(func() error { return t.read(b) })
+}
+
+func (t *parquetTable) read(b *builder) error {
 	var columns []*parquet.Column
 	for _, c := range b.columns {
 		at, err := t.find(c.Name)
@@ -138,21 +110,24 @@ func (t *parquetTable) rows(b *builder) error {
 		}
 	}
 	if b.reserve != nil {
-		b.reserve(float64(min(t.file.NumRows(), t.src.before.Size()))) // a file may lie about its rows
+		// A file may lie about its rows: a value has a bit, and a row is of d values.
+		b.reserve(float64(min(t.file.NumRows(), 8*t.src.before.Size()/int64(max(1, len(columns))))))
 	}
-	return t.careful(func() error {
-		for _, group := range t.file.RowGroups() {
-			if err := t.group(b, group, columns, who); err != nil {
-				return err
-			}
+	scratch := &pageScratch{left: pageFloor + pageRatio*t.src.before.Size()}
+	for i, group := range t.file.RowGroups() {
+		of := func(c *parquet.Column) *cursor {
+			ahead := newPagesAhead(t, scratch, &t.file.Metadata().RowGroups[i], c)
+			return newCursor(group.ColumnChunks()[c.Index()], c, ahead)
 		}
-		return nil
-	})
+		if err := t.group(b, group.NumRows(), columns, who, of); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// group gives one row group's rows to b.
-func (t *parquetTable) group(b *builder, group parquet.RowGroup, columns []*parquet.Column, who *parquet.Column) error {
-	chunks := group.ColumnChunks()
+// group gives one row group's rows to b; of opens a column's pages there.
+func (t *parquetTable) group(b *builder, rows int64, columns []*parquet.Column, who *parquet.Column, of func(*parquet.Column) *cursor) error {
 	cursors := make([]*cursor, len(columns))
 	defer func() {
 		for _, c := range cursors {
@@ -162,16 +137,16 @@ func (t *parquetTable) group(b *builder, group parquet.RowGroup, columns []*parq
 		}
 	}()
 	for j, c := range columns {
-		cursors[j] = newCursor(chunks[c.Index()], c)
+		cursors[j] = of(c)
 	}
 	var units *cursor
 	if who != nil {
-		units = newCursor(chunks[who.Index()], who)
+		units = of(who)
 		defer units.close()
 	}
 	fields := make([][]float64, len(columns))
 	var names [][]byte
-	for left := group.NumRows(); left > 0; {
+	for left := rows; left > 0; {
 		n := int(min(int64(b.room()), left))
 		for j, c := range cursors {
 			var err error
@@ -204,6 +179,7 @@ func (t *parquetTable) ends(err error) error {
 // cursor goes through a column's pages.
 type cursor struct {
 	pages parquet.Pages
+	ahead *pagesAhead
 	typ   parquet.Type
 	wide  bool // unsigned
 	page  parquet.Page
@@ -218,9 +194,9 @@ type cursor struct {
 	text   []byte
 }
 
-func newCursor(chunk parquet.ColumnChunk, c *parquet.Column) *cursor {
+func newCursor(chunk parquet.ColumnChunk, c *parquet.Column, ahead *pagesAhead) *cursor {
 	unsigned, _ := integer(c.Type())
-	return &cursor{pages: chunk.Pages(), typ: c.Type(), wide: unsigned}
+	return &cursor{pages: chunk.Pages(), ahead: ahead, typ: c.Type(), wide: unsigned}
 }
 
 func (c *cursor) close() {
@@ -236,6 +212,9 @@ func (c *cursor) turn() error {
 		if c.page != nil {
 			parquet.Release(c.page)
 			c.page = nil
+		}
+		if err := c.ahead.next(); err != nil {
+			return err
 		}
 		page, err := c.pages.ReadPage()
 		if err != nil {
@@ -445,19 +424,37 @@ func (c *cursor) texts(n int) ([][]byte, error) {
 		if err := c.turn(); err != nil {
 			return nil, err
 		}
-		from := len(c.text)
+		var word []byte
 		if c.levels == nil || c.levels[c.row] == 1 {
-			at := c.at
-			if c.values.indexed {
-				at = int(c.values.index[at])
+			word = c.word()
+			// A long text of a dictionary may be that of many rows, each of which is compared.
+			if err := c.ahead.spend(int64(len(word))); err != nil {
+				return nil, err
 			}
-			c.text = c.values.append(c.text, at)
-			c.at++
 		}
 		c.row++
-		c.words = append(c.words, c.text[from:len(c.text):len(c.text)])
+		c.words = append(c.words, word)
 	}
 	return c.words, nil
+}
+
+// word gives the next value as text: a dictionary's own bytes, which stay, or a copy, as a page's
+// are the next page's too.
+func (c *cursor) word() []byte {
+	v, at := &c.values, c.at
+	c.at++
+	if v.indexed {
+		at = int(v.index[at])
+		switch {
+		case v.offsets != nil:
+			return v.bytes[v.offsets[at]:v.offsets[at+1]]
+		case v.size > 0:
+			return v.bytes[at*v.size : (at+1)*v.size]
+		}
+	}
+	from := len(c.text)
+	c.text = v.append(c.text, at)
+	return c.text[from:len(c.text):len(c.text)]
 }
 
 func (v *pageValues) append(out []byte, at int) []byte {

@@ -80,7 +80,7 @@ func BenchmarkParquet(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					t := &parquetTable{&source{path: path, file: f, before: before}, file}
+					t := &parquetTable{src: &source{path: path, file: f, before: before}, file: file}
 					if err := t.rows(newBuilder(path, "row", columns, "", MissingError, Float64, drop)); err != nil {
 						b.Fatal(err)
 					}
