@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,9 +17,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"covey/experiments/bench/federation"
 	"covey/internal/agent"
 	"covey/internal/coordinator"
-	"covey/internal/node"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -44,26 +42,21 @@ type told struct {
 
 // coordinate is the coordinator's process: the folder's, alone, until its standard input ends.
 func coordinate(dir string) error {
-	n, err := node.Open(dir, node.Options{Logger: slog.New(slog.DiscardHandler)})
+	c, err := federation.Coordinate(dir)
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- n.Run(ctx) }()
 	out := json.NewEncoder(os.Stdout)
-	if err := out.Encode(told{Address: n.Listening().String()}); err != nil {
+	if err := out.Encode(told{Address: c.Listening().String()}); err != nil {
 		return err
 	}
 	in := json.NewDecoder(os.Stdin)
 	for {
 		var o order
 		if err := in.Decode(&o); err != nil {
-			stop()
-			return <-ended
+			return c.Stop()
 		}
-		t, err := obey(ctx, n, o)
+		t, err := obey(c, o)
 		if err != nil {
 			t.Error = err.Error()
 		}
@@ -73,48 +66,29 @@ func coordinate(dir string) error {
 	}
 }
 
-func obey(ctx context.Context, n *node.Node, o order) (told, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+func obey(c *federation.Coordinator, o order) (told, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	switch {
 	case o.Invite != "":
-		join, err := n.Invite(o.Invite, []string{n.Listening().String()}, time.Hour)
-		if err != nil {
-			return told{}, err
-		}
-		text, err := join.Marshal()
+		text, err := c.Invite(o.Invite, "")
 		return told{Join: string(text)}, err
 	case o.Study != nil:
-		return run(ctx, n, *o.Study)
+		return run(ctx, c, *o.Study)
 	}
-	return told{}, connected(ctx, n, o.Ready)
+	return told{}, c.Connected(ctx, specOf("probe", o.Ready))
 }
 
-func connected(ctx context.Context, n *node.Node, sites []string) error {
-	spec := specOf("probe", sites)
-	for {
-		_, err := n.Roster(spec)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-			return errors.Join(err, ctx.Err())
-		}
-	}
-}
-
-func run(ctx context.Context, n *node.Node, spec study.Spec) (out told, err error) {
-	if err := connected(ctx, n, spec.Sites); err != nil {
+func run(ctx context.Context, c *federation.Coordinator, spec study.Spec) (out told, err error) {
+	if err := c.Connected(ctx, spec); err != nil {
 		return out, err
 	}
-	plan, err := n.Create(spec)
+	plan, err := c.Create(spec)
 	if err != nil {
 		return out, err
 	}
 	released, at := 0, time.Time{}
-	err = n.Watch(ctx, plan.Digest, func(v coordinator.View) error {
+	err = c.Watch(ctx, plan.Digest, func(v coordinator.View) error {
 		now := time.Now()
 		if v.Released > released {
 			if released > 0 { // the first also holds the setup
@@ -130,7 +104,7 @@ func run(ctx context.Context, n *node.Node, spec study.Spec) (out told, err erro
 	return out, err
 }
 
-const dataset = "rows"
+const dataset = federation.Dataset
 
 func specOf(name string, sites []string) study.Spec {
 	s := study.Spec{
@@ -159,15 +133,11 @@ type fleet struct {
 func newFleet(t testing.TB, sites int) *fleet {
 	t.Helper()
 	f := &fleet{t: t, dir: t.TempDir()}
-	home := filepath.Join(f.dir, "coordinator")
-	if err := node.Init(home, node.Config{Listen: "127.0.0.1:0", Addresses: []string{"127.0.0.1:1"}}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.command = exec.Command(exe, home)
+	f.command = exec.Command(exe, filepath.Join(f.dir, "coordinator"))
 	f.command.Env = append(os.Environ(), roleVariable+"="+roleCoordinator)
 	f.command.Stderr = os.Stderr
 	out, err := f.command.StdoutPipe()
