@@ -150,23 +150,31 @@ func (f *fleet) events() []failpoint.Event {
 	f.T.Helper()
 	all := f.killed
 	for _, p := range f.All() {
-		file, err := os.Open(p.Dir + ".history")
-		if err != nil {
-			f.T.Fatal(err)
-		}
-		lines := bufio.NewScanner(file)
-		lines.Buffer(nil, 64<<20)
-		for lines.Scan() {
+		f.lines(p.Dir+".history", func(line []byte) {
 			var e failpoint.Event
-			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			if err := json.Unmarshal(line, &e); err != nil {
 				f.T.Fatalf("%s: %v", p.Name, err)
 			}
 			all = append(all, e)
-		}
-		if err := lines.Err(); err != nil {
-			f.T.Fatal(err)
-		}
-		file.Close()
+		})
 	}
 	return inOrder(all)
+}
+
+// lines reads a file line by line.
+func (f *fleet) lines(path string, see func(line []byte)) {
+	f.T.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		see(lines.Bytes())
+	}
+	if err := lines.Err(); err != nil {
+		f.T.Fatal(err)
+	}
 }

@@ -79,19 +79,7 @@ func (f *fleet) check(lost []time.Time) {
 		checker.Add(e)
 	}
 	for _, p := range f.All() {
-		file, err := os.Open(p.Dir + ".log")
-		if err != nil {
-			f.T.Fatal(err)
-		}
-		lines := bufio.NewScanner(file)
-		lines.Buffer(nil, 16<<20)
-		for lines.Scan() {
-			checker.Line(p.Dir, lines.Bytes())
-		}
-		if err := lines.Err(); err != nil {
-			f.T.Error(err)
-		}
-		file.Close()
+		f.lines(p.Dir+".log", func(line []byte) { checker.Line(p.Dir, line) })
 	}
 	report, violations := checker.Close()
 	for _, v := range violations {
