@@ -27,11 +27,15 @@ const (
 	bigValue = 1 << 20
 	// and so many of them.
 	bigValues = 8
+	// Where only one is so large, the next largest stands beside it if it has this magnitude.
+	nextValue = 1 << 16
+	// A value that is found alone has this one: smaller ones are sizes, offsets and counters of anything.
+	loneValue = 1 << 40
 	// A packed vector is known by so many of its first bytes, or all if it has fewer,
 	// but not with fewer than the second number.
 	prefixBytes, leastPrefix = 24, 12
-	// A value counts in decimal form from so many digits; the shortest of bigValue.
-	minDigits = 7
+	// A value counts in decimal form from so many digits; the shortest of nextValue.
+	minDigits = 5
 )
 
 // leaks finds vectors in bytes. An exact vector is found by two of its largest values in
@@ -42,7 +46,7 @@ const (
 // By chance: a released value equals the true one where its draw is 0, which at
 // σ >= 2^16 has probability below 2^-17, two of eight values in one release below
 // 28·2^-34 < 2^-29. Any other pair of numbers of seven digits or more hits two of a
-// vector's eight values with probability below (8/2^20)², and random bytes a prefix with
+// vector's eight values with probability below (8/2^20)² (where only one is so large, below 2^-36), and random bytes a prefix with
 // 2^-96 or less.
 type leaks struct {
 	vectors  []vector
@@ -97,15 +101,22 @@ func (l *leaks) follow(what string, v []int64, ring uint) {
 	}
 	var order []int
 	for i, x := range v {
-		if magnitude(x) >= bigValue {
+		if magnitude(x) >= nextValue {
 			order = append(order, i)
 		}
 	}
-	if len(order) == 0 || len(v) == 1 {
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(magnitude(v[b]), magnitude(v[a])) })
+	big := 0
+	for big < min(len(order), bigValues) && magnitude(v[order[big]]) >= bigValue {
+		big++
+	}
+	if big == 1 {
+		big = min(len(order), 2)
+	}
+	order = order[:big]
+	if len(order) == 0 || len(v) == 1 || len(order) == 1 && magnitude(v[order[0]]) < loneValue {
 		return // counts, or one number alone: nothing to tell them by
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(magnitude(v[b]), magnitude(v[a])) })
-	order = order[:min(len(order), bigValues)]
 	id := len(l.vectors)
 	l.vectors = append(l.vectors, vector{what, min(2, len(order))})
 	mask := ^uint64(0) >> (64 - ring)

@@ -165,10 +165,26 @@ func TestCountsAreNotFollowed(t *testing.T) {
 	if found := l.find([]byte("[1099511627776,7]"), everything); found != "" {
 		t.Errorf("found %s", found)
 	}
-	if found := l.find(append([]byte{0}, bytesOf(binary.LittleEndian, []int64{1 << 40})...), everything); found != "one" {
+	if found := l.find(wordsOf(1<<40), everything); found != "one" {
 		t.Errorf("found %q", found)
 	}
+	// One number of 23 bits is the size of something in any process: its neighbour must stand beside it.
+	l = newLeaks()
+	l.follow("variance", []int64{6723241, 374538}, 40)
+	l.follow("alone", []int64{7564123, 12}, 40)
+	for word, want := range map[string]string{
+		"6723241 374538":                  "variance",
+		string(wordsOf(6723241, 374538)):  "variance",
+		string(wordsOf(6723241, 3745380)): "",
+		string(wordsOf(7564123, 12)):      "",
+	} {
+		if found := l.find([]byte(word), everything); found != want {
+			t.Errorf("%q: found %q, want %q", word, found, want)
+		}
+	}
 }
+
+func wordsOf(v ...int64) []byte { return append([]byte{0}, bytesOf(binary.LittleEndian, v)...) }
 
 // FuzzFind: no bytes stop a search.
 func FuzzFind(f *testing.F) {
