@@ -57,6 +57,7 @@ var badInputs = []struct {
 	{"one site", "", "", "study validate study.toml --units 3000", []string{"sites", "at least 2"}},
 	{"no units", "", "", "study validate study.toml --units 0,10,10", []string{"units"}},
 	{"other sites", "delta = 1e-6", "delta = 1e-6\nsites = [\"a\", \"b\"]", plan, []string{"--units has 3 counts, the study names 2 sites"}},
+	{"no site's name", "delta = 1e-6", "delta = 1e-6\nsites = [\"a\", \"B\", \"c\"]", plan, []string{"study.toml: sites", `"B"`, "a-z"}},
 	{"absent", "", "", "study validate absent.toml", []string{"absent.toml"}},
 	{"alpha 0", "delta = 1e-6", "delta = 1e-6\nalpha = 0.0", plan, []string{"alpha"}},
 	{"alpha 1", "delta = 1e-6", "delta = 1e-6\nalpha = 1.0", plan, []string{"alpha"}},

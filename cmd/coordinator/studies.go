@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -60,6 +61,11 @@ func (c *validateCmd) plan(s *streams, text []byte) (*study.Plan, error) {
 	spec, err := study.ParseSpec(text)
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range spec.Sites {
+		if err := pki.ValidName(name); err != nil {
+			return nil, bad("%s: sites: %v", c.File, err)
+		}
 	}
 	if len(c.Units) > 0 {
 		return imagine(spec, c.Units)
