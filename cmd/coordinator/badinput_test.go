@@ -89,7 +89,7 @@ var badInputs = []struct {
 	{"deadline endless", "delta = 1e-6", "delta = 1e-6\n[deadlines]\nround = \"9000h\"", plan, []string{"deadlines"}},
 	{"tick longer than a round", "delta = 1e-6", "delta = 1e-6\n[deadlines]\nround = \"1s\"\ntick = \"1h\"", plan, []string{"deadlines"}},
 	{"site twice", "delta = 1e-6", "delta = 1e-6\nsites = [\"a\", \"a\", \"b\"]", plan, []string{"sites", "\"a\""}},
-	{"site's name", "delta = 1e-6", "delta = 1e-6\nsites = [\"a\\u001b\", \"b\", \"c\"]", plan, []string{"name: holds an unprintable"}},
+	{"site's name", "delta = 1e-6", "delta = 1e-6\nsites = [\"a\\u001b\", \"b\", \"c\"]", plan, []string{"study.toml: sites", `"a\x1b"`, "a-z"}},
 	{"pairs of units", "delta = 1e-6", "delta = 1e-6\ncenter = \"pairs\"\nunit = \"ward\"", plan, []string{"center"}},
 	{"unit among columns", "delta = 1e-6", "delta = 1e-6\nunit = \"age\"", plan, []string{"unit", "\"age\""}},
 	{"radius of paper without lambda", "delta = 1e-6", "delta = 1e-6\nradius = \"paper\"", plan, []string{"lambda"}},
