@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 )
 
 // bounded runs f and fails where it has taken more memory than limit: what a file says of its size
@@ -50,6 +51,14 @@ func reads(t *testing.T, name string, raw []byte, q Request) {
 	}
 }
 
+type otherKinds struct {
+	Who string   `parquet:"who,delta"`
+	A   int64    `parquet:"a,delta"`
+	B   *float64 `parquet:"b,optional,split"`
+	C   int32    `parquet:"c,delta"`
+	D   float32  `parquet:"d,split"`
+}
+
 // Whatever the file: a typed error, or rows.
 func FuzzParquet(f *testing.F) {
 	b, c, e := 2.5, float32(3), int64(4)
@@ -61,6 +70,14 @@ func FuzzParquet(f *testing.F) {
 		}
 		f.Add(raw, true, byte(0))
 		f.Add(raw, false, byte(3))
+	}
+	more := []otherKinds{{Who: "pine", A: 1, B: &b, C: 2, D: 3}, {Who: "pint", A: 2}, {Who: "pine", A: 3, B: &b}}
+	for i, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Lz4Raw, &parquet.Brotli} {
+		raw, err := os.ReadFile(writeParquet(f, more, parquet.Compression(codec), parquet.DataPageVersion(1+i%2)))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw, true, byte(0))
 	}
 	names := strings.Split("a b c d e f h j k g", " ")
 	f.Fuzz(func(t *testing.T, raw []byte, unit bool, first byte) {

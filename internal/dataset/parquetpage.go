@@ -397,6 +397,9 @@ func (p *pagesAhead) contents(h *format.PageHeader, body, size int64, packed, lo
 	// One byte more than can be right; LZ4 copies by some more.
 	p.scratch.plain = slices.Grow(p.scratch.plain[:0], limit+64)[:limit+64]
 	out, err := p.unpack(raw, p.scratch.plain, limit)
+	if err == errPage { // a codec that the library does not know either
+		return nil, 0, err
+	}
 	if err != nil || len(out) > limit {
 		return nil, 0, p.fault(pageUnpacks)
 	}

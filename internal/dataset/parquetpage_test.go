@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -396,4 +397,30 @@ func TestParquetTogether(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A file that lies about its rows is given no memory for them: as many columns as it has, of as
+// many rows as it has bytes, would be a square.
+func TestParquetReserve(t *testing.T) {
+	path, columns, _ := benchParquet(t, 10, 400, false)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := len(raw) - 8
+	from := end - int(binary.LittleEndian.Uint32(raw[end:]))
+	var m format.FileMetaData
+	if err := thrift.Unmarshal(&compact, raw[from:end], &m); err != nil {
+		t.Fatal(err)
+	}
+	m.NumRows = 1 << 40
+	footer := encodeThrift(t, &m)
+	raw = append(binary.LittleEndian.AppendUint32(append(raw[:from], footer...), uint32(len(footer))), "PAR1"...)
+	lie := writeAs(t, "x.parquet", raw)
+	bounded(t, 64<<20, func() {
+		r, err := Read(Source{Path: lie}, Request{Columns: columns, Missing: MissingError}, ReadOptions{})
+		if err != nil || r.Rows != 10 {
+			t.Error(err)
+		}
+	})
 }
