@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,6 +47,15 @@ func newLink(ctx context.Context, a *Agent) *link {
 		lanes: map[study.Digest][]request{}, waiting: make(chan struct{}, maxWaiting)}
 }
 
+// begin makes l the link and says hello on it. A proposal of the link before may still be worked on: either its study is on
+// record by now, and in the hello, or its decision finds l (drain). Either way the coordinator learns that the study is open here.
+func (a *Agent) begin(l *link, address string) {
+	h := a.hello()
+	a.setLink(l, address, nil)
+	a.tellStudies(&h)
+	l.enqueue(h, true) // the writer has not begun
+}
+
 // post queues an answer. After the link has ended it does nothing: whatever an
 // answer holds is asked for again on the next one.
 func (l *link) post(a answer) {
@@ -54,13 +64,22 @@ func (l *link) post(a answer) {
 		l.post(two.second)
 		return
 	}
+	l.enqueue(a, false)
+}
+
+// enqueue puts one message behind the others, or before them.
+func (l *link) enqueue(a answer, first bool) {
 	raw, err := encode(a)
 	if err != nil {
 		l.agent.log.Error("an answer does not encode", "kind", a.kind(), "error", err)
 		return
 	}
 	l.mu.Lock()
-	l.queue = append(l.queue, queued{raw, describe(a, len(raw))})
+	at := len(l.queue)
+	if first {
+		at = 0
+	}
+	l.queue = slices.Insert(l.queue, at, queued{raw, describe(a, len(raw))})
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -153,8 +172,13 @@ func (l *link) drain(id study.Digest) {
 		}
 		l.lanes[id] = waiting[1:]
 		l.lanesMu.Unlock()
-		if a := l.agent.handle(waiting[0]); a != nil {
-			l.post(a)
+		switch said := l.agent.handle(waiting[0]).(type) {
+		case nil:
+		case decision:
+			// On the link that there is by now: a study that ended meanwhile is not asked about again.
+			l.agent.post(said)
+		default:
+			l.post(said)
 		}
 		<-l.waiting
 	}
@@ -223,8 +247,7 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 		return false, seen.explain(err)
 	}
 	l := newLink(ctx, a)
-	l.post(a.hello())
-	a.setLink(l, address, nil)
+	a.begin(l, address)
 	ended := make(chan error, 2)
 	a.work.Go(func() {
 		// io.EOF says that the stream is over; why, its reader hears.

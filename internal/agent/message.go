@@ -96,6 +96,9 @@ type (
 	hello struct {
 		Software string
 		Datasets []offer
+		Open     []study.Digest // pending, or approved and not over here
+		AllOpen  bool           // Open holds all of them
+		Over     []study.Digest // on the ledger, and over here
 	}
 	offer struct {
 		Name  string

@@ -341,3 +341,18 @@ func TestStrangeStudy(t *testing.T) {
 		})
 	}
 }
+
+// TestStrangeResult: of a study that is over, its result is what shows that the ledger lost it.
+func TestStrangeResult(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	s, id := c.sites[0], c.plan.Digest
+	for range 2 {
+		if got := s.ask(tellFinal{id, 0, 0, final{}}); got != nil {
+			t.Errorf("answers %+v", got)
+		}
+		s.ask(tellEnded{id, study.CodeCompleted})
+	}
+	if log := s.log.String(); strings.Count(log, "recover --from") != 1 || !strings.Contains(log, id.String()) {
+		t.Errorf("want one line about a restored backup:\n%s", log)
+	}
+}

@@ -310,7 +310,7 @@ func TestLink(t *testing.T) {
 	for range 2 {
 		l := <-s.links
 		h := l.receive(t).GetHello()
-		if h.GetSoftware() != Software || len(h.GetDatasets()) != 2 || h.GetDatasets()[0].GetName() != "rows" || h.GetDatasets()[0].GetUnits() != 3 ||
+		if h.GetSoftware() != Software || !h.GetAllOpen() || len(h.GetDatasets()) != 2 || h.GetDatasets()[0].GetName() != "rows" || h.GetDatasets()[0].GetUnits() != 3 ||
 			h.GetDatasets()[1].GetName() != "people" || h.GetDatasets()[1].GetUnits() != 2 {
 			t.Errorf("hello %v, want data sets of 3 and of 2 units: another cannot be read", h)
 		}

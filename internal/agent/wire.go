@@ -134,7 +134,7 @@ func encode(a answer) ([]byte, error) {
 	m := &covey.SiteMessage{}
 	switch a := a.(type) {
 	case hello:
-		h := &covey.Hello{Software: a.Software}
+		h := &covey.Hello{Software: a.Software, Open: tags(a.Open), AllOpen: a.AllOpen, Over: tags(a.Over)}
 		for _, o := range a.Datasets {
 			h.Datasets = append(h.Datasets, &covey.Dataset{Name: o.Name, Units: uint64(o.Units)})
 		}
@@ -173,6 +173,17 @@ func encode(a answer) ([]byte, error) {
 		m.Body = &covey.SiteMessage_Refusal{Refusal: r}
 	}
 	return proto.Marshal(m)
+}
+
+// tagBytes is how much of a study's digest a hello names it by.
+const tagBytes = 16
+
+func tags(studies []study.Digest) []byte {
+	var out []byte
+	for _, id := range studies {
+		out = append(out, id[:tagBytes]...)
+	}
+	return out
 }
 
 func kindOf(k covey.Kind) study.Kind {

@@ -85,6 +85,7 @@ func (c *Coordinator) Lead(log Log) error {
 	for _, digest := range c.machine.order {
 		state := c.machine.studies[digest]
 		if state.Terminal() {
+			state.Step(round.Led{}) // of no link: whoever connects can be told the end
 			continue
 		}
 		s := c.session(digest, state)
@@ -207,6 +208,7 @@ func (c *Coordinator) fromSite(digest study.Digest, l *link, handle func(*sessio
 				l.changed = true
 				c.step(digest, state, e)
 			}
+			c.tellEnd(l, digest, state, i)
 			return nil
 		}
 	}
@@ -231,8 +233,9 @@ func (c *Coordinator) linked(l *link, units map[string]int) {
 	if !again {
 		c.log.Info("site connected", "site", l.site)
 		c.happened(Happening{Kind: HappenedConnected, Site: l.site})
-		c.each(l.site, func(i int) round.Event { return round.Connected{Site: i} })
+		c.greet(l)
 	}
+	l.known = known{}
 	c.notify()
 }
 
@@ -246,20 +249,24 @@ func (c *Coordinator) dropped(l *link) {
 	delete(c.links, l.site)
 	c.log.Info("site disconnected", "site", l.site)
 	c.happened(Happening{Kind: HappenedDisconnected, Site: l.site})
-	c.each(l.site, func(i int) round.Event { return round.Disconnected{Site: i} })
+	c.each(l.site, func(_ int, digest study.Digest, state *round.State, site int) {
+		if !state.Terminal() { // of one that is over no link is remembered
+			c.step(digest, state, round.Disconnected{Site: site})
+		}
+	})
 	c.notify()
 }
 
-// each gives an event to every study that a site is in.
-func (c *Coordinator) each(site string, event func(int) round.Event) {
+// each goes over the studies that a site is in: at is the place in the machine's order, site the roster index.
+func (c *Coordinator) each(name string, do func(at int, digest study.Digest, state *round.State, site int)) {
 	if !c.leading {
 		return
 	}
-	for _, digest := range c.machine.order {
+	for at, digest := range c.machine.order {
 		state := c.machine.studies[digest]
 		for i, m := range state.Plan().Proposal.Roster {
-			if m.Name == site {
-				c.step(digest, state, event(i))
+			if m.Name == name {
+				do(at, digest, state, i)
 			}
 		}
 	}
@@ -313,7 +320,7 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 }
 
 // over forgets what only a study under way needs, here and in the leader's part of its state: keys, shares and sums are
-// much, and studies are many. Every site with a link was told the end just now; one that comes later is told on connecting.
+// much, and studies are many. Every site with a link was told the end just now; one that comes later is told if it misses it (greet).
 func (c *Coordinator) over(state *round.State, s *session) {
 	*s = session{c: c, state: state, plan: s.plan, sites: s.sites, faults: s.faults}
 	state.Step(round.Led{}) // of no link: nothing follows

@@ -23,8 +23,12 @@ type link struct {
 
 	leaf     *x509.Certificate // that it showed; nil where no TLS is
 	software string            // as it calls itself
+	// untold are studies that were over before this link, and whose end it was not told, by place in the machine's order.
+	// Guarded by the machine's lock.
+	untold []bool
 
 	// Of the stream's reader.
+	known   known  // studies, as the hello says; empty once they are looked through
 	meter   *meter // nil where no TLS is
 	limit   int    // bytes of a message
 	studies int    // that limit is of

@@ -217,7 +217,11 @@ func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
 				units[d.GetName()] = int(d.GetUnits())
 			}
 		}
-		l.software = b.Hello.GetSoftware()
+		known, err := newKnown(b.Hello.GetOpen(), b.Hello.GetAllOpen(), b.Hello.GetOver())
+		if err != nil {
+			return err
+		}
+		l.software, l.known = b.Hello.GetSoftware(), known
 		c.linked(l, units)
 		return nil
 	}

@@ -210,7 +210,7 @@ func TestHeldSurvivorsAreAdopted(t *testing.T) {
 	}
 }
 
-// TestSharesUnknownToTheLogKeepTheSlot: R18. A log that was put back to before the opening leads
+// TestSharesUnknownToTheLogKeepTheSlot: O9. A log that was put back to before the opening leads
 // to sites that sent shares in the slot: with one of U away it waits, where a leader of an honest log gives
 // the slot up.
 func TestSharesUnknownToTheLogKeepTheSlot(t *testing.T) {

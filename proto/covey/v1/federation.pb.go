@@ -1261,11 +1261,15 @@ func (*CoordinatorMessage_Confirmed) isCoordinatorMessage_Body() {}
 
 func (*CoordinatorMessage_Reveal) isCoordinatorMessage_Body() {}
 
-// Hello opens a link: what this site offers.
+// Hello opens a link: what this site offers, and which studies it knows, each by the
+// first 16 bytes of its digest. Of those that are over here nobody needs to be told again.
 type Hello struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Software      string                 `protobuf:"bytes,1,opt,name=software,proto3" json:"software,omitempty"`
 	Datasets      []*Dataset             `protobuf:"bytes,2,rep,name=datasets,proto3" json:"datasets,omitempty"`
+	Open          []byte                 `protobuf:"bytes,3,opt,name=open,proto3" json:"open,omitempty"`                       // pending, or approved and not over here
+	AllOpen       bool                   `protobuf:"varint,4,opt,name=all_open,json=allOpen,proto3" json:"all_open,omitempty"` // there are no others that are open here
+	Over          []byte                 `protobuf:"bytes,5,opt,name=over,proto3" json:"over,omitempty"`                       // on the ledger and over here
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1310,6 +1314,27 @@ func (x *Hello) GetSoftware() string {
 func (x *Hello) GetDatasets() []*Dataset {
 	if x != nil {
 		return x.Datasets
+	}
+	return nil
+}
+
+func (x *Hello) GetOpen() []byte {
+	if x != nil {
+		return x.Open
+	}
+	return nil
+}
+
+func (x *Hello) GetAllOpen() bool {
+	if x != nil {
+		return x.AllOpen
+	}
+	return false
+}
+
+func (x *Hello) GetOver() []byte {
+	if x != nil {
+		return x.Over
 	}
 	return nil
 }
@@ -2834,10 +2859,13 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tconfirmed\x18\n" +
 	" \x01(\v2\x13.covey.v1.ConfirmedH\x00R\tconfirmed\x12*\n" +
 	"\x06reveal\x18\v \x01(\v2\x10.covey.v1.RevealH\x00R\x06revealB\x06\n" +
-	"\x04body\"R\n" +
+	"\x04body\"\x95\x01\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bsoftware\x18\x01 \x01(\tR\bsoftware\x12-\n" +
-	"\bdatasets\x18\x02 \x03(\v2\x11.covey.v1.DatasetR\bdatasets\"3\n" +
+	"\bdatasets\x18\x02 \x03(\v2\x11.covey.v1.DatasetR\bdatasets\x12\x12\n" +
+	"\x04open\x18\x03 \x01(\fR\x04open\x12\x19\n" +
+	"\ball_open\x18\x04 \x01(\bR\aallOpen\x12\x12\n" +
+	"\x04over\x18\x05 \x01(\fR\x04over\"3\n" +
 	"\aDataset\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05units\x18\x02 \x01(\x04R\x05units\"\x1e\n" +

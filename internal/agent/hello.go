@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// maxHello bounds a hello, in bytes: a coordinator takes no message of over 64 KiB from a site in no study.
+const maxHello = 60 << 10
+
+// hello says what this site offers: the names of its data sets and their sizes,
+// public under replacement adjacency. One that cannot be read is not offered.
+func (a *Agent) hello() hello {
+	h := hello{Software: Software}
+	for _, d := range a.config.Datasets {
+		units, err := a.count(d)
+		if err != nil {
+			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
+			continue
+		}
+		h.Datasets = append(h.Datasets, offer{d.Name, units})
+	}
+	return h
+}
+
+// tellStudies puts into a hello which studies are open here and which are over, the newest first, as many as fit: the
+// coordinator tells the end of a study to the sites that have it open, that do not know it, or that had no place to say.
+// Of a ledger that fails nothing is said.
+func (a *Agent) tellStudies(h *hello) {
+	open, err := a.pending.list()
+	if err != nil {
+		a.log.Error("the proposals that wait cannot be listed", "error", err)
+		return
+	}
+	var over []study.Digest
+	for _, e := range a.ledger.Studies() {
+		switch e.State {
+		case ledger.Approved:
+			open = append(open, e.Study)
+		case ledger.Finished, ledger.Rejected:
+			over = append(over, e.Study)
+		}
+	}
+	if a.ledger.Err() != nil {
+		return
+	}
+	room := maxHello
+	for _, d := range h.Datasets {
+		room -= len(d.Name) + 20 // its tags, lengths and number
+	}
+	room = max(0, room/tagBytes)
+	h.AllOpen = len(open) <= room
+	h.Open = open[:min(room, len(open))]
+	h.Over = over[:min(room-len(h.Open), len(over))]
+}

@@ -1,0 +1,234 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// says gives what a hello would say of studies now.
+func (s *testSite) says() (h hello) {
+	s.agent.work.Wait()
+	s.agent.tellStudies(&h)
+	return h
+}
+
+// TestHelloNamesStudies: AG-26. A study is open from the moment it is kept or approved until its end is on record,
+// whatever crashes come between.
+func TestHelloNamesStudies(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s, id := c.sites[0], c.plan.Digest
+	check := func(when string, open, over int) {
+		t.Helper()
+		for range 2 { // the second time after a crash
+			h := s.says()
+			if !h.AllOpen || len(h.Open) != open || len(h.Over) != over || open+over == 1 && append(h.Open, h.Over...)[0] != id {
+				t.Errorf("%s: open %v (all: %v), over %v; want %d and %d", when, h.Open, h.AllOpen, h.Over, open, over)
+			}
+			s.restart()
+		}
+	}
+	check("before anything", 0, 0)
+	want[decision](s, askDecision{c.body})
+	check("pending", 1, 0)
+	s.ask(tellEnded{id, study.CodeAborted})
+	check("ended before it was approved", 0, 0)
+	for _, each := range c.sites {
+		want[decision](each, askDecision{c.body})
+		if err := each.agent.Approve(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("approved", 1, 0)
+	c.prepare(0)
+	c.confirm()
+	check("confirmed", 1, 0)
+	course := c.plan.Start()
+	var earlier []study.Release
+	for i := range c.plan.Queries {
+		ask, err := c.plan.NewAsk(course, i, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := askUpload{id, ask}
+		for _, each := range c.sites {
+			each.ask(tellConfirmed{id, 0, c.signed})
+		}
+		sum := c.open(q, c.everyone())
+		release, err := c.plan.NewRelease(ask, c.everyone(), sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("before its result", 1, 0)
+		c.tell(c.release(q, c.everyone(), sum))
+		if course, err = c.plan.Next(course, release, earlier); err != nil {
+			t.Fatal(err)
+		}
+		earlier = append(earlier, release)
+	}
+	check("with the last result, without its end", 1, 0)
+	s.ask(tellEnded{id, study.CodeCompleted})
+	check("completed", 0, 1)
+
+	s = c.sites[1]
+	if err := s.agent.Reject(id); err != nil {
+		t.Fatal(err)
+	}
+	check("left", 0, 1)
+}
+
+// TestHelloNamesRejected: what the operator rejected is over, and is on record.
+func TestHelloNamesRejected(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s := c.sites[0]
+	want[decision](s, askDecision{c.body})
+	if err := s.agent.Reject(c.plan.Digest); err != nil {
+		t.Fatal(err)
+	}
+	if h := s.says(); !h.AllOpen || len(h.Open) != 0 || !slices.Equal(h.Over, []study.Digest{c.plan.Digest}) {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestHelloIsBounded: a hello that would not fit says so, and is short enough for a coordinator.
+func TestHelloIsBounded(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	s := c.sites[0]
+	want[decision](s, askDecision{c.body})
+	full := hello{Software: Software}
+	for range 200 {
+		full.Datasets = append(full.Datasets, offer{strings.Repeat("d", 300), 1 << 40})
+	}
+	s.agent.tellStudies(&full)
+	if full.AllOpen || len(full.Open)+len(full.Over) != 0 {
+		t.Errorf("no place, and it says %v, %v, all: %v", full.Open, full.Over, full.AllOpen)
+	}
+	for _, kept := range []int{0, 100} {
+		h := hello{Software: Software, Datasets: full.Datasets[:kept]}
+		room := (maxHello - kept*320) / tagBytes
+		h.Open, h.Over = make([]study.Digest, room/2), make([]study.Digest, room-room/2)
+		if raw, err := encode(h); err != nil || len(raw) > 62<<10 {
+			t.Errorf("%d data sets: %d bytes (%v)", kept, len(raw), err)
+		}
+	}
+}
+
+// TestHelloOnTheWire: the form that internal/coordinator reads.
+func TestHelloOnTheWire(t *testing.T) {
+	raw, err := encode(hello{Software: "x", Open: []study.Digest{{1}, {2}}, AllOpen: true, Over: []study.Digest{{3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m covey.SiteMessage
+	if err := proto.Unmarshal(raw, &m); err != nil {
+		t.Fatal(err)
+	}
+	h := m.GetHello()
+	if open := h.GetOpen(); len(open) != 32 || open[0] != 1 || open[16] != 2 || len(h.GetOver()) != 16 || h.GetOver()[0] != 3 || !h.GetAllOpen() {
+		t.Errorf("%v", h)
+	}
+}
+
+// TestDecisionFindsTheNextLink: AG-27. A proposal is worked on while its link ends; the next one's hello does not know the
+// study yet. The decision leaves on that link: the study may have ended meanwhile, and nobody would ask again.
+func TestDecisionFindsTheNextLink(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	s := c.sites[0]
+	reached, goOn := make(chan struct{}), make(chan struct{})
+	s.agent.now = func() time.Time { // of the approval, before it is on record
+		close(reached)
+		<-goOn
+		return testNow
+	}
+	begin := func() (*link, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := newLink(ctx, s.agent)
+		s.agent.begin(l, "somewhere")
+		return l, cancel
+	}
+	kinds := func(l *link) (out []string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, m := range l.queue {
+			out = append(out, m.sent.Kind)
+		}
+		return out
+	}
+	first, end := begin()
+	first.waiting <- struct{}{} // as read does
+	first.dispatch(askDecision{c.body})
+	<-reached
+	end()
+	second, end := begin()
+	defer end()
+	close(goOn)
+	s.agent.work.Wait()
+	if got := kinds(second); !slices.Equal(got, []string{"hello", "decision"}) {
+		t.Errorf("the second link says %v", got)
+	}
+	if got := kinds(first); !slices.Equal(got, []string{"hello"}) {
+		t.Errorf("the first link says %v", got)
+	}
+	// The link is there to be found before it is looked up what is open.
+	var found *link
+	s.agent.log = slog.New(slog.NewTextHandler(writer(func(line []byte) {
+		if strings.Contains(string(line), "cannot be listed") {
+			s.agent.mu.Lock()
+			found = s.agent.link
+			s.agent.mu.Unlock()
+		}
+	}), nil))
+	if err := os.RemoveAll(filepath.Join(s.dir, "pending")); err != nil {
+		t.Fatal(err)
+	}
+	fourth, end := begin()
+	defer end()
+	if found != fourth {
+		t.Errorf("%p was the link, want %p", found, fourth)
+	}
+	// What is posted while a link begins stays behind its hello.
+	third := newLink(t.Context(), s.agent)
+	third.post(decision{Study: c.plan.Digest, Verdict: VerdictPending})
+	s.agent.begin(third, "somewhere")
+	if got := kinds(third); !slices.Equal(got, []string{"hello", "decision"}) {
+		t.Errorf("the third link says %v", got)
+	}
+}
+
+type writer func([]byte)
+
+func (w writer) Write(line []byte) (int, error) { w(line); return len(line), nil }
+
+// TestFailedStoreSaysNothing: a site that cannot look up what it knows does not say that it knows nothing.
+func TestFailedStoreSaysNothing(t *testing.T) {
+	for _, lost := range []string{"ledger", "pending"} {
+		c := newStandIn(t, 3, autoPolicy, nil)
+		s := c.sites[0]
+		want[decision](s, askDecision{c.body})
+		if h := s.says(); !h.AllOpen || len(h.Open) != 1 {
+			t.Fatalf("%+v", h)
+		}
+		var err error
+		if lost == "ledger" {
+			err = s.agent.Close()
+		} else {
+			err = os.RemoveAll(filepath.Join(s.dir, lost))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h := s.says(); h.AllOpen || len(h.Open)+len(h.Over) > 0 {
+			t.Errorf("without %s: %+v", lost, h)
+		}
+	}
+}

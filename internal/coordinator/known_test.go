@@ -1,0 +1,232 @@
+package coordinator
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/round"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// longLived gives a federation in which, beside the first study, so many others completed, and one was aborted before it
+// began: it is the last.
+func longLived(t *testing.T, completed int) (*federation, []study.Digest) {
+	t.Helper()
+	f := newFederation(t, 5, nil)
+	if v := f.finish(); v.Status != round.StatusCompleted {
+		t.Fatalf("%+v", v)
+	}
+	raw, err := f.c.machine.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s snapshot
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	p := f.plan.Proposal
+	for k := range completed {
+		d := s.Studies[0]
+		if d.Body, err = study.Propose(p.Spec, p.Roster, ed25519.PublicKey(p.Coordinator), [32]byte{1, byte(k), byte(k >> 8)}); err != nil {
+			t.Fatal(err)
+		}
+		s.Studies = append(s.Studies, d)
+	}
+	if raw, err = json.Marshal(s); err != nil {
+		t.Fatal(err)
+	}
+	m := NewMachine()
+	if err := m.Restore(raw); err != nil {
+		t.Fatal(err)
+	}
+	f.restart(m, nil)
+	aborted, err := f.c.Create(p.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.c.Abort(aborted.Digest); err != nil {
+		t.Fatal(err)
+	}
+	return f, m.order
+}
+
+// hello opens a link of the last site, as an agent does, and gives what it is sent.
+func (f *federation) hello(h *covey.Hello) (l *link, messages, bytes int) {
+	f.t.Helper()
+	s := f.sites[4]
+	s.link = newLink(s.name)
+	h.Datasets = []*covey.Dataset{{Name: "rows", Units: 1004}}
+	if err := f.c.receive(s.link, &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err != nil {
+		f.t.Fatal(err)
+	}
+	messages, bytes = f.sentOn(s.link)
+	return s.link, messages, bytes
+}
+
+func (f *federation) sentOn(l *link) (messages, bytes int) {
+	synctest.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range l.queue {
+		messages, bytes = messages+1, bytes+len(m.raw)
+	}
+	l.queue = nil
+	return messages, bytes
+}
+
+func named(studies ...study.Digest) (out []byte) {
+	for _, d := range studies {
+		out = append(out, d[:tagBytes]...)
+	}
+	return out
+}
+
+// TestEndsAreToldOnce: R18. What a site is told on a new link does not grow with the studies that are over, and
+// whoever misses an end hears of it, from the next leader too.
+func TestEndsAreToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, completed := range []int{3, 199} { // and the first
+			f, all := longLived(t, completed)
+			over, last, aborted := all[:len(all)-1], all[completed], all[completed+1]
+			for leader := range 2 {
+				for _, c := range []struct {
+					name string
+					said *covey.Hello
+					want int // messages: result and end of each completed study, the end of the aborted one
+				}{
+					{"an agent of before", &covey.Hello{}, 2*len(over) + 1},
+					{"all over", &covey.Hello{AllOpen: true, Over: named(all...)}, 0},
+					{"all over, but it knows nothing of what came to nothing", &covey.Hello{AllOpen: true, Over: named(over...)}, 0},
+					{"one is open", &covey.Hello{AllOpen: true, Open: named(last), Over: named(append(over[:completed:completed], aborted)...)}, 2},
+					{"a proposal is open", &covey.Hello{AllOpen: true, Open: named(aborted), Over: named(over...)}, 1},
+					{"open and over", &covey.Hello{AllOpen: true, Open: named(last), Over: named(all...)}, 2},
+					{"no place to name all that are open", &covey.Hello{Over: named(over...)}, 1},
+					{"no place to name the first that are over", &covey.Hello{AllOpen: true, Over: named(over[2:]...)}, 4},
+					// AG-20: its ledger is of before the approval.
+					{"a ledger without the last", &covey.Hello{AllOpen: true, Over: named(over[:completed]...)}, 2},
+					{"an empty ledger", &covey.Hello{AllOpen: true}, 2 * len(over)},
+				} {
+					_, messages, bytes := f.hello(c.said)
+					if messages != c.want {
+						t.Errorf("%d studies are over; %s: %d messages, want %d", len(all), c.name, messages, c.want)
+					}
+					if leader == 0 && slices.Contains([]string{"an agent of before", "all over"}, c.name) {
+						t.Logf("figure: %d studies are over; %s: a hello of %d bytes, then %d messages of %d bytes", len(all), c.name, proto.Size(c.said), messages, bytes)
+					}
+				}
+				f.crashed(t)
+			}
+			f.c.Close()
+		}
+	})
+}
+
+// TestWhoSpeaksOfAnEndedStudyIsToldSo: R19. A site whose hello did not know a study, and who has it open
+// all the same, hears its end, once a link.
+func TestWhoSpeaksOfAnEndedStudyIsToldSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, all := longLived(t, 1)
+		defer func() { f.c.Close() }()
+		aborted := all[len(all)-1]
+		l, messages, _ := f.hello(&covey.Hello{AllOpen: true, Over: named(all[:2]...)})
+		if messages != 0 {
+			t.Fatalf("%d messages", messages)
+		}
+		for _, want := range []int{1, 0} {
+			if err := f.c.receive(l, &covey.SiteMessage{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
+				Study: aborted[:], Verdict: covey.Verdict_VERDICT_PENDING}}}); err != nil {
+				t.Fatal(err)
+			}
+			if messages, _ = f.sentOn(l); messages != want {
+				t.Errorf("%d messages, want %d", messages, want)
+			}
+		}
+		// A second hello on a link says nothing new of studies.
+		if err := f.c.receive(l, &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{
+			Datasets: []*covey.Dataset{{Name: "rows", Units: 1004}}}}}); err != nil {
+			t.Fatal(err)
+		}
+		if messages, _ = f.sentOn(l); messages != 0 {
+			t.Errorf("%d messages on a second hello", messages)
+		}
+		// What ends while a site is linked it is told as it ends, and by a late word of its own not again.
+		plan, err := f.c.Create(f.plan.Proposal.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// One that is under way is asked about whatever a site says: the log may be a restored one.
+		for _, said := range []*covey.Hello{{AllOpen: true}, {AllOpen: true, Over: named(plan.Digest)}} {
+			if l, messages, _ = f.hello(said); messages != 4+1 {
+				t.Errorf("%d messages, want the proposal, and the results and ends of two that are not known", messages)
+			}
+		}
+		if plan, err = f.c.Create(f.plan.Proposal.Spec); err != nil { // after the hello
+			t.Fatal(err)
+		}
+		f.sentOn(l)
+		if err := f.c.Abort(plan.Digest); err != nil {
+			t.Fatal(err)
+		}
+		if messages, _ = f.sentOn(l); messages != 1 {
+			t.Errorf("%d messages as a study ends", messages)
+		}
+		if err := f.c.receive(l, &covey.SiteMessage{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
+			Study: plan.Digest[:], Verdict: covey.Verdict_VERDICT_PENDING}}}); err != nil {
+			t.Fatal(err)
+		}
+		if messages, _ = f.sentOn(l); messages != 0 {
+			t.Errorf("%d messages more", messages)
+		}
+	})
+}
+
+// TestNextLeaderTellsTheEnd: a site that missed the end is told by the next leader, on the first link that this one has.
+func TestNextLeaderTellsTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, all := longLived(t, 1)
+		defer func() { f.c.Close() }()
+		for _, s := range f.sites {
+			s.down = true
+		}
+		f.crashed(t)
+		if _, messages, _ := f.hello(&covey.Hello{AllOpen: true, Open: named(all[0]), Over: named(all[1:]...)}); messages != 2 {
+			t.Errorf("%d messages, want the last result and the end", messages)
+		}
+	})
+}
+
+// crashed replaces the leader by one that begins with a snapshot.
+func (f *federation) crashed(t *testing.T) {
+	t.Helper()
+	raw, err := f.c.machine.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := NewMachine()
+	if err := next.Restore(raw); err != nil {
+		t.Fatal(err)
+	}
+	f.restart(next, nil)
+}
+
+// TestHelloThatDoesNotRead: studies that are not whole names, or too many, end the link and change nothing.
+func TestHelloThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		before := f.c.links["site-2"]
+		for _, raw := range [][]byte{make([]byte, tagBytes-1), make([]byte, tagBytes+1), make([]byte, baseMessage+tagBytes)} {
+			for _, h := range []*covey.Hello{{Open: raw}, {Over: raw}} {
+				if err := f.c.receive(newLink("site-2"), &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err == nil || f.c.links["site-2"] != before {
+					t.Errorf("%d bytes: %v", len(raw), err)
+				}
+			}
+		}
+	})
+}
