@@ -43,6 +43,7 @@ const (
 type pageScratch struct {
 	left                int64 // that pages may take
 	head, packed, plain []byte
+	headAt              int64 // where head is in the file
 	lengths             [2][]int32
 	gzip                *gzip.Reader
 }
@@ -143,6 +144,7 @@ func (p *pagesAhead) header() (*format.PageHeader, int, error) {
 		if err != nil {
 			return nil, 0, err
 		}
+		p.scratch.headAt = p.at
 		n, err := skim(raw)
 		if err == io.ErrUnexpectedEOF && size < min(maxHeaderBytes, p.end-p.at) {
 			continue
@@ -156,6 +158,14 @@ func (p *pagesAhead) header() (*format.PageHeader, int, error) {
 		}
 		return h, n, nil
 	}
+}
+
+// front reads n bytes of a page, which has them: where they are few the header's read has brought them.
+func (p *pagesAhead) front(at, n int64) ([]byte, error) {
+	if s := p.scratch; at+n <= s.headAt+int64(len(s.head)) {
+		return s.head[at-s.headAt:][:n], nil
+	}
+	return p.read(&p.scratch.packed, at, n)
 }
 
 // read reads n bytes of the file, which has them, into a buffer that it may replace.
@@ -235,7 +245,7 @@ func (p *pagesAhead) data(h *format.PageHeader, body int64) error {
 	values := int(d.NumValues)
 	own := d.Encoding == format.Plain || d.Encoding == format.ByteStreamSplit // nothing to look at
 	if p.codec == format.Uncompressed && p.optional && own {
-		return p.front(d, body, int64(h.CompressedPageSize))
+		return p.onlyLevels(d, body, int64(h.CompressedPageSize))
 	}
 	data, size, err := p.contents(h, body, int64(h.CompressedPageSize), true, p.optional || !own)
 	if err != nil {
@@ -257,10 +267,10 @@ func (p *pagesAhead) data(h *format.PageHeader, body int64) error {
 	return p.values(d.Encoding, data, size, values)
 }
 
-// front checks the levels of a page that is not packed and has nothing else to look at.
-func (p *pagesAhead) front(d *format.DataPageHeader, body, size int64) error {
+// onlyLevels checks the levels of a page that is not packed and has nothing else to look at.
+func (p *pagesAhead) onlyLevels(d *format.DataPageHeader, body, size int64) error {
 	values := int(d.NumValues)
-	data, err := p.read(&p.scratch.packed, body, min(size, 4+int64(values)/8+64))
+	data, err := p.front(body, min(size, 4))
 	if err != nil || len(data) < 4 {
 		return errPage
 	}
@@ -269,7 +279,7 @@ func (p *pagesAhead) front(d *format.DataPageHeader, body, size int64) error {
 		return errPage
 	}
 	if n > int64(len(data)-4) {
-		if data, err = p.read(&p.scratch.packed, body, 4+n); err != nil {
+		if data, err = p.front(body, 4+n); err != nil {
 			return err
 		}
 	}
@@ -289,7 +299,7 @@ func (p *pagesAhead) data2(h *format.PageHeader, body int64) error {
 	p.rows -= int64(d.NumValues)
 	values := int(d.NumValues)
 	if p.optional {
-		levels, err := p.read(&p.scratch.packed, body+repetitions, definitions)
+		levels, err := p.front(body+repetitions, definitions)
 		if err != nil {
 			return err
 		}
@@ -375,7 +385,7 @@ func (p *pagesAhead) contents(h *format.PageHeader, body, size int64, packed, lo
 	}
 	limit := int(h.UncompressedPageSize)
 	if p.codec == format.Snappy {
-		raw, err := p.read(&p.scratch.packed, body, min(size, binary.MaxVarintLen64))
+		raw, err := p.front(body, min(size, binary.MaxVarintLen64))
 		if err != nil {
 			return nil, 0, err
 		}

@@ -268,6 +268,12 @@ func TestParquetClaims(t *testing.T) {
 		"long fixed texts": {parquet.Encoded(parquet.Leaf(parquet.FixedLenByteArrayType(8)), &parquet.ByteStreamSplit), func(i int) parquet.Value { return parquet.FixedLenByteArrayValue([]byte("abcdefgh")) }, first, func(b *broken) {
 			b.meta.Schema[1].TypeLength.V = 1 << 26
 		}, true, badParquetWords},
+		"many fixed texts": {parquet.Optional(parquet.Encoded(parquet.Leaf(parquet.FixedLenByteArrayType(8)), &parquet.ByteStreamSplit)), func(i int) parquet.Value { return parquet.FixedLenByteArrayValue([]byte("abcdefgh")) }, first, func(b *broken) {
+			b.meta.Schema[1].TypeLength.V = math.MaxInt16
+			b.rows(1 << 14)
+			b.last().head.DataPageHeader.V.NumValues = 1 << 14
+			b.last().set(lengths(run(1<<14, 1)), make([]byte, 320))
+		}, true, is + pageTooMuch},
 		"pages that row groups share": {double, aDouble, as(first, &parquet.Zstd), func(b *broken) {
 			b.last().pack(t, &parquet.Zstd, 8<<20, make([]byte, 8<<20))
 			b.last().head.DataPageHeader.V.NumValues = 1 << 20
