@@ -8,21 +8,6 @@ import (
 // maxHello bounds a hello, in bytes: a coordinator takes no message of over 64 KiB from a site in no study.
 const maxHello = 60 << 10
 
-// hello says what this site offers: the names of its data sets and their sizes,
-// public under replacement adjacency. One that cannot be read is not offered.
-func (a *Agent) hello() hello {
-	h := hello{Software: Software}
-	for _, d := range a.config.Datasets {
-		units, err := a.count(d)
-		if err != nil {
-			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
-			continue
-		}
-		h.Datasets = append(h.Datasets, offer{d.Name, units})
-	}
-	return h
-}
-
 // tellStudies puts into a hello which studies are open here and which are over, the newest first, as many as fit: the
 // coordinator tells the end of a study to the sites that have it open, that do not know it, or that had no place to say.
 // Of a ledger that fails nothing is said.

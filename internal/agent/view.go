@@ -293,6 +293,21 @@ type counted struct {
 // askAgain is for how long a query's count stands: links may come and go.
 const askAgain = time.Minute
 
+// hello says what this site offers: the names of its data sets and their sizes,
+// public under replacement adjacency. One that cannot be read is not offered.
+func (a *Agent) hello() hello {
+	h := hello{Software: Software}
+	for _, d := range a.config.Datasets {
+		units, err := a.count(d)
+		if err != nil {
+			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
+			continue
+		}
+		h.Datasets = append(h.Datasets, offer{d.Name, units})
+	}
+	return h
+}
+
 // source is what units are counted of: a file or a query, and the column that says which
 // rows are one unit.
 type source struct{ path, unit string }
