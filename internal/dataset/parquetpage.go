@@ -196,15 +196,18 @@ func (p *pagesAhead) each(e format.Encoding) int {
 	return pageValue
 }
 
+// plainDictionary is what writers of before said for a dictionary (PLAIN) and for indexes into it (RLE_DICTIONARY).
+const plainDictionary format.Encoding = 2
+
 func indexes(e format.Encoding) bool {
-	return e == format.PlainDictionary || e == format.RLEDictionary
+	return e == plainDictionary || e == format.RLEDictionary
 }
 
 // entries checks a dictionary. The library would decode one in any encoding, though there is
 // only one.
 func (p *pagesAhead) entries(h *format.PageHeader, body int64) error {
 	d := &h.DictionaryPageHeader.V
-	if d.Encoding != format.Plain && d.Encoding != format.PlainDictionary {
+	if d.Encoding != format.Plain && d.Encoding != plainDictionary {
 		return errPage
 	}
 	if err := p.counted(d.NumValues, math.MaxInt32, p.each(format.Plain)); err != nil {

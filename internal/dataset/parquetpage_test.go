@@ -174,7 +174,6 @@ func (b *broken) rows(n int64) {
 var (
 	double  = parquet.Encoded(parquet.Leaf(parquet.DoubleType), &parquet.Plain)
 	indexed = parquet.Encoded(parquet.Leaf(parquet.DoubleType), &parquet.RLEDictionary)
-	text    = parquet.Encoded(parquet.String(), &parquet.Plain)
 	aDouble = func(i int) parquet.Value { return parquet.DoubleValue(float64(i)) }
 	aText   = func(i int) parquet.Value { return parquet.ByteArrayValue([]byte{'a' + byte(i%20)}) }
 	second  = []parquet.WriterOption{parquet.DataPageVersion(2)}
