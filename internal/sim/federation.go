@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -388,6 +389,13 @@ type tail struct {
 }
 
 const tailLines = 2000
+
+// kept gives the lines. A connection's goroutine of raft may log after its process has ended.
+func (t *tail) kept() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.lines)
+}
 
 func (t *tail) Write(line []byte) (int, error) {
 	t.f.checker.Line(t.owner, line)

@@ -128,7 +128,7 @@ func (r Run) Do() (*Outcome, error) {
 	out.Report, out.Violations, out.Kills, out.Leaders, out.Trace = report, f.faults, f.kills, f.leaders, f.trace
 	out.Logs = map[string][]string{}
 	for name, t := range f.logs {
-		out.Logs[name] = t.lines
+		out.Logs[name] = t.kept()
 	}
 	return out, nil
 }
