@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/study"
 )
@@ -33,7 +34,7 @@ func (a *Agent) tellStudies(h *hello) {
 	for _, d := range h.Datasets {
 		room -= len(d.Name) + 20 // its tags, lengths and number
 	}
-	room = max(0, room/tagBytes)
+	room = max(0, room/frame.TagBytes)
 	h.AllOpen = len(open) <= room
 	h.Open = open[:min(room, len(open))]
 	h.Over = over[:min(room-len(h.Open), len(over))]

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/frame"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -115,7 +116,7 @@ func TestHelloIsBounded(t *testing.T) {
 	}
 	for _, kept := range []int{0, 100} {
 		h := hello{Software: Software, Datasets: full.Datasets[:kept]}
-		room := (maxHello - kept*320) / tagBytes
+		room := (maxHello - kept*320) / frame.TagBytes
 		h.Open, h.Over = make([]study.Digest, room/2), make([]study.Digest, room-room/2)
 		if raw, err := encode(h); err != nil || len(raw) > 62<<10 {
 			t.Errorf("%d data sets: %d bytes (%v)", kept, len(raw), err)

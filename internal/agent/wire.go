@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/frame"
 	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/study"
@@ -175,13 +176,10 @@ func encode(a answer) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// tagBytes is how much of a study's digest a hello names it by.
-const tagBytes = 16
-
 func tags(studies []study.Digest) []byte {
 	var out []byte
 	for _, id := range studies {
-		out = append(out, id[:tagBytes]...)
+		out = append(out, id[:frame.TagBytes]...)
 	}
 	return out
 }

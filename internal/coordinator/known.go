@@ -4,14 +4,13 @@ import (
 	"errors"
 	"slices"
 
+	"covey/internal/frame"
 	"covey/internal/round"
 	"covey/internal/study"
 )
 
-// tagBytes is how much of a study's digest a hello names it by.
-const tagBytes = 16
-
-type tag [tagBytes]byte
+// tag names a study in a hello.
+type tag [frame.TagBytes]byte
 
 // known is which studies a site's ledger holds, as its hello says. The zero value is of an agent of before that was said.
 type known struct {
@@ -30,11 +29,11 @@ func newKnown(open []byte, all bool, over []byte) (k known, err error) {
 }
 
 func tags(raw []byte) (map[tag]bool, error) {
-	if len(raw)%tagBytes != 0 || len(raw) > baseMessage {
+	if len(raw)%frame.TagBytes != 0 || len(raw) > baseMessage {
 		return nil, errKnown
 	}
-	out := make(map[tag]bool, len(raw)/tagBytes)
-	for t := range slices.Chunk(raw, tagBytes) {
+	out := make(map[tag]bool, len(raw)/frame.TagBytes)
+	for t := range slices.Chunk(raw, frame.TagBytes) {
 		out[tag(t)] = true
 	}
 	return out, nil
@@ -42,7 +41,7 @@ func tags(raw []byte) (map[tag]bool, error) {
 
 // misses says whether a site has to hear of a study that is over.
 func (k known) misses(digest study.Digest, state *round.State) bool {
-	t := tag(digest[:tagBytes])
+	t := tag(digest[:frame.TagBytes])
 	switch {
 	case k.open[t]:
 		return true

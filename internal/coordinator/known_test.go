@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/frame"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -82,7 +83,7 @@ func (f *federation) sentOn(l *link) (messages, bytes int) {
 
 func named(studies ...study.Digest) (out []byte) {
 	for _, d := range studies {
-		out = append(out, d[:tagBytes]...)
+		out = append(out, d[:frame.TagBytes]...)
 	}
 	return out
 }
@@ -221,7 +222,7 @@ func TestHelloThatDoesNotRead(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
 		before := f.c.links["site-2"]
-		for _, raw := range [][]byte{make([]byte, tagBytes-1), make([]byte, tagBytes+1), make([]byte, baseMessage+tagBytes)} {
+		for _, raw := range [][]byte{make([]byte, frame.TagBytes-1), make([]byte, frame.TagBytes+1), make([]byte, baseMessage+frame.TagBytes)} {
 			for _, h := range []*covey.Hello{{Open: raw}, {Over: raw}} {
 				if err := f.c.receive(newLink("site-2"), &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err == nil || f.c.links["site-2"] != before {
 					t.Errorf("%d bytes: %v", len(raw), err)

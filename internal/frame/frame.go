@@ -1,6 +1,6 @@
 // Package frame is what both ends of a link agree on: how a message is cut into
-// pieces that gRPC lets through (it refuses over 4 MiB), and how often a link is
-// pinged (design section 9).
+// pieces that gRPC lets through (it refuses over 4 MiB), how often a link is
+// pinged, and how short a hello names a study (design section 9).
 package frame
 
 import (
@@ -14,6 +14,9 @@ const (
 	Size       = 31 << 10  // bytes in a frame that is sent: with its head within 32 KiB, the size of the buffers that gRPC keeps
 	Max        = 1 << 20   // bytes in a frame, at most
 	MaxMessage = 512 << 20 // bytes in a message; a peer that sends more is cut off
+
+	// TagBytes is how much of a study's digest a hello names it by (docs/protocol.md, AG-26).
+	TagBytes = 16
 
 	// The agent pings at KeepaliveTime, with or without a stream, and gives a
 	// silent coordinator KeepaliveTimeout; the coordinator allows that and does the same.
