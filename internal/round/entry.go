@@ -103,6 +103,7 @@ func (s *State) change(e Entry, stale error) error {
 		s.Status, s.Announcements, s.Nonces, s.Confirmations = StatusRunning, e.Announcements, e.Nonces, e.Confirmations
 		s.Course = s.plan.Start()
 		s.live.boxes = make([][][]byte, s.plan.Thresholds.Sites) // dealt, and never needed again
+		clear(s.live.left)                                       // what was refused is done
 		s.live.resetSlot(s.plan.Thresholds.Sites)
 	case EntryEnded:
 		s.Status, s.Code, s.Culprit = StatusEnded, e.Code, e.Culprit-1

@@ -36,7 +36,7 @@ func (l *live) askAgain(kind ask) {
 func (s *State) prompts() []Effect {
 	p := prompter{s: s}
 	for i, connected := range s.live.connected {
-		if !connected || s.live.left[i] != "" {
+		if !connected || s.live.left[i].code != "" {
 			continue
 		}
 		p.site = i

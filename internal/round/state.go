@@ -69,12 +69,12 @@ type State struct {
 // live is what the leader has seen. It belongs to Step alone.
 type live struct {
 	leading   bool
-	proposing bool         // an entry is on its way to the log
-	connected []bool       // by site
-	asked     []asked      // by site: what this link was already asked
-	left      []study.Code // by site: refused for good on this link
-	announced [][]byte     // by site
-	verified  bool         // the announcements are checked
+	proposing bool        // an entry is on its way to the log
+	connected []bool      // by site
+	asked     []asked     // by site: what this link was already asked
+	left      []departure // by site: refused for good on this link
+	announced [][]byte    // by site
+	verified  bool        // the announcements are checked
 	verifying bool
 	nonces    [][]byte // by site, on the sparse graph
 	graph     Graph    // nil until it is drawn
@@ -88,11 +88,18 @@ type live struct {
 	spent     []bool          // by site: it sent shares in an earlier slot of the open query, so that no later one can have it
 	shared    []bool          // by site
 	lacking   []bool          // by dealer: the opening waits for the rest of its announcement
+	adopted   *Adopt          // the open query's result, where the log does not hold it
 	opening   bool            // Open is under way, or has failed
 	failure   study.Code      // why it failed
 	overdue   bool            // the open slot's upload deadline has passed
 	stalled   bool            // its opening deadline has passed
 	timed     map[string]bool // deadlines set since the slot opened
+}
+
+// departure is a site's refusal; the zero one is none.
+type departure struct {
+	code    study.Code
+	culprit int
 }
 
 // Plan of the study; nil before it is proposed.
@@ -137,7 +144,7 @@ func Restore(d Durable) (*State, error) {
 
 func (l *live) reset(sites int) {
 	*l = live{
-		connected: make([]bool, sites), asked: make([]asked, sites), left: make([]study.Code, sites),
+		connected: make([]bool, sites), asked: make([]asked, sites), left: make([]departure, sites),
 		announced: make([][]byte, sites), nonces: make([][]byte, sites), boxes: make([][][]byte, sites), confirmed: make([][]byte, sites),
 	}
 	l.resetSlot(sites)
@@ -147,7 +154,7 @@ func (l *live) resetSlot(sites int) {
 	l.uploaded, l.shared, l.lacking = make([]bool, sites), make([]bool, sites), make([]bool, sites)
 	l.signed = make([][]byte, sites)
 	l.held, l.given, l.spent = make([][]int, sites), make([]bool, sites), make([]bool, sites)
-	l.opening, l.failure, l.overdue, l.stalled = false, "", false, false
+	l.adopted, l.opening, l.failure, l.overdue, l.stalled = nil, false, "", false, false
 	l.timed = map[string]bool{}
 }
 

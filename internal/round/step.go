@@ -13,6 +13,9 @@ import (
 func (s *State) Step(e Event) ([]Effect, error) {
 	if c, ok := e.(Committed); ok {
 		s.live.proposing = false
+		if c.Entry.Kind == EntryReleased {
+			s.live.adopted = nil // taken, or not to be
+		}
 		if err := s.apply(c.Entry); err != nil {
 			return s.effects(), err
 		}
@@ -41,7 +44,7 @@ func (s *State) observe(e Event) {
 	case Followed:
 		l.reset(s.plan.Thresholds.Sites)
 	case Connected:
-		l.connected[e.Site], l.left[e.Site] = true, ""
+		l.connected[e.Site], l.left[e.Site] = true, departure{}
 		l.asked[e.Site] = asked{}
 	case Disconnected:
 		l.connected[e.Site] = false
@@ -103,8 +106,15 @@ func (s *State) observe(e Event) {
 		if s.open(e.Query, e.Slot) {
 			l.failure = e.Code // and never opened again by this leader
 		}
+	case Adopt:
+		if s.open(e.Release.Query, s.Slot) {
+			l.adopted = &e
+		}
+	case Refused:
+		s.refused(e)
 	case ProposeFailed:
 		l.proposing = false
+		l.askAgain(askDecision) // all others are proposed by what is noted here
 	case Expired:
 		if s.open(e.Query, e.Slot) {
 			l.overdue = l.overdue || e.Phase == PhaseUpload
@@ -138,30 +148,20 @@ func (s *State) special(e Event) []Effect {
 		if e.Graph == nil {
 			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit + 1})
 		}
-	case Adopt:
-		if s.open(e.Release.Query, s.Slot) {
-			course, err := s.Next(e.Release)
-			if err != nil {
-				return s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})
-			}
-			return s.propose(release(e.Release, e.Released, course))
-		}
-	case Refused:
-		return s.refused(e)
 	}
 	return nil
 }
 
-// refused reacts to a site's no. A site that cannot take part ends a setup, and
+// refused notes a site's no. A site that cannot take part ends a setup, and
 // a study that waits for every site; one that continues goes on without it.
-func (s *State) refused(e Refused) []Effect {
+func (s *State) refused(e Refused) {
 	culprit := e.Site
 	if e.Culprit >= 0 {
 		culprit = e.Culprit
 	}
 	switch s.Status {
 	case StatusSetup:
-		return s.propose(Entry{Kind: EntryEnded, Code: e.Code, Culprit: culprit + 1})
+		s.live.left[e.Site] = departure{e.Code, culprit}
 	case StatusRunning:
 		switch e.Code {
 		case study.CodeHeld:
@@ -174,18 +174,28 @@ func (s *State) refused(e Refused) []Effect {
 				// It sent shares in a slot that this log gave up: it takes part in no
 				// other, and without that slot's uploads nobody can open it any more.
 				s.live.spent[e.Site] = true
-				if s.plan.Thresholds.Sites-len(indices(s.live.spent)) < s.plan.Thresholds.MinSurvivors {
-					return s.propose(Entry{Kind: EntryEnded, Code: e.Code, Culprit: culprit + 1})
-				}
 			}
 		case study.CodeOutOfOrder, study.CodeFinal:
 			// An answer to something that is over.
 		default:
-			s.live.left[e.Site] = e.Code
-			if s.plan.Proposal.Spec.OnDropout == study.DropoutWait {
-				return s.propose(Entry{Kind: EntryEnded, Code: e.Code, Culprit: culprit + 1})
+			s.live.left[e.Site] = departure{e.Code, culprit}
+		}
+	}
+}
+
+// departed gives the end of the study that a refusal asks for, where one does. It is asked for until the log
+// holds it: another entry may be on its way when a site says no.
+func (s *State) departed() *Entry {
+	l := &s.live
+	if s.Status == StatusSetup || s.plan.Proposal.Spec.OnDropout == study.DropoutWait {
+		for _, d := range l.left {
+			if d.code != "" {
+				return &Entry{Kind: EntryEnded, Code: d.code, Culprit: d.culprit + 1}
 			}
 		}
+	}
+	if spent := indices(l.spent); s.plan.Thresholds.Sites-len(spent) < s.plan.Thresholds.MinSurvivors {
+		return &Entry{Kind: EntryEnded, Code: study.CodeHeld, Culprit: spent[len(spent)-1] + 1}
 	}
 	return nil
 }
@@ -209,6 +219,9 @@ func (s *State) effects() []Effect {
 
 func (s *State) prepare() []Effect {
 	l := &s.live
+	if e := s.departed(); e != nil {
+		return s.propose(*e)
+	}
 	switch {
 	case all(l.announced) && !l.verified && !l.verifying && !l.proposing:
 		l.verifying = true
@@ -237,6 +250,15 @@ func (s *State) advance() []Effect {
 	l := &s.live
 	waits := s.plan.Proposal.Spec.OnDropout == study.DropoutWait
 	uploaded := l.uploaded
+	if l.proposing {
+		return nil
+	}
+	if l.adopted != nil {
+		return s.adopt(*l.adopted)
+	}
+	if e := s.departed(); e != nil {
+		return s.propose(*e)
+	}
 	switch {
 	case l.failure != "":
 		return s.propose(Entry{Kind: EntryEnded, Code: l.failure})
@@ -283,6 +305,15 @@ func (s *State) advance() []Effect {
 		}
 	}
 	return nil
+}
+
+// adopt proposes a result that this log does not hold.
+func (s *State) adopt(e Adopt) []Effect {
+	course, err := s.Next(e.Release)
+	if err != nil {
+		return s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})
+	}
+	return s.propose(release(e.Release, e.Released, course))
 }
 
 // held gives a U that sites signed in the open slot, the one of most sites; nil for

@@ -1,0 +1,116 @@
+package round
+
+import (
+	"testing"
+
+	"covey/internal/study"
+)
+
+// until runs effects up to the first proposal of a kind, and takes it away: it is on its way to the log.
+func (h *harness) until(kind EntryKind) Entry {
+	h.t.Helper()
+	for len(h.pending) > 0 {
+		if p, ok := h.pending[0].(Propose); ok && p.Entry.Kind == kind {
+			h.pending = h.pending[1:]
+			return p.Entry
+		}
+		h.one()
+	}
+	h.t.Fatalf("no entry %q was proposed", kind)
+	return Entry{}
+}
+
+// adoption is the open query's result as a site holds it.
+func (h *harness) adoption() Adopt {
+	h.t.Helper()
+	ask, err := h.state.Ask()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r, err := h.state.plan.NewRelease(ask, h.state.Survivors, make([]int64, h.state.plan.Queries[ask.Query].Values))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	raw, err := r.Encode()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return Adopt{Release: r, Released: Released{Encoded: raw}}
+}
+
+// TestRefusalWhileAnEntryIsOnItsWay: where every site is waited for, the survivors are on their way to the log while the
+// sites begin to answer. A site that says no just then ends the study no less.
+func TestRefusalWhileAnEntryIsOnItsWay(t *testing.T) {
+	h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	h.mute["upload"] = true
+	e := h.until(EntrySurvivors)
+	h.event(Refused{Site: 3, Query: 0, Slot: 0, Code: study.CodeStore, Culprit: -1})
+	h.commit(e)
+	h.run()
+	h.want(StatusEnded)
+	if h.state.Code != study.CodeStore || h.state.Culprit != 3 {
+		t.Fatalf("code %s of site %d", h.state.Code, h.state.Culprit)
+	}
+}
+
+// TestLostEntryIsProposedAgain: what one message of a site asked for is not asked for again by another; a leader whose log did
+// not take the entry (a lead that was to be given away and was kept, say) goes on all the same.
+func TestLostEntryIsProposedAgain(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		kind    EntryKind
+		prepare func(*harness)
+		say     Event
+		status  Status
+		code    study.Code
+	}{
+		{"a decision", EntryDecided, func(*harness) {}, nil, StatusCompleted, study.CodeCompleted},
+		{"a refusal in the setup", EntryEnded, func(h *harness) {
+			for h.state.Status != StatusSetup && h.one() {
+			}
+			h.pending = nil
+		}, Refused{Site: 2, Code: study.CodeBudget, Culprit: -1}, StatusEnded, study.CodeBudget},
+		{"a refusal", EntryEnded, func(h *harness) {
+			h.mute["upload"] = true
+			h.run()
+		}, Refused{Site: 2, Code: study.CodeData, Culprit: -1}, StatusEnded, study.CodeData},
+		{"too few that are not spent", EntryEnded, func(h *harness) {
+			h.mute["sign"] = true
+			h.run()
+			h.mute["upload"] = true
+			h.expire(PhaseOpen)
+			if h.state.Slot != 1 {
+				h.t.Fatalf("slot %d", h.state.Slot)
+			}
+		}, Refused{Site: 2, Code: study.CodeHeld, Culprit: -1}, StatusEnded, study.CodeHeld},
+		{"a result that a site holds", EntryReleased, func(h *harness) {
+			h.mute["sign"] = true
+			h.run()
+		}, Adopt{}, StatusCompleted, study.CodeCompleted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHarness(t, 3, func(s *study.Spec) {
+				if c.code != study.CodeHeld {
+					s.OnDropout = study.DropoutWait
+				}
+			})
+			c.prepare(h)
+			if _, ok := c.say.(Adopt); ok {
+				c.say = h.adoption()
+			}
+			if c.say != nil {
+				h.event(c.say)
+			}
+			h.until(c.kind) // and lost
+			clear(h.mute)
+			h.event(ProposeFailed{})
+			h.run()
+			if h.state.Status != c.status {
+				t.Fatalf("the study is %s", h.state.Status)
+			}
+			if h.state.Code != c.code {
+				t.Errorf("code %s", h.state.Code)
+			}
+		})
+	}
+}
