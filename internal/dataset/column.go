@@ -31,8 +31,9 @@ const (
 	MissingDropRow Missing = "drop-row"
 )
 
-// Limit is the magnitude, after offset and scale, that a value must stay below,
-// so that neither a square nor a sum of squares over a row comes near overflow.
+// Limit is the magnitude that a value must stay below in the file, and is kept below
+// after offset and scale, so that neither a square nor a sum of squares over a row
+// comes near overflow.
 const Limit = 0x1p480
 
 // check gives the first fault of what is asked for.

@@ -30,7 +30,7 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 	}
 	for i := range n {
 		b.begin(b.count + 1)
-		if odd[i] { // with words for what is odd, in the order of columns
+		if odd[i] { // with words for what is no value, in the order of columns
 			for j := range fields {
 				b.put(j, fields[j][i])
 			}
@@ -47,7 +47,7 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 }
 
 // column offsets and scales the numbers of a column into every len(columns)-th of out, and marks
-// rows where one is no value.
+// rows that are not done with that: one is no value, or to be brought below the limit.
 func (b *builder) column(j int, out, in []float64, odd []bool) {
 	d, limit, c := len(b.columns), b.limit, b.columns[j]
 	at := 0
@@ -61,9 +61,9 @@ func (b *builder) column(j int, out, in []float64, odd []bool) {
 		}
 		return
 	}
-	for i, v := range in {
-		v = (v - c.Offset) / c.Scale
-		if !(math.Abs(v) < limit) {
+	for i, raw := range in {
+		v := (raw - c.Offset) / c.Scale
+		if !(math.Abs(raw) < limit && math.Abs(v) < limit) {
 			odd[i] = true
 		}
 		out[at] = v

@@ -212,7 +212,7 @@ func TestBadParquet(t *testing.T) {
 		"null":               {values(nil), "a", "", `row 151, column "a": the value is missing`},
 		"nan":                {values(number(1), number(math.NaN())), "a", "", `row 152, column "a": the value is missing`},
 		"infinity":           {values(number(math.Inf(-1))), "a", "", `row 151, column "a": the value is infinite`},
-		"square overflows":   {values(number(1), number(1), number(1e155)), "a", "", `row 153, column "a": the value is 2^480 or more after offset and scale`},
+		"square overflows":   {values(number(1), number(1), number(1e155)), "a", "", `row 153, column "a": the value is 2^480 or more`},
 		"no unit column":     {odd, "a", "who", `column "who": none of the file's 8 columns has this name`},
 		"a list as the unit": {odd, "a", "b", `column "b": is not one value a row, but a list or a group`},
 		"null unit":          {writeParquet(t, []one{{number(1), word("p")}, {number(1), nil}}), "a", "u", `row 2, column "u": the unit is missing`},

@@ -116,7 +116,7 @@ create sequence numbers; grant usage on numbers to reader`)
 			"infinity":         {"select '-Infinity'::float8 as a order by 1", "", `row 1, column "a": the value is infinite`},
 			"infinite real":    {"select 'Infinity'::real as a order by 1", "", `row 1, column "a": the value is infinite`},
 			"beyond float64":   {"select 1e400::numeric as a order by 1", "", `row 1, column "a": the number is beyond float64`},
-			"square overflows": {"select 1e155::float8 as a order by 1", "", `row 1, column "a": the value is 2^480 or more after offset and scale`},
+			"square overflows": {"select 1e155::float8 as a order by 1", "", `row 1, column "a": the value is 2^480 or more`},
 			"no unit column":   {"select e as a from t order by id", "who", `column "who": none of the query's 1 columns has this name`},
 			"a missing unit":   {"select e as a, nullif(who, 'p2') as who from t order by id", "who", `row 2, column "who": the unit is missing`},
 		} {

@@ -19,7 +19,7 @@ import (
 // keeps its place in the same way when some or all of them are dropped.
 type Rows struct {
 	// Values is Rows×D, row-major: row i, column j (in the proposal's order)
-	// is Values[i*D+j]. All finite and below [Limit] in magnitude. Owned by the
+	// is Values[i*D+j]. All finite and below [Limit] in magnitude, brought there if need be. Owned by the
 	// caller. nil of rows in float32.
 	Values []float64
 	// Values32 is Values in float32, each the float64 rounded once; nil of rows in float64.
@@ -79,7 +79,7 @@ type builder struct {
 	unit       string // the unit column; empty: every row is a unit
 	missing    Missing
 	precision  Precision
-	limit      float64 // of a magnitude after offset and scale
+	limit      float64 // of a magnitude, before offset and scale and after
 	sink       sink
 
 	block []float64 // rows that sink has not got
@@ -125,7 +125,10 @@ func (b *builder) begin(at int) {
 // put gives a column its number, not yet offset and scaled; NaN is a missing value.
 func (b *builder) put(j int, v float64) { b.row[j] = v }
 
-// scale offsets and scales the row.
+// scale offsets and scales the row. Whether a number is a value is decided before: what
+// is refused MUST NOT depend on Offset and Scale, or whoever proposes them would learn
+// the largest value to any digit by asking which are refused. Whatever they take beyond the
+// limit is brought to the nearest below it.
 func (b *builder) scale() {
 	limit, row := b.limit, b.row
 	columns := b.columns[:len(row)]
@@ -135,12 +138,13 @@ func (b *builder) scale() {
 		if c.Offset != 0 || c.Scale != 1 {
 			v = (raw - c.Offset) / c.Scale
 		}
-		row[j] = v
-		// Also catches an infinity, of the file or from the subtraction or the division.
-		// A NaN cannot come of finite v and Offset and a Scale above 0.
-		if !(math.Abs(v) < limit) {
+		switch {
+		case !(math.Abs(raw) < limit): // also an infinity, and NaN
 			b.odd(j, raw)
+		case !(math.Abs(v) < limit): // no NaN: raw and Offset are finite, their difference too, Scale is above 0
+			v = math.Copysign(math.Nextafter(limit, 0), v)
 		}
+		row[j] = v
 	}
 }
 
@@ -160,9 +164,9 @@ func (b *builder) odd(j int, raw float64) {
 
 func (b *builder) beyond() string {
 	if b.precision == Float32 {
-		return "the value is beyond float32 after offset and scale"
+		return "the value is beyond float32"
 	}
-	return "the value is 2^480 or more after offset and scale"
+	return "the value is 2^480 or more"
 }
 
 // text gives a column its field as text.

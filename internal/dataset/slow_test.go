@@ -104,11 +104,11 @@ func (c Column) slowValue(field string) (v float64, missing bool, reason string)
 	if err != nil || math.IsNaN(v) {
 		return 0, false, "not a number"
 	}
-	v = (v - c.Offset) / c.Scale
 	if !(math.Abs(v) < Limit) {
-		return 0, false, "the value is 2^480 or more after offset and scale"
+		return 0, false, "the value is 2^480 or more"
 	}
-	return v, false, ""
+	end := math.Nextafter(Limit, 0)
+	return max(-end, min((v-c.Offset)/c.Scale, end)), false, ""
 }
 
 // table reads the lines of a CSV file.
