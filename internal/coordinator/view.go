@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"encoding/json"
 	"time"
 
 	"covey/internal/round"
@@ -34,7 +35,7 @@ type View struct {
 	Phase  string     `json:"phase,omitempty"` // upload, sign or open
 	// Deadline of the open phase; past it, the study waits or goes on without.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Overdue says that the open query's upload deadline has passed.
+	// Overdue says that a deadline of the open query has passed.
 	Overdue bool       `json:"overdue,omitempty"`
 	Waiting []string   `json:"waiting_for,omitempty"`
 	Sites   []SiteView `json:"sites"`
@@ -83,6 +84,7 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	p := state.Plan()
 	s := c.session(digest, state)
 	spec := p.Proposal.Spec
+	last := c.last(digest, p, state.Releases)
 	v := View{
 		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code, Released: len(state.Releases),
 		Query: state.Query, Queries: len(p.Queries), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
@@ -107,11 +109,7 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 			v.Phase = "open"
 		}
 	} else if state.Status == round.StatusCompleted {
-		for _, r := range state.Releases { // auto may have turned to the covariance
-			if release, err := study.ParseRelease(r.Encoded); err == nil && release.Kind == study.KindPower {
-				v.Round++
-			}
-		}
+		v.Round = last.steps // auto may have turned to the covariance
 	}
 	for _, i := range state.WaitingFor() {
 		v.Waiting = append(v.Waiting, p.Proposal.Roster[i].Name)
@@ -126,7 +124,6 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 			Signed: i < len(state.Announcements) && state.Announcements[i] != nil,
 		})
 	}
-	last := c.last(digest, p, state.Releases)
 	v.Survivors, v.NoiseToSignal = last.survivors, last.noise
 	return v
 }
@@ -134,7 +131,8 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 // lastRelease is what a view says of a study's releases, the newest first.
 type lastRelease struct {
 	count, survivors int
-	noise            *float64 // of the last power round
+	steps            int      // power rounds
+	noise            *float64 // of the last one
 }
 
 // last reads releases once: they can be long. Called with the lock held.
@@ -143,14 +141,24 @@ func (c *Coordinator) last(digest study.Digest, p *study.Plan, releases []round.
 	if l.count > len(releases) { // a snapshot of before was restored
 		l = lastRelease{}
 	}
+	var power []byte
 	for _, raw := range releases[l.count:] {
 		l.count++
-		r, err := study.ParseRelease(raw.Encoded)
-		if err != nil {
+		var head struct { // without the values: of a leader that begins, hundreds of studies are asked for at once
+			Kind      study.Kind `json:"kind"`
+			Survivors []int      `json:"survivors"`
+		}
+		if json.Unmarshal(raw.Encoded, &head) != nil {
 			continue
 		}
-		l.survivors = len(r.Survivors)
-		if r.Kind == study.KindPower {
+		l.survivors = len(head.Survivors)
+		if head.Kind == study.KindPower {
+			l.steps++
+			power = raw.Encoded
+		}
+	}
+	if power != nil {
+		if r, err := study.ParseRelease(power); err == nil {
 			noise := p.NoiseToSignal(r)
 			l.noise = &noise
 		}

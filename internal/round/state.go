@@ -189,8 +189,9 @@ func (s *State) Closing() bool { return s.live.proposing && s.Survivors == nil }
 // Connected are the sites with a link to the leader.
 func (s *State) Connected() []int { return indices(s.live.connected) }
 
-// Overdue says that the open slot's upload deadline has passed.
-func (s *State) Overdue() bool { return s.live.overdue }
+// Overdue says that a deadline of the open slot has passed: that of the uploads, or of what follows them. A leader that
+// began when they were in, or with a committed U, has only the second.
+func (s *State) Overdue() bool { return s.live.overdue || s.live.stalled }
 
 // WaitingFor are the sites that the study cannot go on without just now.
 func (s *State) WaitingFor() []int {
