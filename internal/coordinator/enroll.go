@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/x509"
 	"fmt"
 	"time"
 
@@ -88,7 +89,7 @@ func (c *Coordinator) join(_ context.Context, token []byte, site string, csr, id
 	// every study wait for its disk.
 	hash := t.Hash()
 	now := c.now()
-	attempt := joinEntry{Token: tokenKey(hash), Site: site, Key: study.Key(identity), Now: now}
+	attempt := joinEntry{Token: tokenKey(hash), Site: site, Key: study.Key(identity), TLS: requestKey(csr), Now: now}
 	if err := c.machine.joinable(attempt); err != nil {
 		return nil, err
 	}
@@ -104,4 +105,14 @@ func (c *Coordinator) join(_ context.Context, token []byte, site string, csr, id
 	}
 	c.log.Info("site joined", "site", site, "identity", pki.Fingerprint(identity))
 	return certificate, nil
+}
+
+// requestKey is the key that a certificate request asks for; nothing of a request that is not in order: IssueSite refuses it.
+func requestKey(csr []byte) study.Key {
+	if r, err := x509.ParseCertificateRequest(csr); err == nil {
+		if key, ok := r.PublicKey.(ed25519.PublicKey); ok {
+			return study.Key(key)
+		}
+	}
+	return nil
 }

@@ -47,7 +47,10 @@ type Site struct {
 	Identity study.Key `json:"identity"`
 	Joined   time.Time `json:"joined"`
 	Token    string    `json:"token"` // hash of the one it joined with
-	Revoked  bool      `json:"revoked,omitempty"`
+	// TLS is the key of its certificates, so that those of an earlier membership of the name are none of this one;
+	// empty where a version that did not note it took the join.
+	TLS     study.Key `json:"tls,omitempty"`
+	Revoked bool      `json:"revoked,omitempty"`
 }
 
 // entry is one line of the coordinator's log. Exactly one field is set.
@@ -74,7 +77,8 @@ type joinEntry struct {
 	Token string    `json:"token"` // hash, hex
 	Site  string    `json:"site"`
 	Key   study.Key `json:"identity"`
-	Now   time.Time `json:"now"` // the leader's, so that Apply needs no clock
+	TLS   study.Key `json:"tls,omitempty"` // of the certificate that is given out
+	Now   time.Time `json:"now"`           // the leader's, so that Apply needs no clock
 }
 
 type revokeEntry struct {
@@ -183,13 +187,13 @@ func (m *Machine) join(e joinEntry) error {
 		return err
 	}
 	delete(m.invites, e.Token)
-	m.sites[e.Site] = Site{Name: e.Site, Identity: e.Key, Joined: e.Now, Token: e.Token}
+	m.sites[e.Site] = Site{Name: e.Site, Identity: e.Key, TLS: e.TLS, Joined: e.Now, Token: e.Token}
 	return nil
 }
 
 // mayJoin checks a join; again is one that was taken before: its reply was lost. Called with the lock held.
 func (m *Machine) mayJoin(e joinEntry) (again bool, err error) {
-	if s, ok := m.sites[e.Site]; ok && s.Token == e.Token && bytes.Equal(s.Identity, e.Key) && !s.Revoked {
+	if s, ok := m.sites[e.Site]; ok && s.Token == e.Token && bytes.Equal(s.Identity, e.Key) && bytes.Equal(s.TLS, e.TLS) && !s.Revoked {
 		return true, nil
 	}
 	invite, ok := m.invites[e.Token]

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/x509"
 	"errors"
 	"strings"
@@ -78,6 +79,13 @@ func (c *Coordinator) admit(leaf *x509.Certificate) (string, error) {
 	}
 	if !ok || site.Revoked {
 		return "", status.Error(codes.PermissionDenied, "the site is revoked or has not joined")
+	}
+	// Certificates are good for months: one from before a revocation names the site that joined since under the same name.
+	if key, ok := leaf.PublicKey.(ed25519.PublicKey); len(site.TLS) > 0 && (!ok || !key.Equal(ed25519.PublicKey(site.TLS))) {
+		if !c.Leading() {
+			return "", c.notLeader() // it may not have heard of the latest join
+		}
+		return "", status.Error(codes.PermissionDenied, "the certificate is not of the key that this site joined with: it was revoked, or joined again elsewhere")
 	}
 	return name, nil
 }
