@@ -17,8 +17,8 @@ import (
 	"covey/internal/study"
 )
 
-// maxWaiting bounds the messages of one link that wait for work: the reader
-// then reads no more, and gRPC's flow control holds the coordinator back.
+// maxWaiting bounds the messages of one link that wait for work, and the answers that wait to be sent, but for
+// one of each study being worked on: the reader then reads no more, and gRPC's flow control holds the coordinator back.
 const maxWaiting = 64
 
 // queued is one message to send and what the egress log says of it.
@@ -35,6 +35,7 @@ type link struct {
 
 	mu    sync.Mutex
 	queue []queued
+	taken *sync.Cond // the writer took the queue, or the link ended
 	wake  chan struct{}
 
 	lanesMu sync.Mutex
@@ -43,8 +44,15 @@ type link struct {
 }
 
 func newLink(ctx context.Context, a *Agent) *link {
-	return &link{agent: a, ctx: ctx, wake: make(chan struct{}, 1),
+	l := &link{agent: a, ctx: ctx, wake: make(chan struct{}, 1),
 		lanes: map[study.Digest][]request{}, waiting: make(chan struct{}, maxWaiting)}
+	l.taken = sync.NewCond(&l.mu)
+	context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.taken.Broadcast()
+	})
+	return l
 }
 
 // begin makes l the link and says hello on it. A proposal of the link before may still be worked on: either its study is on
@@ -87,12 +95,22 @@ func (l *link) enqueue(a answer, first bool) {
 	}
 }
 
+// room waits until answers are taken, if many are queued: who asks and takes none is not to fill this site's memory.
+func (l *link) room() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.queue) >= maxWaiting && l.ctx.Err() == nil {
+		l.taken.Wait()
+	}
+}
+
 // write sends what is queued until the link ends.
 func (l *link) write(send func(data []byte, last bool) error) error {
 	for {
 		l.mu.Lock()
 		queue := l.queue
 		l.queue = nil
+		l.taken.Broadcast()
 		l.mu.Unlock()
 		for _, m := range queue {
 			// Recorded before it is sent: the log may hold a message that was
@@ -180,6 +198,7 @@ func (l *link) drain(id study.Digest) {
 		default:
 			l.post(said)
 		}
+		l.room()
 		<-l.waiting
 	}
 }
