@@ -80,7 +80,11 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 		if _, err := w.Write(text); err != nil {
 			return false
 		}
-		return out.Flush() == nil
+		if out.Flush() != nil {
+			return false
+		}
+		// With HTTP/2 a deadline ends a stream that writes nothing, too.
+		return out.SetWriteDeadline(time.Time{}) == nil
 	}
 	every, quiet := time.NewTicker(look), time.NewTicker(beat)
 	defer every.Stop()
