@@ -12,14 +12,14 @@ import (
 	"covey/internal/node"
 )
 
-// TestMomentWithoutLeader: a request that did nothing since no coordinator leads is made again; one that may have
-// been taken is not.
-func TestMomentWithoutLeader(t *testing.T) {
+// serveSocket gives a data folder on whose operator's socket a handler answers.
+func serveSocket(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "covey") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
+	t.Cleanup(func() { os.RemoveAll(dir) })
 	if err := os.WriteFile(filepath.Join(dir, node.ConfigFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +27,17 @@ func TestMomentWithoutLeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	server := &http.Server{Handler: answer}
+	go server.Serve(l) // ends with Close
+	t.Cleanup(func() { server.Close() })
+	return dir
+}
+
+// TestMomentWithoutLeader: a request that did nothing since no coordinator leads is made again; one that may have
+// been taken is not.
+func TestMomentWithoutLeader(t *testing.T) {
 	calls := map[string]int{}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	dir := serveSocket(t, func(w http.ResponseWriter, r *http.Request) {
 		calls[r.URL.Path]++
 		switch {
 		case r.URL.Path == "/unsure":
@@ -38,9 +47,7 @@ func TestMomentWithoutLeader(t *testing.T) {
 		default:
 			coordinator.Reply(w, struct{}{}, nil)
 		}
-	})}
-	go server.Serve(l) // ends with Close
-	defer server.Close()
+	})
 	c, err := dataFlag{Data: dir}.client(t.Context())
 	if err != nil {
 		t.Fatal(err)

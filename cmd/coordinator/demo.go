@@ -263,7 +263,7 @@ func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, e
 		show.see(v)
 		return f.fault(v)
 	})
-	show.done()
+	show.clear()
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"covey/internal/coordinator"
@@ -15,44 +14,66 @@ import (
 	"covey/internal/study"
 )
 
-// progress shows a study's views: a bar on a terminal, a line for each change
-// of what there is to say elsewhere.
+// progress shows a study's views: one line that is written over on a terminal, a line
+// for each change of what there is to say elsewhere.
 type progress struct {
-	out  io.Writer
-	bar  *progressbar.ProgressBar
-	said string
+	out   io.Writer
+	width func() int // of the terminal, in columns; nil where there is none
+	said  string
+	drawn bool // a line is on the terminal, and the cursor at its end
 }
 
 func newProgress(out io.Writer) *progress {
 	p := &progress{out: out}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions(1,
-			progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(24), progressbar.OptionSetElapsedTime(false),
-			progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true))
+		p.width = func() int {
+			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+				return w
+			}
+			return 80
+		}
 	}
 	return p
 }
 
 func (p *progress) see(v coordinator.View) {
 	text := describe(v)
-	if p.bar != nil {
-		if len(v.Waiting) > 0 && v.Status == round.StatusRunning && len(missingSites(v)) == 0 {
-			text += ", awaits " + few(v.Waiting) // changes with every upload: on a terminal alone
+	if p.width == nil {
+		if text != p.said {
+			p.said = text
+			fmt.Fprintln(p.out, text)
 		}
-		p.bar.ChangeMax(v.Queries)
-		p.bar.Describe(text)
-		p.bar.Set(v.Query)
 		return
 	}
-	if text != p.said {
-		p.said = text
-		fmt.Fprintln(p.out, text)
+	if len(v.Waiting) > 0 && v.Status == round.StatusRunning && len(missingSites(v)) == 0 && !v.Overdue {
+		text += ", awaits " + few(v.Waiting) // changes with every upload: on a terminal alone
+	}
+	done := 0
+	if v.Queries > 0 {
+		done = 100 * v.Released / v.Queries
+	}
+	line := []rune(fmt.Sprintf("[%-10s] %3d%%  %s", strings.Repeat("#", done/10), done, text))
+	// One that reaches the last column would be a line and a half, and could not be written over.
+	if most := max(p.width()-1, 1); len(line) > most {
+		line = append(line[:most-1], '…')
+	}
+	fmt.Fprintf(p.out, "\r%s\x1b[K", string(line))
+	p.drawn = true
+}
+
+// end leaves the line as it is, the last word on a study.
+func (p *progress) end() {
+	if p.drawn {
+		fmt.Fprintln(p.out)
+		p.drawn = false
 	}
 }
 
-func (p *progress) done() {
-	if p.bar != nil {
-		p.bar.Finish()
+// clear takes the line away, before something else is said.
+func (p *progress) clear() {
+	if p.drawn {
+		fmt.Fprint(p.out, "\r\x1b[K")
+		p.drawn = false
 	}
 }
 
@@ -67,24 +88,32 @@ func describe(v coordinator.View) string {
 	sites := fmt.Sprintf("%d/%d sites", connected, len(v.Sites))
 	switch v.Status {
 	case round.StatusProposed:
-		return "waiting for approval by " + few(v.Waiting)
+		return "waiting for approval by " + few(v.Waiting) + ", with no deadline"
 	case round.StatusSetup:
 		text := fmt.Sprintf("setup, %s", sites)
 		if missing := missingSites(v); len(missing) > 0 {
-			text += ", waiting for " + few(missing)
+			text += ", waiting for " + few(missing) + ", with no deadline"
 		}
 		return text
 	case round.StatusRunning:
-		text := fmt.Sprintf("%s, %s, %s", step(v), sites, privacy(v))
+		text := step(v)
+		missing := missingSites(v)
+		if v.Overdue {
+			missing = v.Waiting
+		}
+		if len(missing) > 0 {
+			text += ", waiting for " + few(missing)
+			switch at := v.Deadline.Local().Format(time.TimeOnly); {
+			case v.Deadline.IsZero():
+			case v.Overdue || time.Until(v.Deadline) <= 0:
+				text += ", overdue since " + at
+			default:
+				text += " until " + at
+			}
+		}
+		text += fmt.Sprintf(", %s, %s", sites, privacy(v))
 		if v.NoiseToSignal != nil {
 			text += fmt.Sprintf(", noise-to-signal %.3f", *v.NoiseToSignal)
-		}
-		if missing := missingSites(v); len(missing) > 0 {
-			if until := time.Until(v.Deadline); until > 0 {
-				text += fmt.Sprintf(", waiting for %s until %s", strings.Join(missing, ", "), v.Deadline.Format(time.TimeOnly))
-			} else {
-				text += ", waiting for " + strings.Join(missing, ", ")
-			}
 		}
 		return text
 	default:

@@ -266,8 +266,12 @@ func (c *watchCmd) Run(s *streams) error {
 		before := lost
 		over, err := c.follow(s, client, show, &lost)
 		said = said && lost.Equal(before) // a view came: the next loss is said again
-		if over || s.ctx.Err() != nil {
-			return errors.Join(err, s.ctx.Err())
+		if over {
+			return err
+		}
+		if s.ctx.Err() != nil {
+			show.clear()
+			return fmt.Errorf("stopped watching; the study goes on, and `coordinator study watch %s` follows it again", c.Study)
 		}
 		// The coordinator stopped, or the lead moved: the next one says where the
 		// study stands.
@@ -275,6 +279,7 @@ func (c *watchCmd) Run(s *streams) error {
 			return err // never reached
 		}
 		if !said {
+			show.clear()
 			fmt.Fprintf(s.stderr, "the coordinator that led was lost; looking for the next one until %s\n", lost.Add(watchPatience).Format(time.TimeOnly))
 		}
 		said = true
@@ -315,7 +320,7 @@ func (c *watchCmd) follow(s *streams, client *client, show *progress, lost *time
 			show.see(v)
 		}
 		if v.Status == round.StatusCompleted || v.Status == round.StatusEnded {
-			show.done()
+			show.end()
 			return true, ended(v)
 		}
 	}

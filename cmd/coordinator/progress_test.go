@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// TestProgressFits: on a terminal every line is shorter than the terminal is wide, so that the next one writes over it,
+// and says for whom the study waits and until when before what can be cut off.
+func TestProgressFits(t *testing.T) {
+	noise := 0.009
+	v := coordinator.View{
+		Status: round.StatusRunning, Kind: study.KindPower, Round: 2, Rounds: 12, Released: 4, Queries: 21, Epsilon: 1, Rho: 0.07, RhoPlanned: 1,
+		NoiseToSignal: &noise, Waiting: []string{"good"}, Deadline: time.Now().Add(time.Hour),
+		Sites: []coordinator.SiteView{{Name: "fair", Connected: true}, {Name: "good"}, {Name: "very-good", Connected: true}},
+	}
+	until := "waiting for good until " + v.Deadline.Local().Format(time.TimeOnly)
+	for _, width := range []int{1, 20, 60, 80, 200} {
+		var out bytes.Buffer
+		p := &progress{out: &out, width: func() int { return width }}
+		p.see(v)
+		line := strings.TrimSuffix(strings.TrimPrefix(out.String(), "\r"), "\x1b[K")
+		if n := utf8.RuneCountInString(line); n >= max(width, 2) || strings.ContainsAny(line, "\r\n") {
+			t.Errorf("%d columns: a line of %d: %q", width, n, line)
+		}
+		if width >= 80 && !strings.Contains(line, until) {
+			t.Errorf("%d columns: %q lacks %q", width, line, until)
+		}
+		out.Reset()
+		if p.clear(); out.String() != "\r\x1b[K" {
+			t.Errorf("%d columns: cleared by %q", width, out.String())
+		}
+	}
+}
+
+// TestDescribeWaits: whoever is awaited is named, with the end of the wait or that it has none.
+func TestDescribeWaits(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	sites := []coordinator.SiteView{{Name: "north", Connected: true}, {Name: "south"}}
+	for _, c := range []struct {
+		view coordinator.View
+		want string
+	}{
+		{coordinator.View{Status: round.StatusProposed, Waiting: []string{"north"}}, "waiting for approval by north, with no deadline"},
+		{coordinator.View{Status: round.StatusSetup, Waiting: []string{"north", "south"}}, "waiting for south, with no deadline"},
+		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}, Deadline: at}, "waiting for south, overdue since 03:04:05"},
+		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north"}, Deadline: at, Overdue: true}, "waiting for north, overdue since 03:04:05"},
+		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, 1/2 sites"},
+	} {
+		c.view.Sites = sites
+		if got := describe(c.view); !strings.Contains(got, c.want) {
+			t.Errorf("%q, want %q in it", got, c.want)
+		}
+	}
+}
+
+// TestWatchInterrupted: whoever stops watching is told that the study goes on, and not that the coordinator stopped.
+func TestWatchInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	dir := serveSocket(t, func(w http.ResponseWriter, r *http.Request) {
+		json.NewEncoder(w).Encode(coordinator.View{Status: round.StatusProposed, Waiting: []string{"north"}})
+		http.NewResponseController(w).Flush()
+		interrupt()
+		<-r.Context().Done()
+	})
+	var out bytes.Buffer
+	watch := watchCmd{studyRef: studyRef{dataFlag: dataFlag{Data: dir}, Study: "weights"}}
+	err := watch.Run(&streams{ctx: ctx, stdout: io.Discard, stderr: &out})
+	if err == nil || !strings.Contains(err.Error(), "the study goes on") || strings.Contains(err.Error(), "coordinator stopped") || status(err) != exitFailure {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
