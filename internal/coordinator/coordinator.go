@@ -121,6 +121,9 @@ func (c *Coordinator) Follow() {
 	for _, digest := range c.machine.order {
 		c.machine.studies[digest].Step(round.Followed{})
 	}
+	for _, s := range c.sessions {
+		s.leave()
+	}
 	clear(c.sessions)
 	for _, l := range c.links {
 		l.close(errNotLeader)
@@ -322,6 +325,7 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 // over forgets what only a study under way needs, here and in the leader's part of its state: keys, shares and sums are
 // much, and studies are many. Every site with a link was told the end just now; one that comes later is told if it misses it (greet).
 func (c *Coordinator) over(state *round.State, s *session) {
+	s.leave()
 	*s = session{c: c, state: state, plan: s.plan, sites: s.sites, faults: s.faults}
 	state.Step(round.Led{}) // of no link: nothing follows
 }

@@ -83,14 +83,15 @@ func (c *Coordinator) background(work func()) {
 	}
 }
 
-// after runs work later, unless the coordinator closes first.
-func (c *Coordinator) after(d time.Duration, work func()) {
+// after runs work later, unless the coordinator closes first, or until is closed.
+func (c *Coordinator) after(d time.Duration, until <-chan struct{}, work func()) {
 	c.background(func() {
 		t := time.NewTimer(d)
 		defer t.Stop()
 		select {
 		case <-t.C:
 			work()
+		case <-until:
 		case <-c.ctx.Done():
 		}
 	})
@@ -128,7 +129,7 @@ func (c *Coordinator) propose(e round.Entry) {
 			return
 		}
 		c.log.Error("the log did not take an entry", "study", e.Study, "kind", e.Kind, "error", err)
-		c.after(retryPropose, func() { c.event(term, e.Study, round.ProposeFailed{}) })
+		c.after(retryPropose, nil, func() { c.event(term, e.Study, round.ProposeFailed{}) })
 	})
 }
 
@@ -188,7 +189,7 @@ func (c *Coordinator) draw(digest study.Digest, s *session, nonces [][]byte) {
 func (c *Coordinator) deadline(digest study.Digest, s *session, e round.SetDeadline) {
 	s.deadline = c.now().Add(e.After)
 	term := c.term
-	c.after(e.After, func() {
+	c.after(e.After, s.turned, func() { // a deadline is of up to 30 days, and a study has hundreds
 		c.event(term, digest, round.Expired{Query: e.Query, Slot: e.Slot, Phase: e.Phase})
 	})
 }

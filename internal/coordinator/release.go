@@ -22,13 +22,13 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 	if opening != nil {
 		helpers = opening.Helpers()
 	}
-	state, term := s.state, c.term
+	state, plan, term := s.state, s.plan, c.term
 	before := *state // for Next, outside the lock
 	c.background(func() {
 		var released study.Release
 		var began time.Time
 		if err == nil {
-			released, err = release(s.plan, e, q, sum, opening, func() { began = c.now() })
+			released, err = release(plan, e, q, sum, opening, func() { began = c.now() })
 		}
 		if needed, ok := errors.AsType[*secagg.BodyError](err); ok {
 			c.lacking(term, digest, s, needed.Dealer, e, sum, opening)
@@ -53,11 +53,11 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 		}
 		// Results leave on the tick, so that the time sampling took says nothing: of all that was done
 		// since, only that depends on a secret.
-		tick := time.Duration(s.plan.Proposal.Spec.Deadlines.Tick)
-		c.after(tick-max(0, c.now().Sub(began))%tick, func() {
+		tick := time.Duration(plan.Proposal.Spec.Deadlines.Tick)
+		c.after(tick-max(0, c.now().Sub(began))%tick, nil, func() {
 			c.machine.mu.Lock()
 			defer c.machine.mu.Unlock()
-			if c.leading && c.term == term && state.Query == e.Ask.Query && state.Slot == e.Ask.Slot {
+			if c.leading && c.term == term && !state.Terminal() && state.Query == e.Ask.Query && state.Slot == e.Ask.Slot {
 				c.propose(state.NewReleased(released, signed, next))
 			}
 		})

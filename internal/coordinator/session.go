@@ -37,6 +37,7 @@ type session struct {
 	encoded     map[string][]byte // messages of this slot that are the same for every site
 	taken       bool              // opening and sum were given to release; later shares are not needed
 	deadline    time.Time         // of the open phase
+	turned      chan struct{}     // closed when the slot is left: nobody waits for its deadlines any more
 	faults      []Fault
 	words       map[int][]byte // signatures of the decisions on their way to the log, by site
 }
@@ -62,9 +63,18 @@ func (s *session) fault(site int, code study.Code) {
 // turn forgets the slot before, when the open slot is another.
 func (s *session) turn() {
 	if s.in == nil || s.query != s.state.Query || s.slot != s.state.Slot {
-		s.query, s.slot = s.state.Query, s.state.Slot
+		s.leave()
+		s.query, s.slot, s.turned = s.state.Query, s.state.Slot, make(chan struct{})
 		s.in, s.sum, s.late, s.settled = make([]bool, s.plan.Thresholds.Sites), nil, nil, false
 		s.opening, s.taken, s.asked, s.encoded, s.releasing = nil, false, nil, map[string][]byte{}, nil
+	}
+}
+
+// leave ends what waits for the open slot.
+func (s *session) leave() {
+	if s.turned != nil {
+		close(s.turned)
+		s.turned = nil
 	}
 }
 

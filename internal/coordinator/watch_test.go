@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"bytes"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -64,6 +66,75 @@ func TestViewsReadReleasesOnce(t *testing.T) {
 		}
 		if after := look(); after > before+1 {
 			t.Errorf("a look allocates %v times, and with 16 times the releases %v", before, after)
+		}
+	})
+}
+
+// TestDeadlinesEndWithTheirSlot: of a study that is over, or that another leads, nothing waits for a deadline of weeks.
+func TestDeadlinesEndWithTheirSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before := runtime.NumGoroutine()
+		f := newFederation(t, 5, func(s *study.Spec) { s.Deadlines.Round = study.Duration(30 * 24 * time.Hour) })
+		defer func() { f.c.Close() }()
+		under := func(what string, most int) {
+			t.Helper()
+			synctest.Wait()
+			if n := runtime.NumGoroutine() - before; n > most {
+				t.Errorf("%d goroutines are left %s", n, what)
+			}
+		}
+		f.pump(func() bool { return f.view().Query == 3 })
+		under("while a study runs", 4) // two deadlines, the opening, and some slack
+		if v := f.finish(); v.Status != round.StatusCompleted {
+			t.Fatalf("%s (%s)", v.Status, v.Code)
+		}
+		under("when it is over", 0)
+		spec := f.plan.Proposal.Spec
+		var err error
+		if f.plan, err = f.c.Create(spec); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range f.sites {
+			*s = fakeSite{index: s.index, name: s.name, identity: s.identity, link: s.link, vector: s.vector,
+				uploads: map[int][]byte{}, signed: map[int]*covey.Refusal{}, finals: map[int]*covey.Final{}}
+		}
+		f.pump(func() bool { return f.view().Phase == "sign" })
+		f.c.Follow()
+		under("when another leads", 0)
+	})
+}
+
+// TestAbortWhileASumIsOpened: for the race detector: who opens a sum reads nothing that the study's end writes.
+func TestAbortWhileASumIsOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		shares := 0
+		for _, s := range f.sites {
+			s.mute = func(m *covey.SiteMessage) bool {
+				if m.GetShares() == nil {
+					return false
+				}
+				if shares++; shares == f.plan.Thresholds.Quorum {
+					if err := f.c.receive(s.link, m); err != nil {
+						t.Error(err)
+					}
+					if err := f.c.Abort(f.plan.Digest); err != nil {
+						t.Error(err)
+					}
+					return true
+				}
+				return false
+			}
+		}
+		if v := f.finish(); v.Code != study.CodeAborted || shares < f.plan.Thresholds.Quorum {
+			t.Errorf("%s (%s) after %d sites' shares", v.Status, v.Code, shares)
+		}
+		time.Sleep(time.Minute)
+		for _, line := range f.log.all() {
+			if bytes.Contains(line, []byte(`"kind":"released"`)) {
+				t.Error("a release was put into the log of a study that was over")
+			}
 		}
 	})
 }
