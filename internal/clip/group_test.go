@@ -176,3 +176,34 @@ func BenchmarkGroups(b *testing.B) {
 		mustGroups(b, m, 2*d, 1)
 	}
 }
+
+// Groups are bounded for units that keep their places. Where a file is sorted by a value, another value of one
+// unit moves all between its two places, and with them the groups: docs/privacy.md tells sites not to offer that.
+func TestGroupsNeedPlaces(t *testing.T) {
+	const d, groups = 4, 1000
+	r := rand.New(rand.NewPCG(8, 9))
+	values := make([]float64, 0, d*d*groups)
+	for i := range d * groups {
+		size := math.Exp(0.02*float64(i) - 30)
+		values = append(values, size)
+		for range d - 1 {
+			values = append(values, size*math.Abs(r.NormFloat64()))
+		}
+	}
+	other := []float64{1e30, 1, 1, 1} // the first row, and the largest
+	moved := func(changed []float64) float64 {
+		before, after, sum := mustGroups(t, mustMatrix(t, d, values), d, 1), mustGroups(t, mustMatrix(t, d, changed), d, 1), 0.0
+		for j := range before {
+			sum += float64((after[j] - before[j]) * (after[j] - before[j]))
+		}
+		return math.Sqrt(sum)
+	}
+	if in := moved(slices.Concat(other, values[d:])); in > HistogramSensitivity {
+		t.Errorf("a unit replaced in its place moved the counts by %v", in)
+	}
+	sorted := moved(slices.Concat(values[d:], other))
+	if sorted < 10 {
+		t.Errorf("a unit that changed its place moved the counts by %v only: is the warning needed?", sorted)
+	}
+	t.Logf("sorted by size: %.1f", sorted)
+}

@@ -10,8 +10,9 @@ import (
 	"strconv"
 )
 
-// public gives a generator of public randomness: keyed by the digest, so that
-// every party can recompute it and none chose it alone. It is never used for noise.
+// public gives a generator of public randomness: keyed by the digest, so that every party can
+// recompute it. Whoever proposes can try nonces until it likes what comes: privacy MUST NOT rest
+// on it, and it is never used for noise.
 func (p *Plan) public(label string) *rand.Rand {
 	key, err := hkdf.Key(sha256.New, p.Digest[:], nil, "covey public randomness v1: "+label, 32)
 	if err != nil {
