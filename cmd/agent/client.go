@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 
 	"covey/internal/agent"
 )
@@ -26,7 +27,11 @@ type notRunningError struct {
 }
 
 func (e *notRunningError) Error() string {
-	return fmt.Sprintf("no agent answers on %s (is \"agent run\" running?): %v", e.path, e.err)
+	why := e.err
+	if errno, ok := errors.AsType[syscall.Errno](e.err); ok {
+		why = errno // the socket is named before it
+	}
+	return fmt.Sprintf("no agent answers on %s (is \"agent run\" running?): %v", e.path, why)
 }
 func (e *notRunningError) Unwrap() error { return e.err }
 

@@ -216,11 +216,8 @@ func (c *studyApproveCmd) Run(t *terminal) error {
 			return &inputError{errors.New("stdin is no terminal: read \"study show\" and give --yes")}
 		}
 		printStudy(t.err, s)
-		fmt.Fprintf(t.err, "\nApprove study %s? Type yes: ", id[:12])
-		var word string
-		fmt.Fscanln(os.Stdin, &word)
-		if word != "yes" {
-			return &inputError{errors.New("not approved")}
+		if !t.agreed(os.Stdin, fmt.Sprintf("\nApprove study %s? Type yes: ", id[:12])) {
+			return &inputError{errors.New("not approved: the answer was not yes")}
 		}
 	}
 	if s, err = ask[agent.StudyDetail](t, "POST", "studies", id, "approve"); err != nil {

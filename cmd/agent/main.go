@@ -75,6 +75,24 @@ func (t *terminal) print(v any, human func(io.Writer)) error {
 	return e.Encode(v)
 }
 
+// agreed asks, and says whether the answer is yes. Ctrl-C is a no: the read that it leaves behind ends with the process.
+func (t *terminal) agreed(in io.Reader, question string) bool {
+	fmt.Fprint(t.err, question)
+	answer := make(chan string, 1)
+	go func() {
+		var word string
+		fmt.Fscanln(in, &word)
+		answer <- word
+	}()
+	select {
+	case word := <-answer:
+		return word == "yes" && t.ctx.Err() == nil
+	case <-t.ctx.Done():
+		fmt.Fprintln(t.err)
+		return false
+	}
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)

@@ -19,15 +19,18 @@ func table(w io.Writer, rows func(line func(format string, args ...any))) {
 	tw.Flush()
 }
 
+// printFindings has what to do in a line of its own: beside the result it would be beyond a terminal's width.
 func printFindings(w io.Writer, found []agent.Finding) {
 	table(w, func(line func(string, ...any)) {
-		line("\tCHECK\tRESULT\tWHAT TO DO")
 		for _, f := range found {
 			mark, result := "ok", f.Result
 			if f.Err != nil {
 				mark, result = "FAILED", string(f.Code)+": "+f.Result
 			}
-			line("%s\t%s\t%s\t%s", mark, f.Check, result, f.Do)
+			line("%s\t%s\t%s", mark, f.Check, result)
+			if f.Do != "" {
+				line("\t\tdo: %s", f.Do)
+			}
 		}
 	})
 }

@@ -154,11 +154,8 @@ func (c *ledgerRecoverCmd) agree(t *terminal, r recovered) error {
 	case !term.IsTerminal(int(os.Stdin.Fd())):
 		return &inputError{errors.New("stdin is no terminal: give --yes")}
 	}
-	fmt.Fprint(t.err, "\nGo on? Type yes: ")
-	var word string
-	fmt.Fscanln(os.Stdin, &word)
-	if word != "yes" {
-		return &inputError{errors.New("nothing was changed")}
+	if !t.agreed(os.Stdin, "\nGo on? Type yes: ") {
+		return &inputError{errors.New("nothing was changed: the answer was not yes")}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -128,6 +129,9 @@ func ReadConfig(path string) (*Config, error) {
 		path = filepath.Join(path, ConfigFile)
 	}
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &ConfigError{File: path, Reason: reason(err) + "; -C or COVEY_AGENT_DIR names the folder that \"agent join\" made"}
+	}
 	if err != nil {
 		return nil, &ConfigError{File: path, Reason: reason(err)}
 	}
@@ -153,7 +157,7 @@ func reason(err error) string {
 // paths start from that file's directory. Every error is a *ConfigError.
 func ParseConfig(text []byte, file string) (*Config, error) {
 	c := &Config{file: file, dir: filepath.Dir(file)}
-	d := toml.NewDecoder(bytes.NewReader(text))
+	d := toml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // some editors begin a file with it
 	d.DisallowUnknownFields()
 	err := d.Decode(c)
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {

@@ -118,6 +118,13 @@ func TestConfigValues(t *testing.T) {
 	}
 }
 
+// TestConfigByteOrderMark: a file that an editor began with one, and whose lines end with CRLF, reads like any other.
+func TestConfigByteOrderMark(t *testing.T) {
+	if _, err := ParseConfig([]byte("\ufeff"+strings.ReplaceAll(goodConfig, "\n", "\r\n")), "/etc/covey/agent.toml"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSampleConfig checks that what a join leaves parses, as it is and filled in
 // by taking the comment signs off.
 func TestSampleConfig(t *testing.T) {
