@@ -22,14 +22,15 @@ import (
 type client struct {
 	http http.Client
 	ctx  context.Context
+	dir  string
 }
 
 func (d dataFlag) client(ctx context.Context) (*client, error) {
 	path := filepath.Join(d.Data, node.SocketFile)
-	if _, err := os.Stat(filepath.Join(d.Data, node.ConfigFile)); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(d.Data, node.ConfigFile)); errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, bad("%s is no coordinator's data folder; give it with --data or COVEY_DATA", d.Data)
 	}
-	return &client{ctx: ctx, http: http.Client{Transport: &http.Transport{
+	return &client{ctx: ctx, dir: d.Data, http: http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		},
@@ -64,7 +65,10 @@ func (c *client) once(method, path string, body []byte) (io.ReadCloser, error) {
 	}
 	answer, err := c.http.Do(r)
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
-		return nil, errors.New("no coordinator serves this data folder; start it with `coordinator serve`")
+		return nil, fmt.Errorf("no coordinator serves this data folder; start it with `coordinator serve --data %s`", c.dir)
+	}
+	if errors.Is(err, os.ErrPermission) {
+		return nil, fmt.Errorf("%s: permission denied: run this as the user that serves the folder", filepath.Join(c.dir, node.SocketFile))
 	}
 	if err != nil {
 		return nil, err
@@ -124,6 +128,9 @@ func (c *client) saveJoin(path string, request any, out string) error {
 	}
 	// Made before asking: a token that cannot be written is not given out.
 	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return bad("%s: file exists and is not overwritten: delete it if it is spent, or name another with --out", out)
+	}
 	if err != nil {
 		return bad("%w", err)
 	}

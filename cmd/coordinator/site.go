@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -74,13 +77,21 @@ func (c *sitesCmd) Run(s *streams) error {
 			state = "revoked"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t", site.Name, state, site.Fingerprint)
-		for name, units := range site.Datasets {
-			fmt.Fprintf(w, "%s (%d) ", name, units)
+		var sets []string
+		for _, name := range slices.Sorted(maps.Keys(site.Datasets)) {
+			sets = append(sets, fmt.Sprintf("%s (%d)", name, site.Datasets[name]))
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, strings.Join(sets, " "))
 	}
 	for _, i := range r.Invited {
-		fmt.Fprintf(w, "%s\tinvited until %s\t\t\n", i.Site, i.Expires.Format(time.RFC3339))
+		state := "invited until"
+		if time.Now().After(i.Expires) {
+			if slices.ContainsFunc(r.Sites, func(s coordinator.ListedSite) bool { return s.Name == i.Site }) {
+				continue // it came by another one
+			}
+			state = "invitation ended"
+		}
+		fmt.Fprintf(w, "%s\t%s %s\t\t\n", i.Site, state, i.Expires.Format(time.RFC3339))
 	}
 	return w.Flush()
 }
@@ -95,7 +106,11 @@ func (c *revokeCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	return client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/revoke", nil, nil)
+	if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/revoke", nil, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stderr, "%s is revoked: its keys let it in no more, and a new join file is for new ones\n", c.Site)
+	return nil
 }
 
 func printJSON(w io.Writer, v any) error {

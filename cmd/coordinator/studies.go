@@ -178,13 +178,28 @@ func (c *createCmd) Run(s *streams) error {
 	if err := client.do("POST", "/v1/studies", text, &r); err != nil {
 		return err
 	}
-	warn(s.stderr, r.Warnings)
+	warn(s.stderr, append(r.Warnings, c.again(client, r)...))
 	if c.JSON {
 		return printJSON(s.stdout, r)
 	}
-	fmt.Fprintf(s.stderr, "proposed to %d sites; it starts when all have approved\n", r.Plan.Thresholds.Sites)
+	fmt.Fprintf(s.stderr, "proposed to %d sites; it starts when all have approved, and waits for them with no deadline\n", r.Plan.Thresholds.Sites)
 	fmt.Fprintln(s.stdout, r.Digest)
 	return nil
+}
+
+// again warns of studies of the same name that are not over: most often the same one, proposed twice.
+func (c *createCmd) again(client *client, r coordinator.CreateReply) []string {
+	var views []coordinator.View
+	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
+		return nil // it is proposed all the same
+	}
+	var out []string
+	for _, v := range views {
+		if v.Name == r.Plan.Proposal.Spec.Name && v.Digest != r.Digest && v.Status != round.StatusCompleted && v.Status != round.StatusEnded {
+			out = append(out, fmt.Sprintf("study %.12s has the same name and is not over: each takes privacy budget of its own; `coordinator study abort %.12s` ends it", v.Digest, v.Digest))
+		}
+	}
+	return out
 }
 
 type studiesCmd struct {
@@ -227,6 +242,7 @@ func (r studyRef) path(tail string) string { return "/v1/studies/" + url.PathEsc
 type showCmd struct {
 	studyRef
 	Proposal bool `help:"Print the proposal's exact bytes."`
+	JSON     bool `help:"Print JSON."`
 }
 
 func (c *showCmd) Run(s *streams) error {
@@ -247,7 +263,32 @@ func (c *showCmd) Run(s *streams) error {
 	if err := client.do("GET", c.path(""), nil, &v); err != nil {
 		return err
 	}
-	return printJSON(s.stdout, v)
+	if c.JSON {
+		return printJSON(s.stdout, v)
+	}
+	return printView(s.stdout, v)
+}
+
+func printView(out io.Writer, v coordinator.View) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "study\t%s\ndigest\t%s\nstands\t%s\n", v.Name, v.Digest, describe(v))
+	if v.Status == round.StatusEnded {
+		fmt.Fprintf(w, "ended\t%s\n", strings.TrimSpace(string(v.Code)+" "+v.Culprit))
+	}
+	fmt.Fprintf(w, "privacy\tε = %g, δ = %g; ρ = %.6g of %.6g charged\n", v.Epsilon, v.Delta, v.Rho, v.RhoPlanned)
+	fmt.Fprintf(w, "queries\t%d of %d released, slot %d of %d\n", v.Released, v.Queries, v.Slot, v.Slots)
+	for _, f := range v.Faults {
+		fmt.Fprintf(w, "fault\t%s: %s\n", f.Site, f.Code)
+	}
+	fmt.Fprintln(w, "\nSITE\tUNITS\tLINK\tDECISION")
+	for _, s := range v.Sites {
+		link := "away"
+		if s.Connected {
+			link = "connected"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, link, s.Verdict)
+	}
+	return w.Flush()
 }
 
 type watchCmd struct {
@@ -344,7 +385,11 @@ func (c *abortCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	return client.do("POST", c.path("/abort"), nil, nil)
+	if err := client.do("POST", c.path("/abort"), nil, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stderr, "study %s is ended; what was charged stays charged\n", c.Study)
+	return nil
 }
 
 type resultCmd struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -295,15 +296,22 @@ func (a *Agent) standing(id study.Digest) (ledger.StudyEntry, bool) {
 	return ledger.StudyEntry{}, false
 }
 
+// maxMatches bounds how many studies an UnknownStudyError names.
+const maxMatches = 5
+
 // UnknownStudyError is a reference that names no study here, or several.
 type UnknownStudyError struct {
 	Ref     string
-	Matches int
+	Matches []study.Digest // the newest first
 }
 
 func (e *UnknownStudyError) Error() string {
-	if e.Matches == 0 {
+	if len(e.Matches) == 0 {
 		return fmt.Sprintf("no study %.80q", e.Ref)
 	}
-	return fmt.Sprintf("%d studies match %.80q; give more of the digest", e.Matches, e.Ref)
+	var newest []string
+	for _, d := range e.Matches[:min(len(e.Matches), maxMatches)] {
+		newest = append(newest, d.String()[:12])
+	}
+	return fmt.Sprintf("%d studies match %.80q; give the digest of one, such as %s", len(e.Matches), e.Ref, strings.Join(newest, ", "))
 }

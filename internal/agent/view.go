@@ -107,7 +107,7 @@ func (a *Agent) Find(ref string) (study.Digest, error) {
 		}
 	}
 	if len(found) != 1 {
-		return study.Digest{}, &UnknownStudyError{ref, len(found)}
+		return study.Digest{}, &UnknownStudyError{ref, found}
 	}
 	return found[0], nil
 }

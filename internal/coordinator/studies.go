@@ -13,17 +13,24 @@ import (
 	"covey/internal/study"
 )
 
+// maxMatches bounds how many studies an UnknownStudyError names.
+const maxMatches = 5
+
 // UnknownStudyError is a reference that names no study, or several.
 type UnknownStudyError struct {
 	Ref     string
-	Matches int
+	Matches []study.Digest
 }
 
 func (e *UnknownStudyError) Error() string {
-	if e.Matches == 0 {
+	if len(e.Matches) == 0 {
 		return fmt.Sprintf("no study %.80q", e.Ref)
 	}
-	return fmt.Sprintf("%d studies match %.80q; give more of the digest", e.Matches, e.Ref)
+	var newest []string
+	for _, d := range e.Matches[max(0, len(e.Matches)-maxMatches):] {
+		newest = append(newest, d.String()[:12])
+	}
+	return fmt.Sprintf("%d studies match %.80q; give the digest of one, such as %s", len(e.Matches), e.Ref, strings.Join(newest, ", "))
 }
 
 // Roster fills a spec's roster in from the sites that are connected and offer
@@ -104,7 +111,7 @@ func (c *Coordinator) Find(ref string) (study.Digest, error) {
 		}
 	}
 	if len(found) != 1 {
-		return study.Digest{}, &UnknownStudyError{ref, len(found)}
+		return study.Digest{}, &UnknownStudyError{ref, found}
 	}
 	return found[0], nil
 }

@@ -81,7 +81,7 @@ func (c *composition) peers(node string) (p federation.Peers, err error) {
 }
 
 func (c *composition) study(node, name string) (v federation.View, err error) {
-	text, err := c.exec(node, "", "coordinator", "study", "show", name)
+	text, err := c.exec(node, "", "coordinator", "study", "show", name, "--json")
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &v)
 	}

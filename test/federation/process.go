@@ -220,7 +220,7 @@ type View struct {
 
 // View asks a coordinator.
 func (p *Process) View(study string) (v View, err error) {
-	text, err := p.Operate("study", "show", study)
+	text, err := p.Operate("study", "show", study, "--json")
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &v)
 	}

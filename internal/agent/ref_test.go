@@ -1,0 +1,23 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// TestUnknownStudyNames: a reference that several studies match is answered with their digests, the newest few.
+func TestUnknownStudyNames(t *testing.T) {
+	e := &UnknownStudyError{Ref: "blood"}
+	if e.Error() != `no study "blood"` {
+		t.Errorf("%v", e)
+	}
+	for i := range maxMatches + 2 {
+		e.Matches = append(e.Matches, study.Digest{byte(i + 1)})
+	}
+	text := e.Error()
+	if !strings.Contains(text, "7 studies match") || !strings.Contains(text, "010000000000, 0200") || strings.Contains(text, "060000000000") || strings.Contains(text, "0100000000000") {
+		t.Errorf("%v", e)
+	}
+}
