@@ -54,9 +54,12 @@ type completionCmd struct {
 
 // Help is kong's longer text.
 func (completionCmd) Help() string {
-	return `bash: agent completion bash > ~/.local/share/bash-completion/completions/agent
-zsh:  agent completion zsh > "${fpath[1]}/_agent"
-fish: agent completion fish > ~/.config/fish/completions/agent.fish`
+	// Indented, since kong makes one paragraph of lines that are not.
+	return `Where a script goes:
+
+    agent completion bash > ~/.local/share/bash-completion/completions/agent
+    agent completion zsh > "${fpath[1]}/_agent"
+    agent completion fish > ~/.config/fish/completions/agent.fish`
 }
 
 func (c *completionCmd) Run(t *terminal, k *kong.Context) error {

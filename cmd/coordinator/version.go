@@ -55,9 +55,12 @@ type completionCmd struct {
 
 // Help is kong's longer text.
 func (completionCmd) Help() string {
-	return `bash: coordinator completion bash > ~/.local/share/bash-completion/completions/coordinator
-zsh:  coordinator completion zsh > "${fpath[1]}/_coordinator"
-fish: coordinator completion fish > ~/.config/fish/completions/coordinator.fish`
+	// Indented, since kong makes one paragraph of lines that are not.
+	return `Where a script goes:
+
+    coordinator completion bash > ~/.local/share/bash-completion/completions/coordinator
+    coordinator completion zsh > "${fpath[1]}/_coordinator"
+    coordinator completion fish > ~/.config/fish/completions/coordinator.fish`
 }
 
 func (c *completionCmd) Run(s *streams, k *kong.Context) error {

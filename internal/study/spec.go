@@ -3,6 +3,7 @@ package study
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -214,6 +215,7 @@ func (r *Scalar) UnmarshalTOML(raw []byte) error {
 
 // ParseSpec reads study.toml strictly: an unknown key is an error that names it.
 func ParseSpec(text []byte) (Spec, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
 	var s Spec
 	if err := decode(text, &s); err != nil {
 		return Spec{}, err
@@ -240,6 +242,13 @@ func refuseZeros(text []byte) error {
 	} {
 		if v := written[key]; v == int64(0) || v == 0.0 {
 			return fieldError(key, "must be positive, got 0; leave it out for the default")
+		}
+	}
+	columns, _ := written["columns"].([]any)
+	for i, column := range columns {
+		keys, _ := column.(map[string]any)
+		if v := keys["scale"]; v == int64(0) || v == 0.0 {
+			return fieldError(fmt.Sprintf("columns[%d].scale", i), "must be positive, got 0; leave it out for 1")
 		}
 	}
 	return nil

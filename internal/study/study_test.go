@@ -214,7 +214,8 @@ func TestBadInput(t *testing.T) {
 		{"bad output", with("output = \"best\""), "output: must be one of"},
 		{"bad radius", with("radius = \"big\""), "radius: must be"},
 		{"column twice", minimal + "[[columns]]\nname = \"a\"\n", "\"a\" appears twice"},
-		{"zero scale", minimal + "[[columns]]\nname = \"c\"\nscale = -1.0\n", "columns[2].scale: must be"},
+		{"negative scale", minimal + "[[columns]]\nname = \"c\"\nscale = -1.0\n", "columns[2].scale: must be"},
+		{"zero scale", minimal + "[[columns]]\nname = \"c\"\nscale = 0\n", "columns[2].scale: must be positive, got 0"},
 		{"type", with("rounds = \"many\""), "toml: line"},
 		{"no components", with("components = 0"), "components: must be positive, got 0"},
 		{"negative components", with("components = -1"), "components: must be in 1..100, got -1"},
@@ -250,6 +251,9 @@ func TestBadInput(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+	if _, err := ParseSpec([]byte("\ufeff" + strings.ReplaceAll(minimal, "\n", "\r\n"))); err != nil {
+		t.Errorf("a byte order mark and CRLF: %v", err)
 	}
 	if _, err := plan(t, minimal, 100); err == nil || !strings.Contains(err.Error(), "at least 2 sites") {
 		t.Fatalf("one site: %v", err)
