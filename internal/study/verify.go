@@ -27,7 +27,11 @@ type Verified struct {
 	Epsilon         float64 `json:"epsilon"`
 	Delta           float64 `json:"delta"`
 	Rho             float64 `json:"rho"` // charged
-	Chain           Digest  `json:"chain"`
+	// Unit is the column whose value says what a unit is, to which ε and δ are promised; a row if empty.
+	Unit string `json:"unit,omitempty"`
+	// Noise says who saw what: NoiseCentral or NoiseDistributed.
+	Noise string `json:"noise"`
+	Chain Digest `json:"chain"`
 	// Approved says that the result shows every site's signed approval of the digest.
 	Approved bool `json:"approvals_signed"`
 
@@ -107,7 +111,7 @@ func Verify(file []byte) (*Verified, error) {
 		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
 		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
-		Epsilon: r.Epsilon, Delta: r.Delta, Rho: r.Rho, Chain: r.Chain, Roster: plan.Proposal.Roster,
+		Epsilon: r.Epsilon, Delta: r.Delta, Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
 		Approved: r.Approvals != nil,
 	}
 	for _, release := range releases {
@@ -122,12 +126,22 @@ func (v *Verified) Rows() [][2]string {
 	if v.Approved {
 		approved = fmt.Sprintf("all %d sites signed this digest", v.Sites)
 	}
+	unit := "one row"
+	if v.Unit != "" {
+		unit = fmt.Sprintf("all rows of one value of %q at one site", v.Unit)
+	}
+	noise := "central: the coordinator's leader saw exact sums over the sites"
+	if v.Noise == NoiseDistributed {
+		noise = "distributed: nobody saw an exact sum"
+	}
 	return [][2]string{
 		{"study", v.Name},
 		{"digest", v.Digest.String()},
 		{"data", fmt.Sprintf("%d units × %d columns at %d sites, at least %d of them in every sum", v.N, v.D, v.Sites, v.FewestSurvivors)},
 		{"rounds", fmt.Sprintf("T = %d, %d queries", v.Rounds, v.Queries)},
 		{"privacy", fmt.Sprintf("ε = %g, δ = %g: ρ = %.6g charged", v.Epsilon, v.Delta, v.Rho)},
+		{"unit", unit + ": what privacy is promised to"},
+		{"noise", noise},
 		{"approvals", approved},
 		{"chain", v.Chain.String()},
 	}

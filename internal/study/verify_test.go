@@ -402,6 +402,31 @@ func TestVerifyOtherProcessor(t *testing.T) {
 	}
 }
 
+// (ε, δ) says nothing without what it is promised to and by whom: whoever verifies a file is told.
+func TestVerifiedSaysWhose(t *testing.T) {
+	for _, c := range []struct{ keys, unit, noise string }{
+		{"", "one row: ", "central: "},
+		{"unit = \"who\"\nnoise = \"distributed\"\n", `all rows of one value of "who" at one site: `, "distributed: "},
+	} {
+		p, body, signed := course(t, strings.Replace(private, "spare_slots", c.keys+"spare_slots", 1), nil)
+		r, err := SignResult(body, signed, signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Verify(file(t, r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]string{}
+		for _, row := range v.Rows() {
+			said[row[0]] = row[1]
+		}
+		if v.Unit != p.Proposal.Spec.Unit || v.Noise != p.Proposal.Spec.Noise || !strings.HasPrefix(said["unit"], c.unit) || !strings.HasPrefix(said["noise"], c.noise) {
+			t.Errorf("%+v: %q", v, said)
+		}
+	}
+}
+
 // TestEveryByte changes every byte of a file (every eleventh in short runs): it never verifies, unless the
 // change is of layout or of how the same is written.
 func TestEveryByte(t *testing.T) {
