@@ -29,7 +29,12 @@ type streams struct{ open atomic.Int64 }
 type cache struct {
 	mu    sync.Mutex
 	known map[study.Digest]cached
+	// results are of completed studies.
+	results map[study.Digest]shownResult
 }
+
+// keptPages bounds how many of each are held.
+const keptPages = 32
 
 type cached struct {
 	at   time.Time
@@ -51,7 +56,7 @@ func (d *Dashboard) main(digest study.Digest) (cached, error) {
 		return cached{}, err
 	}
 	c.main = b.Bytes()
-	if len(d.cache.known) > 32 || d.cache.known == nil {
+	if len(d.cache.known) > keptPages || d.cache.known == nil {
 		d.cache.known = map[study.Digest]cached{}
 	}
 	d.cache.known[digest] = c

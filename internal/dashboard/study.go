@@ -25,9 +25,11 @@ type studyModel struct {
 	Deadline   *moment
 	Overdue    bool
 	Waiting    []string
-	Code       study.Code
-	Meaning    Meaning
-	Culprit    string
+	// Endless says that no deadline ends the wait: only the sites do, or an operator.
+	Endless bool
+	Code    study.Code
+	Meaning Meaning
+	Culprit string
 
 	Released, Queries int
 	Facts             []fact
@@ -121,7 +123,8 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 		m.Queries = max(m.Released, len(p.Queries))
 	}
 	if o.Leading {
-		m.Deadline, m.Waiting = d.moment(s.Deadline, true), s.Waiting
+		m.Deadline, m.Waiting = d.moment(s.Deadline, true), waiting(s, o)
+		m.Endless = s.Status != round.StatusRunning || s.Overdue || p.Proposal.Spec.OnDropout == study.DropoutWait
 	}
 	m.Sentence, m.Tags = sentence(s, o.Leading), tags(p)
 	m.facts(s)
@@ -130,23 +133,58 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	m.privacy(s)
 	m.Charts = charts(s)
 	if s.Status == round.StatusCompleted {
-		if r, err := d.source.Result(s.Digest); err == nil {
-			m.Result = newResultModel(r)
-			m.Charts = append(m.Charts, scree(r)...)
-		} else {
+		shown, err := d.shownResult(s.Digest)
+		if err != nil {
 			d.log.Error("dashboard: a completed study has no result", "study", s.Digest, "error", err)
 		}
+		m.Result, m.Charts = shown.model, append(m.Charts, shown.charts...)
 	}
 	return m
+}
+
+// shownResult is what a page shows of a result.
+type shownResult struct {
+	model  *resultModel
+	charts []chart
+}
+
+// shownResult gives it. A result never changes, and to make one again, and sign it, at every look would keep a
+// processor busy for as long as a page of a large study is open. Called with the cache's lock held.
+func (d *Dashboard) shownResult(digest study.Digest) (shownResult, error) {
+	if shown, ok := d.cache.results[digest]; ok {
+		return shown, nil
+	}
+	r, err := d.source.Result(digest)
+	if err != nil {
+		return shownResult{}, err
+	}
+	if len(d.cache.results) > keptPages || d.cache.results == nil {
+		d.cache.results = map[study.Digest]shownResult{}
+	}
+	shown := shownResult{newResultModel(r), scree(r)}
+	d.cache.results[digest] = shown
+	return shown, nil
+}
+
+// waiting names the awaited sites; one that is revoked does not come back.
+func waiting(s coordinator.Story, o coordinator.Overview) []string {
+	var out []string
+	for _, name := range s.Waiting {
+		if slices.ContainsFunc(o.Sites, func(site coordinator.SiteStatus) bool { return site.Name == name && site.Revoked }) {
+			name += " (revoked)"
+		}
+		out = append(out, name)
+	}
+	return out
 }
 
 // sentence says in words where a study stands.
 func sentence(s coordinator.Story, leading bool) string {
 	switch s.Status {
 	case round.StatusProposed:
-		return "Each site's operator, or its policy, decides. The study begins when all have approved."
+		return "Each site's operator, or its policy, decides. The study begins when all have approved; it waits for that without a deadline."
 	case round.StatusSetup:
-		return "The sites make one-time keys, share them and sign the setup over the digest."
+		return "The sites make one-time keys, share them and sign the setup over the digest. Each of them is waited for, without a deadline."
 	case round.StatusRunning:
 		what := "Query " + strconv.Itoa(s.Released+1) + ": " + describe(s.Kind, s.Of, s.Round, s.Run, s.Plan)
 		if !leading {

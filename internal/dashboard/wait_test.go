@@ -1,0 +1,110 @@
+package dashboard
+
+import (
+	"crypto/ed25519"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// told is a coordinator with one study.
+type told struct {
+	empty
+	overview coordinator.Overview
+	story    coordinator.Story
+	asked    int // for the result
+}
+
+func (s *told) Overview(int) coordinator.Overview            { return s.overview }
+func (s *told) Story(study.Digest) (coordinator.Story, bool) { return s.story, true }
+func (s *told) Result(study.Digest) (result *study.Result, err error) {
+	s.asked++
+	return &study.Result{}, nil
+}
+
+func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
+	var roster []study.Member
+	for i, name := range []string{"north", "south", "west"} {
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: name, Identity: study.Key(key), Units: 1000})
+	}
+	body, err := study.Propose(study.Spec{Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, OnDropout: dropout,
+		Columns: []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}}}, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _, now := newTest(t)
+	view := coordinator.View{Name: "test", Digest: plan.Digest, Delta: 1e-6, Epsilon: 1, RhoPlanned: plan.Rho}
+	s := &told{story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
+		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []coordinator.SiteStatus{{Name: "north"}, {Name: "south"}, {Name: "west", Revoked: true}}}}
+	d.source = s
+	return d, s, now
+}
+
+// TestUntilWhen: a page says for whom a study waits and what ends that: a deadline only where one does.
+func TestUntilWhen(t *testing.T) {
+	const endless = ", until they answer or an operator ends the study: <code>coordinator study abort "
+	for _, c := range []struct {
+		name, dropout string
+		view          coordinator.View
+		want          []string
+		no            string
+	}{
+		{"approvals", study.DropoutContinue, coordinator.View{Status: round.StatusProposed}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
+		{"a setup", study.DropoutContinue, coordinator.View{Status: round.StatusSetup}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
+		{"uploads", study.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Until <time", "awaiting <strong>north</strong>"}, endless},
+		{"uploads of all", study.DropoutWait, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Awaiting <strong>north</strong>", "overdue from <time", endless}, "Until"},
+		{"too few uploads", study.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload", Overdue: true}, []string{"Awaiting <strong>north</strong>", "overdue since <time", endless}, "Until"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, s, now := newTold(t, c.dropout)
+			view := s.story.View
+			view.Status, view.Phase, view.Overdue, view.Waiting = c.view.Status, c.view.Phase, c.view.Overdue, []string{"north", "west"}
+			view.Left, view.Kind = 1, study.KindPower
+			if view.Status == round.StatusRunning {
+				view.Deadline = now.now().Add(time.Minute)
+			}
+			s.story.View, s.overview.Studies = view, []coordinator.View{view}
+			main, err := d.main(view.Digest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(main.main)
+			for _, want := range c.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("the page lacks %q", want)
+				}
+			}
+			if strings.Contains(text, c.no) {
+				t.Errorf("the page says %q", c.no)
+			}
+			if t.Failed() {
+				at := strings.Index(text, `class="sentence"`)
+				t.Log(text[at:min(len(text), at+800)])
+			}
+		})
+	}
+}
+
+// TestResultIsMadeOnce: however long a page of a completed study is open.
+func TestResultIsMadeOnce(t *testing.T) {
+	d, s, now := newTold(t, study.DropoutWait)
+	s.story.Status = round.StatusCompleted
+	for range 100 {
+		if c, err := d.main(s.story.Digest); err != nil || c.page.Study.Result == nil {
+			t.Fatal(err)
+		}
+		now.add(time.Second)
+	}
+	if s.asked != 1 {
+		t.Errorf("the result was made %d times", s.asked)
+	}
+}
