@@ -228,6 +228,7 @@ func (c *Coordinator) linked(l *link, units map[string]int) {
 	}
 	if old := c.links[l.site]; old != nil && old != l {
 		old.close(errReplaced)
+		c.log.Warn("a site opened another link; if this goes on, two agents run with its keys", "site", l.site)
 	}
 	l.units = units
 	again := c.links[l.site] == l

@@ -87,6 +87,7 @@ func (m *Machine) note(e entry) {
 		return
 	}
 	m.journal.add(h)
+	m.tell(h)
 	if e.Round != nil && e.Round.Kind == round.EntryReleased && m.studies[h.Study].Terminal() {
 		s := m.studies[h.Study]
 		h = Happening{At: e.At, Kind: HappenedCompleted, Study: h.Study, Code: s.Code}
@@ -94,6 +95,39 @@ func (m *Machine) note(e entry) {
 			h.Kind = string(round.EntryEnded)
 		}
 		m.journal.add(h)
+		m.tell(h)
+	}
+}
+
+// tell lets the leader log what happened to a study. Called with the lock held.
+func (m *Machine) tell(h Happening) {
+	if s := m.studies[h.Study]; m.leader != nil && s != nil {
+		m.leader.committed(h, s.Plan().Proposal.Spec.Name)
+	}
+}
+
+// committed logs a study's course: who reads a leader's log has no page. Each release is at the level of debugging.
+// Called with the lock held.
+func (c *Coordinator) committed(h Happening, name string) {
+	if !c.leading {
+		return
+	}
+	log := c.log.With("study", h.Study, "name", name)
+	switch h.Kind {
+	case string(round.EntryProposed):
+		log.Info("a study is proposed; its sites are asked")
+	case string(round.EntryDecided):
+		log.Info("a site has decided", "site", h.Site, "verdict", h.Verdict, "code", h.Code)
+	case string(round.EntryPrepared):
+		log.Info("all sites are set up; the study begins")
+	case string(round.EntryAbandoned):
+		log.Warn("a slot is given up; the query goes on in the next", "query", h.Query, "slot", h.Slot)
+	case string(round.EntryReleased):
+		log.Debug("a sum is released", "query", h.Query, "slot", h.Slot)
+	case HappenedCompleted:
+		log.Info("the study is completed")
+	case string(round.EntryEnded):
+		log.Info("the study ended without a result", "code", h.Code, "site", h.Site)
 	}
 }
 

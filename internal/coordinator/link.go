@@ -126,7 +126,7 @@ func (l *link) writeLate(stop <-chan struct{}, places chan struct{}, encode func
 }
 
 var (
-	errReplaced = errors.New("link: the site opened another link")
+	errReplaced = errors.New("link: the site opened another link; if this goes on, another agent runs with its keys")
 	// errNotCurrent is of a message on a stream that is not the site's link.
 	errNotCurrent = errors.New("link: a message before hello, or after another link was opened")
 	errRevoked    = errors.New("link: the site is revoked")

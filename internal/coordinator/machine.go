@@ -110,6 +110,7 @@ func (e *JoinError) Error() string { return "join: " + e.Reason }
 type leader interface {
 	proposed(study.Digest, *round.State)
 	run(study.Digest, *round.State, []round.Effect)
+	committed(h Happening, name string)
 }
 
 // Machine is the coordinator's replicated state: sites, invites and studies. Apply
