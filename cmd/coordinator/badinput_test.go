@@ -117,6 +117,8 @@ var badInputs = []struct {
 	{"log", "", "", "serve --log xml", []string{"--log"}},
 	{"address", "", "", "init hub --address localhost", []string{`"localhost": host:port`}},
 	{"listen", "", "", "init hub --listen 7443", []string{`listen "7443": host:port`}},
+	{"listen far out", "", "", "init hub --listen :99999", []string{`listen ":99999": host:port`}},
+	{"address's port", "", "", "init hub --address localhost:74430", []string{`"localhost:74430": host:port`}},
 	{"name", "", "", "init hub --name One", []string{`"One"`, "a-z"}},
 	{"host", "", "", "init hub --address sp%20ace:1", []string{"sp%20ace"}},
 	{"half a peer port", "", "", "init hub --peer-listen :1", []string{"peer_listen and peer_address go together"}},

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -149,6 +151,9 @@ func (c *serveCmd) Run(s *streams) error {
 	}
 	log := newLogger(s.stderr, c.Log, level)
 	n, err := node.Open(c.Data, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w: a coordinator runs here already, or another program has this port of %s", err, filepath.Join(c.Data, node.ConfigFile))
+	}
 	if err != nil {
 		return err
 	}

@@ -51,13 +51,19 @@ func bad(format string, args ...any) error { return &ConfigError{fmt.Sprintf(for
 func (c Config) hosts() ([]string, error) {
 	var out []string
 	for _, a := range c.Addresses {
-		host, _, err := net.SplitHostPort(a)
-		if err != nil {
+		host, port, err := net.SplitHostPort(a)
+		if err != nil || !isPort(port) {
 			return nil, bad("address %q: host:port is wanted", a)
 		}
 		out = append(out, host)
 	}
 	return out, nil
+}
+
+// isPort says whether a port is one, by number or by the system's name for it.
+func isPort(port string) bool {
+	_, err := net.LookupPort("tcp", port)
+	return err == nil
 }
 
 func (c Config) check() error {
@@ -77,8 +83,8 @@ func (c Config) check() error {
 		if address == "" && what != "listen" {
 			continue
 		}
-		if _, _, err := net.SplitHostPort(address); err != nil {
-			return bad("%s %q: host:port is wanted", what, address)
+		if _, port, err := net.SplitHostPort(address); err != nil || !isPort(port) {
+			return bad("%s %q: host:port is wanted, such as :7443", what, address)
 		}
 	}
 	return c.Dashboard.check()
