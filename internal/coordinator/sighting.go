@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"crypto/x509"
+	"encoding/pem"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 type Sighting struct {
 	At       time.Time `json:"at,omitzero"` // of its last message
 	Software string    `json:"software,omitempty"`
-	Expires  time.Time `json:"expires,omitzero"` // end of the certificate that it showed
+	Expires  time.Time `json:"expires,omitzero"` // end of the certificate that it showed, or was given since
 	// Authority is the CA that its certificate is of, by fingerprint, as it last told.
 	Authority string `json:"authority,omitempty"`
 	// Faults are its messages that failed a check, since this coordinator was started.
@@ -32,6 +33,23 @@ func (c *Coordinator) sighted(site string, l *link) {
 			s.Expires = l.leaf.NotAfter
 		}
 	}
+	c.sightings[site] = s
+}
+
+// renewed notes the certificate that a site was given: its link goes on under the one before, for longer than that is good.
+func (c *Coordinator) renewed(site string, certificate []byte) {
+	block, _ := pem.Decode(certificate)
+	if block == nil {
+		return
+	}
+	leaf, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return // we made it
+	}
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	s := c.sightings[site]
+	s.Expires = leaf.NotAfter
 	c.sightings[site] = s
 }
 

@@ -99,6 +99,7 @@ func (s *federationServer) Renew(ctx context.Context, r *covey.RenewRequest) (*c
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "the certificate request is not in order")
 	}
+	s.c.renewed(name, certificate)
 	return &covey.RenewResponse{Certificate: certificate}, nil
 }
 

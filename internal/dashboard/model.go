@@ -219,7 +219,7 @@ func (d *Dashboard) sites(p *page, o coordinator.Overview) {
 				connected++
 			}
 		}
-		if !s.Expires.IsZero() {
+		if o.Leading && !s.Expires.IsZero() { // who led before knows of no renewal since
 			days := daysLeft(s.Expires, d.now())
 			row.Days = strconv.Itoa(days)
 			if days < soon && !s.Revoked {

@@ -108,3 +108,19 @@ func TestResultIsMadeOnce(t *testing.T) {
 		t.Errorf("the result was made %d times", s.asked)
 	}
 }
+
+// TestFormerLeaderWarnsOfNoCertificate: what a coordinator saw while it led, it shows no longer than it leads.
+func TestFormerLeaderWarnsOfNoCertificate(t *testing.T) {
+	d, s, now := newTold(t, study.DropoutWait)
+	s.overview.Sites[0].Expires = now.now().Add(24 * time.Hour)
+	for _, s.overview.Leading = range []bool{true, false} {
+		now.add(time.Minute)
+		main, err := d.main(s.story.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(main.main), "The certificate of north ends in") != s.overview.Leading {
+			t.Errorf("leading %v", s.overview.Leading)
+		}
+	}
+}

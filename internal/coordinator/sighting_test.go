@@ -1,0 +1,54 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+
+	"covey/internal/pki"
+	covey "covey/proto/covey/v1"
+)
+
+// TestRenewalIsSeen: a link goes on under the certificate that it began with, for months; the page and the alarm are of the one that
+// the site was given since.
+func TestRenewalIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 2, nil)
+		defer f.c.Close()
+		dir := t.TempDir()
+		if err := pki.NewSiteKeys(dir); err != nil {
+			t.Fatal(err)
+		}
+		site, err := pki.LoadSite(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		csr, err := site.CSR("site-0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := f.auth.IssueSite("site-0", csr, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		link := f.sites[0].link
+		link.leaf = parse(t, raw)
+		f.c.linked(link, nil)
+		before := f.c.Overview(0).Sites[0].Expires
+		time.Sleep(65 * 24 * time.Hour)
+		ctx := peer.NewContext(context.Background(), &peer.Peer{AuthInfo: caller{TLSInfo: credentials.TLSInfo{
+			State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{link.leaf}}}}}})
+		if _, err := (&federationServer{c: f.c}).Renew(ctx, &covey.RenewRequest{Csr: csr}); err != nil {
+			t.Fatal(err)
+		}
+		if after := f.c.Overview(0).Sites[0].Expires; before.IsZero() || after.Sub(before) < 60*24*time.Hour {
+			t.Errorf("the certificate ends at %v, as before: %v", after, before)
+		}
+	})
+}
