@@ -234,7 +234,11 @@ func (c *studyRejectCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	t.say("Study %s is %s.", s.Digest.String()[:12], s.State)
+	state := s.State
+	if s.SpentRho > 0 {
+		state = fmt.Sprintf("left; ρ = %.6g of population %q stays charged", s.SpentRho, s.Population)
+	}
+	t.say("Study %s is %s.", s.Digest.String()[:12], state)
 	return t.print(s, func(w io.Writer) { fmt.Fprintln(w, s.Digest) })
 }
 

@@ -116,6 +116,8 @@ func describe(v coordinator.View) string {
 			text += fmt.Sprintf(", noise-to-signal %.3f", *v.NoiseToSignal)
 		}
 		return text
+	case round.StatusEnded: // in the midst of some round
+		return fmt.Sprintf("%s after %d of %d queries, %s", v.Status, v.Released, v.Queries, privacy(v))
 	default:
 		return fmt.Sprintf("%s after %d rounds, %d queries, %s", v.Status, v.Round, v.Released, privacy(v))
 	}

@@ -57,6 +57,7 @@ func TestDescribeWaits(t *testing.T) {
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}, Deadline: at}, "waiting for south, overdue since 03:04:05"},
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"north"}, Deadline: at, Overdue: true}, "waiting for north, overdue since 03:04:05"},
 		{coordinator.View{Status: round.StatusRunning, Waiting: []string{"south"}}, "waiting for south, 1/2 sites"},
+		{coordinator.View{Status: round.StatusEnded, Released: 4, Queries: 21, Rounds: 12}, "ended after 4 of 21 queries"},
 	} {
 		c.view.Sites = sites
 		if got := describe(c.view); !strings.Contains(got, c.want) {

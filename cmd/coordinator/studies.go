@@ -222,11 +222,14 @@ func (c *studiesCmd) Run(s *streams) error {
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tROUND\tε\tWAITING FOR")
 	for _, v := range views {
-		status := string(v.Status)
-		if v.Status == round.StatusEnded {
-			status = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Culprit))
+		status, at := string(v.Status), fmt.Sprintf("%d/%d", v.Round, v.Rounds)
+		switch v.Status {
+		case round.StatusRunning:
+			at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds) // the one that is open, as `study watch` counts
+		case round.StatusEnded:
+			status, at = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Culprit)), "-"
 		}
-		fmt.Fprintf(w, "%.12s\t%s\t%s\t%d/%d\t%g\t%s\n", v.Digest, v.Name, status, v.Round, v.Rounds, v.Epsilon, strings.Join(v.Waiting, " "))
+		fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%g\t%s\n", v.Digest, v.Name, status, at, v.Epsilon, strings.Join(v.Waiting, " "))
 	}
 	return w.Flush()
 }
