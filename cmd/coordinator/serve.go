@@ -23,7 +23,7 @@ import (
 type initCmd struct {
 	Dir         string   `arg:"" help:"The data folder to make."`
 	Listen      string   `default:":7443" help:"Where agents will connect."`
-	Address     []string `default:"localhost:7443" help:"host:port as agents see it; goes into join files and the server's certificate."`
+	Address     []string `placeholder:"HOST:PORT" help:"host:port as agents see it, localhost and the port of --listen if not given; goes into join files and the server's certificate."`
 	Name        string   `help:"This coordinator's name among several; 1 if not given, the join file's with --join."`
 	PeerListen  string   `help:"Where other coordinators will connect; without it this one stays alone."`
 	PeerAddress string   `help:"host:port of that port as the others see it."`
@@ -33,6 +33,13 @@ type initCmd struct {
 }
 
 func (c *initCmd) Run(s *streams) error {
+	if len(c.Address) == 0 {
+		_, port, err := net.SplitHostPort(c.Listen)
+		if err != nil {
+			return bad("listen %q: host:port is wanted, such as :7443", c.Listen)
+		}
+		c.Address = []string{net.JoinHostPort("localhost", port)}
+	}
 	config := node.Config{Listen: c.Listen, Addresses: c.Address, Name: c.Name, PeerListen: c.PeerListen, PeerAddress: c.PeerAddress}
 	switch own := c.CACert != "" || c.CAKey != ""; {
 	case own && (c.CACert == "" || c.CAKey == ""):
