@@ -35,6 +35,9 @@ type initCmd struct {
 func (c *initCmd) Run(s *streams) error {
 	if len(c.Address) == 0 {
 		_, port, err := net.SplitHostPort(c.Listen)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
 		if err != nil {
 			return bad("listen %q: host:port is wanted, such as :7443", c.Listen)
 		}
