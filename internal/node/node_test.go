@@ -2,12 +2,16 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +25,20 @@ import (
 type wires struct {
 	mu    sync.Mutex
 	lanes map[string]*lane
+	dead  atomic.Bool // what is written is lost, and no connection ends
+}
+
+// wire is one end of a connection.
+type wire struct {
+	net.Conn
+	w *wires
+}
+
+func (c wire) Write(p []byte) (int, error) {
+	if c.w.dead.Load() {
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
 }
 
 type lane struct {
@@ -46,8 +64,8 @@ func (w *wires) dial(_ context.Context, address string) (net.Conn, error) {
 		return nil, errors.New("connection refused")
 	}
 	a, b := net.Pipe()
-	l.conns <- b
-	return a, nil
+	l.conns <- wire{b, w}
+	return wire{a, w}, nil
 }
 
 func (l *lane) Accept() (net.Conn, error) {
@@ -110,9 +128,14 @@ func until(t *testing.T, what string, try func() error) {
 // pair runs do with a coordinator and one that joined it, in a bubble.
 func pair(t *testing.T, do func(t *testing.T, one, two *Node)) {
 	t.Helper()
+	pairOver(t, &wires{lanes: map[string]*lane{}}, do)
+}
+
+func pairOver(t *testing.T, w *wires, do func(t *testing.T, one, two *Node)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		defer time.Sleep(time.Minute) // the ends of connections: TLS waits on a pipe
-		dir, w := t.TempDir(), &wires{lanes: map[string]*lane{}}
+		dir := t.TempDir()
 		if err := Init(filepath.Join(dir, "one"), config("one"), time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -254,4 +277,46 @@ func TestJoinRefuses(t *testing.T) {
 		}
 	}
 	t.Logf("figure: %d bad inputs: joins of a coordinator", count)
+}
+
+// TestLostLeaderHoldsNoOperator: a leader that is gone without a word, frozen or behind a dead network, ends no connection. Who
+// passed a request on to it hears that it leads no more, and so does the operator.
+func TestLostLeaderHoldsNoOperator(t *testing.T) {
+	w := &wires{lanes: map[string]*lane{}}
+	pairOver(t, w, func(t *testing.T, _, two *Node) {
+		if two.leaderPeer() == "" {
+			t.Fatal("no leader")
+		}
+		forward := two.forwarder()
+		defer forward.close()
+		handler := two.operatorHandler(forward)
+		ask := func(method, path string) *httptest.ResponseRecorder {
+			answer, done := httptest.NewRecorder(), make(chan struct{})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go func() {
+				defer close(done)
+				handler.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, method, path, nil))
+			}()
+			select {
+			case <-done:
+			case <-time.After(time.Minute):
+				t.Errorf("%s %s is not answered within a minute", method, path)
+				cancel()
+				<-done
+			}
+			return answer
+		}
+		for range 2 { // connections that are kept
+			if answer := ask("GET", "/v1/sites"); answer.Code != http.StatusOK {
+				t.Fatalf("%d, %s", answer.Code, answer.Body)
+			}
+		}
+		w.dead.Store(true)
+		answer := ask("GET", "/v1/sites")
+		var e coordinator.ErrorReply
+		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || !e.Again || answer.Code != http.StatusServiceUnavailable {
+			t.Errorf("%d, %s", answer.Code, answer.Body)
+		}
+	})
 }

@@ -182,7 +182,9 @@ func (n *Node) forwarder() *forwarder {
 		MaxIdleConnsPerHost: 2, IdleConnTimeout: 30 * time.Second,
 	}}
 	f.proxy = &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", n.leaderPeer() },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", r.In.Context().Value(leaderKey{}).(string)
+		},
 		Transport:     f.transport,
 		FlushInterval: -1, // a watch is read as it comes
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -198,12 +200,43 @@ func (n *Node) forwarder() *forwarder {
 	return f
 }
 
+// leaderKey is of a request's context: the leader that it is passed on to.
+type leaderKey struct{}
+
 func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if f.n.leaderPeer() == "" {
+	leader := f.n.leaderPeer()
+	if leader == "" {
 		coordinator.Reply(w, nil, coordinator.ErrNotLeader)
 		return
 	}
-	f.proxy.ServeHTTP(w, r)
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), leaderKey{}, leader))
+	defer cancel()
+	go func() {
+		f.whileLeads(ctx, leader)
+		cancel()
+	}()
+	f.proxy.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// lookAgain is how often whoever waits for a leader's answer looks whether it leads still.
+const lookAgain = time.Second
+
+// whileLeads returns when ctx ends, or when two looks in a row find that another leads, or none: one that is
+// frozen, or behind a dead network, ends no connection.
+func (f *forwarder) whileLeads(ctx context.Context, leader string) {
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for missed := 0; missed < 2; {
+		select {
+		case <-tick.C:
+			missed++
+			if f.n.leaderPeer() == leader {
+				missed = 0
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (f *forwarder) close() { f.transport.CloseIdleConnections() }
