@@ -220,9 +220,21 @@ type View struct {
 
 // View asks a coordinator.
 func (p *Process) View(study string) (v View, err error) {
-	text, err := p.Operate("study", "show", study, "--json")
+	text, err := p.Operate("study", "list", "--json") // as every version says it
+	var all []struct {
+		Name, Digest string
+		View
+	}
 	if err == nil {
-		err = json.Unmarshal([]byte(text), &v)
+		err = json.Unmarshal([]byte(text), &all)
+	}
+	for _, s := range all {
+		if s.Name == study || s.Digest == study {
+			return s.View, nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("no study %q among %d", study, len(all))
 	}
 	return v, err
 }
