@@ -71,7 +71,11 @@ func CheckStudy(c *Config, text []byte) []Finding {
 	if !proposal {
 		text = nil
 	}
-	detail, err = c.dryRun(spec, text)
+	detail, far, err := c.dryRun(spec, text)
+	if len(far) > 0 {
+		out = append(out, Finding{Code: CheckUnits, Check: "units of columns", OK: true, Do: remedies[CheckUnits],
+			Result: fmt.Sprintf("most values of %q are more than %d times the study's scale away from its offset", far, farScales)})
+	}
 	return append(out, found(CheckDryRun, "dry run of one round", detail, err))
 }
 

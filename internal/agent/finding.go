@@ -9,6 +9,7 @@ const (
 	CheckData         Code = "data"
 	CheckNoData       Code = "no_data"
 	CheckColumns      Code = "data_columns"
+	CheckUnits        Code = "data_units"
 	CheckStudyFile    Code = "study_file"
 	CheckDryRun       Code = "dry_run"
 	CheckKeys         Code = "keys"
@@ -41,6 +42,7 @@ var remedies = map[Code]string{
 	CheckData:         "mend the file at the line that is named, or [[dataset]] in agent.toml",
 	CheckNoData:       "add [[population]] and [[dataset]] to agent.toml",
 	CheckColumns:      "mend the file where it is named, or ask the analyst to change the study",
+	CheckUnits:        "compare the unit of measurement of these columns with what the analyst expects",
 	CheckStudyFile:    "ask whoever sent the file for another one",
 	CheckDryRun:       "ask the analyst: the study does not fit this data set",
 	CheckKeys:         "put the key files back from a backup, mode 0600; without identity.key the site must join as a new one",
