@@ -1,0 +1,174 @@
+package study
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"covey/internal/noise"
+)
+
+// Of plans of any options: what each query really costs, worked out anew in 300 bits from the noise that the sampler is
+// given and from docs/privacy.md's table of sensitivities at a radius of the leader's choice, is no more than its charge;
+// and what every course of a study costs, with what the release checks may refuse, is no more than its (ε, δ).
+func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	plans, auto, distributed := 0, 0, 0
+	for range 900 {
+		s := anySpec(rng)
+		var p *Plan
+		body, err := Propose(s, anyRoster(rng), signer.Public().(ed25519.PublicKey), [32]byte{1})
+		if err == nil {
+			p, err = NewPlan(body)
+		}
+		if err != nil { // too few groups, two options that do not go together
+			if strings.Contains(err.Error(), "the charges add up to") {
+				t.Errorf("a budget is split into more than it is: %v: %+v", err, s)
+			}
+			continue
+		}
+		plans++
+		s = p.Proposal.Spec
+		cost, queries := map[string]*big.Float{"": exact(0), MethodPower: exact(0), MethodCovariance: exact(0)}, map[string]int{}
+		for _, q := range p.Queries {
+			rho := trueRho(t, rng, p, q)
+			if rho.Cmp(exact(q.Rho*(1+1e-13))) > 0 {
+				t.Errorf("%s of %s costs %v and is charged %v: %+v", q.Kind, q.Of, rho, q.Rho, s)
+			}
+			cost[q.Branch].Add(cost[q.Branch], rho)
+			queries[q.Branch]++
+		}
+		for _, branch := range []string{MethodPower, MethodCovariance} {
+			rho, _ := new(big.Float).Add(cost[""], cost[branch]).Float64()
+			if rho > p.Rho*(1+1e-13) {
+				t.Errorf("a course costs %v, the ledger reserves %v: %+v", rho, p.Rho, s)
+			}
+			delta := s.Delta
+			if s.Noise == NoiseCentral {
+				delta -= float64(queries[""]+queries[branch]) * noise.FalseReject * (1 + math.Exp(s.Epsilon))
+			}
+			if e, err := noise.Epsilon(rho*(1+1e-15), delta); err != nil || e > s.Epsilon {
+				t.Errorf("a course has ε = %v, %v: %+v", e, err, s)
+			}
+		}
+		if queries[MethodPower] > 0 && queries[MethodCovariance] > 0 {
+			auto++
+		}
+		if s.Noise == NoiseDistributed {
+			distributed++
+		}
+	}
+	if plans < 250 || auto < 50 || distributed < 100 {
+		t.Errorf("%d plans, %d with two courses, %d with distributed noise are too few", plans, auto, distributed)
+	}
+	t.Logf("figure: %d plans, %d with two courses, %d with distributed noise", plans, auto, distributed)
+}
+
+// trueRho is the cost of a query at some radius that agents accept.
+func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
+	t.Helper()
+	radius, public := p.publicRadius(q.Kind)
+	if !public && !q.Kind.counts() {
+		radius = math.Exp2(rng.Float64()*120 - 60)
+		if rng.IntN(3) == 0 {
+			radius = math.Ldexp(1, rng.IntN(120)-60) // the coarsest grid
+		}
+	}
+	sigma, err := p.Sigma(q, radius)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q.Kind == KindSelect && p.Proposal.Spec.Noise == NoiseCentral {
+		e, err := noise.SelectEpsilon(q.Rho)
+		if err != nil {
+			t.Fatal(err)
+		}
+		square := new(big.Rat).Mul(e, e)
+		return new(big.Float).SetPrec(300).SetRat(square.Mul(square, big.NewRat(1, 8)))
+	}
+	values := float64(q.Values)
+	delta := root(2) // of counts
+	if q.Kind.counts() {
+		delta.Quo(delta, exact(p.countGrid()))
+	} else {
+		_, e := math.Frexp(radius)
+		ratio := exact(math.Ldexp(radius, 17-e)) // R/g in [2^16, 2^17)
+		switch {
+		case q.Kind == KindTotal, q.Kind == KindRows, values == 1 && (q.Kind == KindMoment || q.Kind == KindVariance):
+			delta.Add(ratio, exact(1))
+		case q.Kind == KindMoment, q.Kind == KindVariance:
+			delta.Add(delta.Mul(delta, ratio), root(values))
+		default:
+			delta.Add(delta.Mul(ratio, exact(2)), root(values))
+		}
+	}
+	square := func(s noise.Sigma) *big.Float { return new(big.Float).SetPrec(300).SetRat(s.Squared()) }
+	rho := func(variance *big.Float) *big.Float {
+		out := exact(0).Mul(delta, delta)
+		return out.Quo(out.Quo(out, variance), exact(2))
+	}
+	if p.Proposal.Spec.Noise == NoiseCentral {
+		return rho(square(sigma))
+	}
+	honest := p.Thresholds.MinSurvivors - max(p.Thresholds.Corrupt, 1)
+	share, err := p.Share(sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together := square(share)
+	together.Mul(together, exact(float64(honest)))
+	if together.Cmp(square(sigma)) < 0 {
+		t.Errorf("%d shares of %v are less than %v", honest, share.Float(), sigma.Float())
+	}
+	// Kairouz, Liu, Steinke 2021, proposition 14.
+	tau := 0.0
+	for k := 1; k < honest; k++ {
+		tau += 10 * math.Exp(-2*math.Pi*math.Pi*share.Float()*share.Float()*float64(k)/float64(k+1))
+	}
+	out := rho(together)
+	out.Add(out, exact(tau*values))
+	if one := rho(square(share)); one.Cmp(out) < 0 {
+		return one
+	}
+	return out
+}
+
+func exact(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+
+func root(v float64) *big.Float { return exact(0).Sqrt(exact(v)) }
+
+// anySpec draws every option that a budget depends on; many specs are refused.
+func anySpec(rng *rand.Rand) Spec {
+	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
+	s := Spec{
+		Name: "any", Dataset: "rows", Epsilon: math.Exp(rng.Float64()*7 - 4.6), Delta: math.Exp(-rng.Float64()*25 - 2),
+		Profile: pick(ProfilePractical, ProfilePractical, ProfilePaper), Method: pick(MethodPower, MethodCovariance, MethodAuto), Subspace: pick("", "", SubspaceDeflation),
+		Center: pick("", CenterPrivate, CenterPairs), Components: 1 + rng.IntN(3), Rounds: 1 + rng.IntN(30), Noise: pick(NoiseCentral, NoiseDistributed),
+		ExplainedVariance: pick("", VarianceNone), Schedule: pick("", ScheduleEven), Radius: Scalar(pick("", "", RadiusPaper, "3.7")),
+	}
+	if rng.IntN(3) == 0 {
+		s.Unit = "who"
+	}
+	if s.Radius == RadiusPaper || s.Profile == ProfilePaper {
+		s.Lambda = Scalar(pick("2", LambdaPrivate))
+		if s.Lambda == LambdaPrivate && rng.IntN(2) == 0 {
+			s.LambdaRange = []float64{0.01, 1000}
+		}
+	}
+	for j := range 3 + rng.IntN(5) {
+		s.Columns = append(s.Columns, Column{Name: fmt.Sprint("c", j), Scale: 1})
+	}
+	return s
+}
+
+func anyRoster(rng *rand.Rand) []Member {
+	units := make([]int, 2+rng.IntN(12))
+	for i := range units {
+		units[i] = 1 + rng.IntN(1<<(4+rng.IntN(14)))
+	}
+	return roster(units...)
+}
