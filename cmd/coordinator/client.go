@@ -111,42 +111,38 @@ func written(out string) string {
 	return out
 }
 
-// saveJoin asks for a join file and writes it with mode 0600 over nothing; "-" is stdout.
-func (c *client) saveJoin(path string, request any, out string) error {
-	if out == "-" {
-		body, err := json.Marshal(request)
-		if err != nil {
-			return err
-		}
-		answer, err := c.call("POST", path, body)
-		if err != nil {
-			return err
-		}
-		defer answer.Close()
-		_, err = io.Copy(os.Stdout, answer)
-		return err
-	}
-	// Made before asking: a token that cannot be written is not given out.
-	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return bad("%s: file exists and is not overwritten: delete it if it is spent, or name another with --out", out)
-	}
-	if err != nil {
-		return bad("%w", err)
-	}
+// saveJoin asks for a join file, writes it with mode 0600 over nothing, and gives its text; "-" is stdout.
+func (c *client) saveJoin(path string, request any, out string) (text []byte, err error) {
 	body, err := json.Marshal(request)
-	if err == nil {
-		var answer io.ReadCloser
-		if answer, err = c.call("POST", path, body); err == nil {
-			_, err = io.Copy(f, answer)
-			answer.Close()
-		}
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
 	if err != nil {
-		os.Remove(out)
+		return nil, err
 	}
-	return err
+	f := os.Stdout
+	if out != "-" {
+		// Made before asking: a token that cannot be written is not given out.
+		f, err = os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, os.ErrExist) {
+			return nil, bad("%s: file exists and is not overwritten: delete it if it is spent, or name another with --out", out)
+		}
+		if err != nil {
+			return nil, bad("%w", err)
+		}
+		defer func() {
+			if closed := f.Close(); err == nil {
+				err = closed
+			}
+			if err != nil {
+				os.Remove(out)
+			}
+		}()
+	}
+	answer, err := c.call("POST", path, body)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	if text, err = io.ReadAll(answer); err == nil {
+		_, err = f.Write(text)
+	}
+	return text, err
 }

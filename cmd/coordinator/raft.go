@@ -80,7 +80,7 @@ func (c *raftAddCmd) Run(s *streams) error {
 	if c.Out == "" {
 		c.Out = c.Name + ".join"
 	}
-	if err := k.saveJoin("/v1/raft/add", node.AddRequest{Name: c.Name, Valid: study.Duration(c.Valid)}, c.Out); err != nil {
+	if _, err := k.saveJoin("/v1/raft/add", node.AddRequest{Name: c.Name, Valid: study.Duration(c.Valid)}, c.Out); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.stderr, "wrote %s, good for %v and for one coordinator, who gets the federation's keys with it: hand it over privately\nthere: coordinator init DIR --join FILE --peer-listen :PORT --peer-address HOST:PORT --address HOST:PORT\n", written(c.Out), c.Valid)

@@ -39,11 +39,12 @@ func (c *inviteCmd) Run(s *streams) error {
 	if out == "" {
 		out = c.Site + ".join"
 	}
-	if err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid), Again: c.Again}, out); err != nil {
+	text, err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid), Again: c.Again}, out)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(s.stderr, "wrote %s: send it to the site by a channel you trust; it is good once, for %v\n", written(out), c.Valid)
-	if join, err := pki.ReadJoin(out); err == nil {
+	if join, err := pki.ParseJoin(text); err == nil {
 		fmt.Fprintf(s.stderr, "when the site's operator calls, read out the CA's fingerprint, which is in the file:\n  %s\n", join.Fingerprint)
 	}
 	return nil
