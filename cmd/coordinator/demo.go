@@ -326,7 +326,7 @@ func (r *demoReport) print(out io.Writer) error {
 	if r.LeadersKilled > 0 {
 		fmt.Fprintf(out, "The coordinator that led was stopped; another released the next query %.1f s later.\n\n", r.ResumeSeconds)
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	head, heading := "column\t", "component\tpooled, not private\t"
 	for i := range r.Components {
 		if len(r.Components) > 1 {
