@@ -249,12 +249,16 @@ func checkResult(t *testing.T, p *Plan, r *Result, wide bool) {
 	if s.Unit != "" {
 		perUnit = 2
 	}
+	spread := 0.0 // of rows per unit
 	for _, rel := range r.Releases {
-		half := 1.96 * rel.Tau() / perUnit
-		if b := r.TotalInterval; rel.Kind == KindTotal && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
+		if rel.Kind == KindRows {
+			spread = rel.Tau()
+		}
+		half := func(v float64) float64 { return 1.96 * math.Hypot(rel.Tau(), v*spread) / perUnit }
+		if b, half := r.TotalInterval, half(r.TotalVariance); rel.Kind == KindTotal && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
 			t.Errorf("interval %v of the total, want ± %v", b, half)
 		}
-		if b := r.VarianceInterval[0]; rel.Kind == KindVariance && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
+		if b, half := r.VarianceInterval[0], half(r.ExplainedVariance[0]); rel.Kind == KindVariance && math.Abs((b[1]-b[0])/2-half) > 1e-2*half {
 			t.Errorf("interval %v, want ± %v", b, half)
 		}
 	}

@@ -67,6 +67,12 @@ type Result struct {
 
 // NewResult makes the result of all of a plan's releases, in order. It is not signed.
 func NewResult(p *Plan, releases []Release) (*Result, error) {
+	return newResult(p, releases, false)
+}
+
+// newResult makes a result with the intervals of now, or with the narrower ones that results had
+// before the noise of rows per unit was in them: those are signed, and verify.
+func newResult(p *Plan, releases []Release, narrow bool) (*Result, error) {
 	s := p.Proposal.Spec
 	r := &Result{
 		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Profile: s.Profile,
@@ -112,7 +118,7 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 	if err := r.findComponents(p, releases); err != nil {
 		return nil, err
 	}
-	r.explain(p, c, releases)
+	r.explain(c, releases, narrow)
 	return r, nil
 }
 
@@ -176,12 +182,24 @@ const normal95 = 1.959963984540054
 
 // explain fills explained variance in, where it was bought, and puts the components
 // in its order.
-func (r *Result) explain(p *Plan, c Course, releases []Release) {
-	rows := max(1, c.PerUnit)
+func (r *Result) explain(c Course, releases []Release, narrow bool) {
+	rows, spread, note := max(1, c.PerUnit), 0.0, varianceNote
+	if c.PerUnit > 0 && !narrow {
+		note = varianceNoteOfUnits
+	}
 	var order []int
 	for _, rel := range releases {
-		z, half := rel.Z(), normal95*rel.Tau()/rows
+		z := rel.Z()
+		// of z/rows, both noised, to first order
+		around := func(v float64) [2]float64 {
+			half := normal95 * math.Hypot(rel.Tau(), v*spread) / rows
+			return [2]float64{max(0, v-half), max(0, v+half)}
+		}
 		switch rel.Kind {
+		case KindRows:
+			if !narrow {
+				spread = rel.Tau()
+			}
 		case KindVariance:
 			order = make([]int, len(z))
 			for i := range order {
@@ -195,12 +213,13 @@ func (r *Result) explain(p *Plan, c Course, releases []Release) {
 				v := max(0, z[i])
 				r.Components = append(r.Components, components[i])
 				r.ExplainedVariance = append(r.ExplainedVariance, v)
-				r.VarianceInterval = append(r.VarianceInterval, [2]float64{max(0, z[i]-half), max(0, z[i]+half)})
+				r.VarianceInterval = append(r.VarianceInterval, around(z[i]))
 			}
 		case KindTotal:
 			z[0] /= rows
 			r.TotalVariance = max(0, z[0])
-			r.TotalInterval = &[2]float64{max(0, z[0]-half), max(0, z[0]+half)}
+			total := around(z[0])
+			r.TotalInterval = &total
 			for _, v := range r.ExplainedVariance {
 				ratio := 0.0
 				if r.TotalVariance > 0 {
@@ -208,14 +227,20 @@ func (r *Result) explain(p *Plan, c Course, releases []Release) {
 				}
 				r.VarianceRatio = append(r.VarianceRatio, ratio)
 			}
-			r.VarianceNote = varianceNote
+			r.VarianceNote = note
 		}
 	}
 }
 
-// varianceNote says what the intervals cover.
-const varianceNote = "each interval covers, with probability 0.95, what the noise added to the variance of these very rows along the component, after clipping; " +
-	"it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it"
+// varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a noised number of
+// rows per unit. A file's note says how its intervals were made: neither may be reworded.
+const (
+	varianceNote = "each interval covers, with probability 0.95, what the noise added to the variance of these very rows along the component, after clipping; " + varianceNot
+
+	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, what the noise added to the variance of these very rows along the component, after clipping, and to the number of rows per unit; " + varianceNot
+
+	varianceNot = "it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it"
+)
 
 // Step is one power step as a page or a plot shows it.
 type Step struct {

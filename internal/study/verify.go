@@ -236,7 +236,7 @@ func parseCanonical(query int, encoded []byte) (Release, error) {
 // checkOutputs makes the result of the releases anew: what is computed in floats
 // must be near, all else equal.
 func (r *Result) checkOutputs(p *Plan, releases []Release) error {
-	want, err := NewResult(p, releases)
+	want, err := newResult(p, releases, r.VarianceNote == varianceNote)
 	if err != nil {
 		return unverified(-1, "releases", "%s", strings.TrimPrefix(err.Error(), "study: "))
 	}
