@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"covey/internal/agent"
+	"covey/internal/ledger"
 	"covey/internal/pki"
 )
 
@@ -132,6 +133,12 @@ func (c *runCmd) Run(t *terminal) error {
 	}
 	log := newLogger(t.err, c.Log)
 	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: true})
+	if errors.Is(err, ledger.ErrLocked) {
+		return fmt.Errorf("%s: %w", config.LedgerDir(), err)
+	}
+	if errors.Is(err, pki.ErrNotJoined) {
+		return fmt.Errorf("%s: %w: agent join FILE, with a join file of the coordinator's operator", config.DataDir(), err)
+	}
 	if err != nil {
 		return err
 	}
