@@ -31,17 +31,18 @@ func Start(ctx context.Context, s Source, node string, log *slog.Logger) (stop f
 	if err != nil {
 		return nil, err
 	}
-	return start(s, node, sdk.NewBatchSpanProcessor(exporter), time.Now), nil
+	return start(s, node, sdk.NewBatchSpanProcessor(exporter)), nil
 }
 
-func start(s Source, node string, processor sdk.SpanProcessor, now func() time.Time) (stop func()) {
+func start(s Source, node string, processor sdk.SpanProcessor) (stop func()) {
 	provider := sdk.NewTracerProvider(sdk.WithSpanProcessor(processor), sdk.WithIDGenerator(IDs()), sdk.WithSampler(sdk.AlwaysSample()),
 		sdk.WithResource(resource.NewSchemaless(attribute.String("service.name", "covey-coordinator"), attribute.String("service.instance.id", node))))
+	r := newReader(s, provider.Tracer(Name))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		Run(ctx, s, provider.Tracer(Name), now)
+		r.run(ctx)
 	}()
 	return func() {
 		cancel()

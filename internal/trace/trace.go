@@ -40,19 +40,21 @@ const rest = time.Second
 // look is how many happenings are looked at: more than come in between.
 const look = 1000
 
-// Run emits spans while this coordinator leads, until ctx ends: each query's when its
-// release is committed, and a study's at its end. What was committed before Run, or before
-// this coordinator led, is another's to tell.
-func Run(ctx context.Context, s Source, t trace.Tracer, now func() time.Time) {
-	from := now()
+// newReader begins: what was committed before is another's to tell.
+func newReader(s Source, t trace.Tracer) *reader {
+	r := &reader{s: s, t: t, open: map[study.Digest]*progress{}}
+	r.read(context.Background(), s.Overview(look).Happenings, false)
+	return r
+}
+
+// run emits spans while this coordinator leads, until ctx ends: each query's when its
+// release is committed, and a study's at its end. What was committed before
+// this coordinator led is another's to tell.
+func (r *reader) run(ctx context.Context) {
 	for {
-		changed := s.Changed()
-		o := s.Overview(look)
-		if !o.Leading {
-			from = now()
-		} else if to := emit(ctx, s, t, o.Happenings, from); to.After(from) {
-			from = to
-		}
+		changed := r.s.Changed()
+		o := r.s.Overview(look)
+		r.read(ctx, o.Happenings, o.Leading)
 		wait := changed
 		if !o.Leading {
 			wait = nil
@@ -72,20 +74,33 @@ func Run(ctx context.Context, s Source, t trace.Tracer, now func() time.Time) {
 	}
 }
 
-// emit tells of what was committed after from, and gives the time of the last of it.
-func emit(ctx context.Context, s Source, t trace.Tracer, newestFirst []coordinator.Happening, from time.Time) time.Time {
-	to := from
-	seen := map[study.Digest]*progress{}
-	for _, h := range slices.Backward(newestFirst) {
-		if h.Study == (study.Digest{}) || h.At.IsZero() {
-			continue
+// reader goes over the journal. It takes each line once, in the order of the log, whatever the clocks of those who led
+// say, and keeps what it has read of a study: links that come and go all day push its beginning out of what is looked at.
+type reader struct {
+	s    Source
+	t    trace.Tracer
+	last coordinator.Happening // that was read
+	open map[study.Digest]*progress
+}
+
+// read reads what is new. It emits spans only where tell is true.
+func (r *reader) read(ctx context.Context, newestFirst []coordinator.Happening, tell bool) {
+	var news []coordinator.Happening
+	for _, h := range newestFirst {
+		if h == r.last {
+			break
 		}
-		p := seen[h.Study]
+		if h.Study != (study.Digest{}) && h.Kind != coordinator.HappenedFault && !h.At.IsZero() { // a fault is this coordinator's own
+			news = append(news, h)
+		}
+	}
+	for _, h := range slices.Backward(news) {
+		r.last = h
+		p := r.open[h.Study]
 		if p == nil {
 			p = &progress{}
-			seen[h.Study] = p
+			r.open[h.Study] = p
 		}
-		fresh := h.At.After(from)
 		switch h.Kind {
 		case string(round.EntryProposed):
 			p.proposed = h.At
@@ -99,22 +114,16 @@ func emit(ctx context.Context, s Source, t trace.Tracer, newestFirst []coordinat
 			p.abandoned = append(p.abandoned, h)
 			p.survivors, p.signed = time.Time{}, time.Time{}
 		case string(round.EntryReleased):
-			if fresh && !p.begun.IsZero() {
-				query(ctx, s, t, h, *p)
+			if tell && !p.begun.IsZero() {
+				query(ctx, r.s, r.t, h, *p)
 			}
 			*p = progress{proposed: p.proposed, begun: h.At}
 		case string(round.EntryEnded), coordinator.HappenedCompleted:
-			if fresh && !p.proposed.IsZero() {
-				whole(ctx, s, t, h, p.proposed)
+			if tell && !p.proposed.IsZero() {
+				whole(ctx, r.s, r.t, h, p.proposed)
 			}
-		default:
-			continue // a fault or a link: this coordinator's own
-		}
-		if h.At.After(to) {
-			to = h.At
 		}
 	}
-	return to
 }
 
 // progress is what is known of a study's open query; zero times are not known.

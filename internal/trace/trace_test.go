@@ -27,6 +27,8 @@ type told struct {
 	all     []coordinator.Happening // the oldest first
 	changed chan struct{}
 	read    chan int // how many it had when they were read; nil where nobody asks
+	window  int      // of what happened, how much an Overview has; 0 for all
+	behind  time.Duration
 }
 
 func (s *told) Overview(int) coordinator.Overview {
@@ -37,6 +39,9 @@ func (s *told) Overview(int) coordinator.Overview {
 	}
 	all := slices.Clone(s.all)
 	slices.Reverse(all)
+	if s.window > 0 {
+		all = all[:min(len(all), s.window)]
+	}
 	return coordinator.Overview{Leading: s.leading, Happenings: all}
 }
 
@@ -56,7 +61,7 @@ func (s *told) Changed() <-chan struct{} {
 func (s *told) add(kind string, h coordinator.Happening) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h.At, h.Kind = time.Now(), kind
+	h.At, h.Kind = time.Now().Add(-s.behind), kind
 	s.all = append(s.all, h)
 	close(s.changed)
 	s.changed = make(chan struct{})
@@ -109,7 +114,7 @@ func value(s tracetest.SpanStub, key string) string {
 func TestSpans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, out := &told{leading: true, changed: make(chan struct{})}, tracetest.NewInMemoryExporter()
-		stop := start(s, "1", sdk.NewSimpleSpanProcessor(out), time.Now)
+		stop := start(s, "1", sdk.NewSimpleSpanProcessor(out))
 		defer stop()
 		tell(s)
 		time.Sleep(time.Minute)
@@ -143,11 +148,44 @@ func TestSpans(t *testing.T) {
 	})
 }
 
+// TestLongStudy: what else happens pushes a study's beginning out of what is looked at, and clocks are put back; its spans are
+// told all the same.
+func TestLongStudy(t *testing.T) {
+	for name, change := range map[string]func(*told, int){
+		"a short window": func(s *told, _ int) { s.window = 3 },
+		"a clock behind": func(s *told, step int) {
+			if step > 3 {
+				s.behind = time.Hour
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, out := &told{leading: true, changed: make(chan struct{})}, tracetest.NewInMemoryExporter()
+				stop := start(s, "1", sdk.NewSimpleSpanProcessor(out))
+				defer stop()
+				go tell(s)
+				for step := range 12 {
+					s.mu.Lock()
+					change(s, step)
+					s.mu.Unlock()
+					time.Sleep(time.Second)
+				}
+				time.Sleep(time.Minute)
+				spans := out.GetSpans()
+				if whole, queries := len(named(spans, "study")), len(named(spans, "query")); whole != 1 || queries != 2 || len(spans) != 1+2+6 {
+					t.Errorf("%d studies, %d queries, %d spans", whole, queries, len(spans))
+				}
+			})
+		})
+	}
+}
+
 // TestOnlyTheLeaderTells: and not of what was committed before it led.
 func TestOnlyTheLeaderTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, out := &told{changed: make(chan struct{})}, tracetest.NewInMemoryExporter()
-		stop := start(s, "2", sdk.NewSimpleSpanProcessor(out), time.Now)
+		stop := start(s, "2", sdk.NewSimpleSpanProcessor(out))
 		defer stop()
 		tell(s)
 		time.Sleep(time.Minute)
