@@ -67,11 +67,24 @@ func (c *Coordinator) Overview(most int) Overview {
 			Connected: c.links[s.Name] != nil, Late: late[s.Name], Sighting: c.sightings[s.Name],
 		})
 	}
-	o.Happenings = append(slices.Clone(c.machine.journal), c.seen...)
-	slices.SortStableFunc(o.Happenings, func(a, b Happening) int { return a.At.Compare(b.At) })
-	o.Happenings = slices.Clone(o.Happenings[max(0, len(o.Happenings)-most):])
-	slices.Reverse(o.Happenings)
+	o.Happenings = latest(c.machine.journal, c.seen, most)
 	return o
+}
+
+// latest gives the last most lines of two journals, the newest first: by time from one to the other, and each in its own
+// order, which is the log's: the next leader's clock may be behind.
+func latest(a, b journal, most int) []Happening {
+	out := make([]Happening, 0, min(most, len(a)+len(b)))
+	for len(out) < cap(out) {
+		from := &a
+		if len(a) == 0 || len(b) > 0 && !a[len(a)-1].At.After(b[len(b)-1].At) {
+			from = &b
+		}
+		last := len(*from) - 1
+		out = append(out, (*from)[last])
+		*from = (*from)[:last]
+	}
+	return out
 }
 
 // Changed is closed at the next change that this coordinator notices as the leader.

@@ -322,7 +322,7 @@ func (d *Dashboard) rounds(m *studyModel, s coordinator.Story, leading bool) {
 		if r.Turn >= 0 {
 			row.Turn = strconv.FormatFloat(r.Turn, 'f', 1, 64) + "°"
 		}
-		if !before.IsZero() && !r.At.IsZero() {
+		if !before.IsZero() && !r.At.Before(before) { // or another leader's clock is behind
 			row.Took = took(r.At.Sub(before))
 		}
 		before = r.At

@@ -124,3 +124,16 @@ func TestFormerLeaderWarnsOfNoCertificate(t *testing.T) {
 		}
 	}
 }
+
+// TestTookIsNotNegative: the leader of the next round may have a clock that is behind.
+func TestTookIsNotNegative(t *testing.T) {
+	d, s, now := newTold(t, study.DropoutWait)
+	for _, minutes := range []time.Duration{0, 1, -60} {
+		s.story.Rounds = append(s.story.Rounds, coordinator.RoundView{Kind: study.KindPower, At: now.now().Add(minutes * time.Minute), NoiseToSignal: -1, Turn: -1})
+	}
+	m := &studyModel{}
+	d.rounds(m, s.story, true)
+	if got := []string{m.Table[0].Took, m.Table[1].Took, m.Table[2].Took}; got[0] != "–" || got[1] != "60 s" || got[2] != "–" {
+		t.Errorf("took %q", got)
+	}
+}
