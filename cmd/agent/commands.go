@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -46,12 +47,16 @@ func (c *joinCmd) Run(t *terminal) error {
 	if dir == "" {
 		dir = join.Site
 	}
-	t.say("Joining under the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s", join.Fingerprint)
+	t.say("Joining at %s (%v at most for each)\nunder the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s",
+		strings.Join(join.Coordinator, ", "), agent.JoinTimeout, join.Fingerprint)
 	spend := agent.Join
 	if c.Again {
 		spend = agent.JoinAgain
 	}
 	if err := spend(t.ctx, text, dir, time.Now()); err != nil {
+		if t.ctx.Err() != nil {
+			return errors.New("interrupted: try the same join file again")
+		}
 		return err
 	}
 	site, err := pki.LoadSite(dir)

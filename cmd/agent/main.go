@@ -152,7 +152,8 @@ func badInput(err error) bool {
 	return is[*inputError](err) || is[*agent.ConfigError](err) || is[*agent.JoinRefusedError](err) || is[*agent.JoinedError](err) ||
 		is[*pki.JoinError](err) || is[*pki.ExpiredError](err) || is[*pki.WrongCAError](err) || is[*pki.CertificateError](err) ||
 		is[*pki.FileError](err) || is[*pki.ModeError](err) || is[*pki.ExistsError](err) || errors.Is(err, pki.ErrNotJoined) ||
-		is[*dataset.Error](err) || is[*ledger.LostError](err) || is[*agent.HandshakeError](err)
+		is[*dataset.Error](err) || is[*ledger.LostError](err) ||
+		is[*agent.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded) // a network that swallows it is nobody's input
 }
 
 func is[E error](err error) bool {

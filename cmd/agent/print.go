@@ -42,6 +42,7 @@ func printStatus(w io.Writer, s agent.Status) {
 		if s.LinkError != "" {
 			link += " (" + s.Coordinator + ": " + s.LinkError + ")"
 		}
+		link += "; it tries again by itself, and \"agent check\" says which step fails"
 	}
 	table(w, func(line func(string, ...any)) {
 		line("site\t%s", s.Site)

@@ -22,8 +22,8 @@ import (
 	"covey/internal/pki"
 )
 
-// joinTimeout bounds one address's answer.
-const joinTimeout = 20 * time.Second
+// JoinTimeout bounds one address's answer.
+const JoinTimeout = 20 * time.Second
 
 // JoinRefusedError is the coordinator's no to a join file: used before, expired
 // or revoked there. A new one is needed.
@@ -144,7 +144,7 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 		if conn, err = grpc.NewClient(address, append(dialOptions(seen), options...)...); err != nil {
 			continue
 		}
-		bounded, cancel := context.WithTimeout(ctx, joinTimeout)
+		bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
 		certificate, authority, err = callJoin(bounded, conn, join.Token.Bytes(), join.Site, csr, identity, proof)
 		cancel()
 		conn.Close()
@@ -290,7 +290,7 @@ func (a *Agent) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 // follow takes over the CAs that are in force, and says whether this site's certificate is to be one of
 // another CA than it is.
 func (a *Agent) follow(ctx context.Context, conn grpc.ClientConnInterface) (moved bool, err error) {
-	bounded, cancel := context.WithTimeout(ctx, joinTimeout)
+	bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
 	defer cancel()
 	issuer := sha256.Sum256(a.site.Issuer().Raw)
 	a.egress.record(sentMessage{Kind: "standing", Bytes: len(issuer)}.of(issuer[:]), a.now())
@@ -317,7 +317,7 @@ func (a *Agent) renew(ctx context.Context, conn grpc.ClientConnInterface) (done 
 	csr, err := a.site.CSR(a.config.Site)
 	if err == nil {
 		a.egress.record(sentMessage{Kind: "renewal", Bytes: len(csr)}.of(csr), a.now())
-		bounded, cancel := context.WithTimeout(ctx, joinTimeout)
+		bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
 		certificate, err = callRenew(bounded, conn, csr)
 		cancel()
 	}

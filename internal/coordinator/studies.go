@@ -55,7 +55,7 @@ func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
 		}
 		l := c.links[name]
 		if l == nil {
-			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q is not connected, so its count of units is not known", name)}
+			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q is not connected, so its count of units is not known: wait for it, or name the study's sites without it, sites = [...]", name)}
 		}
 		units, ok := l.units[spec.Dataset]
 		if !ok {
