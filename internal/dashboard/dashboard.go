@@ -195,6 +195,9 @@ func hostname(host string) string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
+// slowest is how many bytes a second a reader of a result has to take.
+const slowest = 16 << 10
+
 // result gives a completed study's result file, as `coordinator study result --json` does.
 func (d *Dashboard) result(w http.ResponseWriter, r *http.Request) {
 	digest, err := study.ParseDigest(r.PathValue("digest"))
@@ -218,6 +221,8 @@ func (d *Dashboard) result(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
+	// Of a large study it is of many megabytes, and a tunnel can be slow.
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(len(text))*time.Second/slowest))
 	w.Header().Set("Content-Disposition", `attachment; filename="result-`+digest.String()[:12]+`.json"`)
 	w.Write(append(text, '\n'))
 }

@@ -3,12 +3,18 @@ package dashboard
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"covey/internal/study"
 )
 
 // pipes is a listener of connections in memory.
@@ -73,4 +79,50 @@ func TestStreamsStay(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSlowDownload: a result gets as long as its size needs over a slow line, and no longer.
+func TestSlowDownload(t *testing.T) {
+	for _, c := range []struct {
+		bytes int // a second
+		whole bool
+	}{{64 << 10, true}, {1 << 10, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			d, s, _ := newTold(t, study.DropoutWait)
+			s.result = &study.Result{Columns: slices.Repeat([]string{strings.Repeat("name", 16)}, 100_000)} // 7 MB
+			l := &pipes{make(chan net.Conn), make(chan struct{})}
+			server := &http.Server{Handler: d.Handler()}
+			ended := make(chan struct{})
+			go func() { defer close(ended); server.Serve(l) }()
+			here, there := net.Pipe()
+			l.conns <- there
+			if _, err := fmt.Fprintf(here, "GET /studies/%v/result.json HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", s.story.Digest, goodToken); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.ReadResponse(bufio.NewReaderSize(slow{here, c.bytes}, c.bytes), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(answer.Body)
+			if whole := err == nil && json.Valid(text); whole != c.whole {
+				t.Errorf("%d bytes a second: %d bytes, %v", c.bytes, len(text), err)
+			}
+			here.Close()
+			d.Close()
+			server.Close()
+			<-ended
+		})
+	}
+}
+
+// slow reads so many bytes a second.
+type slow struct {
+	io.Reader
+	bytes int
+}
+
+func (s slow) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p[:min(len(p), s.bytes)])
+	time.Sleep(time.Duration(n) * time.Second / time.Duration(s.bytes))
+	return n, err
 }

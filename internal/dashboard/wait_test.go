@@ -16,14 +16,15 @@ type told struct {
 	empty
 	overview coordinator.Overview
 	story    coordinator.Story
-	asked    int // for the result
+	result   *study.Result
+	asked    int // for it
 }
 
 func (s *told) Overview(int) coordinator.Overview            { return s.overview }
 func (s *told) Story(study.Digest) (coordinator.Story, bool) { return s.story, true }
 func (s *told) Result(study.Digest) (result *study.Result, err error) {
 	s.asked++
-	return &study.Result{}, nil
+	return s.result, nil
 }
 
 func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
@@ -43,7 +44,7 @@ func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 	}
 	d, _, now := newTest(t)
 	view := coordinator.View{Name: "test", Digest: plan.Digest, Delta: 1e-6, Epsilon: 1, RhoPlanned: plan.Rho}
-	s := &told{story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
+	s := &told{result: &study.Result{}, story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
 		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []coordinator.SiteStatus{{Name: "north"}, {Name: "south"}, {Name: "west", Revoked: true}}}}
 	d.source = s
 	return d, s, now
