@@ -103,7 +103,7 @@ type JoinError struct {
 	Reason string
 }
 
-func (e *JoinError) Error() string { return "join: " + e.Reason }
+func (e *JoinError) Error() string { return e.Reason }
 
 // leader is told, with Machine's lock held, what follows from a committed entry. It
 // never blocks and does nothing while this node does not lead.

@@ -71,14 +71,22 @@ func (n *Node) leaderHandler() *http.ServeMux {
 		w.Write(text)
 	})
 	mux.HandleFunc("POST /v1/raft/remove/{id}", func(w http.ResponseWriter, r *http.Request) {
-		coordinator.Reply(w, struct{}{}, n.remove(r.Context(), r.PathValue("id")))
+		coordinator.Reply(w, struct{}{}, named(n.remove(r.Context(), r.PathValue("id"))))
 	})
 	mux.HandleFunc("POST /v1/raft/transfer", func(w http.ResponseWriter, r *http.Request) {
-		coordinator.Reply(w, struct{}{}, n.replica.Transfer(r.Context(), r.URL.Query().Get("to")))
+		coordinator.Reply(w, struct{}{}, named(n.replica.Transfer(r.Context(), r.URL.Query().Get("to"))))
 	})
 	n.caHandler(mux)
 	mux.Handle("/", n.Operator(n.joinAddresses))
 	return mux
+}
+
+// named makes a name that no coordinator has the request's fault.
+func named(err error) error {
+	if p, ok := errors.AsType[*replica.PeerError](err); ok {
+		return &coordinator.JoinError{Reason: fmt.Sprintf("no node %.80q in the cluster: `coordinator raft peers` lists them", p.ID)}
+	}
+	return err
 }
 
 // peerHandler serves other coordinators: operators' requests that they pass on,
