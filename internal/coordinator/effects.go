@@ -34,7 +34,7 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 		c.log.Error("a message does not encode", "study", digest, "error", err)
 		return
 	}
-	l.send(message)
+	l.send(message, aboutOf(digest, e.Message))
 }
 
 // encode gives a message's bytes. What is the same for every site of the slot is encoded once and

@@ -3,14 +3,17 @@ package coordinator
 import (
 	"crypto/x509"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"covey/internal/frame"
+	"covey/internal/round"
+	"covey/internal/study"
 )
 
 // link is one site's open stream. Sending never blocks: the queue is bounded by
-// what round asks for, one message a phase, and dies with the stream.
+// what round asks for, one message a phase of the open slot of each study, and dies with the stream.
 type link struct {
 	site  string
 	mu    sync.Mutex
@@ -44,16 +47,50 @@ func newLink(site string) *link {
 type outgoing struct {
 	raw    []byte
 	encode func() ([]byte, error)
+	about  about
+}
+
+// about says which slot a message asks about, or whose result it tells; the zero one is of neither.
+type about struct {
+	study study.Digest
+	slot  int // from 1
+	final bool
+}
+
+func aboutOf(digest study.Digest, m round.Message) about {
+	switch m := m.(type) {
+	case round.AskUpload:
+		return about{digest, 1 + m.Ask.Slot, false}
+	case round.AskSignature:
+		return about{digest, 1 + m.Slot, false}
+	case round.AskShares:
+		return about{digest, 1 + m.Slot, false}
+	case round.TellFinal:
+		return about{digest, 1 + m.Slot, true}
+	}
+	return about{}
+}
+
+// replaces says that who is sent a needs before no more: on a new link it would be asked about the open slot and told the last
+// result alone.
+func (a about) replaces(before about) bool {
+	if a.study != before.study || before.slot == 0 {
+		return false
+	}
+	return before.slot < a.slot && !before.final || before.slot <= a.slot && a.final
 }
 
 // send queues one serialized message.
-func (l *link) send(message []byte) { l.enqueue(outgoing{raw: message}) }
+func (l *link) send(message []byte, of about) { l.enqueue(outgoing{raw: message, about: of}) }
 
 // sendLater queues one that is serialized when one of few places is free.
 func (l *link) sendLater(encode func() ([]byte, error)) { l.enqueue(outgoing{encode: encode}) }
 
 func (l *link) enqueue(m outgoing) {
 	l.mu.Lock()
+	if m.about.slot > 0 {
+		l.queue = slices.DeleteFunc(l.queue, func(before outgoing) bool { return m.about.replaces(before.about) })
+	}
 	l.queue = append(l.queue, m)
 	l.mu.Unlock()
 	select {

@@ -138,3 +138,36 @@ func TestAbortWhileASumIsOpened(t *testing.T) {
 		}
 	})
 }
+
+// TestQueueHoldsTheOpenSlot: for a site whose link lives and takes nothing there waits what it would be asked on a new link, and
+// not every query that went on without it.
+func TestQueueHoldsTheOpenSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, func(s *study.Spec) { s.Rounds = 12 })
+		defer func() { f.c.Close() }()
+		f.pump(func() bool { return f.view().Query == 1 })
+		stuck := f.sites[4]
+		stuck.down = true // takes nothing; its link is there
+		if v := f.finish(); v.Status != round.StatusCompleted || v.Released < 12 {
+			t.Fatalf("%s (%s) after %d queries", v.Status, v.Code, v.Released)
+		}
+		stuck.link.mu.Lock()
+		n := len(stuck.link.queue)
+		stuck.link.mu.Unlock()
+		if n > 6 { // confirmations, two finals, the open slot's two or three, the end
+			t.Errorf("%d messages wait", n)
+		}
+		stuck.down = false
+		f.sent = nil
+		f.pump(nil)
+		finals := 0
+		for _, m := range f.sent {
+			if m.m.GetFinal() != nil {
+				finals++
+			}
+		}
+		if last := f.sent[len(f.sent)-1].m; last.GetEnded() == nil || finals != 1 || stuck.finals[len(f.plan.Queries)-1] == nil {
+			t.Errorf("told %d finals, and at the end %T", finals, last.GetBody())
+		}
+	})
+}
