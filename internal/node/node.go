@@ -137,9 +137,22 @@ func Open(dir string, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	if n.replica.Leader() {
-		return n, n.Lead(n.replica)
+		return n, n.Lead(entries{n.replica})
 	}
 	return n, nil
+}
+
+// entries is the log as the coordinator knows it.
+type entries struct{ *replica.Node }
+
+// Apply says coordinator.ErrNotLeader of an entry that was not proposed, as in the moments when a lead is given away: whoever
+// asked may ask again, or elsewhere.
+func (e entries) Apply(ctx context.Context, entry []byte) (any, error) {
+	answer, err := e.Node.Apply(ctx, entry)
+	if errors.Is(err, replica.ErrNotLeader) {
+		err = coordinator.ErrNotLeader
+	}
+	return answer, err
 }
 
 func (n *Node) listenPeers() error {
@@ -252,7 +265,7 @@ func (n *Node) Run(ctx context.Context) error {
 	g.Go(func() error { return ignoreClosed(sites.Serve(coordinator.Paced(n.sites))) })
 	g.Go(func() error { n.renewDaily(ctx); return nil })
 	g.Go(func() error { n.followCA(ctx); return nil })
-	g.Go(func() error { return n.Serve(ctx, n.replica) })
+	g.Go(func() error { return n.Serve(ctx, entries{n.replica}) })
 	g.Go(func() error {
 		var failed error
 		select {

@@ -320,3 +320,19 @@ func TestLostLeaderHoldsNoOperator(t *testing.T) {
 		}
 	})
 }
+
+// TestEntryThatWasNotProposed: who asks in the moment when a lead ends is told that nothing was done, and to ask again.
+func TestEntryThatWasNotProposed(t *testing.T) {
+	pair(t, func(t *testing.T, _, two *Node) {
+		if err := two.Lead(entries{two.replica}); err != nil { // as before it hears that another leads
+			t.Fatal(err)
+		}
+		defer two.Follow()
+		answer := httptest.NewRecorder()
+		two.leaderHandler().ServeHTTP(answer, httptest.NewRequest("POST", "/v1/sites/invite", strings.NewReader(`{"site":"north","valid":"1h"}`)))
+		var e coordinator.ErrorReply
+		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || !e.Again || answer.Code != http.StatusServiceUnavailable {
+			t.Errorf("%d, %s", answer.Code, answer.Body)
+		}
+	})
+}
