@@ -128,11 +128,13 @@ type Machine struct {
 
 	// leader runs what studies ask for. Set once, before the log is opened.
 	leader leader
+
+	marshal func(any) ([]byte, error) // json.Marshal
 }
 
 // NewMachine gives the empty state.
 func NewMachine() *Machine {
-	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{}, studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}}
+	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{}, studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, marshal: json.Marshal}
 }
 
 // Apply changes the state by one committed entry. It returns nil, or an error
@@ -288,15 +290,21 @@ type snapshot struct {
 }
 
 // Snapshot gives the state's bytes. Nothing un-noised is in it: round.Durable
-// holds none.
+// holds none. With hundreds of studies it takes seconds, and sites' messages do not wait for it: what it encodes
+// is changed by Apply and Restore alone, which the log calls before or after it.
 func (m *Machine) Snapshot() ([]byte, error) {
+	return m.marshal(m.durable())
+}
+
+// durable gives what is encoded. Its maps and slices are the machine's own.
+func (m *Machine) durable() snapshot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := snapshot{Invites: m.invites, Nodes: m.nodes, Journal: m.journal, Words: m.words, CAs: m.cas, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
-	return json.Marshal(s)
+	return s
 }
 
 func bySiteName(a, b Site) int {

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"bytes"
+	"encoding/json"
 	"runtime"
 	"slices"
 	"testing"
@@ -168,6 +169,26 @@ func TestQueueHoldsTheOpenSlot(t *testing.T) {
 		}
 		if last := f.sent[len(f.sent)-1].m; last.GetEnded() == nil || finals != 1 || stuck.finals[len(f.plan.Queries)-1] == nil {
 			t.Errorf("told %d finals, and at the end %T", finals, last.GetBody())
+		}
+	})
+}
+
+// TestSnapshotHoldsNobodyUp: a snapshot of hundreds of studies takes seconds to encode, and sites go on meanwhile.
+func TestSnapshotHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		m, encoded := f.c.machine, 0
+		m.marshal = func(v any) ([]byte, error) {
+			if encoded++; m.mu.TryLock() {
+				m.mu.Unlock()
+			} else {
+				t.Error("the state is encoded under its lock")
+			}
+			return json.Marshal(v)
+		}
+		if _, err := m.Snapshot(); err != nil || encoded != 1 {
+			t.Errorf("encoded %d times: %v", encoded, err)
 		}
 	})
 }
