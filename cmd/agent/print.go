@@ -82,7 +82,15 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		}
 		return
 	}
-	fmt.Fprintf(w, "data     %s, %d columns\n", s.Dataset, s.Plan.D)
+	fmt.Fprintf(w, "data     %s, %d columns", s.Dataset, s.Plan.D)
+	for i, c := range s.Plan.Proposal.Spec.Columns {
+		if i == 40 {
+			fmt.Fprint(w, ", … (--json has all)")
+			break
+		}
+		fmt.Fprintf(w, "%s%s", map[bool]string{true: ": ", false: ", "}[i == 0], c.Name)
+	}
+	fmt.Fprintln(w)
 
 	fmt.Fprintln(w, "\nPrivacy")
 	for _, line := range s.Privacy {
