@@ -3,8 +3,9 @@ package coordinator
 import (
 	"bytes"
 	"encoding/json"
-	"runtime"
+	"runtime/pprof"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,18 +75,21 @@ func TestViewsReadReleasesOnce(t *testing.T) {
 // TestDeadlinesEndWithTheirSlot: of a study that is over, or that another leads, nothing waits for a deadline of weeks.
 func TestDeadlinesEndWithTheirSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		before := runtime.NumGoroutine()
 		f := newFederation(t, 5, func(s *study.Spec) { s.Deadlines.Round = study.Duration(30 * 24 * time.Hour) })
 		defer func() { f.c.Close() }()
 		under := func(what string, most int) {
 			t.Helper()
 			synctest.Wait()
-			if n := runtime.NumGoroutine() - before; n > most {
-				t.Errorf("%d goroutines are left %s", n, what)
+			var stacks bytes.Buffer
+			if err := pprof.Lookup("goroutine").WriteTo(&stacks, 2); err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(stacks.String(), "(*Coordinator).after.func"); n > most {
+				t.Errorf("%d goroutines wait %s", n, what)
 			}
 		}
 		f.pump(func() bool { return f.view().Query == 3 })
-		under("while a study runs", 4) // two deadlines, the opening, and some slack
+		under("while a study runs", 3) // two deadlines and a tick
 		if v := f.finish(); v.Status != round.StatusCompleted {
 			t.Fatalf("%s (%s)", v.Status, v.Code)
 		}
