@@ -52,8 +52,8 @@ func (a *Agent) decided(id study.Digest) (decision, bool) {
 	return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}, true
 }
 
-// decide looks at the data, the budget and the policy, in this order. Called with
-// mu held.
+// decide looks at the budget, the policy and the data, in this order. The rows are read where the policy approves and
+// nowhere else: a proposal that nobody approved must not be answered by what is in them. Called with mu held.
 func (s *session) decide() decision {
 	id, a := s.plan.Digest, s.agent
 	if verdict, decided := a.decided(id); decided {
@@ -63,12 +63,6 @@ func (s *session) decide() decision {
 	reject := func(code study.Code, err error) decision {
 		log.Warn("a proposal is refused", "code", code, "error", err)
 		return decision{Study: id, Verdict: VerdictRejected, Code: code}
-	}
-	// Once a process: a proposal that waits comes again with every link.
-	if s.sha == [32]byte{} {
-		if err := s.load(); err != nil {
-			return reject(study.CodeData, err)
-		}
 	}
 	if budget := s.budget(); !budget.Fits {
 		return reject(study.CodeBudget, fmt.Errorf("population %q: %g spent and %g reserved of ρ = %g, the study takes %g",
@@ -81,7 +75,6 @@ func (s *session) decide() decision {
 		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}
 	}
 	if len(beyond) > 0 {
-		s.release() // read again at approval: what the operator approves is then what is there
 		if err := a.pending.put(s.body); err != nil {
 			return reject(study.CodeNotApproved, err)
 		}
@@ -90,6 +83,9 @@ func (s *session) decide() decision {
 	}
 	log.Info("the policy approves a proposal", "why", rules)
 	if err := s.approve("policy"); err != nil {
+		if _, ok := errors.AsType[*DataError](err); ok {
+			return reject(study.CodeData, err)
+		}
 		if _, ok := errors.AsType[*ledger.BudgetError](err); ok {
 			return reject(study.CodeBudget, err) // another study was quicker
 		}

@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// TestRowsAreReadWhereTheStudyIsApproved: AG-29. Whoever may propose studies must not learn from the answers where a
+// column has gaps: nobody approved anything, and nothing is charged.
+func TestRowsAreReadWhereTheStudyIsApproved(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy      string
+		whole, gaps decision
+	}{
+		"the operator decides":   {`approve = "ask"`, decision{Verdict: VerdictPending}, decision{Verdict: VerdictPending}},
+		"the policy rejects":     {strings.Replace(autoPolicy, "1.0", "0.5", 1) + `outside = "reject"`, decision{Verdict: VerdictRejected, Code: study.CodeRejected}, decision{Verdict: VerdictRejected, Code: study.CodeRejected}},
+		"the policy would allow": {autoPolicy, decision{Verdict: VerdictApproved}, decision{Verdict: VerdictRejected, Code: study.CodeData}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newStandIn(t, 3, c.policy, nil)
+			s := f.sites[0]
+			var text strings.Builder
+			text.WriteString("c0,c1,c2\n")
+			for i := range testUnits {
+				gap := "1"
+				if i == 17 {
+					gap = "NA"
+				}
+				fmt.Fprintf(&text, "%d,%s,1\n", i, gap)
+			}
+			s.write("rows.csv", text.String())
+			s.restart()
+			spec, roster := f.plan.Proposal.Spec, f.plan.Proposal.Roster
+			said := func(column string) decision {
+				spec.Columns = []study.Column{{Name: column, Scale: 1}}
+				f.propose(spec, roster)
+				d := want[decision](s, askDecision{f.body})
+				return decision{Verdict: d.Verdict, Code: d.Code}
+			}
+			if gaps, whole := said("c1"), said("c0"); fmt.Sprint(whole, gaps) != fmt.Sprint(c.whole, c.gaps) {
+				t.Errorf("of a whole column %+v, of one with a gap %+v", whole, gaps)
+			}
+			if c.gaps.Code == study.CodeData {
+				return
+			}
+			if err := os.Remove(filepath.Join(s.dir, "rows.csv")); err != nil {
+				t.Fatal(err)
+			}
+			if gone := said("c2"); fmt.Sprint(gone) != fmt.Sprint(c.whole) {
+				t.Errorf("of a file that is gone %+v", gone)
+			}
+		})
+	}
+}
