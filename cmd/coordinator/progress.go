@@ -108,7 +108,7 @@ func describe(v coordinator.View) string {
 			case v.Overdue || time.Until(v.Deadline) <= 0:
 				text += ", overdue since " + at
 			default:
-				text += " until " + at
+				text += ", due by " + at // then it goes on without them, or is overdue
 			}
 		}
 		text += fmt.Sprintf(", %s, %s", sites, privacy(v))

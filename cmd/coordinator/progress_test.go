@@ -25,7 +25,7 @@ func TestProgressFits(t *testing.T) {
 		NoiseToSignal: &noise, Waiting: []string{"good"}, Deadline: time.Now().Add(time.Hour),
 		Sites: []coordinator.SiteView{{Name: "fair", Connected: true}, {Name: "good"}, {Name: "very-good", Connected: true}},
 	}
-	until := "waiting for good until " + v.Deadline.Local().Format(time.TimeOnly)
+	until := "waiting for good, due by " + v.Deadline.Local().Format(time.TimeOnly)
 	for _, width := range []int{1, 20, 60, 80, 200} {
 		var out bytes.Buffer
 		p := &progress{out: &out, width: func() int { return width }}
