@@ -180,7 +180,9 @@ func (c *Coordinator) draw(digest study.Digest, s *session, nonces [][]byte) {
 		if !c.leading || c.term != term {
 			return
 		}
-		s.setup, s.board = setup, nil
+		if err == nil { // or it is drawn again, to the same end, should the log not take that
+			s.setup, s.board = setup, nil
+		}
 		done.Graph = s.graph()
 		c.step(digest, s.state, done)
 	})
