@@ -91,6 +91,9 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		fmt.Fprintf(w, "%s%s", map[bool]string{true: ": ", false: ", "}[i == 0], c.Name)
 	}
 	fmt.Fprintln(w)
+	if s.State == "pending" {
+		fmt.Fprintln(w, "rows     read once you approve, not before; to try them: agent check --study\n         with pending/DIGEST.toml of the data directory")
+	}
 
 	fmt.Fprintln(w, "\nPrivacy")
 	for _, line := range s.Privacy {
