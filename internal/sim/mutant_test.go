@@ -61,7 +61,7 @@ var mutants = []mutant{
 	{"the answer told before it is committed", []edit{
 		{"internal/coordinator/release.go", "				c.propose(state.NewReleased(released, signed, next))\n",
 			"				for i := range s.plan.Proposal.Roster {\n					c.send(digest, s, round.Send{Site: i, Message: round.TellFinal{Query: released.Query, Slot: released.Slot, Released: signed}})\n				}\n" +
-				"				late := state.NewReleased(released, signed, next)\n				c.after(50*time.Millisecond, func() {\n					c.machine.mu.Lock()\n					defer c.machine.mu.Unlock()\n					c.propose(late)\n				})\n"},
+				"				late := state.NewReleased(released, signed, next)\n				c.after(50*time.Millisecond, nil, func() {\n					c.machine.mu.Lock()\n					defer c.machine.mu.Unlock()\n					c.propose(late)\n				})\n"},
 	}, "TestQuiet", "charge-before-release"},
 }
 
