@@ -131,6 +131,9 @@ func mutants() []mutant {
 		}, in("coordinator", "TestNoiseIsAddedInTheRing"), edge},
 	}
 	all = append(all, further...)
+	for _, table := range tables {
+		all = append(all, table...)
+	}
 	if clip.Path() != "portable" {
 		all = append(all, assembly...)
 	}
@@ -149,6 +152,9 @@ var assembly = []mutant{
 		{clipAssembly, "	VMINPD  Y6, Y5, Y5\n", ""},
 	}, in("clip", "TestReplacementNeverExceedsSensitivity"), threeSteps},
 }
+
+// tables are the mutants of the other files of this package, each added by its file's init.
+var tables [][]mutant
 
 // further mutants are not of the list.
 var further = []mutant{
