@@ -3,23 +3,29 @@
 package processes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// Names and addresses are this process's own: two runs at one time do not take each other's network away.
+// The bridge lives in a namespace of its own, as every process does, so that no firewall of the machine sees what crosses
+// it. Names and addresses are this test's own: two runs at one time do not take each other's network away.
 var (
-	bridge = fmt.Sprintf("cv%d", os.Getpid())
+	hub    = fmt.Sprintf("cv%d", os.Getpid())
 	subnet = fmt.Sprintf("10.%d.%d", 64+os.Getpid()/256%128, os.Getpid()%256)
 )
 
-// ip runs a command of the network.
+// command runs a command of the network.
 func command(args ...string) error {
 	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 	if err != nil {
@@ -28,14 +34,14 @@ func command(args ...string) error {
 	return nil
 }
 
-// network gives every process a namespace of its own on one bridge.
+// network moves every process into a namespace of its own and joins them by one bridge.
 func (f *fleet) network() {
 	f.T.Helper()
 	if os.Getuid() != 0 {
 		f.T.Fatal("network namespaces need root")
 	}
 	for i, p := range f.All() {
-		p.Move(fmt.Sprintf("%s-%d", bridge, i), fmt.Sprintf("%s.%d", subnet, i+10))
+		p.Move(fmt.Sprintf("%s-%d", hub, i), fmt.Sprintf("%s.%d", subnet, i+10))
 	}
 	f.unplug()
 	f.T.Cleanup(f.unplug)
@@ -44,13 +50,14 @@ func (f *fleet) network() {
 			f.T.Fatal(err)
 		}
 	}
-	must("ip link add " + bridge + " type bridge")
-	must("ip link set " + bridge + " up")
-	must("ip addr add " + subnet + ".1/24 dev " + bridge) // ours, to read /metrics
-	for _, p := range f.All() {
+	must("ip netns add " + hub)
+	must("ip -n " + hub + " link add bridge type bridge")
+	must("ip -n " + hub + " link set bridge up")
+	for i, p := range f.All() {
+		port := fmt.Sprintf("port%d", i)
 		must("ip netns add " + p.Netns)
-		must("ip link add " + p.Netns + "v type veth peer name eth0 netns " + p.Netns)
-		must("ip link set " + p.Netns + "v master " + bridge + " up")
+		must("ip -n " + hub + " link add " + port + " type veth peer name eth0 netns " + p.Netns)
+		must("ip -n " + hub + " link set " + port + " master bridge up")
 		must("ip -n " + p.Netns + " addr add " + p.Host + "/24 dev eth0")
 		must("ip -n " + p.Netns + " link set eth0 up")
 		must("ip -n " + p.Netns + " link set lo up")
@@ -59,10 +66,40 @@ func (f *fleet) network() {
 
 func (f *fleet) unplug() {
 	for _, p := range f.All() {
-		command("ip", "link", "del", p.Netns+"v") // a namespace goes later than its name, with what is in it
 		command("ip", "netns", "del", p.Netns)
 	}
-	command("ip", "link", "del", bridge)
+	command("ip", "-n", hub, "link", "del", "bridge") // a namespace goes later than its name, with what is in it
+	command("ip", "netns", "del", hub)
+}
+
+// dialIn returns a dialer of connections that begin in a network namespace. A socket belongs to the namespace that its
+// thread was in when it was made, so the thread goes there and back.
+func dialIn(netns string) func(context.Context, string, string) (net.Conn, error) {
+	if netns == "" {
+		return new(net.Dialer).DialContext
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		runtime.LockOSThread() // never unlocked where the way back fails: the thread then ends with its goroutine
+		home, err := os.Open("/proc/thread-self/ns/net")
+		if err != nil {
+			return nil, err
+		}
+		defer home.Close()
+		there, err := os.Open("/run/netns/" + netns)
+		if err != nil {
+			return nil, err
+		}
+		defer there.Close()
+		if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
+			return nil, err
+		}
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if back := unix.Setns(int(home.Fd()), unix.CLONE_NEWNET); back != nil {
+			return nil, errors.Join(back, err)
+		}
+		runtime.UnlockOSThread()
+		return conn, err
+	}
 }
 
 // deaf drops what comes to p from q.

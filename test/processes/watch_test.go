@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"math"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -206,7 +205,7 @@ func metrics(p *proc) (map[string]float64, error) {
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}
 	// A connection of its own each time: none stays open in what is measured.
-	client := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{}).DialContext}}
+	client := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: dialIn(p.Netns)}}
 	reply, err := client.Do(request)
 	if err != nil {
 		return nil, err
