@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -21,7 +22,18 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"coordinator": main}) }
+func TestMain(m *testing.M) { testscript.Main(waiting{m}, map[string]func(){"coordinator": main}) }
+
+// waiting runs many tests at once, whatever the number of processors: most of their time is other processes' waits.
+type waiting struct{ m *testing.M }
+
+func (w waiting) Run() int {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		panic(err)
+	}
+	return w.m.Run()
+}
 
 // TestScript runs the commands as a person would: separate processes, files and
 // sockets. Scripts name folders relative to the working directory, so that a unix

@@ -272,6 +272,9 @@ var long = flag.Bool("long", false, "faults in each study, and mutants")
 // with a failover and an agent that is killed in the first (-long: in both); nothing secret is found but where it belongs: not in a file, a log,
 // a snapshot, a page, a metric, a trace, an answer of a socket or a command, nor in the memory of another process.
 func TestSecretsStay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two studies of processes, read whole")
+	}
 	f, k, leaks := canary(t, "", study.NoiseCentral, study.NoiseDistributed)
 	for i, l := range leaks {
 		if i == 40 {
