@@ -4,7 +4,7 @@
 // fail, or stop a process there; without it Hit is an empty function, and nothing of
 // this is in a release build.
 //
-// What passes is the history that internal/history checks. It holds what the
+// What passes is the history that test/history checks. It holds what the
 // places hold, masked uploads and shares included, so a build with the tag must
 // never see real data.
 package failpoint

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/history"
 	"covey/internal/study"
+	"covey/test/history"
 )
 
 // known is all that a run's secrets are looked for with.

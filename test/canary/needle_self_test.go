@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/history"
+	"covey/test/history"
 )
 
 // TestSearcherFinds: every kind of canary in every form in which a program could let it out: the search that the other

@@ -18,12 +18,12 @@ import (
 	"strings"
 
 	"covey/internal/clip"
-	"covey/internal/history"
 	"covey/internal/ledger"
 	"covey/internal/local"
 	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/test/history"
 )
 
 const (

@@ -122,7 +122,7 @@ func mutants() []mutant {
 			{agentQuery, "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
 			{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
 			{agentQuery, "	s.record(r)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r)\n"},
-		}, killer{pkg: "internal/sim", run: "TestQuiet", tags: "failpoint", says: "charge-before-upload: "}, killer{}},
+		}, killer{pkg: "test/sim", run: "TestQuiet", tags: "failpoint", says: "charge-before-upload: "}, killer{}},
 		{"charge after release: the journal asks for none", 12, []edit{
 			{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
 		}, in("ledger", "TestOnceOnlyRules"), killer{}},

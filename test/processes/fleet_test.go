@@ -18,10 +18,10 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/failpoint"
-	"covey/internal/history"
 	"covey/internal/local"
 	"covey/internal/study"
 	"covey/test/federation"
+	"covey/test/history"
 )
 
 type proc = federation.Process

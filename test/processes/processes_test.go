@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"covey/internal/failpoint"
-	"covey/internal/history"
 	"covey/internal/round"
+	"covey/test/history"
 )
 
 var (

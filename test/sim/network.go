@@ -3,7 +3,7 @@
 // Package sim runs a whole federation, several coordinators and agents with their
 // real code, keys, TLS, gRPC, raft and files, inside one testing/synctest bubble, over
 // a network that loses, delays, cuts and partitions, with processes that are killed at
-// the worst moment. What happened is checked by internal/history. It is of tests alone.
+// the worst moment. What happened is checked by test/history. It is of tests alone.
 package sim
 
 import (

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"covey/internal/history"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/test/history"
 )
 
 // Run is what a run is made of.

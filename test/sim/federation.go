@@ -25,11 +25,11 @@ import (
 	"covey/internal/agent"
 	"covey/internal/clip"
 	"covey/internal/failpoint"
-	"covey/internal/history"
 	"covey/internal/local"
 	"covey/internal/node"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/test/history"
 )
 
 // Options of a federation.

@@ -74,7 +74,7 @@ func TestCheckerCatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := overlay.Test(t.Context(), "internal/sim", m.run, "-tags", "failpoint", "-overlay", list).CombinedOutput()
+			out, err := overlay.Test(t.Context(), "test/sim", m.run, "-tags", "failpoint", "-overlay", list).CombinedOutput()
 			switch {
 			case err == nil:
 				t.Errorf("not caught:\n%s", out)
