@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// DiamondsFile is the demo's data, from the module's root (cmd/coordinator/diamonds/NOTICE.md).
-const DiamondsFile = "cmd/coordinator/diamonds/diamonds.csv.gz"
+// diamondsFile is the demo's data (cmd/coordinator/diamonds/NOTICE.md).
+const diamondsFile = "cmd/coordinator/diamonds/diamonds.csv.gz"
 
 // diamondColumns are the demo's, with its public offset and scale.
 var diamondColumns = []struct {
@@ -25,11 +25,11 @@ var diamondColumns = []struct {
 // looked for or, centred, those of the covariance. The rows do not depend on a seed; a study's
 // noise does.
 func Diamonds(name string, offset, centred bool) (*Data, error) {
-	path, err := fromRoot(DiamondsFile)
+	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(filepath.Join(root, diamondsFile))
 	if err != nil {
 		return nil, err
 	}
@@ -69,18 +69,18 @@ func Diamonds(name string, offset, centred bool) (*Data, error) {
 	return newData(name, d, values, sigma)
 }
 
-// fromRoot finds a file of the module from any directory inside it.
-func fromRoot(path string) (string, error) {
+// Root returns the repository's folder, from anywhere inside the experiments' module.
+func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, path), nil
+			return filepath.Dir(dir), nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("run: %s: not inside the module", path)
+			return "", fmt.Errorf("run: not inside the module of the experiments")
 		}
 	}
 }

@@ -1,6 +1,3 @@
-// Command auto compares method = "auto" with the two methods that it decides between, on
-// data sets that its rule was not tuned on (or, with -tuning, on those it was), and fails
-// where its mean captured variance is more than 0.02 behind the better one's.
 package main
 
 import (
@@ -10,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"covey/experiments/run"
 	"covey/internal/study"
@@ -19,27 +15,22 @@ import (
 // most is how far auto may be behind.
 const most = 0.02
 
-func main() {
-	tuning := flag.Bool("tuning", false, "the data sets that the rule was tuned on")
-	times := flag.Int("times", 20, "studies a line and method")
-	only := flag.String("data", "", "only data sets whose name has this prefix")
-	flag.Parse()
-	cells, err := validation()
-	if *tuning {
-		cells, err = tuned()
-	}
-	cells = slices.DeleteFunc(cells, func(c cell) bool { return !strings.HasPrefix(c.source.Name, *only) })
-	failed := 0
-	if err == nil {
-		failed, err = table(os.Stdout, cells, *times)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "auto:", err)
-		os.Exit(1)
-	}
-	if failed > 0 {
-		fmt.Fprintf(os.Stderr, "auto: %d lines are more than %g behind\n", failed, most)
-		os.Exit(1)
+// auto compares method = "auto" with the two methods that it chooses from, on data sets that its rule was not tuned on or,
+// with -tuning, on those it was. A mean captured variance more than most behind the better method's is a miss.
+func auto(f *flag.FlagSet) func(io.Writer) (int, error) {
+	tuning := f.Bool("tuning", false, "the data sets that the rule was tuned on")
+	times := f.Int("times", 20, "studies a line and method")
+	only := f.String("data", "", "only data sets whose name has this prefix")
+	return func(w io.Writer) (int, error) {
+		cells, err := validation()
+		if *tuning {
+			cells, err = tuned()
+		}
+		if err != nil {
+			return 0, err
+		}
+		cells = slices.DeleteFunc(cells, func(c cell) bool { return !strings.HasPrefix(c.source.Name, *only) })
+		return compareAll(w, cells, *times)
 	}
 }
 
@@ -89,23 +80,22 @@ func (c cell) compare(times int) (compared, error) {
 	return compared{out[0].Mean(), out[1].Mean(), out[2].Mean(), out[3].Mean()}, nil
 }
 
-func table(to io.Writer, cells []cell, times int) (failed int, err error) {
+func compareAll(to io.Writer, cells []cell, times int) (missed int, err error) {
 	progress := run.NewProgress(os.Stderr, len(cells))
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "data\td\tn\tε\tk\tpower\tcovariance\tauto\tchose power\tbehind\t")
+	w := columns(to, "data\td\tn\tε\tk\tpower\tcovariance\tauto\tchose power\tbehind\t")
 	for _, c := range cells {
 		progress.Step(c.source.Name)
 		got, err := c.compare(times)
 		if err != nil {
-			return failed, err
+			return missed, err
 		}
 		mark := ""
 		if got.behind() > most {
-			failed++
+			missed++
 			mark = " !"
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%g\t%d\t%.4f\t%.4f\t%.4f\t%.0f%%\t%.4f%s\t\n", c.source.Name, c.source.D, c.n, c.epsilon, c.k,
 			got.power, got.covariance, got.auto, 100*got.chose, max(0, got.behind()), mark)
 	}
-	return failed, w.Flush()
+	return missed, w.Flush()
 }

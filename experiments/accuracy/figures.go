@@ -1,68 +1,72 @@
-// Command figures makes the figures of docs/experiments.md: `figures NAME` measures one and
-// writes docs/figures/NAME.svg and NAME.csv; all of them without a name. Data are seeded,
-// noise is drawn from the operating system. Each point is the median of at least 20 studies, with a band
-// from the 10% to the 90% quantile. `figures needed` reads size.csv and prints the n that an error takes.
 package main
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"covey/experiments/run"
 	"covey/internal/study"
 )
 
-type experiment struct {
+// figure is one SVG and CSV of docs/figures.
+type figure struct {
 	name    string
 	x       string // what the horizontal axis is
 	measure func(times int, done func(run.Panel) error) error
 }
 
-var experiments = []experiment{
+var all = []figure{
 	{"size", "n", size}, {"epsilon", "ε", epsilon}, {"rounds", "T", rounds}, {"radius", "R / √(trace·λ1)", radius},
 	{"components", "n", components}, {"diamonds", "ε", diamonds},
 }
 
-func main() {
-	times := flag.Int("times", 20, "studies a point")
-	drawn := flag.Bool("draw", false, "draw again what the CSV files hold, measuring nothing")
-	dir := flag.String("dir", filepath.Join("docs", "figures"), "where SVG and CSV go")
-	flag.Parse()
-	wanted := map[string]bool{}
-	for _, name := range flag.Args() {
-		wanted[name] = true
-	}
-	for _, e := range experiments {
-		if len(wanted) > 0 && !wanted[e.name] {
-			continue
+// figures measures those of its arguments, all without any, and writes NAME.svg and NAME.csv of each. Data are seeded,
+// noise is the operating system's. A point is the median of -times studies, its band reaches from the 10% to the 90%
+// quantile. The argument needed measures nothing: it reads size.csv and prints the n that an error takes.
+func figures(f *flag.FlagSet) func(io.Writer) (int, error) {
+	times := f.Int("times", 20, "studies a point")
+	drawn := f.Bool("draw", false, "draw again what the CSV files hold, measuring nothing")
+	dir := f.String("dir", "", "where SVG and CSV go; docs/figures if not given")
+	return func(w io.Writer) (int, error) {
+		names := []string{"needed"}
+		for _, one := range all {
+			names = append(names, one.name)
 		}
-		delete(wanted, e.name)
-		if err := e.write(*dir, *times, *drawn); err != nil {
-			fmt.Fprintf(os.Stderr, "figures: %s: %v\n", e.name, err)
-			os.Exit(1)
+		for _, name := range f.Args() {
+			if !slices.Contains(names, name) {
+				return 0, fmt.Errorf("no figure %q; there are: %q", name, names)
+			}
 		}
-		if len(flag.Args()) > 0 && len(wanted) == 0 {
-			return
+		wanted := func(name string) bool { return f.NArg() == 0 || slices.Contains(f.Args(), name) }
+		if *dir == "" {
+			root, err := run.Root()
+			if err != nil {
+				return 0, err
+			}
+			*dir = filepath.Join(root, "docs", "figures")
 		}
-	}
-	if len(flag.Args()) == 0 || wanted["needed"] {
-		delete(wanted, "needed")
-		if err := needed(*dir, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, "figures: needed:", err)
-			os.Exit(1)
+		for _, one := range all {
+			if !wanted(one.name) {
+				continue
+			}
+			if err := one.write(w, *dir, *times, *drawn); err != nil {
+				return 0, fmt.Errorf("%s: %w", one.name, err)
+			}
 		}
-	}
-	for name := range wanted {
-		fmt.Fprintf(os.Stderr, "figures: no experiment %q\n", name)
-		os.Exit(1)
+		if !wanted("needed") {
+			return 0, nil
+		}
+		return 0, needed(*dir, w)
 	}
 }
 
-func (e experiment) write(dir string, times int, drawn bool) error {
+func (e figure) write(w io.Writer, dir string, times int, drawn bool) error {
 	start := time.Now()
 	path := filepath.Join(dir, e.name+".csv")
 	if !drawn {
@@ -78,7 +82,7 @@ func (e experiment) write(dir string, times int, drawn bool) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s: %v\n", e.name, time.Since(start).Round(time.Second))
+		fmt.Fprintf(w, "%s: %v\n", e.name, time.Since(start).Round(time.Second))
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -92,8 +96,8 @@ func (e experiment) write(dir string, times int, drawn bool) error {
 	return run.Figure{X: e.x, Y: "1 - captured variance", Panels: panels}.WriteSVG(filepath.Join(dir, e.name+".svg"))
 }
 
-// method is one curve: the study that a data set gets; without one, an output of the
-// study before or, without that too, what pooling all rows without privacy finds.
+// method is one curve: the study that a data set gets. Without one it is an output of the study in front of it or,
+// without that too, what pooling all rows without privacy finds.
 type method struct {
 	name   string
 	spec   func(m *run.Data) study.Spec
@@ -102,8 +106,8 @@ type method struct {
 
 var nonPrivate = method{name: "non-private"}
 
-// practical is the practical profile with some fields changed.
-func practical(name string, epsilon float64, k int, change func(*study.Spec)) method {
+// profile is the practical profile with some fields changed.
+func profile(name string, epsilon float64, k int, change func(*study.Spec)) method {
 	return method{name: name, spec: func(m *run.Data) study.Spec {
 		s := run.Spec(m.D, epsilon)
 		s.Components = k
@@ -115,10 +119,10 @@ func practical(name string, epsilon float64, k int, change func(*study.Spec)) me
 }
 
 func covariance(s *study.Spec) { s.Method = study.MethodCovariance }
-func auto(s *study.Spec)       { s.Method = study.MethodAuto }
+func automatic(s *study.Spec)  { s.Method = study.MethodAuto }
 
-// paper is Algorithm 1 to the letter with Λ = λ1 and α = 0.1: its R, τ and T. Of its iterates x_J
-// may be the first, so the last is shown beside.
+// paper is Algorithm 1 to the letter with Λ = λ1 and α = 0.1: its R, τ and T. Its x_J may be the first iterate, so the last
+// one is another curve.
 func paper(epsilon float64) method {
 	return method{name: "paper", spec: func(m *run.Data) study.Spec {
 		s := run.Spec(m.D, epsilon)
@@ -158,8 +162,7 @@ func lost(times int, source run.Source, n, k int, methods []method) ([]run.Sampl
 	})
 }
 
-// panel measures methods at each x; at gives the data and the methods there, always
-// as many and in the same order.
+// panel measures methods at each x. at returns the data and the methods there, always as many and in the same order.
 func panel(p run.Panel, times, k int, xs []float64, at func(x float64) (run.Source, int, []method, error)) (run.Panel, error) {
 	for _, x := range xs {
 		source, n, methods, err := at(x)

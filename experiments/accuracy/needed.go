@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
 	"covey/experiments/run"
 )
@@ -14,9 +13,9 @@ import (
 // alphas are the errors that needed asks about.
 var alphas = []float64{0.2, 0.1, 0.05, 0.02, 0.01}
 
-// needed prints, of the measured size.csv, the n at which each curve's median error
-// falls to α, interpolated between neighbouring n in logarithms, and how n grows as α falls: Theorem 1
-// promises d/α² + d/(εα), so an exponent between 1 and 2.
+// needed prints, from the measured size.csv, the n at which each curve's median error falls to α, interpolated between
+// neighboring n in logarithms, and the exponent with which n grows in 1/α. Theorem 1 promises d/α² + d/(εα), so an exponent
+// between 1 and 2.
 func needed(dir string, to io.Writer) error {
 	f, err := os.Open(filepath.Join(dir, "size.csv"))
 	if err != nil {
@@ -27,21 +26,20 @@ func needed(dir string, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "data\tmethod\t")
+	head := "data\tmethod\t"
 	for _, a := range alphas {
-		fmt.Fprintf(w, "α = %g\t", a)
+		head += fmt.Sprintf("α = %g\t", a)
 	}
-	fmt.Fprintln(w, "exponent\t")
+	w := columns(to, head+"exponent\t")
 	for _, p := range panels {
 		for _, c := range p.Curves {
-			row(w, p.Title, c)
+			line(w, p.Title, c)
 		}
 	}
 	return w.Flush()
 }
 
-func row(w io.Writer, title string, c run.Curve) {
+func line(w io.Writer, title string, c run.Curve) {
 	var n, loss, la, ln []float64
 	for _, v := range c.Points {
 		n, loss = append(n, v.X), append(loss, max(v.Median, 1e-6))
@@ -61,8 +59,8 @@ func row(w io.Writer, title string, c run.Curve) {
 	fmt.Fprintf(w, "%s\t\n", exponent)
 }
 
-// crossing is the n at which loss falls to α for good; how is "<" or ">" where that is
-// outside what was measured, and the nearest end is given.
+// crossing returns the n at which loss falls to α for good. how is "<" or ">" where that is outside what was measured, and
+// at is then the nearest end.
 func crossing(n, loss []float64, alpha float64) (at float64, how string) {
 	last := len(n) - 1
 	if loss[last] > alpha {

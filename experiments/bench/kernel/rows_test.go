@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"testing"
 
 	"covey/internal/clip"
 )
@@ -17,11 +18,9 @@ type rows struct {
 	wide, narrow *clip.Matrix // float64, float32
 }
 
-func newRows(d, bytes int) (*rows, error) {
-	n := bytes / 8 / d
-	if n < 1 {
-		return nil, fmt.Errorf("%d bytes hold no row of %d values", bytes, d)
-	}
+func newRows(t testing.TB, d, bytes int) *rows {
+	t.Helper()
+	n := max(1, bytes/8/d)
 	if n > 64 {
 		n &^= 63
 	}
@@ -40,13 +39,15 @@ func newRows(d, bytes int) (*rows, error) {
 	wg.Wait()
 	var err error
 	if r.wide, err = clip.NewMatrix(d, r.values); err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	r.narrow, err = clip.NewMatrix32(d, half)
-	return r, err
+	if r.narrow, err = clip.NewMatrix32(d, half); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
-// query is a power step in k random directions that clips about half of the rows.
+// query returns a power step in k random directions that clips about half of the rows.
 func query(d, k int) clip.Query {
 	rng := rand.New(rand.NewPCG(2, 2))
 	x := make([]float64, 0, k*d)
@@ -90,27 +91,14 @@ func (s *same) check(name string, got []int64) error {
 		s.want = got
 	}
 	if !slices.Equal(got, s.want) {
-		return fmt.Errorf("%s gives other integers", name)
+		return fmt.Errorf("%s returns other integers", name)
 	}
 	return nil
 }
 
-// sum is a contestant: a matrix's sum on a path.
-func (s *same) sum(name, path string, m *clip.Matrix, q clip.Query, workers int) contestant {
-	return contestant{name, workers, func() error {
-		if err := clip.SetPath(path); err != nil {
-			return err
-		}
-		v, err := clip.Sum(m, q, workers)
-		if err != nil {
-			return err
-		}
-		return s.check(name, v)
-	}}
-}
-
-// paths are those that this machine has, the slowest first.
+// paths returns those that this machine has, the slowest first.
 func paths() []string {
+	defer clip.SetPath("")
 	var all []string
 	for _, p := range []string{"portable", "avx2", "avx512"} {
 		if clip.SetPath(p) == nil {
@@ -120,22 +108,16 @@ func paths() []string {
 	return all
 }
 
-// read is a contestant: the values read once on a path, by so many goroutines.
-func (r *rows) read(name, path string, workers int) contestant {
-	return contestant{name, workers, func() error {
-		if err := clip.SetPath(path); err != nil {
-			return err
+// read reads the values once, by so many goroutines.
+func (r *rows) read(cores int) {
+	var wg sync.WaitGroup
+	for c := range cores {
+		part := r.values[len(r.values)*c/cores : len(r.values)*(c+1)/cores]
+		if c == cores-1 {
+			clip.Read(part)
+		} else {
+			wg.Go(func() { clip.Read(part) })
 		}
-		var wg sync.WaitGroup
-		for w := range workers {
-			part := r.values[len(r.values)*w/workers : len(r.values)*(w+1)/workers]
-			if w == workers-1 {
-				clip.Read(part)
-			} else {
-				wg.Go(func() { clip.Read(part) })
-			}
-		}
-		wg.Wait()
-		return nil
-	}}
+	}
+	wg.Wait()
 }

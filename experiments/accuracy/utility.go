@@ -1,6 +1,3 @@
-// Command utility measures the captured variance of studies on synthetic Gaussian
-// rows, through the real query path (package run). It prints each row of reference.csv
-// beside what it measured, and fails if a mean is more than -slack below its listed value.
 package main
 
 import (
@@ -8,11 +5,11 @@ import (
 	"encoding/csv"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"covey/experiments/run"
 	"covey/internal/study"
@@ -30,31 +27,23 @@ type row struct {
 	paper               bool
 }
 
-func main() {
-	rows := flag.String("rows", "", "only rows whose spectrum has this prefix")
-	seeds := flag.Int("seeds", 20, "studies a row; data and noise are seeded")
-	slack := flag.Float64("slack", 0.005, "how far below its listed value a mean may be")
-	real := flag.Bool("real", false, "noise from the operating system instead of the seed")
-	flag.Parse()
-	failed, err := check(*rows, *seeds, *slack, !*real)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "utility:", err)
-		os.Exit(1)
-	}
-	if failed > 0 {
-		fmt.Fprintf(os.Stderr, "utility: %d means are more than %g below their listed values\n", failed, *slack)
-		os.Exit(1)
-	}
+// utility prints each row of reference.csv next to what it measured. A mean that is more than -slack below its listed
+// value is a miss.
+func utility(f *flag.FlagSet) func(io.Writer) (int, error) {
+	rows := f.String("rows", "", "only rows whose spectrum has this prefix")
+	seeds := f.Int("seeds", 20, "studies a row; data and noise are seeded")
+	slack := f.Float64("slack", 0.005, "how far below its listed value a mean may be")
+	real := f.Bool("real", false, "noise from the operating system instead of the seed")
+	return func(w io.Writer) (int, error) { return reproduce(w, *rows, *seeds, *slack, !*real) }
 }
 
-func check(prefix string, seeds int, slack float64, fixed bool) (failed int, err error) {
+func reproduce(to io.Writer, prefix string, seeds int, slack float64, fixed bool) (missed int, err error) {
 	rows, err := parse()
 	if err != nil {
 		return 0, err
 	}
 	progress := run.NewProgress(os.Stderr, len(rows))
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "spectrum\td\tn\tT\tε\tlast\tlisted\tpooled\tlisted\tcovariance\tlisted\tprivate R: last\tpooled\toutput\t")
+	w := columns(to, "spectrum\td\tn\tT\tε\tlast\tlisted\tpooled\tlisted\tcovariance\tlisted\tprivate R: last\tpooled\toutput\t")
 	for _, r := range rows {
 		progress.Step(r.spectrum)
 		if !strings.HasPrefix(r.spectrum, prefix) {
@@ -62,7 +51,7 @@ func check(prefix string, seeds int, slack float64, fixed bool) (failed int, err
 		}
 		got, err := run.Repeat(seeds, func(seed uint64) ([]float64, error) { return r.measure(seed, fixed) })
 		if err != nil {
-			return failed, fmt.Errorf("%s: %w", r.spectrum, err)
+			return missed, fmt.Errorf("%s: %w", r.spectrum, err)
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%g\t", r.spectrum, r.d, r.n, r.rounds, r.epsilon)
 		for i, want := range []string{r.last, r.pooled, r.covar} {
@@ -72,11 +61,11 @@ func check(prefix string, seeds int, slack float64, fixed bool) (failed int, err
 			}
 			listed, err := strconv.ParseFloat(want, 64)
 			if err != nil {
-				return failed, err
+				return missed, err
 			}
 			mark := ""
 			if !(got[i].Mean() >= listed-slack) {
-				failed++
+				missed++
 				mark = " short"
 			}
 			fmt.Fprintf(w, "%.3f\t%s%s\t", got[i].Mean(), want, mark)
@@ -90,7 +79,7 @@ func check(prefix string, seeds int, slack float64, fixed bool) (failed int, err
 		}
 		fmt.Fprintln(w)
 	}
-	return failed, w.Flush()
+	return missed, w.Flush()
 }
 
 func parse() ([]row, error) {
@@ -120,10 +109,9 @@ func parse() ([]row, error) {
 	return out, nil
 }
 
-// measure runs the row's studies on one data set: power steps with the listed radius, the
-// covariance, and power steps with a private radius. It gives xᵀΣx/λ1 of the last
-// iterate and the pooled direction of the first, of the covariance's, and of the last, the pooled
-// and the output in force of the third; the paper's rows have no more than the first two.
+// measure runs the row's studies on one data set: power steps with the listed radius, the covariance, and power steps
+// with a private radius. It returns xᵀΣx/λ1 of six directions: the first study's last iterate and pooled direction, the
+// covariance's, and the third's last iterate, pooled direction and output. The paper's rows have the first two alone.
 func (r row) measure(seed uint64, fixed bool) ([]float64, error) {
 	source, err := run.Gaussian(strings.TrimSuffix(r.spectrum, "-paper"), r.d)
 	if err != nil {

@@ -26,7 +26,7 @@ func size(times int, done func(run.Panel) error) error {
 			}
 			p := run.Panel{Title: fmt.Sprintf("%s, d = %d", name, c.d)}
 			last := method{name: "paper, last", output: study.OutputLast}
-			methods := []method{practical("practical", 1, 1, nil), practical("covariance", 1, 1, covariance), paper(1), last, nonPrivate}
+			methods := []method{profile("practical", 1, 1, nil), profile("covariance", 1, 1, covariance), paper(1), last, nonPrivate}
 			p, err = panel(p, times, 1, c.ns, func(x float64) (run.Source, int, []method, error) { return source, int(x), methods, nil })
 			if err != nil {
 				return err
@@ -48,8 +48,8 @@ func epsilon(times int, done func(run.Panel) error) error {
 		}
 		p := run.Panel{Title: name + ", d = 64, n = 20,000"}
 		p, err = panel(p, times, 1, []float64{0.125, 0.25, 0.5, 1, 2, 4, 8}, func(x float64) (run.Source, int, []method, error) {
-			distributed := practical("practical, distributed", x, 1, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
-			return source, 20_000, []method{practical("practical", x, 1, nil), practical("covariance", x, 1, covariance), practical("auto", x, 1, auto), nonPrivate, distributed}, nil
+			distributed := profile("practical, distributed", x, 1, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+			return source, 20_000, []method{profile("practical", x, 1, nil), profile("covariance", x, 1, covariance), profile("auto", x, 1, automatic), nonPrivate, distributed}, nil
 		})
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func rounds(times int, done func(run.Panel) error) error {
 		p := run.Panel{Title: fmt.Sprintf("flatq, d = 64, n = %d", n)}
 		p, err = panel(p, times, 1, []float64{1, 2, 4, 8, 12, 16, 24, 48}, func(x float64) (run.Source, int, []method, error) {
 			output := func(name string) method {
-				return practical(name, 1, 1, func(s *study.Spec) { s.Rounds, s.Output = int(x), name })
+				return profile(name, 1, 1, func(s *study.Spec) { s.Rounds, s.Output = int(x), name })
 			}
 			return source, n, []method{output(study.OutputAuto), output(study.OutputPooled), output(study.OutputLast), output(study.OutputRandom)}, nil
 		})
@@ -103,7 +103,7 @@ func radius(times int, done func(run.Panel) error) error {
 				s.Radius = scalar(x * root(m.Trace()*m.Top()))
 				return s
 			}}
-			return source, 10_000, []method{public, practical("private radius", 1, 1, nil)}, nil
+			return source, 10_000, []method{public, profile("private radius", 1, 1, nil)}, nil
 		})
 		if err != nil {
 			return err
@@ -125,8 +125,8 @@ func components(times int, done func(run.Panel) error) error {
 			}
 			p := run.Panel{Title: fmt.Sprintf("%s, d = 64, k = %d", name, k)}
 			methods := []method{
-				practical("block", 1, k, nil), practical("covariance", 1, k, covariance),
-				practical("deflation", 1, k, func(s *study.Spec) { s.Subspace = study.SubspaceDeflation }), nonPrivate, practical("auto", 1, k, auto),
+				profile("block", 1, k, nil), profile("covariance", 1, k, covariance),
+				profile("deflation", 1, k, func(s *study.Spec) { s.Subspace = study.SubspaceDeflation }), nonPrivate, profile("auto", 1, k, automatic),
 			}
 			p, err = panel(p, times, k, []float64{5000, 20_000, 80_000}, func(x float64) (run.Source, int, []method, error) { return source, int(x), methods, nil })
 			if err != nil {
@@ -150,7 +150,7 @@ func diamonds(times int, done func(run.Panel) error) error {
 	for _, k := range []int{1, 2, 3} {
 		p := run.Panel{Title: fmt.Sprintf("the diamonds, k = %d", k)}
 		p, err := panel(p, times, k, []float64{0.25, 0.5, 1, 2, 4}, func(x float64) (run.Source, int, []method, error) {
-			return source, m.N, []method{practical("practical", x, k, nil), practical("covariance", x, k, covariance), practical("auto", x, k, auto)}, nil
+			return source, m.N, []method{profile("practical", x, k, nil), profile("covariance", x, k, covariance), profile("auto", x, k, automatic)}, nil
 		})
 		if err != nil {
 			return err

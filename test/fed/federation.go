@@ -1,6 +1,6 @@
-// Package federation runs whole federations for measurement: a coordinator and agents as their operators
+// Package fed runs whole federations for measurement: a coordinator and agents as their operators
 // would start them, over loopback TCP and mTLS, each with its own folder, keys and ledger.
-package federation
+package fed
 
 import (
 	"context"

@@ -2,10 +2,10 @@ package main
 
 import "covey/experiments/run"
 
-var components = []int{1, 2, 5}
+// counts are the numbers of components of most cells.
+var counts = []int{1, 2, 5}
 
-// tuned are the cells that the rule's one constant and the round of its decision were
-// chosen on.
+// tuned returns the cells on which the rule's one constant and the round of its decision were chosen.
 func tuned() ([]cell, error) {
 	var cells []cell
 	for _, name := range []string{"flatq", "pow1", "lowrank", "gap2"} {
@@ -19,7 +19,7 @@ func tuned() ([]cell, error) {
 				if err != nil {
 					return nil, err
 				}
-				for _, k := range components {
+				for _, k := range counts {
 					cells = append(cells, cell{source, size[1], k, 1})
 				}
 			}
@@ -28,7 +28,7 @@ func tuned() ([]cell, error) {
 	return cells, nil
 }
 
-// validation are data sets that nothing was tuned on.
+// validation returns cells that nothing was tuned on.
 func validation() ([]cell, error) {
 	var cells []cell
 	for _, offset := range []bool{true, false} {
@@ -69,7 +69,7 @@ func validation() ([]cell, error) {
 		{flat, []int{8000, 32000}},
 	} {
 		for _, n := range s.sizes {
-			for _, k := range components {
+			for _, k := range counts {
 				cells = append(cells, cell{s.source, n, k, 1})
 			}
 		}

@@ -1,6 +1,3 @@
-// Command practical measures what issue-sized promises say of the practical profile:
-// five components, a mean far from zero, blocks against deflation, and explained variance
-// with its interval. It fails where a bound that a line states is missed.
 package main
 
 import (
@@ -8,39 +5,28 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"text/tabwriter"
 
 	"covey/experiments/run"
 	"covey/internal/study"
 )
 
-func main() {
-	times := flag.Int("times", 20, "studies a line")
-	flag.Parse()
-	failed := 0
-	for _, table := range []func(io.Writer, int) (int, error){five, centring, subspaces, explained} {
-		n, err := table(os.Stdout, *times)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "practical:", err)
-			os.Exit(1)
+// practical measures what docs/experiments.md says of the practical profile.
+func practical(f *flag.FlagSet) func(io.Writer) (int, error) {
+	times := f.Int("times", 20, "studies a line")
+	return func(w io.Writer) (missed int, err error) {
+		for _, table := range []func(io.Writer, int) (int, error){five, centring, subspaces, explained} {
+			n, err := table(w, *times)
+			if err != nil {
+				return missed, err
+			}
+			missed += n
+			fmt.Fprintln(w)
 		}
-		failed += n
-		fmt.Println()
-	}
-	if failed > 0 {
-		fmt.Fprintf(os.Stderr, "practical: %d bounds are missed\n", failed)
-		os.Exit(1)
+		return missed, nil
 	}
 }
 
-func columns(to io.Writer, head string) *tabwriter.Writer {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, head)
-	return w
-}
-
-// captured draws times data sets and gives, for each spec, its studies' captured variance.
+// captured draws times data sets and returns, for each spec, its studies' captured variance.
 func captured(source run.Source, n, times int, specs ...study.Spec) ([]run.Sample, error) {
 	return run.Repeat(times, func(seed uint64) ([]float64, error) {
 		m, err := source.Draw(n, seed)
@@ -60,7 +46,7 @@ func captured(source run.Source, n, times int, specs ...study.Spec) ([]run.Sampl
 }
 
 // five: five components of pow1, by each output and method.
-func five(to io.Writer, times int) (failed int, err error) {
+func five(to io.Writer, times int) (missed int, err error) {
 	const d, n, least = 64, 20_000, 0.985
 	source, err := run.Gaussian("pow1", d)
 	if err != nil {
@@ -101,17 +87,17 @@ func five(to io.Writer, times int) (failed int, err error) {
 		bound := ""
 		if i == 0 {
 			if bound = fmt.Sprint(least); out[i].Mean() < least {
-				failed++
+				missed++
 				bound += " short"
 			}
 		}
 		fmt.Fprintf(w, "%s\t%.4f\t%s\t%s\t\n", name, out[i].Mean(), out[i].Band(), bound)
 	}
-	return failed, w.Flush()
+	return missed, w.Flush()
 }
 
 // centring: a mean 10√trace from zero, against the same rows centred.
-func centring(to io.Writer, times int) (failed int, err error) {
+func centring(to io.Writer, times int) (missed int, err error) {
 	const most = 0.01
 	w := columns(to, "mean at 10√trace\td\tn\tcentred\tprivate mean\tbehind\tpairs\tat most\t")
 	for _, c := range []struct {
@@ -121,29 +107,29 @@ func centring(to io.Writer, times int) (failed int, err error) {
 	}{{"flatq", 64, 20_000, true}, {"pow1", 64, 20_000, true}, {"flatq", 64, 5000, false}} {
 		plain, err := run.Gaussian(c.name, c.d)
 		if err != nil {
-			return failed, err
+			return missed, err
 		}
 		spec := run.Spec(c.d, 1)
 		centred, err := captured(plain, c.n, times, spec)
 		if err != nil {
-			return failed, err
+			return missed, err
 		}
 		private, pairs := spec, spec
 		private.Center, pairs.Center = study.CenterPrivate, study.CenterPairs
 		out, err := captured(run.Shifted(plain, 10), c.n, times, private, pairs)
 		if err != nil {
-			return failed, err
+			return missed, err
 		}
 		behind, bound := centred[0].Mean()-out[0].Mean(), ""
 		if c.bounded {
 			if bound = fmt.Sprint(most); behind > most {
-				failed++
+				missed++
 				bound += " short"
 			}
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.4f\t%.4f\t%+.4f\t%.4f\t%s\t\n", c.name, c.d, c.n, centred[0].Mean(), out[0].Mean(), behind, out[1].Mean(), bound)
 	}
-	return failed, w.Flush()
+	return missed, w.Flush()
 }
 
 // subspaces: blocks against deflation.
@@ -172,8 +158,8 @@ func subspaces(to io.Writer, times int) (int, error) {
 	return 0, w.Flush()
 }
 
-// explained: how often the 95% interval holds the rows' own variance along the component,
-// the estimate's bias against that and against the law's, and the interval's half-width; all relative.
+// explained: how often the 95% interval holds the rows' own variance along the component, the estimate's bias against that
+// and against the law's, and the interval's half-width. All are relative.
 func explained(to io.Writer, times int) (int, error) {
 	w := columns(to, "explained variance, ε = 1\td\tn\tk\tin the interval\tbias, these rows\tbias, new rows\thalf-width\ttotal: bias\t")
 	for _, c := range []struct {

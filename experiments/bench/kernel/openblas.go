@@ -1,6 +1,6 @@
 //go:build openblas
 
-package main
+package kernel
 
 /*
 #cgo LDFLAGS: -lopenblas
@@ -8,21 +8,20 @@ package main
 */
 import "C"
 
-const blasName = "OpenBLAS on one thread"
-
-func init() { C.openblas_set_num_threads(1) }
+func init() {
+	C.openblas_set_num_threads(1)
+	openblas.gemv, openblas.gemm = gemv, gemm
+}
 
 func pointer(v []float64) *C.double { return (*C.double)(&v[0]) }
 
-// blasGemv is s = Yx, z = Yᵀs for n rows y of length d.
-func blasGemv(n, d int, y, x, s, z []float64) {
+func gemv(n, d int, y, x, s, z []float64) {
 	rows, columns := C.blasint(n), C.blasint(d)
 	C.cblas_dgemv(C.CblasRowMajor, C.CblasNoTrans, rows, columns, 1, pointer(y), columns, pointer(x), 1, 0, pointer(s), 1)
 	C.cblas_dgemv(C.CblasRowMajor, C.CblasTrans, rows, columns, 1, pointer(y), columns, pointer(s), 1, 0, pointer(z), 1)
 }
 
-// blasGemm is S = YXᵀ, Z = SᵀY for n rows y and k rows x of length d.
-func blasGemm(n, d, k int, y, x, s, z []float64) {
+func gemm(n, d, k int, y, x, s, z []float64) {
 	rows, columns, directions := C.blasint(n), C.blasint(d), C.blasint(k)
 	C.cblas_dgemm(C.CblasRowMajor, C.CblasNoTrans, C.CblasTrans, rows, directions, columns, 1, pointer(y), columns, pointer(x), columns, 0, pointer(s), directions)
 	C.cblas_dgemm(C.CblasRowMajor, C.CblasTrans, C.CblasNoTrans, directions, columns, rows, 1, pointer(s), directions, pointer(y), columns, 0, pointer(z), columns)

@@ -1,4 +1,4 @@
-package federation
+package plain
 
 import (
 	"bufio"
@@ -11,7 +11,7 @@ import (
 	"covey/internal/study"
 )
 
-// Columns are d columns as WriteRows names them.
+// Columns returns d columns as WriteRows names them.
 func Columns(d int) []study.Column {
 	columns := make([]study.Column, d)
 	for j := range columns {
@@ -20,9 +20,9 @@ func Columns(d int) []study.Column {
 	return columns
 }
 
-// Rows gives the numbers of seeded rows of d, in hundredths, one after another: Gaussian, with column j's variance
+// numbers returns the values of seeded rows of d, in hundredths, one after another: Gaussian, with column j's variance
 // proportional to 1/(j+1).
-func Rows(d int) func() float64 {
+func numbers(d int) func() float64 {
 	rng, at := rand.New(rand.NewPCG(1, 0x62656e6368)), 0
 	root := make([]float64, d)
 	for j := range root {
@@ -35,16 +35,16 @@ func Rows(d int) func() float64 {
 	}
 }
 
-// Values are Rows in memory.
+// Values returns n seeded rows of d, one after another.
 func Values(n, d int) []float64 {
-	next, values := Rows(d), make([]float64, n*d)
+	next, values := numbers(d), make([]float64, n*d)
 	for i := range values {
 		values[i] = next()
 	}
 	return values
 }
 
-// WriteRows writes Rows as a CSV file: it reads back to the same bits.
+// WriteRows writes the rows of Values as a CSV file, which reads back to the same bits.
 func WriteRows(path string, n, d int) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -59,7 +59,7 @@ func WriteRows(path string, n, d int) error {
 		fmt.Fprintf(w, "y%d", j)
 	}
 	w.WriteByte('\n')
-	next := Rows(d)
+	next := numbers(d)
 	var b []byte
 	for range n {
 		b = b[:0]
