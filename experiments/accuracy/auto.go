@@ -15,8 +15,9 @@ import (
 // most is how far auto may be behind.
 const most = 0.02
 
-// auto compares method = "auto" with the two methods that it chooses from, on data sets that its rule was not tuned on or,
-// with -tuning, on those it was. A mean captured variance more than most behind the better method's is a miss.
+// auto compares method = "auto" with the two methods that it chooses from, on data sets that its
+// rule was not tuned on or, with -tuning, on those it was. A mean captured variance more than most
+// behind the better method's is a miss.
 func auto(f *flag.FlagSet) func(io.Writer) (int, error) {
 	tuning := f.Bool("tuning", false, "the data sets that the rule was tuned on")
 	times := f.Int("times", 20, "studies a line and method")

@@ -26,9 +26,10 @@ var all = []figure{
 	{"components", "n", components}, {"diamonds", "ε", diamonds},
 }
 
-// figures measures those of its arguments, all without any, and writes NAME.svg and NAME.csv of each. Data are seeded,
-// noise is the operating system's. A point is the median of -times studies, its band reaches from the 10% to the 90%
-// quantile. The argument needed measures nothing: it reads size.csv and prints the n that an error takes.
+// figures measures those of its arguments, all without any, and writes NAME.svg and NAME.csv of
+// each. Data are seeded, noise is the operating system's. A point is the median of -times studies,
+// its band reaches from the 10% to the 90% quantile. The argument needed measures nothing: it reads
+// size.csv and prints the n that an error takes.
 func figures(f *flag.FlagSet) func(io.Writer) (int, error) {
 	times := f.Int("times", 20, "studies a point")
 	drawn := f.Bool("draw", false, "draw again what the CSV files hold, measuring nothing")
@@ -96,8 +97,8 @@ func (e figure) write(w io.Writer, dir string, times int, drawn bool) error {
 	return run.Figure{X: e.x, Y: "1 - captured variance", Panels: panels}.WriteSVG(filepath.Join(dir, e.name+".svg"))
 }
 
-// method is one curve: the study that a data set gets. Without one it is an output of the study in front of it or,
-// without that too, what pooling all rows without privacy finds.
+// method is one curve: the study that a data set gets. Without one it is an output of the study in
+// front of it or, without that too, what pooling all rows without privacy finds.
 type method struct {
 	name   string
 	spec   func(m *run.Data) study.Spec
@@ -106,7 +107,7 @@ type method struct {
 
 var nonPrivate = method{name: "non-private"}
 
-// profile is the practical profile with some fields changed.
+// profile returns the practical profile with some fields changed.
 func profile(name string, epsilon float64, k int, change func(*study.Spec)) method {
 	return method{name: name, spec: func(m *run.Data) study.Spec {
 		s := run.Spec(m.D, epsilon)
@@ -121,8 +122,8 @@ func profile(name string, epsilon float64, k int, change func(*study.Spec)) meth
 func covariance(s *study.Spec) { s.Method = study.MethodCovariance }
 func automatic(s *study.Spec)  { s.Method = study.MethodAuto }
 
-// paper is Algorithm 1 to the letter with Λ = λ1 and α = 0.1: its R, τ and T. Its x_J may be the first iterate, so the last
-// one is another curve.
+// paper is Algorithm 1 to the letter with Λ = λ1 and α = 0.1: its R, τ and T. Its x_J may be the
+// first iterate, so the last one is another curve.
 func paper(epsilon float64) method {
 	return method{name: "paper", spec: func(m *run.Data) study.Spec {
 		s := run.Spec(m.D, epsilon)
@@ -162,7 +163,8 @@ func lost(times int, source run.Source, n, k int, methods []method) ([]run.Sampl
 	})
 }
 
-// panel measures methods at each x. at returns the data and the methods there, always as many and in the same order.
+// panel measures methods at each x. at returns the data and the methods there, always as many and
+// in the same order.
 func panel(p run.Panel, times, k int, xs []float64, at func(x float64) (run.Source, int, []method, error)) (run.Panel, error) {
 	for _, x := range xs {
 		source, n, methods, err := at(x)

@@ -9,7 +9,7 @@ import (
 	"covey/internal/study"
 )
 
-// size is (a): error against n on spectra without a gap, and what Theorem 1 promises of it.
+// size measures (a): error against n on spectra without a gap, and what Theorem 1 promises of it.
 func size(times int, done func(run.Panel) error) error {
 	for _, name := range []string{"flat4", "flatq"} {
 		for _, c := range []struct {
@@ -39,7 +39,7 @@ func size(times int, done func(run.Panel) error) error {
 	return nil
 }
 
-// epsilon is (b).
+// epsilon measures (b).
 func epsilon(times int, done func(run.Panel) error) error {
 	for _, name := range []string{"flatq", "lowrank"} {
 		source, err := run.Gaussian(name, 64)
@@ -61,7 +61,7 @@ func epsilon(times int, done func(run.Panel) error) error {
 	return nil
 }
 
-// rounds is (c): each output over T.
+// rounds measures (c): each output over T.
 func rounds(times int, done func(run.Panel) error) error {
 	for _, n := range []int{5000, 20_000} {
 		source, err := run.Gaussian("flatq", 64)
@@ -85,7 +85,7 @@ func rounds(times int, done func(run.Panel) error) error {
 	return nil
 }
 
-// radius is (d): a public radius that is a multiple of √(trace·λ1), against the private one.
+// radius measures (d): a public radius that is a multiple of √(trace·λ1), against the private one.
 func radius(times int, done func(run.Panel) error) error {
 	flatq, err := run.Gaussian("flatq", 64)
 	if err != nil {
@@ -115,7 +115,7 @@ func radius(times int, done func(run.Panel) error) error {
 	return nil
 }
 
-// components is (e).
+// components measures (e).
 func components(times int, done func(run.Panel) error) error {
 	for _, name := range []string{"pow1", "flatq"} {
 		for _, k := range []int{2, 5, 10} {
@@ -140,9 +140,9 @@ func components(times int, done func(run.Panel) error) error {
 	return nil
 }
 
-// diamonds is (f): 53,940 rows of 7 columns, against the best of these very rows.
+// diamonds measures (f): 53,940 rows of 7 columns, against the best of these very rows.
 func diamonds(times int, done func(run.Panel) error) error {
-	m, err := run.Diamonds("diamonds", true, false)
+	m, err := run.Diamonds("diamonds", true)
 	if err != nil {
 		return err
 	}

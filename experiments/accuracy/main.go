@@ -1,13 +1,13 @@
-// Command accuracy measures how much variance the components of private studies capture. Every study goes through the
-// real query path in one process (package run).
+// Command accuracy measures how much variance the components of private studies capture. Every
+// study goes through the real query path in one process (package run).
 //
 //	accuracy utility    Gaussian rows against the listed values of reference.csv
 //	accuracy auto       method = "auto" against the two methods that it chooses from
 //	accuracy practical  the practical profile: five components, means, subspaces, explained variance
 //	accuracy figures    the figures of docs/experiments.md
 //
-// The first three key their noise by the seed, so that they pass or fail alike everywhere, and fail where a bound is
-// missed. Each takes -help.
+// The first three key their noise by the seed, so that they pass or fail alike everywhere, and fail
+// where a bound is missed. Each takes -help.
 package main
 
 import (
@@ -18,8 +18,8 @@ import (
 	"text/tabwriter"
 )
 
-// experiments are the subcommands. Each registers its flags and returns the function that measures, which writes
-// tables to w and returns how many of its bounds are missed.
+// experiments are the subcommands. Each registers its flags and returns the function that measures,
+// which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
 	"utility": utility, "auto": auto, "practical": practical, "figures": figures,
 }

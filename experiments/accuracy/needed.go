@@ -13,9 +13,9 @@ import (
 // alphas are the errors that needed asks about.
 var alphas = []float64{0.2, 0.1, 0.05, 0.02, 0.01}
 
-// needed prints, from the measured size.csv, the n at which each curve's median error falls to α, interpolated between
-// neighboring n in logarithms, and the exponent with which n grows in 1/α. Theorem 1 promises d/α² + d/(εα), so an exponent
-// between 1 and 2.
+// needed prints, from the measured size.csv, the n at which each curve's median error falls to α,
+// interpolated between neighboring n in logarithms, and the exponent with which n grows in 1/α.
+// Theorem 1 promises d/α² + d/(εα), so an exponent between 1 and 2.
 func needed(dir string, to io.Writer) error {
 	f, err := os.Open(filepath.Join(dir, "size.csv"))
 	if err != nil {
@@ -59,8 +59,8 @@ func line(w io.Writer, title string, c run.Curve) {
 	fmt.Fprintf(w, "%s\t\n", exponent)
 }
 
-// crossing returns the n at which loss falls to α for good. how is "<" or ">" where that is outside what was measured, and
-// at is then the nearest end.
+// crossing returns the n at which loss falls to α for good. how is "<" or ">" where that is outside
+// what was measured, and at is then the nearest end.
 func crossing(n, loss []float64, alpha float64) (at float64, how string) {
 	last := len(n) - 1
 	if loss[last] > alpha {
@@ -76,7 +76,7 @@ func crossing(n, loss []float64, alpha float64) (at float64, how string) {
 	return n[last-1] * math.Pow(n[last]/n[last-1], part), ""
 }
 
-// slope is that of the least squares line.
+// slope returns that of the least squares line.
 func slope(x, y []float64) float64 {
 	var mx, my, xy, xx float64
 	for i := range x {

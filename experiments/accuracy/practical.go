@@ -14,7 +14,7 @@ import (
 func practical(f *flag.FlagSet) func(io.Writer) (int, error) {
 	times := f.Int("times", 20, "studies a line")
 	return func(w io.Writer) (missed int, err error) {
-		for _, table := range []func(io.Writer, int) (int, error){five, centring, subspaces, explained} {
+		for _, table := range []func(io.Writer, int) (int, error){five, centering, subspaces, explained} {
 			n, err := table(w, *times)
 			if err != nil {
 				return missed, err
@@ -96,10 +96,10 @@ func five(to io.Writer, times int) (missed int, err error) {
 	return missed, w.Flush()
 }
 
-// centring: a mean 10√trace from zero, against the same rows centred.
-func centring(to io.Writer, times int) (missed int, err error) {
+// centering: a mean 10√trace from zero, against the same rows centered.
+func centering(to io.Writer, times int) (missed int, err error) {
 	const most = 0.01
-	w := columns(to, "mean at 10√trace\td\tn\tcentred\tprivate mean\tbehind\tpairs\tat most\t")
+	w := columns(to, "mean at 10√trace\td\tn\tcentered\tprivate mean\tbehind\tpairs\tat most\t")
 	for _, c := range []struct {
 		name    string
 		d, n    int
@@ -110,7 +110,7 @@ func centring(to io.Writer, times int) (missed int, err error) {
 			return missed, err
 		}
 		spec := run.Spec(c.d, 1)
-		centred, err := captured(plain, c.n, times, spec)
+		centered, err := captured(plain, c.n, times, spec)
 		if err != nil {
 			return missed, err
 		}
@@ -120,14 +120,14 @@ func centring(to io.Writer, times int) (missed int, err error) {
 		if err != nil {
 			return missed, err
 		}
-		behind, bound := centred[0].Mean()-out[0].Mean(), ""
+		behind, bound := centered[0].Mean()-out[0].Mean(), ""
 		if c.bounded {
 			if bound = fmt.Sprint(most); behind > most {
 				missed++
 				bound += " short"
 			}
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.4f\t%.4f\t%+.4f\t%.4f\t%s\t\n", c.name, c.d, c.n, centred[0].Mean(), out[0].Mean(), behind, out[1].Mean(), bound)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.4f\t%.4f\t%+.4f\t%.4f\t%s\t\n", c.name, c.d, c.n, centered[0].Mean(), out[0].Mean(), behind, out[1].Mean(), bound)
 	}
 	return missed, w.Flush()
 }
@@ -158,8 +158,9 @@ func subspaces(to io.Writer, times int) (int, error) {
 	return 0, w.Flush()
 }
 
-// explained: how often the 95% interval holds the rows' own variance along the component, the estimate's bias against that
-// and against the law's, and the interval's half-width. All are relative.
+// explained: how often the 95% interval holds the rows' own variance along the component, the
+// estimate's bias against that and against the law's, and the interval's half-width. All are
+// relative.
 func explained(to io.Writer, times int) (int, error) {
 	w := columns(to, "explained variance, ε = 1\td\tn\tk\tin the interval\tbias, these rows\tbias, new rows\thalf-width\ttotal: bias\t")
 	for _, c := range []struct {

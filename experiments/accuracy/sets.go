@@ -5,7 +5,8 @@ import "covey/experiments/run"
 // counts are the numbers of components of most cells.
 var counts = []int{1, 2, 5}
 
-// tuned returns the cells on which the rule's one constant and the round of its decision were chosen.
+// tuned returns the cells on which the rule's one constant and the round of its decision were
+// chosen.
 func tuned() ([]cell, error) {
 	var cells []cell
 	for _, name := range []string{"flatq", "pow1", "lowrank", "gap2"} {
@@ -36,7 +37,7 @@ func validation() ([]cell, error) {
 		if !offset {
 			name = "diamonds-raw"
 		}
-		m, err := run.Diamonds(name, offset, false)
+		m, err := run.Diamonds(name, offset)
 		if err != nil {
 			return nil, err
 		}

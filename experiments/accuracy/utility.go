@@ -27,8 +27,8 @@ type row struct {
 	paper               bool
 }
 
-// utility prints each row of reference.csv next to what it measured. A mean that is more than -slack below its listed
-// value is a miss.
+// utility prints each row of reference.csv next to what it measured. A mean that is more than
+// -slack below its listed value is a miss.
 func utility(f *flag.FlagSet) func(io.Writer) (int, error) {
 	rows := f.String("rows", "", "only rows whose spectrum has this prefix")
 	seeds := f.Int("seeds", 20, "studies a row; data and noise are seeded")
@@ -109,9 +109,10 @@ func parse() ([]row, error) {
 	return out, nil
 }
 
-// measure runs the row's studies on one data set: power steps with the listed radius, the covariance, and power steps
-// with a private radius. It returns xᵀΣx/λ1 of six directions: the first study's last iterate and pooled direction, the
-// covariance's, and the third's last iterate, pooled direction and output. The paper's rows have the first two alone.
+// measure runs the row's studies on one data set: power steps with the listed radius, the
+// covariance, and power steps with a private radius. It returns xᵀΣx/λ1 of six directions: the
+// first study's last iterate and pooled direction, the covariance's, and the third's last iterate,
+// pooled direction and output. The paper's rows have the first two alone.
 func (r row) measure(seed uint64, fixed bool) ([]float64, error) {
 	source, err := run.Gaussian(strings.TrimSuffix(r.spectrum, "-paper"), r.d)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// group is the sites of one setup with all their keys in this process: everybody's messages are real.
+// group is the sites of one setup with all their keys in this process: everybody's messages are
+// real.
 type group struct {
 	cfg           secagg.Config
 	keys          []ed25519.PrivateKey
@@ -29,8 +30,9 @@ type group struct {
 	agreed        []*secagg.Agreement // by site, of slot 0
 }
 
-// newConfig returns the numbers of n sites: on the complete graph with η = ⌊(n-1)/3⌋ corrupt ones, as a study has, and
-// above secagg.MaxSites on the sparse one with a tenth of them corrupt, for a tenth that drops out.
+// newConfig returns the numbers of n sites: on the complete graph with η = ⌊(n-1)/3⌋ corrupt ones,
+// as a study has, and above secagg.MaxSites on the sparse one with a tenth of them corrupt, for a
+// tenth that drops out.
 func newConfig(n, slots int) (cfg secagg.Config, err error) {
 	cfg = secagg.Config{Corrupt: (n - 1) / 3, Slots: slots}
 	if n > secagg.MaxSites {
@@ -85,7 +87,7 @@ func newGroup(n, slots int) (*group, error) {
 
 func (g *group) sparse() bool { return len(g.keys) > secagg.MaxSites }
 
-// check is what everybody does with all announcements.
+// check does what everybody does with all announcements.
 func (g *group) check() (*secagg.Setup, error) {
 	if !g.sparse() {
 		return secagg.Verify(g.cfg, g.announcements)
@@ -148,8 +150,8 @@ func (g *group) holdShares() error {
 	})
 }
 
-// setUp measures site self's part of the setup, and the check that the coordinator makes too. Everybody else's part is made
-// first, and not measured. It returns the bytes that the site sends.
+// setUp measures site self's part of the setup, and the check that the coordinator makes too.
+// Everybody else's part is made first, and not measured. It returns the bytes that the site sends.
 func (g *group) setUp(self int, t times) (up int, err error) {
 	places := g.setup.Graph().Held(self)
 	if err := each(len(places), func(at int) error { return g.deal(places[at].Dealer) }); err != nil {
@@ -204,7 +206,8 @@ type aggregation struct {
 	shares      [][]byte // of helpers
 }
 
-// aggregate makes a query over d values and its noise lanes, with the given number of sites missing from its sum.
+// aggregate makes a query over d values and its noise lanes, with the given number of sites missing
+// from its sum.
 func (g *group) aggregate(d, dropped int, bits uint) (*aggregation, error) {
 	n := len(g.keys)
 	r := &aggregation{g: g, uploads: make([][]byte, n)}
@@ -330,7 +333,7 @@ func (r *aggregation) run(t times) error {
 	return err
 }
 
-// vector is what site i hides: small numbers that tell the sites apart.
+// vector returns what site i hides: small numbers that tell the sites apart.
 func vector(i, lanes int) []uint64 {
 	v := make([]uint64, lanes)
 	for j := range v {
@@ -339,7 +342,8 @@ func vector(i, lanes int) []uint64 {
 	return v
 }
 
-// want is the sum to be opened. The agent that is measured hides zeros, in an upload that is thrown away.
+// want returns the sum to be opened. The agent that is measured hides zeros, in an upload that is
+// thrown away.
 func (r *aggregation) want() []uint64 {
 	sum := make([]uint64, r.q.Lanes)
 	for _, i := range r.u {
@@ -348,7 +352,7 @@ func (r *aggregation) want() []uint64 {
 	return sum
 }
 
-// bytesUp is what one agent sends a round: upload, signature and shares.
+// bytesUp returns how many bytes one agent sends a round: upload, signature and shares.
 func (r *aggregation) bytesUp() int {
 	id := r.g.cfg.Study[:]
 	total := 0
@@ -369,8 +373,8 @@ func (r *aggregation) bytesUp() int {
 	return total
 }
 
-// onWire adds to a gRPC message what carries it: 5 bytes of gRPC, and for each 16 kB at most 9 of HTTP/2's DATA frame and
-// 22 of TLS 1.3's record.
+// onWire adds to a gRPC message what carries it: 5 bytes of gRPC, and for each 16 kB at most 9 of
+// HTTP/2's DATA frame and 22 of TLS 1.3's record.
 func onWire(message int) int {
 	const piece = 16 << 10
 	message += 5

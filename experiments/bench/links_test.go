@@ -21,10 +21,11 @@ var modes = []mode{
 	{study.DropoutWait, study.NoiseDistributed}, {study.DropoutContinue, study.NoiseDistributed},
 }
 
-// BenchmarkLinks measures studies whose sites connect through a proxy that delivers every byte later by a one-way delay;
-// bandwidth is not limited. query-ms is the median query, from its being open to its release's commit, and trips is the
-// time beyond that without a delay over twice the delay. up-kB/query is all that a site sends, setup, TLS and all,
-// over the number of queries. Folders are in memory, so that fsyncs do not blur the trips.
+// BenchmarkLinks measures studies whose sites connect through a proxy that delivers every byte
+// later by a one-way delay; bandwidth is not limited. query-ms is the median query, from its being
+// open to its release's commit, and trips is the time beyond that without a delay over twice the
+// delay. up-kB/query is all that a site sends, setup, TLS and all, over the number of queries.
+// Folders are in memory, so that fsyncs do not blur the trips.
 func BenchmarkLinks(b *testing.B) {
 	s := shape{sites: 5, rows: 1000, d: 64, k: 1, rounds: 4}
 	delays := []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond}
@@ -107,7 +108,8 @@ func median(v []time.Duration) time.Duration {
 	return slices.Sorted(slices.Values(v))[(len(v)-1)/2]
 }
 
-// TestLinks: a query through the proxy cannot be quicker than its answer's trip, there and back, however slow the machine is.
+// TestLinks: a query through the proxy cannot be quicker than its answer's trip, there and back,
+// however slow the machine is.
 func TestLinks(t *testing.T) {
 	const oneWay = 30 * time.Millisecond
 	s := shape{sites: 3, rows: 50, d: 4, k: 1, rounds: 1}

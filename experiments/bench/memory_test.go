@@ -54,14 +54,15 @@ type outcome struct {
 	Queries    int
 }
 
-// agentMemory is what the agents' process collects garbage harder for: a thousand that answer at one time hold a few
-// copies each of what a query and its result are.
+// agentMemory is what the agents' process collects garbage harder for: a thousand that answer at
+// one time hold a few copies each of what a query and its result are.
 const agentMemory = 11 << 30
 
-// BenchmarkMemory measures the coordinator's peak memory (VmHWM) over a study of two queries, setup and results included.
-// It is a process of its own; all agents are in this one. A query's uploads are N·d·k numbers of 6 bytes. With 1,000 sites
-// one in fifty is corrupt, so that a secret has 45 holders in place of 180, and an upload has many numbers in few columns:
-// agents that each hold a proposal of 100,000 columns are soon more than one machine's memory has.
+// BenchmarkMemory measures the coordinator's peak memory (VmHWM) over a study of two queries, setup
+// and results included. It is a process of its own; all agents are in this one. A query's uploads
+// are N·d·k numbers of 6 bytes. With 1,000 sites one in fifty is corrupt, so that a secret has 45
+// holders in place of 180, and an upload has many numbers in few columns: agents that each hold a
+// proposal of 100,000 columns are soon more than one machine's memory has.
 func BenchmarkMemory(b *testing.B) {
 	tasks := []task{{Sites: 64, D: 100_000, K: 1, Slots: 4}, {Sites: 1000, D: 1000, K: 100, Slots: 3, Corrupted: 20}}
 	if testing.Short() {
@@ -147,7 +148,8 @@ func (t task) run(dir string) (o outcome, err error) {
 	return o, nil
 }
 
-// coordinate is the child. It prints a join file for each site, waits for a line, runs the study and prints what it took.
+// coordinate is the child. It prints a join file for each site, waits for a line, runs the study
+// and prints what it took.
 func (t task) coordinate() error {
 	c, err := fed.Coordinate(t.Dir)
 	if err != nil {

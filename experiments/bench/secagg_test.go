@@ -11,7 +11,7 @@ type size struct {
 	dims []int
 }
 
-// sizes are those of BenchmarkRound.
+// sizes returns those of BenchmarkRound.
 func sizes() (out []size) {
 	if testing.Short() {
 		return []size{{5, []int{200}}}
@@ -22,10 +22,10 @@ func sizes() (out []size) {
 	return append(out, size{10_000, []int{1000}})
 }
 
-// BenchmarkRound measures one agent's and the coordinator's part of one query, without and with a tenth of the sites
-// missing. Everybody's messages are real, and the opened sum is compared with the true one. Metrics are processor time;
-// shares holds the check of the certificate, and agree can be done ahead of the query. The bound of up/bound is
-// 1.1·d·b/8 + 6 kB, for b = 48.
+// BenchmarkRound measures one agent's and the coordinator's part of one query, without and with a
+// tenth of the sites missing. Everybody's messages are real, and the opened sum is compared with
+// the true one. Metrics are processor time; shares holds the check of the certificate, and agree
+// can be done ahead of the query. The bound of up/bound is 1.1·d·b/8 + 6 kB, for b = 48.
 func BenchmarkRound(b *testing.B) {
 	const bits = 48
 	for _, size := range sizes() {
@@ -62,7 +62,8 @@ func BenchmarkRound(b *testing.B) {
 	}
 }
 
-// BenchmarkSetup measures one agent's part of the setup of a study's slots. check is the coordinator's part too.
+// BenchmarkSetup measures one agent's part of the setup of a study's slots. check is the
+// coordinator's part too.
 func BenchmarkSetup(b *testing.B) {
 	slots, sizes := 20, []int{10, 100}
 	if testing.Short() {
@@ -95,7 +96,8 @@ func report(b *testing.B, t times, whole string, parts []string) {
 	b.ReportMetric(ms(t[whole])/float64(b.N), whole+"-ms")
 }
 
-// TestRound: sums are opened and compared on both graphs, and an agent sends about as much as its upload is long.
+// TestRound: sums are opened and compared on both graphs, and an agent sends about as much as its
+// upload is long.
 func TestRound(t *testing.T) {
 	sizes := []int{4}
 	if !testing.Short() { // some seconds of processor time, many with the race detector

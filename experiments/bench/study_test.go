@@ -108,7 +108,8 @@ func (p *pair) turn(b *testing.B) (without, with spent) {
 // inMemory is where files are not written to a disk.
 const inMemory = "/dev/shm"
 
-// folder returns a temporary folder for a benchmark, in memory if that is asked for and there is such a place.
+// folder returns a temporary folder for a benchmark, in memory if that is asked for and there is
+// such a place.
 func folder(b *testing.B, memory bool) string {
 	b.Helper()
 	if _, err := os.Stat(inMemory); !memory || err != nil {
@@ -122,10 +123,12 @@ func folder(b *testing.B, memory bool) string {
 	return dir
 }
 
-// BenchmarkStudy measures a whole study next to the same one without masks, in turns. Both start when every site has its
-// rows and end with the last release. The masked study is everything that coordinator and agents do, the unmasked one (package
-// plain) has the same queries, rows, local sums, TLS and gRPC frames and nothing else. All sites and the server share
-// this machine's processors. With dir=memory the federation's folders are on no disk, which shows what fsyncs cost.
+// BenchmarkStudy measures a whole study next to the same one without masks, in turns. Both start
+// when every site has its rows and end with the last release. The masked study is everything that
+// coordinator and agents do, the unmasked one (package plain) has the same queries, rows, local
+// sums, TLS and gRPC frames and nothing else. All sites and the server share this machine's
+// processors. With dir=memory the federation's folders are on no disk, which shows what fsyncs
+// cost.
 func BenchmarkStudy(b *testing.B) {
 	s := shape{sites: 10, rows: 100_000, d: 256, k: 1, rounds: 12}
 	if testing.Short() {
@@ -157,9 +160,10 @@ func BenchmarkStudy(b *testing.B) {
 	}
 }
 
-// BenchmarkGrowth measures studies of which one size grows while the others stay: the processor time of all parties with
-// and without masks and, for n, d and k, of one site's answer to a power step on one thread. power is the exponent with
-// which the masked study's grew since the last value.
+// BenchmarkGrowth measures studies of which one size grows while the others stay: the processor
+// time of all parties with and without masks and, for n, d and k, of one site's answer to a power
+// step on one thread. power is the exponent with which the masked study's grew since the last
+// value.
 func BenchmarkGrowth(b *testing.B) {
 	for _, axis := range []struct {
 		name   string

@@ -12,8 +12,8 @@ import (
 // trace is where a study's time went, by what its operator can see of it.
 type trace struct {
 	quorum int // of the study's thresholds
-	// setup lasts until the first query is open. queries has an entry for each, from its being open to its release's
-	// commit.
+	// setup lasts until the first query is open. queries has an entry for each, from its being open
+	// to its release's commit.
 	setup   time.Duration
 	queries []time.Duration
 	spent   map[string]time.Duration // on each of phases, over all queries
@@ -23,8 +23,8 @@ type trace struct {
 	open time.Time // when the open query was first seen
 }
 
-// phases are the parts of a query in order. Where U is known before the uploads (on_dropout = "wait"), its commit and the
-// signatures go on at the same time as the answers.
+// phases are the parts of a query in order. Where U is known before the uploads (on_dropout =
+// "wait"), its commit and the signatures go on at the same time as the answers.
 var phases = []string{answers, survivors, signatures, certificate, shares, opening}
 
 const (

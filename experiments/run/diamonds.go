@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // diamondsFile is the demo's data (cmd/coordinator/diamonds/NOTICE.md).
@@ -20,11 +18,10 @@ var diamondColumns = []struct {
 	offset, scale float64
 }{{"carat", 0.8, 0.5}, {"depth", 62, 1.5}, {"table", 57, 2.2}, {"price", 4000, 4000}, {"x", 5.7, 1.1}, {"y", 5.7, 1.1}, {"z", 3.5, 0.7}}
 
-// Diamonds are the 53,940 rows in the demo's scaled columns: less their public offsets,
-// or, not offset, as they are. In the second case either the components of the second moment are
-// looked for or, centred, those of the covariance. The rows do not depend on a seed; a study's
-// noise does.
-func Diamonds(name string, offset, centred bool) (*Data, error) {
+// Diamonds returns the 53,940 rows in the demo's scaled columns, less their public offsets or as
+// they are; the components of their second moment are looked for. The rows do not depend on a seed,
+// a study's noise does.
+func Diamonds(name string, offset bool) (*Data, error) {
 	root, err := Root()
 	if err != nil {
 		return nil, err
@@ -48,9 +45,8 @@ func Diamonds(name string, offset, centred bool) (*Data, error) {
 	}
 	d := len(diamondColumns)
 	var values []float64
-	mean := mat.NewVecDense(d, nil)
 	for i, row := range rows[1:] {
-		for j, c := range diamondColumns {
+		for _, c := range diamondColumns {
 			v, err := strconv.ParseFloat(row[at[c.name]], 64)
 			if err != nil {
 				return nil, fmt.Errorf("diamonds: row %d, column %s: not a number", i+1, c.name)
@@ -59,14 +55,9 @@ func Diamonds(name string, offset, centred bool) (*Data, error) {
 				v -= c.offset
 			}
 			values = append(values, v/c.scale)
-			mean.SetVec(j, mean.AtVec(j)+v/c.scale/float64(len(rows)-1))
 		}
 	}
-	sigma := secondMoment(d, values)
-	if centred {
-		sigma.SymRankOne(sigma, -1, mean)
-	}
-	return newData(name, d, values, sigma)
+	return newData(name, d, values, nil)
 }
 
 // Root returns the repository's folder, from anywhere inside the experiments' module.

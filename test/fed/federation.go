@@ -156,8 +156,8 @@ type Federation struct {
 	Roster []string
 }
 
-// Start runs a coordinator and n sites in dir, all with the rows of path. address, if not nil, gives
-// where sites connect, from the coordinator's own address.
+// Start runs a coordinator and n sites in dir, all with the rows of path. address, if not nil,
+// returns where sites connect, from the coordinator's own address.
 func Start(dir string, n int, path string, address func(coordinator string) (string, error)) (_ *Federation, err error) {
 	f := &Federation{Sites: NewSites()}
 	defer func() {

@@ -17,7 +17,7 @@ import (
 // It is no struct, so that tables of it need no keys.
 type Edit [3]string
 
-// Root gives the folder of go.mod, at or above the working directory.
+// Root returns the folder of go.mod, at or above the working directory.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {
@@ -32,7 +32,7 @@ func Root() (string, error) {
 }
 
 // Write writes the edited sources into dir, and the list of them that go build and go test take as -overlay, whose
-// path it gives. A text that is not there exactly once is an error: the tree has moved on.
+// path it returns. A text that is not there exactly once is an error: the tree has moved on.
 func Write(dir string, edits []Edit) (list string, err error) {
 	root, err := Root()
 	if err != nil {

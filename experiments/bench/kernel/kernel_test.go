@@ -16,9 +16,10 @@ import (
 
 var megabytes = flag.Int("mb", 512, "MB of float64 rows; 8 with -short")
 
-// BenchmarkSum measures one power step in k directions. Implementations are read (the machine's limit: every value once),
-// covey's paths, and two products without clipping between them and without rounding, which favors those. MB/s is of the
-// rows as they are stored, cpu-ns/op the time of all cores. It fails where two paths return other integers.
+// BenchmarkSum measures one power step in k directions. Implementations are read (the machine's
+// limit: every value once), covey's paths, and two products without clipping between them and
+// without rounding, which favors those. MB/s is of the rows as they are stored, cpu-ns/op the time
+// of all cores. It fails where two paths return other integers.
 func BenchmarkSum(b *testing.B) {
 	dims, ks := []int{64, 256, 1000, 4000}, []int{1, 2, 4, 8, 16}
 	if testing.Short() {
@@ -37,7 +38,8 @@ func BenchmarkSum(b *testing.B) {
 	}
 }
 
-// BenchmarkGrowth measures the best path of one direction over n and over d, on one core, next to the read.
+// BenchmarkGrowth measures the best path of one direction over n and over d, on one core, next to
+// the read.
 func BenchmarkGrowth(b *testing.B) {
 	bytes := size()
 	best := paths()[len(paths())-1]
@@ -81,7 +83,8 @@ func (r *rows) bench(b *testing.B, name, path string, bytes int, work func() err
 	})
 }
 
-// sums measures the read and all paths of clip. The portable one has no tiles for several directions.
+// sums measures the read and all paths of clip. The portable one has no tiles for several
+// directions.
 func (r *rows) sums(b *testing.B, q clip.Query) {
 	var agree same
 	has, one := paths(), len(q.X) == r.d

@@ -10,7 +10,8 @@ import (
 	"unsafe"
 )
 
-// cpu returns the time that this process has had of all cores. What other programs take of a core does not count.
+// cpu returns the time that this process has had of all cores. What other programs take of a core
+// does not count.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

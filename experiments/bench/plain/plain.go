@@ -1,6 +1,7 @@
-// Package plain is a federation without secure aggregation, for comparison alone: the same rows, local
-// sums, course of queries, TLS and gRPC frames as a study, and exact sums sent in the clear to a server that
-// adds the noise. No masks, signatures, setup, ledger or replicated log. It is NOT for use.
+// Package plain is a federation without secure aggregation, for comparison alone: the same rows,
+// local sums, course of queries, TLS and gRPC frames as a study, and exact sums sent in the clear
+// to a server that adds the noise. No masks, signatures, setup, ledger or replicated log. It is NOT
+// for use.
 package plain
 
 import (
@@ -41,7 +42,8 @@ type Federation struct {
 	plan *study.Plan // of the running study; clients learn it with its start
 }
 
-// Start runs a server and n clients with keys in dir; every client holds its own copy of values, rows of d.
+// Start runs a server and n clients with keys in dir; every client holds its own copy of values,
+// rows of d.
 func Start(dir string, n, d int, values []float64) (_ *Federation, err error) {
 	authority, err := newAuthority(filepath.Join(dir, "plain"))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestStudy: the baseline is a real study: every query is released, and the components of rows whose first
-// column has the largest variance point along it.
+// TestStudy: the baseline is a real study: every query is released, and the components of rows
+// whose first column has the largest variance point along it.
 func TestStudy(t *testing.T) {
 	const sites, n, d = 3, 4000, 8
 	spec := study.Spec{Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 6, Columns: Columns(d)}

@@ -20,8 +20,8 @@ func Columns(d int) []study.Column {
 	return columns
 }
 
-// numbers returns the values of seeded rows of d, in hundredths, one after another: Gaussian, with column j's variance
-// proportional to 1/(j+1).
+// numbers returns the values of seeded rows of d, in hundredths, one after another: Gaussian, with
+// column j's variance proportional to 1/(j+1).
 func numbers(d int) func() float64 {
 	rng, at := rand.New(rand.NewPCG(1, 0x62656e6368)), 0
 	root := make([]float64, d)
