@@ -18,7 +18,7 @@ import (
 type figure struct {
 	name    string
 	x       string // what the horizontal axis is
-	measure func(times int, done func(run.Panel) error) error
+	measure func(sheet) error
 }
 
 var all = []figure{
@@ -72,14 +72,14 @@ func (e figure) write(w io.Writer, dir string, times int, drawn bool) error {
 	path := filepath.Join(dir, e.name+".csv")
 	if !drawn {
 		var panels []run.Panel
-		err := e.measure(times, func(p run.Panel) error { // each panel is safe once it is done
+		err := e.measure(sheet{times, func(p run.Panel) error { // each panel is safe once it is done
 			panels = append(panels, p)
 			var b bytes.Buffer
 			if err := (run.Figure{Panels: panels}).WriteCSV(&b); err != nil {
 				return err
 			}
 			return os.WriteFile(path, b.Bytes(), 0o644)
-		})
+		}})
 		if err != nil {
 			return err
 		}
@@ -163,17 +163,21 @@ func lost(times int, source run.Source, n, k int, methods []method) ([]run.Sampl
 	})
 }
 
+// sheet is what a figure's panels are measured with.
+type sheet struct {
+	times int                   // studies a point
+	done  func(run.Panel) error // takes each panel once it is measured
+}
+
 // panel measures methods at each x. at returns the data and the methods there, always as many and
 // in the same order.
-func panel(p run.Panel, times, k int, xs []float64, at func(x float64) (run.Source, int, []method, error)) (run.Panel, error) {
+func (s sheet) panel(title string, k int, xs []float64, at func(x float64) (run.Source, int, []method)) error {
+	p := run.Panel{Title: title}
 	for _, x := range xs {
-		source, n, methods, err := at(x)
+		source, n, methods := at(x)
+		samples, err := lost(s.times, source, n, k, methods)
 		if err != nil {
-			return p, err
-		}
-		samples, err := lost(times, source, n, k, methods)
-		if err != nil {
-			return p, err
+			return err
 		}
 		for i, how := range methods {
 			if len(p.Curves) == i {
@@ -181,8 +185,8 @@ func panel(p run.Panel, times, k int, xs []float64, at func(x float64) (run.Sour
 			}
 			p.Curves[i].Points = append(p.Curves[i].Points, samples[i].Point(x))
 		}
-		fmt.Fprintf(os.Stderr, "\r\033[K%s at %g", p.Title, x)
+		fmt.Fprintf(os.Stderr, "\r\033[K%s at %g", title, x)
 	}
 	fmt.Fprint(os.Stderr, "\r\033[K")
-	return p, nil
+	return s.done(p)
 }

@@ -52,38 +52,32 @@ func five(to io.Writer, times int) (missed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	spec := run.Spec(d, 1)
-	spec.Components = 5
-	var specs []study.Spec
-	names := []string{"practical", "with explained variance", "output last", "output pooled", "distributed noise", "8 rounds", "24 rounds", "covariance", "auto"}
-	for _, name := range names {
-		s := spec
-		switch name {
-		case "with explained variance":
-			s.ExplainedVariance = study.VariancePrivate
-		case "output last":
-			s.Output = study.OutputLast
-		case "output pooled":
-			s.Output = study.OutputPooled
-		case "distributed noise":
-			s.Noise = study.NoiseDistributed
-		case "8 rounds":
-			s.Rounds = 8
-		case "24 rounds":
-			s.Rounds = 24
-		case "covariance":
-			s.Method = study.MethodCovariance
-		case "auto":
-			s.Method = study.MethodAuto
-		}
-		specs = append(specs, s)
+	lines := []struct {
+		name   string
+		change func(*study.Spec)
+	}{
+		{"practical", func(*study.Spec) {}},
+		{"with explained variance", func(s *study.Spec) { s.ExplainedVariance = study.VariancePrivate }},
+		{"output last", func(s *study.Spec) { s.Output = study.OutputLast }},
+		{"output pooled", func(s *study.Spec) { s.Output = study.OutputPooled }},
+		{"distributed noise", func(s *study.Spec) { s.Noise = study.NoiseDistributed }},
+		{"8 rounds", func(s *study.Spec) { s.Rounds = 8 }},
+		{"24 rounds", func(s *study.Spec) { s.Rounds = 24 }},
+		{"covariance", covariance},
+		{"auto", automatic},
+	}
+	specs := make([]study.Spec, len(lines))
+	for i, line := range lines {
+		specs[i] = run.Spec(d, 1)
+		specs[i].Components = 5
+		line.change(&specs[i])
 	}
 	out, err := captured(source, n, times, specs...)
 	if err != nil {
 		return 0, err
 	}
 	w := columns(to, fmt.Sprintf("pow1, d = %d, n = %d, k = 5, ε = 1\tcaptured\tmedian [10%%, 90%%]\tat least\t", d, n))
-	for i, name := range names {
+	for i, line := range lines {
 		bound := ""
 		if i == 0 {
 			if bound = fmt.Sprint(least); out[i].Mean() < least {
@@ -91,7 +85,7 @@ func five(to io.Writer, times int) (missed int, err error) {
 				bound += " short"
 			}
 		}
-		fmt.Fprintf(w, "%s\t%.4f\t%s\t%s\t\n", name, out[i].Mean(), out[i].Band(), bound)
+		fmt.Fprintf(w, "%s\t%.4f\t%s\t%s\t\n", line.name, out[i].Mean(), out[i].Band(), bound)
 	}
 	return missed, w.Flush()
 }

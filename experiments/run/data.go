@@ -168,7 +168,7 @@ type Source struct {
 func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x636f766579)) }
 
 // Spectrum returns the eigenvalues of a named law of d columns, as
-// experiments/utility/reference.csv defines them.
+// experiments/accuracy/reference.csv defines them.
 func Spectrum(name string, d int) ([]float64, error) {
 	l := make([]float64, d)
 	for j := range l {
