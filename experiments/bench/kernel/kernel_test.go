@@ -5,6 +5,7 @@ package kernel
 import (
 	"flag"
 	"fmt"
+	"math"
 	"runtime"
 	"testing"
 
@@ -31,7 +32,9 @@ func BenchmarkSum(b *testing.B) {
 			for _, k := range ks {
 				b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
 					r.sums(b, query(d, k))
-					r.products(b, query(d, k).X, k)
+					for _, p := range r.products(query(d, k).X, k) {
+						r.bench(b, "store=float64/cores=1/impl="+p.name, "portable", 8, func() error { p.work(); return nil })
+					}
 				})
 			}
 		})
@@ -120,32 +123,39 @@ func (r *rows) sums(b *testing.B, q clip.Query) {
 	}
 }
 
-// products measures other ways to compute Σ y (yᵀX), on one core.
-func (r *rows) products(b *testing.B, x []float64, k int) {
+// product is another way to compute Σ y (yᵀX), into z.
+type product struct {
+	name string
+	work func()
+	z    []float64
+}
+
+// products returns those of k directions x. All run on one core.
+func (r *rows) products(x []float64, k int) (all []product) {
 	var impl gonum.Implementation
-	n, d, s, z := r.n, r.d, make([]float64, r.n*k), make([]float64, k*r.d)
-	product := func(name string, work func()) {
-		r.bench(b, "store=float64/cores=1/impl="+name, "portable", 8, func() error {
+	n, d, s := r.n, r.d, make([]float64, r.n*k)
+	add := func(name string, work func(z []float64)) {
+		z := make([]float64, k*d)
+		all = append(all, product{name, func() {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // gonum's Gemm would take all
-			work()
-			return nil
-		})
+			work(z)
+		}, z})
 	}
 	if k > 1 {
-		product("gonum", func() {
+		add("gonum", func(z []float64) {
 			impl.Dgemm(blas.NoTrans, blas.Trans, n, k, d, 1, r.values, d, x, d, 0, s, k)
 			impl.Dgemm(blas.Trans, blas.NoTrans, k, d, n, 1, s, k, r.values, d, 0, z, d)
 		})
 		if openblas.gemm != nil {
-			product("openblas", func() { openblas.gemm(n, d, k, r.values, x, s, z) })
+			add("openblas", func(z []float64) { openblas.gemm(n, d, k, r.values, x, s, z) })
 		}
-		return
+		return all
 	}
-	product("gonum", func() {
+	add("gonum", func(z []float64) {
 		impl.Dgemv(blas.NoTrans, n, d, 1, r.values, d, x, 1, 0, s, 1)
 		impl.Dgemv(blas.Trans, n, d, 1, r.values, d, s, 1, 0, z, 1)
 	})
-	product("gonum-rows", func() {
+	add("gonum-rows", func(z []float64) {
 		clear(z)
 		for lo := 0; lo < n*d; lo += d {
 			row := r.values[lo : lo+d]
@@ -153,8 +163,9 @@ func (r *rows) products(b *testing.B, x []float64, k int) {
 		}
 	})
 	if openblas.gemv != nil {
-		product("openblas", func() { openblas.gemv(n, d, r.values, x, s, z) })
+		add("openblas", func(z []float64) { openblas.gemv(n, d, r.values, x, s, z) })
 	}
+	return all
 }
 
 func TestOtherIntegersFail(t *testing.T) {
@@ -164,30 +175,30 @@ func TestOtherIntegersFail(t *testing.T) {
 	}
 }
 
-// TestProducts: what the kernel is compared with computes the same sum, where nothing is clipped.
+// TestProducts: what the kernel is compared with computes the kernel's sum, where nothing is
+// clipped.
 func TestProducts(t *testing.T) {
-	const d, k = 8, 2
+	const d = 8
 	r := newRows(t, d, 8*d*200)
-	q := query(d, k)
-	want := make([]float64, k*d)
-	for lo := 0; lo < len(r.values); lo += d {
-		row := r.values[lo : lo+d]
-		for i := range k {
-			s := inner(row, q.X[i*d:(i+1)*d])
-			for j, v := range row {
-				want[i*d+j] += s * v
-			}
+	for _, k := range []int{1, 2} {
+		q := query(d, k)
+		q.Radius = 1 << 10
+		q.Grid = clip.Grid(q.Radius)
+		sum, err := clip.Sum(r.wide, q, 1)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	q.Radius = 1 << 10
-	q.Grid = clip.Grid(q.Radius)
-	sum, err := clip.Sum(r.wide, q, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for j, v := range sum {
-		if got := float64(v) * q.Grid; got < want[j]-float64(r.n)*q.Grid || got > want[j]+float64(r.n)*q.Grid {
-			t.Errorf("value %d is %v, not %v", j, got, want[j])
+		all := r.products(q.X, k)
+		if len(all) == 0 {
+			t.Error("nothing is compared")
+		}
+		for _, p := range all {
+			p.work()
+			for j, v := range sum {
+				if off := float64(v)*q.Grid - p.z[j]; math.Abs(off) > float64(r.n)*q.Grid {
+					t.Errorf("k = %d, %s: value %d is %v off", k, p.name, j, off)
+				}
+			}
 		}
 	}
 }
