@@ -42,24 +42,22 @@ var arrows = map[string][]string{
 	"deploy/image/once": {},
 	"cmd/agent":         {"internal/agent", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator":       {"internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report", "internal/trace"},
-	"experiments/run":       {"internal/study", "internal/local", "internal/clip", "internal/noise"},
-	"experiments/utility":   {"experiments/run", "internal/study"},
-	"experiments/auto":      {"experiments/run", "internal/study"},
-	"experiments/practical": {"experiments/run", "internal/study"},
-	"experiments/figures":   {"experiments/run", "internal/study"},
+	"cmd/coordinator": {"internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/report", "internal/trace"},
+	// A module of its own, which may import the rooms above.
+	"experiments/run":      {"internal/study", "internal/local", "internal/clip", "internal/noise"},
+	"experiments/accuracy": {"experiments/run", "internal/study"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
 	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/local", "internal/noise", "internal/round", "internal/secagg", "internal/study"},
 	"experiments/timing": {"internal/noise"},
-	// Whole federations in one process, beside a baseline, to be measured.
-	"experiments/bench":            {"experiments/bench/delay", "experiments/bench/federation", "experiments/bench/plain", "experiments/run", "internal/clip", "internal/coordinator", "internal/frame", "internal/local", "internal/round", "internal/secagg", "internal/study", "proto/covey/v1"},
-	"experiments/bench/delay":      {},
-	"experiments/bench/federation": {"internal/agent", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
-	"experiments/bench/kernel":     {"internal/clip"},
-	"experiments/bench/plain":      {"internal/clip", "internal/frame", "internal/local", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
+	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
+	"experiments/bench":        {"internal/frame", "internal/secagg", "proto/covey/v1"},
+	"experiments/bench/delay":  {},
+	"experiments/bench/kernel": {},
+	"experiments/bench/plain":  {"internal/clip", "internal/frame", "internal/local", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
 	// A server for tests; built under the tag postgres alone.
 	"internal/dataset/pgtest": {},
 	// What several rooms of tests share.
+	"test/fed":        {"internal/agent", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
 	"test/federation": {},
 	"test/overlay":    {},
 }

@@ -28,12 +28,12 @@ type finding struct {
 	epsilon   float64 // lower bound at δ
 }
 
-// ratio is how much of the claimed ε was shown to be needed.
+// ratio returns how much of the claimed ε was shown to be needed.
 func (f finding) ratio() float64 { return f.epsilon / f.claim }
 
-// audit runs a scene's study half the runs in each world and bounds ε from below; the bound is too high with
-// probability at most miss. A quarter of the runs chooses the statistic and its threshold, and
-// the rest is judged by them. The seed is that of everything that is drawn.
+// audit runs a scene's study half the runs in each world and bounds ε from below; the bound is too
+// high with probability at most miss. A quarter of the runs chooses the statistic and its
+// threshold, and the rest is judged by them. The seed is that of everything that is drawn.
 func audit(s *scene, runs int, seed uint64, miss float64) (finding, error) {
 	plan, err := s.newPlan(seed)
 	if err != nil {
@@ -96,7 +96,7 @@ func audit(s *scene, runs int, seed uint64, miss float64) (finding, error) {
 	return found, nil
 }
 
-// run is one study, in world 0 for even runs.
+// run runs one study, in world 0 for even runs.
 func (f *federation) run(run int, p pair) (evidence, error) {
 	all, releases, err := f.study(run%2, uint32(run))
 	if err != nil {
@@ -105,8 +105,8 @@ func (f *federation) run(run int, p pair) (evidence, error) {
 	return f.newEvidence(all, releases, p)
 }
 
-// choose gives the statistic and threshold of the largest bound. The expected statistic stays unless another's
-// is a tenth larger.
+// choose returns the statistic and threshold of the largest bound. The expected statistic stays
+// unless another's is a tenth larger.
 func choose(all []statistic, seen [2][]evidence, miss float64) (statistic, float64) {
 	var best statistic
 	threshold, most := 0.0, -1.0
@@ -148,12 +148,12 @@ func errorsAt(s statistic, seen [2][]evidence, threshold float64) (wrong [2]int)
 	return wrong
 }
 
-// distributed says whether the scene's noise is.
+// distributed reports whether the scene's noise is distributed.
 func (s *scene) distributed() bool {
 	var spec study.Spec
 	s.change(&spec)
 	return spec.Noise == study.NoiseDistributed
 }
 
-// holds says that the bound does not exceed the claim.
+// holds reports whether the bound does not exceed the claim.
 func (f finding) holds() bool { return f.epsilon <= f.claim }

@@ -25,16 +25,18 @@ func TestMain(m *testing.M) {
 
 var runsFlag = flag.Int("runs", 0, "studies of every scene; 0 is a short form of some")
 
-// Of a right mechanism a bound at miss is above the true μ with probability at most miss, and the claimed ε is a fifteenth
-// above what that μ comes to. Seeds are fixed, so a test that passes goes on to pass; under other seeds a right build
-// would be refused by none of these tests for a bound above its claim with more than miss, and in the short form, for one
-// below 0.8 of it, in about one scene of ten.
+// Of a right mechanism a bound at miss is above the true μ with probability at most miss, and the
+// claimed ε is a fifteenth above what that μ comes to. Seeds are fixed, so a test that passes goes
+// on to pass; under other seeds a right build would be refused by none of these tests for a bound
+// above its claim with more than miss, and in the short form, for one below 0.8 of it, in about one
+// scene of ten.
 const (
 	testSeed = 1
 	testMiss = 0.05
 )
 
-// short are the scenes of the short form with their runs. Where runs are few the bound is still held against the claim.
+// short are the scenes of the short form with their runs. Where runs are few the bound is still
+// held against the claim.
 var short = []struct {
 	name    string
 	epsilon float64
@@ -163,8 +165,8 @@ func TestUpper(t *testing.T) {
 	}
 }
 
-// TestMuBound tests a Gaussian of known μ: of 2,000 bounds at miss 0.05 at most 130 may be too high (a right bound exceeds that
-// with probability below 0.002), and on the whole they are close.
+// TestMuBound tests a Gaussian of known μ: of 2,000 bounds at miss 0.05 at most 130 may be too high
+// (a right bound exceeds that with probability below 0.002), and on the whole they are close.
 func TestMuBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, mu := range []float64{0.3, 1.5} {
@@ -188,7 +190,8 @@ func TestMuBound(t *testing.T) {
 	}
 }
 
-// TestConversion: the exact ε of a Gaussian mechanism is the one whose δ is the study's, and the plan's claim is above it.
+// TestConversion: the exact ε of a Gaussian mechanism is the one whose δ is the study's, and the
+// plan's claim is above it.
 func TestConversion(t *testing.T) {
 	for _, claim := range []float64{0.5, 1, 4, 8} {
 		rho, err := noise.Rho(claim, delta)

@@ -17,10 +17,10 @@ func upper(k, n int, miss float64) float64 {
 	return mathext.InvRegIncBeta(float64(k+1), float64(n-k), 1-miss)
 }
 
-// muBound is a lower bound on μ of a mechanism that is μ-GDP, from a test that took wrongA of nA runs of
-// one data set for the other's, and wrongB of nB the other way round (Nasr et al. 2023, section 4): μ-GDP
-// allows no test with Φ^-1(1-α) - Φ^-1(β) > μ (Dong, Roth, Su 2022). Each error is bounded at half of
-// miss, so the bound is above μ with probability at most miss. At least 0.
+// muBound is a lower bound on μ of a mechanism that is μ-GDP, from a test that took wrongA of nA
+// runs of one data set for the other's, and wrongB of nB the other way round (Nasr et al. 2023,
+// section 4): μ-GDP allows no test with Φ^-1(1-α) - Φ^-1(β) > μ (Dong, Roth, Su 2022). Each error
+// is bounded at half of miss, so the bound is above μ with probability at most miss. At least 0.
 func muBound(wrongA, nA, wrongB, nB int, miss float64) float64 {
 	a, b := upper(wrongA, nA, miss/2), upper(wrongB, nB, miss/2)
 	if a >= 1 || b >= 1 {
@@ -29,7 +29,7 @@ func muBound(wrongA, nA, wrongB, nB int, miss float64) float64 {
 	return max(0, -mathext.NormalQuantile(a)-mathext.NormalQuantile(b))
 }
 
-// epsilonOf is the ε at δ of a mechanism that is μ-GDP and no better.
+// epsilonOf returns the ε at δ of a mechanism that is μ-GDP and no better.
 func epsilonOf(mu, delta float64) float64 {
 	if mu <= 0 {
 		return 0
@@ -41,5 +41,5 @@ func epsilonOf(mu, delta float64) float64 {
 	return e
 }
 
-// muOf is the μ of a Gaussian mechanism that is ρ-zCDP.
+// muOf returns the μ of a Gaussian mechanism that is ρ-zCDP.
 func muOf(rho float64) float64 { return math.Sqrt(2 * rho) }

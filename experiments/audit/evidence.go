@@ -9,7 +9,8 @@ import (
 	"covey/internal/study"
 )
 
-// evidence is what a run says of its world. Numbers are in standard deviations of the noise as the plan has it.
+// evidence is what a run shows of its world. Numbers are in standard deviations of the noise as the
+// plan has it.
 type evidence struct {
 	residual []float64 // released less world 0's sums
 	step     []float64 // world 1's sums less world 0's
@@ -17,8 +18,8 @@ type evidence struct {
 	output   float64   // of a result, along what the unit pulls at
 }
 
-// newEvidence condenses a run's answers. Vectors keep all their numbers; of counts the one direction is
-// kept in which the worlds differ, and of a choice its likelihood ratio.
+// newEvidence condenses a run's answers. Vectors keep all their numbers; of counts the one
+// direction is kept in which the worlds differ, and of a choice its likelihood ratio.
 func (f *federation) newEvidence(all []answered, releases []study.Release, p pair) (evidence, error) {
 	var e evidence
 	add := func(residual, step float64) {
@@ -71,7 +72,7 @@ type statistic struct {
 	score func(evidence) float64
 }
 
-// statistics are those tried in the first part of the runs, the expected one first.
+// statistics returns those tried in the first part of the runs, the expected one first.
 func (s *scene) statistics(calibration [2][]evidence) []statistic {
 	if s.output {
 		return []statistic{{"component", func(e evidence) float64 { return -e.output }}} // world 1 pulls to -aim
@@ -85,13 +86,14 @@ func (s *scene) statistics(calibration [2][]evidence) []statistic {
 			return sum
 		}},
 		{"discriminant", discriminant(calibration)},
-		// A sum that wraps comes out below one that does not, and world 1's wraps where step is positive.
+		// A sum that wraps comes out below one that does not, and world 1's wraps where step is
+		// positive.
 		{"unreduced", func(e evidence) float64 { return -e.raw }},
 	}
 }
 
-// discriminant is the likelihood ratio for normal noise of the covariance that was seen: noise that is missing
-// somewhere, or the same in two places, gives the worlds away.
+// discriminant is the likelihood ratio for normal noise of the covariance that was seen: noise that
+// is missing somewhere, or the same in two places, reveals the world.
 func discriminant(calibration [2][]evidence) func(evidence) float64 {
 	n := len(calibration[0][0].residual)
 	c := mat.NewSymDense(n, nil)
@@ -128,7 +130,8 @@ func discriminant(calibration [2][]evidence) func(evidence) float64 {
 	}
 }
 
-// logShare is the logarithm of the probability with which the exponential mechanism of e0 chooses at.
+// logShare is the logarithm of the probability with which the exponential mechanism of e0 chooses
+// at.
 func logShare(scores []int64, at int64, e0 float64) float64 {
 	top := float64(slices.Max(scores))
 	sum := 0.0

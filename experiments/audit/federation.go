@@ -15,8 +15,8 @@ import (
 	"covey/internal/study"
 )
 
-// federation is one setup of a scene's sites: keys, shares of everybody's secrets and agreements. Runs
-// that share a setup have other contexts, and so other masks, lanes and shares of noise.
+// federation is one setup of a scene's sites: keys, shares of everybody's secrets and agreements.
+// Runs that share a setup have other contexts, and so other masks, lanes and shares of noise.
 type federation struct {
 	scene *scene
 	plan  *study.Plan
@@ -39,13 +39,14 @@ func labelled(label string, numbers ...uint64) [32]byte {
 	return sha256.Sum256(b)
 }
 
-// identity is site i's signing key.
+// identity returns site i's signing key.
 func identity(i int) ed25519.PrivateKey {
 	seed := labelled("identity", uint64(i))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// newFederation runs a setup as agents do: announcements, boxes, receipts. Its secrets come from seed.
+// newFederation runs a setup as agents do: announcements, boxes, receipts. Its secrets come from
+// seed.
 func newFederation(s *scene, plan *study.Plan, rows [2][]*local.Rows, seed, batch uint64) (*federation, error) {
 	cfg := plan.Setup(uint32(batch))
 	n := len(cfg.Identity)
@@ -96,7 +97,7 @@ func newFederation(s *scene, plan *study.Plan, rows [2][]*local.Rows, seed, batc
 	return f, nil
 }
 
-// answered is one released query with what whoever knows both data sets knows of it.
+// answered is one released query, with what an adversary who knows both data sets knows of it.
 type answered struct {
 	ask     study.Ask
 	noised  []int64 // as released, less what the corrupt site added
@@ -106,7 +107,8 @@ type answered struct {
 	release study.Release
 }
 
-// study runs one study in a world and gives all its answers in order. run makes its context unlike any other run's.
+// study runs one study in a world and returns all its answers in order. run makes its context
+// unlike any other run's.
 func (f *federation) study(world int, run uint32) ([]answered, []study.Release, error) {
 	course := f.plan.Start()
 	var all []answered
@@ -230,7 +232,7 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	return a, nil
 }
 
-// lies is the upload of a corrupt site: its vector without noise, plus any integers.
+// lies returns the upload of a corrupt site: its vector without noise, plus any integers.
 func (f *federation) lies(q secagg.Query, sum []int64, offset []uint64, own secagg.SlotSecret, agreement *secagg.Agreement) ([]byte, error) {
 	v := make([]uint64, len(sum))
 	for k, x := range sum {
@@ -282,8 +284,8 @@ func (f *federation) shares(i int, ask study.Ask, q secagg.Query, u secagg.Survi
 	return f.setup.OpenShares(i, f.held[i][ask.Slot], q, u, certificate)
 }
 
-// choice is the logarithm of the ratio with which the exponential mechanism chooses what was released, in
-// world 1 to world 0.
+// choice is the logarithm of the ratio with which the exponential mechanism chooses what was
+// released, in world 1 to world 0.
 func (f *federation) choice(a answered) (float64, error) {
 	e, err := noise.SelectEpsilon(f.plan.Queries[a.ask.Query].Rho)
 	if err != nil {

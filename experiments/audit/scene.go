@@ -11,7 +11,8 @@ import (
 	"covey/internal/study"
 )
 
-// scene is a study and a pair of neighbouring data sets: world 0 and world 1 differ in one unit of site 0.
+// scene is a study and a pair of neighboring data sets: world 0 and world 1 differ in one unit of
+// site 0.
 type scene struct {
 	name    string
 	epsilon float64
@@ -39,16 +40,17 @@ type pair struct {
 // delta of every scene. The conversion of ρ to ε loses least at a small one.
 const delta = 1e-6
 
-// far is a length that every radius clips; the other world's unit is farther by octaves, so that it is in
-// another bin of every histogram.
+// far is a length that every radius clips; the other world's unit is farther by octaves, so that it
+// is in another bin of every histogram.
 const (
 	far     = 0x1p20
 	farther = 0x1p26
 	tilt    = 0.05
 )
 
-// opposite are units that every clipped sum of rows and every power step sees at R·v and at -R·v, v across
-// the component: tilt keeps yᵀx positive in both worlds, at a cost of tilt²/2 of the difference.
+// opposite are units that every clipped sum of rows and every power step sees at R·v and at -R·v, v
+// across the component: tilt keeps yᵀx positive in both worlds, at a cost of tilt²/2 of the
+// difference.
 func opposite(x []float64) pair {
 	v := across(x)
 	return pair{others: scaled(x, level), one: [][]float64{blend(v, far, x, tilt*far)}, two: [][]float64{blend(v, -farther, x, tilt*farther)}, main: x, aim: v}
@@ -63,7 +65,7 @@ func orthogonal(x []float64) pair {
 	return pair{others: scaled(x, level), one: [][]float64{scaled(x, far)}, two: [][]float64{scaled(v, farther)}, main: x, aim: v}
 }
 
-// present is a unit of the largest variance along the component against one without any.
+// present returns a unit of the largest variance along the component against one without any.
 func present(x []float64) pair {
 	return pair{others: scaled(x, level), one: [][]float64{scaled(x, far)}, two: [][]float64{scaled(x, 0)}, main: x, aim: across(x)}
 }
@@ -75,8 +77,9 @@ func several(x []float64) pair {
 	return p
 }
 
-// once is a pair whose power steps differ in the first round and in no other: there the component is where the
-// unit of world 1 changes sides. Noise that two rounds share would be taken off with the second.
+// once is a pair whose power steps differ in the first round and in no other: there the component
+// is where the unit of world 1 changes sides. Noise that two rounds share would be taken off with
+// the second.
 func once(x []float64) pair {
 	v := across(x)
 	return pair{others: scaled(blend(x, 1, v, 1), level), one: [][]float64{blend(v, far, x, tilt*far)}, two: [][]float64{blend(v, -farther, x, tilt*farther)}, main: x, aim: v}
@@ -133,7 +136,7 @@ var scenes = []*scene{
 // title tells the scene from all others.
 func (s *scene) title() string { return fmt.Sprintf("%s, ε %g", s.name, s.epsilon) }
 
-// newPlan is the scene's study. The seed is its nonce, which sets the public start.
+// newPlan returns the scene's study. The seed is its nonce, which sets the public start.
 func (s *scene) newPlan(seed uint64) (*study.Plan, error) {
 	spec := study.Spec{Name: "audit", Dataset: "rows", Epsilon: s.epsilon, Delta: delta, ExplainedVariance: study.VarianceNone}
 	for j := range s.d {
@@ -154,7 +157,7 @@ func (s *scene) newPlan(seed uint64) (*study.Plan, error) {
 	return study.NewPlan(body)
 }
 
-// rows are both worlds, by site. The unit that is replaced is the last of site 0.
+// rows returns both worlds, by site. The unit that is replaced is the last of site 0.
 func (s *scene) rows(p pair) ([2][]*local.Rows, error) {
 	var out [2][]*local.Rows
 	for world, own := range [][][]float64{p.one, p.two} {
@@ -187,7 +190,7 @@ func (s *scene) rows(p pair) ([2][]*local.Rows, error) {
 	return out, nil
 }
 
-// across is a unit vector at a right angle to x, with no number of its own zero.
+// across returns a unit vector at a right angle to x, with no number of its own zero.
 func across(x []float64) []float64 {
 	v := make([]float64, len(x))
 	for j := range v {

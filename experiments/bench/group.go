@@ -1,11 +1,11 @@
-package main
+package bench
 
 import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"fmt"
 	"runtime"
-	"time"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
@@ -15,7 +15,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// group is the sites of one setup with all their keys in this process: everybody's messages are real.
+// group is the sites of one setup with all their keys in this process: everybody's messages are
+// real.
 type group struct {
 	cfg           secagg.Config
 	keys          []ed25519.PrivateKey
@@ -29,12 +30,13 @@ type group struct {
 	agreed        []*secagg.Agreement // by site, of slot 0
 }
 
-// newConfig gives the numbers of n sites: on the complete graph with η = ⌊(n-1)/3⌋ corrupt ones, as a study has, and
-// above secagg.MaxSites on the sparse one with the given share of corrupt ones, for a tenth that drops out.
-func newConfig(n, slots int, corrupt float64) (cfg secagg.Config, err error) {
+// newConfig returns the numbers of n sites: on the complete graph with η = ⌊(n-1)/3⌋ corrupt ones,
+// as a study has, and above secagg.MaxSites on the sparse one with a tenth of them corrupt, for a
+// tenth that drops out.
+func newConfig(n, slots int) (cfg secagg.Config, err error) {
 	cfg = secagg.Config{Corrupt: (n - 1) / 3, Slots: slots}
 	if n > secagg.MaxSites {
-		cfg.Corrupt = int(corrupt * float64(n))
+		cfg.Corrupt = n / 10
 	}
 	cfg.Quorum = (n+cfg.Corrupt)/2 + 1
 	cfg.MinSurvivors = max(cfg.Quorum, cfg.Corrupt+2)
@@ -46,8 +48,8 @@ func newConfig(n, slots int, corrupt float64) (cfg secagg.Config, err error) {
 }
 
 // newGroup makes the announcements of n sites and checks them.
-func newGroup(n, slots int, corrupt float64) (*group, error) {
-	cfg, err := newConfig(n, slots, corrupt)
+func newGroup(n, slots int) (*group, error) {
+	cfg, err := newConfig(n, slots)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func newGroup(n, slots int, corrupt float64) (*group, error) {
 
 func (g *group) sparse() bool { return len(g.keys) > secagg.MaxSites }
 
-// check is what everybody does with all announcements.
+// check does what everybody does with all announcements.
 func (g *group) check() (*secagg.Setup, error) {
 	if !g.sparse() {
 		return secagg.Verify(g.cfg, g.announcements)
@@ -115,7 +117,7 @@ func (g *group) deal(from int) (err error) {
 	return err
 }
 
-// received gives what site i is sent: its boxes and, on the sparse graph, their dealers' bodies.
+// received returns what site i is sent: its boxes and, on the sparse graph, their dealers' bodies.
 func (g *group) received(i int) (boxes, bodies [][]byte) {
 	for _, s := range g.setup.Graph().Held(i) {
 		boxes = append(boxes, g.dealt[s.Dealer][s.X-1])
@@ -126,7 +128,7 @@ func (g *group) received(i int) (boxes, bodies [][]byte) {
 	return boxes, bodies
 }
 
-// holdShares gives all sites the shares that they hold, and makes everybody's agreements of slot 0.
+// holdShares sets the shares that all sites hold, and makes everybody's agreements of slot 0.
 func (g *group) holdShares() error {
 	n := len(g.keys)
 	var err error
@@ -148,19 +150,12 @@ func (g *group) holdShares() error {
 	})
 }
 
-// setupTimes is the CPU of one agent's setup. The coordinator makes the same check.
-type setupTimes struct {
-	announce, check, deal, receive time.Duration
-	bytes                          int // up
-}
-
-func (s setupTimes) agent() time.Duration { return s.announce + s.check + s.deal + s.receive }
-
-// setUp makes site self's part once more. Everybody else's is made before, and not measured.
-func (g *group) setUp(self int) (s setupTimes, err error) {
+// setUp measures site self's part of the setup, and the check that the coordinator makes too.
+// Everybody else's part is made first, and not measured. It returns the bytes that the site sends.
+func (g *group) setUp(self int, t times) (up int, err error) {
 	places := g.setup.Graph().Held(self)
 	if err := each(len(places), func(at int) error { return g.deal(places[at].Dealer) }); err != nil {
-		return s, err
+		return 0, err
 	}
 	boxes, bodies := g.received(self)
 	signatures := make([][]byte, len(g.keys))
@@ -168,41 +163,34 @@ func (g *group) setUp(self int) (s setupTimes, err error) {
 		signatures[i] = g.setup.Confirm(g.keys[i], i)
 	}
 	var own [][]byte
-	settle()
-	for _, part := range []struct {
-		into *time.Duration
-		work func() error
-	}{
-		{&s.announce, func() error {
+	runtime.GC()
+	err = t.run([]part{
+		{"announce", func() error {
 			sec, err := secagg.NewSecrets(g.cfg)
 			if err == nil {
 				_, err = secagg.Announce(g.cfg, self, sec, g.keys[self])
 			}
 			return err
 		}},
-		{&s.check, func() error {
+		{"check", func() error {
 			setup, err := g.check()
 			if err == nil {
 				err = setup.CheckConfirmations(signatures)
 			}
 			return err
 		}},
-		{&s.deal, func() (err error) { own, err = g.setup.Deal(self, g.secrets[self]); return err }},
-		{&s.receive, func() error {
+		{"deal", func() (err error) { own, err = g.setup.Deal(self, g.secrets[self]); return err }},
+		{"receive", func() error {
 			_, err := g.setup.Receive(self, g.secrets[self], boxes, bodies)
 			g.setup.Confirm(g.keys[self], self)
 			return err
 		}},
-	} {
-		if *part.into, err = onCPU(part.work); err != nil {
-			return s, err
-		}
-	}
-	s.bytes = len(g.announcements[self]) + len(g.bodies[self]) + len(g.nonces[self]) + len(signatures[self])
+	})
+	up = len(g.announcements[self]) + len(g.bodies[self]) + len(g.nonces[self]) + len(signatures[self])
 	for _, box := range own {
-		s.bytes += len(box)
+		up += len(box)
 	}
-	return s, nil
+	return up, err
 }
 
 // aggregation is one query's messages, made by everybody.
@@ -218,7 +206,8 @@ type aggregation struct {
 	shares      [][]byte // of helpers
 }
 
-// aggregate makes a query over d values and its noise lanes, with the given number of sites missing from its sum.
+// aggregate makes a query over d values and its noise lanes, with the given number of sites missing
+// from its sum.
 func (g *group) aggregate(d, dropped int, bits uint) (*aggregation, error) {
 	n := len(g.keys)
 	r := &aggregation{g: g, uploads: make([][]byte, n)}
@@ -285,7 +274,66 @@ func (r *aggregation) help() error {
 	return err
 }
 
-// vector is what site i hides: small numbers that tell the sites apart.
+// agentParts and coordinatorParts are a round's parts in order.
+var (
+	agentParts       = []string{"agree", "mask", "sign", "shares"}
+	coordinatorParts = []string{"sum", "signatures", "opening"}
+)
+
+// run measures one agent's round and the coordinator's once.
+func (r *aggregation) run(t times) error {
+	g, self := r.g, r.u[len(r.u)-1]
+	var agreed *secagg.Agreement
+	v, sum := make([]uint64, r.q.Lanes), make([]uint64, r.q.Lanes)
+	runtime.GC()
+	err := t.run([]part{
+		{"agree", func() (err error) { agreed, err = g.setup.Agree(self, r.q.Slot, g.secrets[self].Slots[0]); return err }},
+		{"mask", func() error {
+			if err := agreed.Mask(r.q, v); err != nil {
+				return err
+			}
+			secagg.Pack(v, r.q.Bits)
+			return nil
+		}},
+		{"sign", func() error { _, err := g.setup.SignRelease(self, g.keys[self], r.q, r.u); return err }},
+		{"shares", func() error { _, err := g.setup.OpenShares(self, g.held[self][0], r.q, r.u, r.certificate); return err }},
+		{"sum", func() error {
+			for _, i := range r.u {
+				if err := secagg.SumPacked(sum, r.uploads[i], r.q.Bits); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"signatures", func() error {
+			releasing, err := g.setup.Releasing(r.q, r.u)
+			for at, i := range r.signers {
+				if err == nil {
+					err = releasing.Check(i, r.signatures[at])
+				}
+			}
+			return err
+		}},
+		{"opening", func() error {
+			opening, err := g.setup.NewOpening(r.q, r.u)
+			if err != nil {
+				return err
+			}
+			for at, i := range r.helpers {
+				if err := opening.Add(i, r.shares[at]); err != nil {
+					return err
+				}
+			}
+			return opening.Unmask(sum)
+		}},
+	})
+	if err == nil && !slices.Equal(sum, r.want()) {
+		err = fmt.Errorf("the opened sum of %d sites is not the true one", len(r.u))
+	}
+	return err
+}
+
+// vector returns what site i hides: small numbers that tell the sites apart.
 func vector(i, lanes int) []uint64 {
 	v := make([]uint64, lanes)
 	for j := range v {
@@ -294,7 +342,8 @@ func vector(i, lanes int) []uint64 {
 	return v
 }
 
-// want is the sum to be opened. The agent that is measured hides zeros, in an upload that is thrown away.
+// want returns the sum to be opened. The agent that is measured hides zeros, in an upload that is
+// thrown away.
 func (r *aggregation) want() []uint64 {
 	sum := make([]uint64, r.q.Lanes)
 	for _, i := range r.u {
@@ -303,7 +352,7 @@ func (r *aggregation) want() []uint64 {
 	return sum
 }
 
-// bytesUp is what one agent sends a round: upload, signature and shares.
+// bytesUp returns how many bytes one agent sends a round: upload, signature and shares.
 func (r *aggregation) bytesUp() int {
 	id := r.g.cfg.Study[:]
 	total := 0
@@ -324,8 +373,8 @@ func (r *aggregation) bytesUp() int {
 	return total
 }
 
-// onWire adds to a gRPC message what carries it: 5 bytes of gRPC, and for each 16 kB at most 9 of HTTP/2's DATA frame and
-// 22 of TLS 1.3's record.
+// onWire adds to a gRPC message what carries it: 5 bytes of gRPC, and for each 16 kB at most 9 of
+// HTTP/2's DATA frame and 22 of TLS 1.3's record.
 func onWire(message int) int {
 	const piece = 16 << 10
 	message += 5

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 	"covey/internal/secagg"
 )
 
-// On the sparse graph what thousands of sites hold is computed from the dealers' secrets, as docs/protocol.md derives
-// polynomials from them, in place of dealing, sealing, opening and checking some hundred boxes a site, which no round measures. A few
-// sites do all that nevertheless, and must hold the same bytes.
+// On the sparse graph what thousands of sites hold is computed from the dealers' secrets, as
+// docs/protocol.md derives polynomials from them, in place of dealing, sealing, opening and
+// checking some hundred boxes a site, which no round measures. A few sites do all that
+// nevertheless, and must hold the same bytes.
 
-// polynomial gives the coefficients of a site's m or b in slot 0.
+// polynomial returns the coefficients of a site's m or b in slot 0.
 func polynomial(secret secagg.SlotSecret, label string, site, threshold int) ([]*edwards25519.Scalar, error) {
 	out := make([]*edwards25519.Scalar, threshold)
 	for k := range out {

@@ -72,7 +72,7 @@ func diagonal(s *mat.SymDense) ([]float64, bool) {
 	return d, true
 }
 
-// Captured is tr(VᵀΣV) over the most that as many orthonormal vectors could have.
+// Captured returns tr(VᵀΣV) over the most that as many orthonormal vectors could have.
 func (m *Data) Captured(v [][]float64) float64 {
 	got, best := 0.0, 0.0
 	for i, x := range v {
@@ -83,10 +83,10 @@ func (m *Data) Captured(v [][]float64) float64 {
 	return got / best
 }
 
-// Top is Σ's largest eigenvalue, Trace their sum.
+// Top returns Σ's largest eigenvalue.
 func (m *Data) Top() float64 { return m.eigen[0] }
 
-// Trace is the sum of Σ's eigenvalues.
+// Trace returns the sum of Σ's eigenvalues.
 func (m *Data) Trace() float64 {
 	sum := 0.0
 	for _, v := range m.eigen {
@@ -95,7 +95,7 @@ func (m *Data) Trace() float64 {
 	return sum
 }
 
-// Best gives the k leading components of the rows themselves, which no privacy
+// Best returns the k leading components of the rows themselves, which no privacy
 // protects: what pooling all rows would have found.
 func (m *Data) Best(k int) ([][]float64, error) {
 	var e mat.EigenSym
@@ -111,7 +111,7 @@ func (m *Data) Best(k int) ([][]float64, error) {
 	return out, nil
 }
 
-// VarianceAlong is the rows' own mean of (xᵀy)².
+// VarianceAlong returns the rows' own mean of (xᵀy)².
 func (m *Data) VarianceAlong(x []float64) float64 {
 	sum := 0.0
 	for i := range m.N {
@@ -124,7 +124,7 @@ func (m *Data) VarianceAlong(x []float64) float64 {
 	return sum / float64(m.N)
 }
 
-// RowsTrace is the rows' own mean of ‖y‖².
+// RowsTrace returns the rows' own mean of ‖y‖².
 func (m *Data) RowsTrace() float64 {
 	sum := 0.0
 	for _, v := range m.values {
@@ -133,7 +133,7 @@ func (m *Data) RowsTrace() float64 {
 	return sum / float64(m.N)
 }
 
-// units are the rows of each site: equal parts, the first has what is left over.
+// units returns how many rows each site has: equal parts, the first has what is left over.
 func (m *Data) units() []int {
 	u := make([]int, Sites)
 	for i := range u {
@@ -143,7 +143,7 @@ func (m *Data) units() []int {
 	return u
 }
 
-// sites are the rows as the sites hold them.
+// sites returns the rows as the sites hold them.
 func (m *Data) sites() ([]*local.Rows, error) {
 	var out []*local.Rows
 	at := 0
@@ -167,8 +167,8 @@ type Source struct {
 
 func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x636f766579)) }
 
-// Spectrum gives the eigenvalues of a named law of d columns, as
-// experiments/utility/reference.csv defines them.
+// Spectrum returns the eigenvalues of a named law of d columns, as
+// experiments/accuracy/reference.csv defines them.
 func Spectrum(name string, d int) ([]float64, error) {
 	l := make([]float64, d)
 	for j := range l {
@@ -199,7 +199,7 @@ func Spectrum(name string, d int) ([]float64, error) {
 	return l, nil
 }
 
-// Gaussian is N(0, diag(λ)) of a named spectrum.
+// Gaussian returns N(0, diag(λ)) of a named spectrum.
 func Gaussian(name string, d int) (Source, error) {
 	lambda, err := Spectrum(name, d)
 	if err != nil {

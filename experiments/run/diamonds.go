@@ -7,12 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-
-	"gonum.org/v1/gonum/mat"
 )
 
-// DiamondsFile is the demo's data, from the module's root (cmd/coordinator/diamonds/NOTICE.md).
-const DiamondsFile = "cmd/coordinator/diamonds/diamonds.csv.gz"
+// diamondsFile is the demo's data (cmd/coordinator/diamonds/NOTICE.md).
+const diamondsFile = "cmd/coordinator/diamonds/diamonds.csv.gz"
 
 // diamondColumns are the demo's, with its public offset and scale.
 var diamondColumns = []struct {
@@ -20,16 +18,15 @@ var diamondColumns = []struct {
 	offset, scale float64
 }{{"carat", 0.8, 0.5}, {"depth", 62, 1.5}, {"table", 57, 2.2}, {"price", 4000, 4000}, {"x", 5.7, 1.1}, {"y", 5.7, 1.1}, {"z", 3.5, 0.7}}
 
-// Diamonds are the 53,940 rows in the demo's scaled columns: less their public offsets,
-// or, not offset, as they are. In the second case either the components of the second moment are
-// looked for or, centred, those of the covariance. The rows do not depend on a seed; a study's
-// noise does.
-func Diamonds(name string, offset, centred bool) (*Data, error) {
-	path, err := fromRoot(DiamondsFile)
+// Diamonds returns the 53,940 rows in the demo's scaled columns, less their public offsets or as
+// they are; the components of their second moment are looked for. The rows do not depend on a seed,
+// a study's noise does.
+func Diamonds(name string, offset bool) (*Data, error) {
+	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(filepath.Join(root, diamondsFile))
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +45,8 @@ func Diamonds(name string, offset, centred bool) (*Data, error) {
 	}
 	d := len(diamondColumns)
 	var values []float64
-	mean := mat.NewVecDense(d, nil)
 	for i, row := range rows[1:] {
-		for j, c := range diamondColumns {
+		for _, c := range diamondColumns {
 			v, err := strconv.ParseFloat(row[at[c.name]], 64)
 			if err != nil {
 				return nil, fmt.Errorf("diamonds: row %d, column %s: not a number", i+1, c.name)
@@ -59,28 +55,23 @@ func Diamonds(name string, offset, centred bool) (*Data, error) {
 				v -= c.offset
 			}
 			values = append(values, v/c.scale)
-			mean.SetVec(j, mean.AtVec(j)+v/c.scale/float64(len(rows)-1))
 		}
 	}
-	sigma := secondMoment(d, values)
-	if centred {
-		sigma.SymRankOne(sigma, -1, mean)
-	}
-	return newData(name, d, values, sigma)
+	return newData(name, d, values, nil)
 }
 
-// fromRoot finds a file of the module from any directory inside it.
-func fromRoot(path string) (string, error) {
+// Root returns the repository's folder, from anywhere inside the experiments' module.
+func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, path), nil
+			return filepath.Dir(dir), nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("run: %s: not inside the module", path)
+			return "", fmt.Errorf("run: not inside the module of the experiments")
 		}
 	}
 }

@@ -46,8 +46,8 @@ type Figure struct {
 	Panels []Panel
 }
 
-// The colours that Okabe and Ito chose to be told apart by everybody.
-var colours = []color.RGBA{
+// palette is Okabe and Ito's, whose colors everybody can tell apart.
+var palette = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0x55, 0x55, 0x55, 0xff}, {0xcc, 0x79, 0xa7, 0xff}, {0xe6, 0x9f, 0x00, 0xff},
 }
 
@@ -126,18 +126,18 @@ func (f Figure) plot(panel Panel) (*plot.Plot, error) {
 			line, upper = append(line, at(v.Median)), append(upper, at(v.High))
 			lower = append(plotter.XYs{at(v.Low)}, lower...)
 		}
-		colour := colours[i%len(colours)]
+		shade := palette[i%len(palette)]
 		band, err := plotter.NewPolygon(append(upper, lower...))
 		if err != nil {
 			return nil, err
 		}
-		band.Color, band.LineStyle.Width = color.NRGBA{colour.R, colour.G, colour.B, 0x28}, 0
+		band.Color, band.LineStyle.Width = color.NRGBA{shade.R, shade.G, shade.B, 0x28}, 0
 		l, s, err := plotter.NewLinePoints(line)
 		if err != nil {
 			return nil, err
 		}
-		l.Color, l.Width = colour, 1.2
-		s.Color, s.Radius, s.Shape = colour, 1.8, draw.CircleGlyph{}
+		l.Color, l.Width = shade, 1.2
+		s.Color, s.Radius, s.Shape = shade, 1.8, draw.CircleGlyph{}
 		p.Add(band, l, s)
 		p.Legend.Add(c.Name, l, s)
 	}

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Student is a multivariate t of nu > 2 degrees of freedom over a named spectrum: every
+// Student returns a multivariate t of nu > 2 degrees of freedom over a named spectrum: every
 // row is a Gaussian one, scaled at random; the heavy tail is in all directions at once.
 func Student(name string, d int, nu int) (Source, error) {
 	lambda, err := Spectrum(name, d)
@@ -32,7 +32,7 @@ func Student(name string, d int, nu int) (Source, error) {
 	}}, nil
 }
 
-// Mixture is a named Gaussian of which a part of the rows, share, is contaminated: drawn
+// Mixture returns a named Gaussian of which a part of the rows, share, is contaminated: drawn
 // from an isotropic law of the same trace, times scale². It moves no component.
 func Mixture(name string, d int, share, scale float64) (Source, error) {
 	lambda, err := Spectrum(name, d)
@@ -64,9 +64,9 @@ func Mixture(name string, d int, share, scale float64) (Source, error) {
 	}}, nil
 }
 
-// Clusters are count Gaussian clouds of standard deviation spread around fixed centres of
+// Clusters returns count Gaussian clouds of standard deviation spread around fixed centres of
 // unit length in random directions, cluster i drawn with a probability that falls like
-// 1/(i+1). Rows are not centred: the components are those of the second moment.
+// 1/(i+1). Rows are not centered: the components are those of the second moment.
 func Clusters(d, count int, spread float64) Source {
 	rng := generator(uint64(1000*d + count))
 	centers, weight, total := make([][]float64, count), make([]float64, count), 0.0
@@ -99,7 +99,7 @@ func Clusters(d, count int, spread float64) Source {
 	}}
 }
 
-// Autoregressive is the stationary Gaussian series of d steps with correlation rho^|i-j|.
+// Autoregressive returns the stationary Gaussian series of d steps with correlation rho^|i-j|.
 func Autoregressive(d int, rho float64) Source {
 	sigma := mat.NewSymDense(d, nil)
 	for i := range d {
@@ -122,7 +122,7 @@ func Autoregressive(d int, rho float64) Source {
 	}}
 }
 
-// Shifted is src with norms·√trace in a fixed direction added to every row; the
+// Shifted returns src with norms·√trace in a fixed direction added to every row; the
 // components are still those of the covariance.
 func Shifted(src Source, norms float64) Source {
 	return Source{"shifted-" + src.Name, src.D, func(n int, seed uint64) (*Data, error) {
@@ -139,7 +139,7 @@ func Shifted(src Source, norms float64) Source {
 	}}
 }
 
-// Direction is a unit vector, uniform for its seed.
+// Direction returns a unit vector, uniform for its seed.
 func Direction(d int, seed uint64) []float64 {
 	rng := generator(seed)
 	v, square := make([]float64, d), 0.0

@@ -13,7 +13,7 @@ import (
 // Sample is one measured number over repetitions.
 type Sample []float64
 
-// Mean is the arithmetic mean.
+// Mean returns the arithmetic mean.
 func (s Sample) Mean() float64 {
 	sum := 0.0
 	for _, v := range s {
@@ -31,12 +31,12 @@ func (s Sample) Quantile(q float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
-// Band is the median between the 10% and the 90% quantile.
+// Band returns the median between the 10% and the 90% quantile.
 func (s Sample) Band() string {
 	return fmt.Sprintf("%.4f [%.4f, %.4f]", s.Quantile(0.5), s.Quantile(0.1), s.Quantile(0.9))
 }
 
-// Repeat measures seeds 0..times-1 side by side, one to a processor, and gives a Sample
+// Repeat measures seeds 0..times-1 side by side, one to a processor, and returns a Sample
 // for each of the numbers that measure returns, seeds in order.
 func Repeat(times int, measure func(seed uint64) ([]float64, error)) ([]Sample, error) {
 	all := make([][]float64, times)
@@ -71,7 +71,7 @@ type Progress struct {
 // NewProgress counts to all on w.
 func NewProgress(w io.Writer, all int) *Progress { return &Progress{w: w, all: all} }
 
-// Step says that one more is done.
+// Step counts one more cell as done.
 func (p *Progress) Step(label string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -90,7 +90,7 @@ func TestSample(t *testing.T) {
 }
 
 func TestDiamonds(t *testing.T) {
-	m, err := Diamonds("diamonds", true, true)
+	m, err := Diamonds("diamonds", true)
 	if err != nil || m.N != 53_940 || m.D != 7 {
 		t.Fatalf("%+v, %v", m, err)
 	}

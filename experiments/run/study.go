@@ -13,7 +13,7 @@ import (
 	"covey/internal/study"
 )
 
-// Spec is a study of d columns without offsets: ε, δ = 10^-6, the practical profile and
+// Spec returns a study of d columns without offsets: ε, δ = 10^-6, the practical profile and
 // no explained variance.
 func Spec(d int, epsilon float64) study.Spec {
 	s := study.Spec{Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, ExplainedVariance: study.VarianceNone}
@@ -23,8 +23,8 @@ func Spec(d int, epsilon float64) study.Spec {
 	return s
 }
 
-// Study runs a study over all five sites: the seed is its nonce, which sets the public
-// start; the noise is drawn from the operating system. fixed draws it from the seed instead, for tests.
+// Study runs a study over all five sites. The seed is its nonce, which sets the public start. Noise
+// is the operating system's or, with Fixed, drawn from the seed.
 type Study struct {
 	Spec  study.Spec
 	Fixed bool
@@ -87,7 +87,7 @@ func newPlan(spec study.Spec, units []int, seed uint64) (*study.Plan, error) {
 	return study.NewPlan(body)
 }
 
-// answer is the opened sum, made private where the plan says: by every site's share, by
+// answer returns the opened sum, made private where the plan says: by every site's share, by
 // the coordinator's noise, or by a private choice.
 func answer(p *study.Plan, a study.Ask, sites []*local.Rows, sources []io.Reader) ([]int64, error) {
 	sum := make([]int64, p.Queries[a.Query].Values)

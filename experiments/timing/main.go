@@ -1,5 +1,5 @@
-// Timing measures what the time that the sampler takes says about what it drew, and what is
-// left of it after the tick on which a release leaves (docs/privacy.md, "Timing").
+// Command timing measures what the sampler's time shows of what it drew, and what is left of that
+// after the tick on which a release leaves (docs/privacy.md, "Timing").
 package main
 
 import (
@@ -81,12 +81,13 @@ func run(w io.Writer, releases int) error {
 	return nil
 }
 
-// interval is Fisher's, 95%, of a correlation.
+// interval returns Fisher's 95% interval of a correlation.
 func interval(r, half float64) string {
 	return fmt.Sprintf("%.3f..%.3f", math.Tanh(math.Atanh(r)-half), math.Tanh(math.Atanh(r)+half))
 }
 
-// tickOf is the default tick of a study whose longest answer has so many values (deadlines.tick), in ns.
+// tickOf is the default tick of a study whose longest answer has so many values (deadlines.tick),
+// in ns.
 func tickOf(values int) float64 { return 1e6 * math.Round(1+2e-3*float64(values)) }
 
 // seen are releases: the time in ns that the noise of each took, Σ|draw|/σ of its values, and the
@@ -147,7 +148,7 @@ func quantile(v []float64, p float64) float64 {
 	return sorted[int(p*float64(len(sorted)-1))]
 }
 
-// slope is of the least squares of the least times on magnitude.
+// slope returns that of the least squares line of the least times on magnitude.
 func (s *seen) slope() float64 {
 	most := quantile(s.least, 0.999)
 	var x, y []float64
@@ -186,7 +187,7 @@ func rank(a, b []float64) (r, half float64) {
 	return stat.Correlation(ranks(a), ranks(b), nil), 1.96 * math.Sqrt(1.06/float64(len(a)-3))
 }
 
-// ranks gives ties their mean.
+// ranks returns ranks, of ties their mean.
 func ranks(v []float64) []float64 {
 	order := make([]int, len(v))
 	for i := range order {

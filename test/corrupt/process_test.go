@@ -17,7 +17,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"covey/experiments/bench/federation"
+	"covey/test/fed"
 	"covey/internal/agent"
 	"covey/internal/coordinator"
 	"covey/internal/round"
@@ -42,7 +42,7 @@ type told struct {
 
 // coordinate is the coordinator's process: the folder's, alone, until its standard input ends.
 func coordinate(dir string) error {
-	c, err := federation.Coordinate(dir)
+	c, err := fed.Coordinate(dir)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func coordinate(dir string) error {
 	}
 }
 
-func obey(c *federation.Coordinator, o order) (told, error) {
+func obey(c *fed.Coordinator, o order) (told, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	switch {
@@ -79,7 +79,7 @@ func obey(c *federation.Coordinator, o order) (told, error) {
 	return told{}, c.Connected(ctx, specOf("probe", o.Ready))
 }
 
-func run(ctx context.Context, c *federation.Coordinator, spec study.Spec) (out told, err error) {
+func run(ctx context.Context, c *fed.Coordinator, spec study.Spec) (out told, err error) {
 	if err := c.Connected(ctx, spec); err != nil {
 		return out, err
 	}
@@ -104,7 +104,7 @@ func run(ctx context.Context, c *federation.Coordinator, spec study.Spec) (out t
 	return out, err
 }
 
-const dataset = federation.Dataset
+const dataset = fed.Dataset
 
 func specOf(name string, sites []string) study.Spec {
 	s := study.Spec{

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,7 +17,7 @@ import (
 // It is no struct, so that tables of it need no keys.
 type Edit [3]string
 
-// Root gives the folder of go.mod, at or above the working directory.
+// Root returns the folder of go.mod, at or above the working directory.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {
@@ -33,7 +32,7 @@ func Root() (string, error) {
 }
 
 // Write writes the edited sources into dir, and the list of them that go build and go test take as -overlay, whose
-// path it gives. A text that is not there exactly once is an error: the tree has moved on.
+// path it returns. A text that is not there exactly once is an error: the tree has moved on.
 func Write(dir string, edits []Edit) (list string, err error) {
 	root, err := Root()
 	if err != nil {
@@ -71,10 +70,16 @@ func Write(dir string, edits []Edit) (list string, err error) {
 	return list, os.WriteFile(list, raw, 0o600)
 }
 
-// Test is a go test of one test of a package below the module's root; run is its name, with those of subtests behind
-// slashes, and no pattern.
+// Test returns a go test of one test. pkg is the package's folder below the root, of this module or of one inside it; run
+// is the test's name, with those of subtests behind slashes, and no pattern.
 func Test(ctx context.Context, pkg, run string, flags ...string) *exec.Cmd {
 	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(run), "/", "$/^") + "$"
 	args := append([]string{"test", "-vet=off", "-count=1", "-run", pattern}, flags...)
-	return exec.CommandContext(ctx, "go", append(args, path.Join("covey", pkg))...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	root, err := Root()
+	if err != nil {
+		cmd.Err = err // what Run returns
+	}
+	cmd.Dir = filepath.Join(root, pkg)
+	return cmd
 }

@@ -1,6 +1,6 @@
-// Package delay is a TCP proxy that makes a link longer: every byte arrives a fixed time after
-// it was sent, in order. Bandwidth is not limited, and acknowledgements are the loopback's own, so that what
-// it shows is the number of trips and nothing of TCP's slow start.
+// Package delay is a TCP proxy that makes a link longer: every byte arrives a fixed time after it
+// was sent, in order. Bandwidth is not limited, and acknowledgements are the loopback's own, so
+// that what it shows is the number of trips and nothing of TCP's slow start.
 package delay
 
 import (
@@ -55,7 +55,7 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// keep says whether the proxy is still open, and has Close close c.
+// keep reports whether the proxy is still open, and has Close close c.
 func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +119,8 @@ type piece struct {
 // waiting bounds the pieces of one direction that are on their way: at 32 kB each, 128 MB.
 const waiting = 4096
 
-// pump copies from src to dst, each byte later by the given time, until src ends or dst fails. count
-// grows with what arrives.
+// pump copies from src to dst, each byte later by the given time, until src ends or dst fails.
+// count grows with what arrives.
 func pump(dst io.Writer, src io.Reader, later time.Duration, count *atomic.Int64) error {
 	pieces, stop := make(chan piece, waiting), make(chan struct{})
 	defer close(stop)

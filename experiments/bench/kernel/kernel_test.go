@@ -1,151 +1,204 @@
-package main
+//go:build unix
+
+package kernel
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
+	"flag"
+	"fmt"
 	"math"
-	"strings"
+	"runtime"
 	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
 
 	"covey/internal/clip"
 )
 
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		v    []float64
-		want float64
-	}{{[]float64{3}, 3}, {[]float64{5, 1, 3}, 3}, {[]float64{4, 1, 3, 2}, 2.5}, {[]float64{9, 9, 1}, 9}} {
-		before := c.v[0]
-		if got := median(c.v); got != c.want || c.v[0] != before {
-			t.Errorf("%v: %v, want %v", c.v, got, c.want)
-		}
+var megabytes = flag.Int("mb", 512, "MB of float64 rows; 8 with -short")
+
+// BenchmarkSum measures one power step in k directions. Implementations are read (the machine's
+// limit: every value once), covey's paths, and two products without clipping between them and
+// without rounding, which favors those. MB/s is of the rows as they are stored, cpu-ns/op the time
+// of all cores. It fails where two paths return other integers.
+func BenchmarkSum(b *testing.B) {
+	dims, ks := []int{64, 256, 1000, 4000}, []int{1, 2, 4, 8, 16}
+	if testing.Short() {
+		dims, ks = []int{64}, []int{1, 4}
 	}
-	if !math.IsNaN(median(nil)) {
-		t.Error("a median of nothing")
+	for _, d := range dims {
+		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {
+			r := newRows(b, d, size())
+			for _, k := range ks {
+				b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+					r.sums(b, query(d, k))
+					for _, p := range r.products(query(d, k).X, k) {
+						r.bench(b, "store=float64/cores=1/impl="+p.name, "portable", 8, func() error { p.work(); return nil })
+					}
+				})
+			}
+		})
 	}
 }
 
-func TestSlope(t *testing.T) {
-	x := []float64{1, 10, 100}
-	for _, p := range []float64{0.5, 1, 2} {
-		y := make([]float64, len(x))
-		for i := range x {
-			y[i] = 7 * math.Pow(x[i], p)
+// BenchmarkGrowth measures the best path of one direction over n and over d, on one core, next to
+// the read.
+func BenchmarkGrowth(b *testing.B) {
+	bytes := size()
+	best := paths()[len(paths())-1]
+	one := func(name string, d, bytes int) {
+		b.Run(name, func(b *testing.B) {
+			r, q := newRows(b, d, bytes), query(d, 1)
+			r.bench(b, "impl=read", best, 8, func() error { r.read(1); return nil })
+			r.bench(b, "impl="+best, best, 8, func() error { _, err := clip.Sum(r.wide, q, 1); return err })
+		})
+	}
+	for n := 1 << 10; 8*n*256 <= bytes; n *= 4 {
+		one(fmt.Sprintf("d=256/n=%d", n), 256, 8*n*256)
+	}
+	for d := 16; d <= 1<<16; d *= 4 {
+		one(fmt.Sprintf("d=%d/MB=%d", d, min(bytes, 128<<20)>>20), d, min(bytes, 128<<20))
+	}
+}
+
+func size() int {
+	if testing.Short() {
+		return 8 << 20
+	}
+	return *megabytes << 20
+}
+
+// bench measures work, which goes through all rows in values of so many bytes, on a path of clip.
+func (r *rows) bench(b *testing.B, name, path string, bytes int, work func() error) {
+	b.Run(name, func(b *testing.B) {
+		if err := clip.SetPath(path); err != nil {
+			b.Fatal(err)
 		}
-		if got := slope(x, y); math.Abs(got-p) > 1e-12 {
-			t.Errorf("power %v: slope %v", p, got)
+		defer clip.SetPath("")
+		b.SetBytes(int64(bytes * r.n * r.d))
+		start := cpu()
+		for b.Loop() {
+			if err := work(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(cpu()-start)/float64(b.N), "cpu-ns/op")
+	})
+}
+
+// sums measures the read and all paths of clip. The portable one has no tiles for several
+// directions.
+func (r *rows) sums(b *testing.B, q clip.Query) {
+	var agree same
+	has, one := paths(), len(q.X) == r.d
+	sum := func(store string, cores int, path string, m *clip.Matrix, bytes int) {
+		name := fmt.Sprintf("store=%s/cores=%d/impl=%s", store, cores, path)
+		r.bench(b, name, path, bytes, func() error {
+			v, err := clip.Sum(m, q, cores)
+			if err != nil {
+				return err
+			}
+			return agree.check(name, v)
+		})
+	}
+	best := has[len(has)-1]
+	for cores := 1; cores <= 2; cores++ {
+		if cores > 1 && !one {
+			return
+		}
+		r.bench(b, fmt.Sprintf("store=float64/cores=%d/impl=read", cores), best, 8, func() error { r.read(cores); return nil })
+		for _, path := range has {
+			if one || path != "portable" {
+				sum("float64", cores, path, r.wide, 8)
+				sum("float32", cores, path, r.narrow, 4)
+			}
+		}
+		if one {
+			onDisk, err := clip.NewMatrix(r.d, mapped(b, r.values))
+			if err != nil {
+				b.Fatal(err)
+			}
+			sum("mapped", cores, best, onDisk, 8)
 		}
 	}
 }
 
-func TestMarkdown(t *testing.T) {
-	u := table{Title: "Title.", Head: []string{"name", "a", "b"}}
-	u.add("one", 0.98765, math.NaN())
-	u.add("two", 1234.5, 12)
-	want := "Title.\n\n| name | a | b |\n|---|--:|--:|\n| one | 0.99 |  |\n| two | 1234 | 12 |\n"
-	if got := u.markdown(); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	b, err := json.Marshal(u)
-	if err != nil || !strings.Contains(string(b), `{"name":"one","numbers":[0.98765,null]}`) {
-		t.Errorf("%s %v", b, err)
-	}
+// product is another way to compute Σ y (yᵀX), into z.
+type product struct {
+	name string
+	work func()
+	z    []float64
 }
 
-func TestDigits(t *testing.T) {
-	for v, want := range map[float64]string{0.0123: "0.01", 0.00123: "0.0012", 9.994: "9.99", 9.996: "10.0", 99.96: "100", 131072: "131072", 1: "1.00"} {
-		if got := digits(v); got != want {
-			t.Errorf("%v: %q, want %q", v, got, want)
+// products returns those of k directions x. All run on one core.
+func (r *rows) products(x []float64, k int) (all []product) {
+	var impl gonum.Implementation
+	n, d, s := r.n, r.d, make([]float64, r.n*k)
+	add := func(name string, work func(z []float64)) {
+		z := make([]float64, k*d)
+		all = append(all, product{name, func() {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // gonum's Gemm would take all
+			work(z)
+		}, z})
+	}
+	if k > 1 {
+		add("gonum", func(z []float64) {
+			impl.Dgemm(blas.NoTrans, blas.Trans, n, k, d, 1, r.values, d, x, d, 0, s, k)
+			impl.Dgemm(blas.Trans, blas.NoTrans, k, d, n, 1, s, k, r.values, d, 0, z, d)
+		})
+		if openblas.gemm != nil {
+			add("openblas", func(z []float64) { openblas.gemm(n, d, k, r.values, x, s, z) })
 		}
+		return all
 	}
-}
-
-// Contestants take turns, and the first turn is not counted.
-func TestTurns(t *testing.T) {
-	var order []string
-	play := func(name string) contestant {
-		return contestant{name, 1, func() error { order = append(order, name); return nil }}
-	}
-	spent, err := turns([]contestant{play("a"), play("b")}, 2)
-	if err != nil || strings.Join(order, "") != "ababab" || len(spent["a"]) != 2 || len(spent[clock("b")]) != 2 {
-		t.Errorf("%v, %v turns of a (%v)", order, len(spent["a"]), err)
-	}
-	bad := errors.New("bad")
-	if _, err := turns([]contestant{{"a", 1, func() error { return bad }}}, 1); !errors.Is(err, bad) {
-		t.Error(err)
-	}
-}
-
-// A ratio is the median of the turns' ratios, not the ratio of medians.
-func TestRatio(t *testing.T) {
-	spent := times{"a": {2, 4, 100}, "b": {1, 3, 10}}
-	if got := spent.ratio("a", "b"); got != 2 {
-		t.Errorf("got %v", got)
-	}
-	if got := spent.ratio("a", "none"); !math.IsNaN(got) {
-		t.Errorf("got %v for what did not run", got)
-	}
-	spent[clock("a")], spent[clock("b")] = []float64{6, 8}, []float64{9, 2}
-	if got := spent.best("a", "b"); got != 3 || !math.IsNaN(spent.best("", "b")) {
-		t.Errorf("best: got %v", got)
-	}
-	if got := spent.fastest("a", "b"); got != "b" {
-		t.Errorf("the fastest is %s", got)
-	}
-}
-
-func TestNumbers(t *testing.T) {
-	if got, err := numbers("1, 20"); err != nil || len(got) != 2 || got[1] != 20 {
-		t.Error(got, err)
-	}
-	for _, s := range []string{"", "0", "a", "1,,2", "-1"} {
-		if got, err := numbers(s); err == nil {
-			t.Errorf("%q: %v", s, got)
+	add("gonum", func(z []float64) {
+		impl.Dgemv(blas.NoTrans, n, d, 1, r.values, d, x, 1, 0, s, 1)
+		impl.Dgemv(blas.Trans, n, d, 1, r.values, d, s, 1, 0, z, 1)
+	})
+	add("gonum-rows", func(z []float64) {
+		clear(z)
+		for lo := 0; lo < n*d; lo += d {
+			row := r.values[lo : lo+d]
+			impl.Daxpy(d, impl.Ddot(d, row, 1, x, 1), row, 1, z, 1)
 		}
+	})
+	if openblas.gemv != nil {
+		add("openblas", func(z []float64) { openblas.gemv(n, d, r.values, x, s, z) })
 	}
-}
-
-// A small run has all tables, in both forms, and every path's integers are the same: it would fail otherwise.
-func TestRun(t *testing.T) {
-	defer func() {
-		if err := clip.SetPath(""); err != nil {
-			t.Error(err)
-		}
-	}()
-	var text, numbers bytes.Buffer
-	if err := run(&text, "8,40", "1,3", "sums,blocks,growth", 1, 1, false); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"**One direction, d = 8**", "**k directions at once, d = 40**", "**Growth with n**", "**Growth with d**", "covey portable float32, 2 cores", "mapped file", "gonum, two Gemv"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %q in:\n%s", want, text.String())
-		}
-	}
-	if err := run(&numbers, "8", "2", "sums", 1, 1, true); err != nil {
-		t.Fatal(err)
-	}
-	var r result
-	if err := json.Unmarshal(numbers.Bytes(), &r); err != nil || len(r.Tables) != 1 || len(r.Tables[0].Lines) < 8 || r.Repeat != 1 {
-		t.Errorf("%v: %s", err, numbers.String())
-	}
-	for _, bad := range []func() error{
-		func() error { return run(&text, "0", "1", "sums", 1, 1, false) },
-		func() error { return run(&text, "8", "x", "sums", 1, 1, false) },
-		func() error { return run(&text, "8", "1", "other", 1, 1, false) },
-		func() error { return run(&text, "8", "1", "sums", 0, 1, false) },
-		func() error { return run(&text, "8", "1", "sums", 1, 0, false) },
-		func() error { return run(&text, "1000000", "1", "sums", 1, 1, false) },
-	} {
-		if bad() == nil {
-			t.Error("a bad argument is taken")
-		}
-	}
+	return all
 }
 
 func TestOtherIntegersFail(t *testing.T) {
 	var s same
 	if s.check("a", []int64{1}) != nil || s.check("b", []int64{1}) != nil || s.check("c", []int64{2}) == nil {
 		t.Error("other integers pass, or the same do not")
+	}
+}
+
+// TestProducts: what the kernel is compared with computes the kernel's sum, where nothing is
+// clipped.
+func TestProducts(t *testing.T) {
+	const d = 8
+	r := newRows(t, d, 8*d*200)
+	for _, k := range []int{1, 2} {
+		q := query(d, k)
+		q.Radius = 1 << 10
+		q.Grid = clip.Grid(q.Radius)
+		sum, err := clip.Sum(r.wide, q, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := r.products(q.X, k)
+		if len(all) == 0 {
+			t.Error("nothing is compared")
+		}
+		for _, p := range all {
+			p.work()
+			for j, v := range sum {
+				if off := float64(v)*q.Grid - p.z[j]; math.Abs(off) > float64(r.n)*q.Grid {
+					t.Errorf("k = %d, %s: value %d is %v off", k, p.name, j, off)
+				}
+			}
+		}
 	}
 }

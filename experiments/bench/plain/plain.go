@@ -1,6 +1,7 @@
-// Package plain is a federation without secure aggregation, for comparison alone: the same rows, local
-// sums, course of queries, TLS and gRPC frames as a study, and exact sums sent in the clear to a server that
-// adds the noise. No masks, signatures, setup, ledger or replicated log. It is NOT for use.
+// Package plain is a federation without secure aggregation, for comparison alone: the same rows,
+// local sums, course of queries, TLS and gRPC frames as a study, and exact sums sent in the clear
+// to a server that adds the noise. No masks, signatures, setup, ledger or replicated log. It is NOT
+// for use.
 package plain
 
 import (
@@ -41,7 +42,8 @@ type Federation struct {
 	plan *study.Plan // of the running study; clients learn it with its start
 }
 
-// Start runs a server and n clients with keys in dir; every client holds its own copy of values, rows of d.
+// Start runs a server and n clients with keys in dir; every client holds its own copy of values,
+// rows of d.
 func Start(dir string, n, d int, values []float64) (_ *Federation, err error) {
 	authority, err := newAuthority(filepath.Join(dir, "plain"))
 	if err != nil {
@@ -125,7 +127,7 @@ func newAuthority(dir string) (*pki.Authority, error) {
 	return pki.Load(dir)
 }
 
-// newSite gives a client its keys and its certificate.
+// newSite makes a client's keys and certificate.
 func newSite(dir, name string, a *pki.Authority) (*tls.Config, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -160,16 +162,8 @@ func (f *Federation) Stop() {
 	f.work.Wait()
 }
 
-// Trace says where a study's time went.
-type Trace struct {
-	Answers time.Duration // from a query's leaving to the last site's answer, all queries
-	Server  time.Duration // sums, noise and the next query
-}
-
-// Study runs all queries of a plan with central noise and gives the releases. What is counted begins with the
-// call and ends with its return.
-func (f *Federation) Study(plan *study.Plan) ([]study.Release, Trace, error) {
-	var t Trace
+// Study runs all queries of a plan with central noise and returns the releases.
+func (f *Federation) Study(plan *study.Plan) ([]study.Release, error) {
 	f.mu.Lock()
 	f.plan = plan
 	f.mu.Unlock()
@@ -180,41 +174,38 @@ func (f *Federation) Study(plan *study.Plan) ([]study.Release, Trace, error) {
 	course := plan.Start()
 	var releases []study.Release
 	for course.Query < len(plan.Queries) && course.End == "" {
-		asked := time.Now()
 		ask, err := plan.NewAsk(course, len(releases), 0)
 		if err != nil {
-			return nil, t, err
+			return nil, err
 		}
-		sum, last, err := f.sum(plan, ask)
+		sum, err := f.sum(plan, ask)
 		if err != nil {
-			return nil, t, err
+			return nil, err
 		}
 		noised, err := noisy(plan, ask, sum)
 		if err != nil {
-			return nil, t, err
+			return nil, err
 		}
 		r, err := plan.NewRelease(ask, everybody, noised)
 		if err != nil {
-			return nil, t, err
+			return nil, err
 		}
 		if course, err = plan.Next(course, r, releases); err != nil {
-			return nil, t, err
+			return nil, err
 		}
 		releases = append(releases, r)
-		t.Answers += last.Sub(asked)
-		t.Server += time.Since(last)
 	}
 	if course.End != "" {
-		return nil, t, fmt.Errorf("plain: the study ended: %s", course.End)
+		return nil, fmt.Errorf("plain: the study ended: %s", course.End)
 	}
-	return releases, t, nil
+	return releases, nil
 }
 
-// sum asks every client and adds the answers up; last is when the last one was in.
-func (f *Federation) sum(plan *study.Plan, a study.Ask) ([]uint64, time.Time, error) {
+// sum asks every client and adds the answers up.
+func (f *Federation) sum(plan *study.Plan, a study.Ask) ([]uint64, error) {
 	message, err := encodeAsk(plan, a)
 	if err != nil {
-		return nil, time.Time{}, err
+		return nil, err
 	}
 	sent := make(chan error, len(f.links))
 	for _, l := range f.links {
@@ -222,7 +213,7 @@ func (f *Federation) sum(plan *study.Plan, a study.Ask) ([]uint64, time.Time, er
 	}
 	for range f.links {
 		if err := <-sent; err != nil {
-			return nil, time.Time{}, err
+			return nil, err
 		}
 	}
 	uploads := make([][]byte, len(f.links))
@@ -231,17 +222,16 @@ func (f *Federation) sum(plan *study.Plan, a study.Ask) ([]uint64, time.Time, er
 		case u := <-l.answers:
 			uploads[i] = u
 		case err := <-f.errs:
-			return nil, time.Time{}, err
+			return nil, err
 		}
 	}
-	last := time.Now()
 	sum := make([]uint64, plan.Queries[a.Query].Values)
 	for i, u := range uploads {
 		if err := secagg.SumPacked(sum, u, plan.Bits); err != nil {
-			return nil, last, fmt.Errorf("plain: client %d: %w", i, err)
+			return nil, fmt.Errorf("plain: client %d: %w", i, err)
 		}
 	}
-	return sum, last, nil
+	return sum, nil
 }
 
 // noisy is the coordinator's central noise, keyed at random.

@@ -4,27 +4,26 @@ import (
 	"math"
 	"testing"
 
-	"covey/experiments/bench/federation"
 	"covey/internal/study"
 )
 
-// TestStudy: the baseline is a real study: every query is released, and the components of rows whose first
-// column has the largest variance point along it.
+// TestStudy: the baseline is a real study: every query is released, and the components of rows
+// whose first column has the largest variance point along it.
 func TestStudy(t *testing.T) {
 	const sites, n, d = 3, 4000, 8
-	spec := study.Spec{Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 6, Columns: federation.Columns(d)}
+	spec := study.Spec{Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 6, Columns: Columns(d)}
 	plan, err := NewPlan(spec, []int{n, n, n})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Start(t.TempDir(), sites, d, federation.Values(n, d))
+	f, err := Start(t.TempDir(), sites, d, Values(n, d))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Stop()
-	releases, trace, err := f.Study(plan)
-	if err != nil || len(releases) != len(plan.Queries) || trace.Answers <= 0 || trace.Server <= 0 {
-		t.Fatalf("%d of %d queries, %+v: %v", len(releases), len(plan.Queries), trace, err)
+	releases, err := f.Study(plan)
+	if err != nil || len(releases) != len(plan.Queries) {
+		t.Fatalf("%d of %d queries: %v", len(releases), len(plan.Queries), err)
 	}
 	result, err := study.NewResult(plan, releases)
 	if err != nil {

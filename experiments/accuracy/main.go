@@ -1,0 +1,50 @@
+// Command accuracy measures how much variance the components of private studies capture. Every
+// study goes through the real query path in one process (package run).
+//
+//	accuracy utility    Gaussian rows against the listed values of reference.csv
+//	accuracy auto       method = "auto" against the two methods that it chooses from
+//	accuracy practical  the practical profile: five components, means, subspaces, explained variance
+//	accuracy figures    the figures of docs/experiments.md
+//
+// The first three key their noise by the seed, so that they pass or fail alike everywhere, and fail
+// where a bound is missed. Each takes -help.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+)
+
+// experiments are the subcommands. Each registers its flags and returns the function that measures,
+// which writes tables to w and returns how many of its bounds are missed.
+var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
+	"utility": utility, "auto": auto, "practical": practical, "figures": figures,
+}
+
+func main() {
+	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|auto|practical|figures [-help] [flags]")
+		os.Exit(2)
+	}
+	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)
+	measure := experiments[os.Args[1]](flags)
+	flags.Parse(os.Args[2:])
+	missed, err := measure(os.Stdout)
+	if err == nil && missed > 0 {
+		err = fmt.Errorf("%d bounds are missed", missed)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "accuracy: %s: %v\n", os.Args[1], err)
+		os.Exit(1)
+	}
+}
+
+// columns returns a writer that aligns cells, each ended by a tab, under those of head.
+func columns(w io.Writer, head string) *tabwriter.Writer {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, head)
+	return t
+}

@@ -1,0 +1,234 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"covey/experiments/bench/plain"
+	"covey/internal/clip"
+	"covey/internal/coordinator"
+	"covey/internal/local"
+	"covey/internal/study"
+	"covey/test/fed"
+)
+
+// shape is a study's size.
+type shape struct{ sites, rows, d, k, rounds int }
+
+func (s shape) spec(tick time.Duration) study.Spec {
+	return study.Spec{
+		Name: "bench", Dataset: fed.Dataset, Epsilon: 1, Delta: 1e-6, Components: s.k, Rounds: s.rounds, Columns: plain.Columns(s.d),
+		Deadlines: study.Deadlines{Round: study.Duration(5 * time.Minute), Tick: study.Duration(tick)},
+	}
+}
+
+// plan returns the shape's study as its coordinator would plan it.
+func (s shape) plan(spec study.Spec) (*study.Plan, error) {
+	units := make([]int, s.sites)
+	for i := range units {
+		units[i] = s.rows
+	}
+	return plain.NewPlan(spec, units)
+}
+
+// spent is what one study took, from its rows being in memory to its last release.
+type spent struct {
+	wall, cpu time.Duration
+	trace     trace // of a masked one
+}
+
+// masked runs a study of a federation.
+func masked(f *fed.Federation, spec study.Spec) (s spent, err error) {
+	thresholds, err := study.NewThresholds(len(f.Roster), 0, 0)
+	if err != nil {
+		return s, err
+	}
+	s.trace.quorum = thresholds.Quorum
+	var start time.Time
+	var used time.Duration
+	_, err = f.Study(context.Background(), spec, func() { start, used = time.Now(), cpu() }, func(at time.Time, v coordinator.View) { s.trace.see(at, v) })
+	s.wall, s.cpu = time.Since(start), cpu()-used
+	return s, err
+}
+
+// pair is a masked federation and an unmasked one of the same shape and rows.
+type pair struct {
+	shape
+	tick     time.Duration
+	masked   *fed.Federation
+	unmasked *plain.Federation
+}
+
+// newPair starts both, with their folders in dir, until the end of the benchmark.
+func newPair(b *testing.B, s shape, dir string, tick time.Duration) *pair {
+	b.Helper()
+	path := filepath.Join(dir, "rows.csv")
+	if err := plain.WriteRows(path, s.rows, s.d); err != nil {
+		b.Fatal(err)
+	}
+	p := &pair{shape: s, tick: tick}
+	var err error
+	if p.unmasked, err = plain.Start(dir, s.sites, s.d, plain.Values(s.rows, s.d)); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(p.unmasked.Stop)
+	if p.masked, err = fed.Start(dir, s.sites, path, nil); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { p.masked.Stop() })
+	return p
+}
+
+// turn runs a study without masks and then the same with them.
+func (p *pair) turn(b *testing.B) (without, with spent) {
+	b.Helper()
+	spec := p.spec(p.tick)
+	plan, err := p.plan(spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	runtime.GC()
+	start, used := time.Now(), cpu()
+	if _, err := p.unmasked.Study(plan); err != nil {
+		b.Fatal(err)
+	}
+	without.wall, without.cpu = time.Since(start), cpu()-used
+	if with, err = masked(p.masked, spec); err != nil {
+		b.Fatal(err)
+	}
+	return without, with
+}
+
+// inMemory is where files are not written to a disk.
+const inMemory = "/dev/shm"
+
+// folder returns a temporary folder for a benchmark, in memory if that is asked for and there is
+// such a place.
+func folder(b *testing.B, memory bool) string {
+	b.Helper()
+	if _, err := os.Stat(inMemory); !memory || err != nil {
+		return b.TempDir()
+	}
+	dir, err := os.MkdirTemp(inMemory, "covey-bench")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// BenchmarkStudy measures a whole study next to the same one without masks, in turns. Both start
+// when every site has its rows and end with the last release. The masked study is everything that
+// coordinator and agents do, the unmasked one (package plain) has the same queries, rows, local
+// sums, TLS and gRPC frames and nothing else. All sites and the server share this machine's
+// processors. With dir=memory the federation's folders are on no disk, which shows what fsyncs
+// cost.
+func BenchmarkStudy(b *testing.B) {
+	s := shape{sites: 10, rows: 100_000, d: 256, k: 1, rounds: 12}
+	if testing.Short() {
+		s = shape{sites: 3, rows: 300, d: 8, k: 1, rounds: 2}
+	}
+	for _, dir := range []string{"disk", "memory"} {
+		b.Run("dir="+dir, func(b *testing.B) {
+			p := newPair(b, s, folder(b, dir == "memory"), 0)
+			p.turn(b) // in it each agent converts its file, once and for all
+			var without, with spent
+			parts := map[string]time.Duration{}
+			for b.Loop() {
+				u, m := p.turn(b)
+				without.wall, without.cpu = without.wall+u.wall, without.cpu+u.cpu
+				with.wall, with.cpu = with.wall+m.wall, with.cpu+m.cpu
+				parts["setup"] += m.trace.setup
+				for _, phase := range phases {
+					parts[phase] += m.trace.spent[phase]
+				}
+			}
+			b.ReportMetric(ms(with.wall)/float64(b.N), "wall-ms")
+			b.ReportMetric(ms(with.cpu)/float64(b.N), "cpu-ms")
+			b.ReportMetric(float64(with.wall)/float64(without.wall), "wall/unmasked")
+			b.ReportMetric(float64(with.cpu)/float64(without.cpu), "cpu/unmasked")
+			for name, took := range parts {
+				b.ReportMetric(ms(took)/float64(b.N), name+"-ms")
+			}
+		})
+	}
+}
+
+// BenchmarkGrowth measures studies of which one size grows while the others stay: the processor
+// time of all parties with and without masks and, for n, d and k, of one site's answer to a power
+// step on one thread. power is the exponent with which the masked study's grew since the last
+// value.
+func BenchmarkGrowth(b *testing.B) {
+	for _, axis := range []struct {
+		name   string
+		values []int
+		shape  func(v int) shape
+	}{
+		{"n", []int{2000, 8000, 32_000, 128_000}, func(v int) shape { return shape{5, v, 64, 1, 6} }},
+		{"d", []int{16, 64, 256, 1024}, func(v int) shape { return shape{5, 4000, v, 1, 6} }},
+		{"k", []int{1, 2, 4, 8, 16}, func(v int) shape { return shape{5, 20_000, 64, v, 6} }},
+		{"N", []int{3, 6, 12, 24}, func(v int) shape { return shape{v, 1000, 64, 1, 2} }},
+		{"T", []int{2, 4, 8, 16, 32}, func(v int) shape { return shape{5, 4000, 64, 1, v} }},
+	} {
+		if testing.Short() {
+			axis.values = axis.values[:1]
+		}
+		lastValue, last := 0, 0.0
+		for _, v := range axis.values {
+			b.Run(fmt.Sprintf("%s=%d", axis.name, v), func(b *testing.B) {
+				s := axis.shape(v)
+				if testing.Short() {
+					s.rows = 40
+				}
+				p := newPair(b, s, b.TempDir(), time.Millisecond)
+				var without, with, answer time.Duration
+				for b.Loop() {
+					u, m := p.turn(b)
+					without, with = without+u.cpu, with+m.cpu
+					answer += s.answer(b)
+				}
+				n := float64(b.N)
+				b.ReportMetric(ms(without)/n, "unmasked-cpu-ms")
+				b.ReportMetric(ms(with)/n, "masked-cpu-ms")
+				if axis.name != "N" && axis.name != "T" {
+					b.ReportMetric(ms(answer)/n, "answer-cpu-ms")
+				}
+				if last > 0 && v > lastValue {
+					b.ReportMetric(math.Log(ms(with)/n/last)/math.Log(float64(v)/float64(lastValue)), "power")
+				}
+				lastValue, last = v, ms(with)/n
+			})
+		}
+	}
+}
+
+// answer returns the processor time of one site's power step on one thread.
+func (s shape) answer(b *testing.B) time.Duration {
+	b.Helper()
+	m, err := clip.NewMatrix(s.d, plain.Values(s.rows, s.d))
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := local.New(m)
+	spec := s.spec(time.Millisecond)
+	spec.Radius = "1" // the first query is then a power step
+	plan, err := s.plan(spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ask, err := plan.NewAsk(plan.Start(), 0, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	took, err := onCPU(func() error { _, err := rows.Answer(plan, 0, ask, 1); return err })
+	if err != nil {
+		b.Fatal(err)
+	}
+	return took
+}
