@@ -36,8 +36,8 @@ var arrows = map[string][]string{
 	"internal/dashboard":   {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":        {"internal/coordinator", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
-	"test/history":     {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
-	"test/sim":         {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
+	"test/history":         {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
+	"test/sim":             {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"cmd/agent":         {"internal/agent", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/noise"},

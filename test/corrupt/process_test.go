@@ -17,11 +17,11 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"covey/test/fed"
 	"covey/internal/agent"
 	"covey/internal/coordinator"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/test/fed"
 )
 
 // order is what a test tells the coordinator's process, one JSON object a line, and told its answer.
