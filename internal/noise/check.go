@@ -6,7 +6,7 @@ import (
 )
 
 // FalseReject bounds the probability with which CheckReleased refuses a good
-// release, one call. The plan sets that much of δ aside for every query.
+// release, one call. What that costs of δ, a query, is RefusedByNeighbor.
 const FalseReject = 0x1p-64
 
 // ReleaseError is a release whose noise the law of σ does not explain. It carries

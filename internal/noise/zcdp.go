@@ -84,28 +84,7 @@ func minimum(f func(float64) float64, lo, hi float64) float64 {
 // Rho is the largest ρ whose Epsilon at δ is at most ε, so rounded down. A
 // *ParameterError is for ε outside (0, 1000] or δ outside (0, 1).
 func Rho(eps, delta float64) (float64, error) {
-	if !(eps > 0 && eps <= 1000) {
-		return 0, parameter("epsilon", "must be in (0, 1000], got %v", eps)
-	}
-	if err := checkDelta(delta); err != nil {
-		return 0, err
-	}
-	lo, hi := 0.0, eps+1
-	for epsilon(hi, delta) <= eps {
-		hi *= 2
-	}
-	for range 200 {
-		mid := lo + (hi-lo)/2
-		if mid == lo || mid == hi {
-			break
-		}
-		if epsilon(mid, delta) <= eps {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo, nil
+	return RhoLess(eps, delta, func(float64) float64 { return 0 })
 }
 
 // selectStep is how many units of SelectEpsilon's grid make 1.
