@@ -60,6 +60,7 @@ type demoReport struct {
 	CapturedOutputs      map[string]float64 `json:"captured_outputs"`
 	Epsilon              float64            `json:"epsilon"` // spent: the proposal's
 	Delta                float64            `json:"delta"`
+	Adjacency            string             `json:"adjacency"`
 	Rho                  float64            `json:"rho"`
 	Profile              string             `json:"profile"`
 	Rounds               int                `json:"rounds"`
@@ -300,7 +301,7 @@ func keepResult(dir string, result *study.Result) error {
 
 func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float64) (*demoReport, error) {
 	out := &demoReport{
-		CapturedOutputs: map[string]float64{}, Epsilon: r.Epsilon, Delta: r.Delta, Rho: r.Rho, Profile: r.Profile,
+		CapturedOutputs: map[string]float64{}, Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: r.Adjacency, Rho: r.Rho, Profile: r.Profile,
 		Rounds: r.Rounds, Sites: len(r.Sites), FewestSurvivors: len(r.Sites), N: r.N, D: r.D, Output: r.Output,
 		Columns: r.Columns, Component: r.Components[0], Digest: r.Digest, NoiseToSignal: r.NoiseToSignal,
 		BytesPerSitePerRound: plan.BytesPerRound(), Seconds: seconds,
