@@ -8,8 +8,8 @@ import "math"
 // lnReject is -ln FalseReject.
 const lnReject = 64 * math.Ln2
 
-// maxRefused is the largest charge of one query whose refusals are bounded: of 4, with 4e-10. A study that asked for more of one
-// query has its noise at 4, from ε = 19 up where δ = 10^-6 and one query has the whole budget.
+// maxRefused is the largest charge of one query whose refusals are bounded: of 4, with 4e-10. No plan charges one
+// query more: where one has the whole budget that shows from ε = 18 up (δ = 10^-6).
 const maxRefused = 4
 
 // RefusedByNeighbor bounds, rounded up, the probability that CheckReleased refuses noise that was shifted by a query's
