@@ -370,6 +370,9 @@ func varianceText(r *study.Result) string {
 	for i, v := range r.ExplainedVariance {
 		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %.1f%% of the total\n", i+1, v, r.VarianceInterval[i][0], r.VarianceInterval[i][1], 100*r.VarianceRatio[i])
 	}
+	if len(r.ExplainedVariance) > 1 {
+		text += "              an interval is for a component picked before looking: of several nearly equal ones the first is too high\n"
+	}
 	return text
 }
 

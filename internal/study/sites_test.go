@@ -122,6 +122,9 @@ func TestResultSaysAdjacency(t *testing.T) {
 	if err != nil || v.Adjacency != AdjacencyReplaceOne || v.SitesPerUnit != 2 || r.Adjacency != AdjacencyReplaceOne || r.SitesPerUnit != 2 {
 		t.Fatalf("%+v, %v", v, err)
 	}
+	if !strings.Contains(r.VarianceNote, "a component picked before looking") {
+		t.Errorf("the note is %q", r.VarianceNote)
+	}
 	for name, change := range map[string]func(*Result){
 		"adjacency":      func(r *Result) { r.Adjacency = "add-remove" },
 		"sites_per_unit": func(r *Result) { r.SitesPerUnit = 3 },
