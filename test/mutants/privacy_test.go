@@ -20,10 +20,10 @@ func init() {
 			{"internal/study/proposal.go", "s > len(p.Roster) {", "s > len(p.Roster)+1 {"},
 		}, in("study", "TestBadInput"), killer{}},
 		{"what a check may refuse does not grow with the query's charge", 0, []edit{
-			{"internal/noise/refusal.go", "root := math.Sqrt(lnReject) - math.Sqrt(rho)", "root := math.Sqrt(lnReject) - 0*math.Sqrt(rho)"},
+			{"internal/noise/check.go", "root := math.Sqrt(lnReject) - math.Sqrt(rho)", "root := math.Sqrt(lnReject) - 0*math.Sqrt(rho)"},
 		}, in("noise", "TestRefusedByNeighborCoversTheLaws"), killer{}},
 		{"a population's budget sets nothing aside", 0, []edit{
-			{"internal/noise/refusal.go", "rho, err := RhoLess(eps, delta, budgetRefusals)", "rho, err := Rho(eps, delta)"},
+			{"internal/noise/check.go", "rho, err := RhoLess(eps, delta, budgetRefusals)", "rho, err := Rho(eps, delta)"},
 		}, in("noise", "TestBudgetRho"), killer{}},
 		{"a result may name another adjacency than its proposal", 0, []edit{
 			{"internal/study/verify.go", "if r.Adjacency == \"\" {", "if r.Adjacency != \"\" {\n\t\twant.Adjacency = r.Adjacency\n\t} else {"},
