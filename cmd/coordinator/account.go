@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"covey/internal/noise"
+	"covey/internal/study"
 )
 
 type accountCmd struct {
@@ -12,7 +13,7 @@ type accountCmd struct {
 	Epsilon     *float64 `help:"Privacy wanted; gives sigma."`
 	Delta       float64  `required:"" help:"The δ of (ε, δ)."`
 	Rounds      int      `default:"1" help:"Queries composed."`
-	Sensitivity float64  `default:"1" help:"L2 sensitivity Δ of each query, in sigma's units."`
+	Sensitivity float64  `default:"1" help:"L2 sensitivity Δ of each query when one unit is replaced, in sigma's units; one at s sites has s times it."`
 	JSON        bool     `help:"Print JSON."`
 }
 
@@ -25,6 +26,7 @@ type account struct {
 	Delta           float64 `json:"delta"`
 	Rounds          int     `json:"rounds"`
 	Sensitivity     float64 `json:"sensitivity"`
+	Adjacency       string  `json:"adjacency"` // what the sensitivity, and so ε, is for
 }
 
 func (c *accountCmd) Run(s *streams) error {
@@ -37,7 +39,7 @@ func (c *accountCmd) Run(s *streams) error {
 	if err := positive("--sensitivity", c.Sensitivity); err != nil {
 		return err
 	}
-	a := account{Delta: c.Delta, Rounds: c.Rounds, Sensitivity: c.Sensitivity}
+	a := account{Delta: c.Delta, Rounds: c.Rounds, Sensitivity: c.Sensitivity, Adjacency: study.AdjacencyReplaceOne}
 	var err error
 	if c.Sigma != nil {
 		if err := positive("--sigma", *c.Sigma); err != nil {
@@ -63,8 +65,8 @@ func (c *accountCmd) Run(s *streams) error {
 	if c.JSON {
 		return printJSON(s.stdout, a)
 	}
-	fmt.Fprintf(s.stdout, "sigma               %.10g\nrho                 %.10g\nepsilon (zCDP)      %.10g\nepsilon (analytic)  %.10g  for information: not a bound for the discrete law\n",
-		a.Sigma, a.Rho, a.Epsilon, a.EpsilonAnalytic)
+	fmt.Fprintf(s.stdout, "sigma               %.10g\nrho                 %.10g\nepsilon (zCDP)      %.10g\nepsilon (analytic)  %.10g  for information: not a bound for the discrete law\nadjacency           %s: Δ = %g when one unit is replaced by another\n",
+		a.Sigma, a.Rho, a.Epsilon, a.EpsilonAnalytic, a.Adjacency, a.Sensitivity)
 	return nil
 }
 

@@ -60,6 +60,7 @@ type demoReport struct {
 	CapturedOutputs      map[string]float64 `json:"captured_outputs"`
 	Epsilon              float64            `json:"epsilon"` // spent: the proposal's
 	Delta                float64            `json:"delta"`
+	Adjacency            string             `json:"adjacency"`
 	Rho                  float64            `json:"rho"`
 	Profile              string             `json:"profile"`
 	Rounds               int                `json:"rounds"`
@@ -300,7 +301,7 @@ func keepResult(dir string, result *study.Result) error {
 
 func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float64) (*demoReport, error) {
 	out := &demoReport{
-		CapturedOutputs: map[string]float64{}, Epsilon: r.Epsilon, Delta: r.Delta, Rho: r.Rho, Profile: r.Profile,
+		CapturedOutputs: map[string]float64{}, Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: r.Adjacency, Rho: r.Rho, Profile: r.Profile,
 		Rounds: r.Rounds, Sites: len(r.Sites), FewestSurvivors: len(r.Sites), N: r.N, D: r.D, Output: r.Output,
 		Columns: r.Columns, Component: r.Components[0], Digest: r.Digest, NoiseToSignal: r.NoiseToSignal,
 		BytesPerSitePerRound: plan.BytesPerRound(), Seconds: seconds,
@@ -368,6 +369,9 @@ func varianceText(r *study.Result) string {
 	text := ""
 	for i, v := range r.ExplainedVariance {
 		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %.1f%% of the total\n", i+1, v, r.VarianceInterval[i][0], r.VarianceInterval[i][1], 100*r.VarianceRatio[i])
+	}
+	if len(r.ExplainedVariance) > 1 {
+		text += "              an interval is for a component picked before looking: of several nearly equal ones the first is too high\n"
 	}
 	return text
 }

@@ -117,6 +117,8 @@ func printPlan(out io.Writer, p *study.Plan) error {
 	}
 	fmt.Fprintf(w, "study\t%s (%s)\n", s.Name, s.Profile)
 	fmt.Fprintf(w, "privacy\tε = %g, δ = %g (%s accountant): ρ = %.6g in all\n", s.Epsilon, s.Delta, s.Accountant, p.Rho)
+	fmt.Fprintf(w, "\tadjacency %s: when one unit is replaced by another, their number being public\n", p.Adjacency)
+	fmt.Fprintf(w, "\t%s\n", study.AtSites(p.SitesPerUnit()))
 	fmt.Fprintf(w, "data\t%d units × %d columns at %d sites\n", p.N, p.D, p.Thresholds.Sites)
 	if s.Unit != "" {
 		fmt.Fprintf(w, "unit\tall rows with one value of %q at one site\n", s.Unit)
@@ -278,7 +280,7 @@ func printView(out io.Writer, v coordinator.View) error {
 	if v.Status == round.StatusEnded {
 		fmt.Fprintf(w, "ended\t%s\n", strings.TrimSpace(string(v.Code)+" "+v.Culprit))
 	}
-	fmt.Fprintf(w, "privacy\tε = %g, δ = %g; ρ = %.6g of %.6g charged\n", v.Epsilon, v.Delta, v.Rho, v.RhoPlanned)
+	fmt.Fprintf(w, "privacy\tε = %g, δ = %g when one unit is replaced (%s); ρ = %.6g of %.6g charged\n", v.Epsilon, v.Delta, v.Adjacency, v.Rho, v.RhoPlanned)
 	fmt.Fprintf(w, "queries\t%d of %d released, slot %d of %d\n", v.Released, v.Queries, v.Slot, v.Slots)
 	for _, f := range v.Faults {
 		fmt.Fprintf(w, "fault\t%s: %s\n", f.Site, f.Code)
@@ -413,7 +415,7 @@ func (c *resultCmd) Run(s *streams) error {
 		return printJSON(s.stdout, r)
 	}
 	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(s.stderr, "%s: %s output, ε = %g, δ = %g, ρ = %.6g charged, %d units, noise-to-signal %.3g\n",
+	fmt.Fprintf(s.stderr, "%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g\n",
 		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
 	head := "column\tloading\t"
 	if r.K > 1 {

@@ -319,7 +319,7 @@ func checkText(v string) error {
 }
 
 // Cap is the population's budget in zCDP's ρ. A budget of (ε, δ) becomes the
-// largest ρ that noise.Rho proves to be (ε, δ)-DP: studies are charged in ρ,
+// largest ρ that noise.BudgetRho proves to be (ε, δ)-DP, the checks of releases included: studies are charged in ρ,
 // which adds up, so that all of them together stay (ε, δ)-DP.
 func (p Population) Cap() (float64, error) {
 	switch {
@@ -333,7 +333,7 @@ func (p Population) Cap() (float64, error) {
 		if !(b.Delta > 0 && b.Delta < 1) {
 			return 0, fmt.Errorf("budget.delta must be in (0, 1), got %v", b.Delta)
 		}
-		rho, err := noise.Rho(b.Epsilon, b.Delta)
+		rho, err := noise.BudgetRho(b.Epsilon, b.Delta)
 		if err != nil {
 			return 0, err
 		}

@@ -102,9 +102,9 @@ func TestConfigValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := noise.Rho(3, 1e-6)
+	want, err := noise.BudgetRho(3, 1e-6)
 	if err != nil || limit != want {
-		t.Errorf("cap %v, want noise.Rho's %v", limit, want)
+		t.Errorf("cap %v, want noise.BudgetRho's %v", limit, want)
 	}
 	// A cap rounded up would let studies pass (ε, δ).
 	if eps, err := noise.Epsilon(limit, 1e-6); err != nil || eps > 3 || eps < 3-1e-6 {

@@ -139,7 +139,7 @@ func choose(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reade
 	for i, v := range sum {
 		scores[i] = noise.OnCircle(v, bits, int64(p.Groups))
 	}
-	epsilon, err := noise.SelectEpsilon(p.Queries[a.Query].Rho)
+	epsilon, err := p.SelectEpsilon(a.Query)
 	if err != nil {
 		return nil, err
 	}

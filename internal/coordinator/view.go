@@ -43,7 +43,8 @@ type View struct {
 
 	Epsilon       float64  `json:"epsilon"`
 	Delta         float64  `json:"delta"`
-	Rho           float64  `json:"rho"` // charged
+	Adjacency     string   `json:"adjacency"` // what they are for
+	Rho           float64  `json:"rho"`       // charged
 	RhoPlanned    float64  `json:"rho_planned"`
 	Radius        float64  `json:"radius,omitempty"`
 	NoiseToSignal *float64 `json:"noise_to_signal,omitempty"` // of the last power round
@@ -88,7 +89,7 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	v := View{
 		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code, Released: len(state.Releases),
 		Query: state.Query, Queries: len(p.Queries), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
-		Epsilon: spec.Epsilon, Delta: spec.Delta, Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
+		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
 	}
 	if state.Status == round.StatusEnded && state.Culprit >= 0 {
 		v.Culprit = p.Proposal.Roster[state.Culprit].Name

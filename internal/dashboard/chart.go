@@ -164,7 +164,7 @@ func scree(r *study.Result) []chart {
 	if !(top > 0) || math.IsInf(top, 0) {
 		return nil
 	}
-	c := newChart("scree", "Explained variance", "Of each component, with the noise's 95% interval and, above it, its share of the total.")
+	c := newChart("scree", "Explained variance", "Of each component, with the noise's 95% interval (for a component picked before looking) and, above it, its share of the total.")
 	step := math.Pow(10, math.Floor(math.Log10(top)))
 	for i := 0; top/step < 3; i++ {
 		step /= []float64{2, 2.5, 2}[i%3]

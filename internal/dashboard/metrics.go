@@ -52,7 +52,7 @@ var (
 	mStudyAwaited  = gauge("study_sites_awaited", "Sites that the study cannot go on without just now; only where this coordinator leads.", "study", "name")
 	mStudyRetried  = gauge("study_slots_given_up", "Slots of one-time keys given up so far: retries.", "study", "name")
 	mStudySites    = gauge("study_survivors", "Sites in the last released sum.", "study", "name")
-	mStudyEpsilon  = gauge("study_epsilon", "ε of the study at its δ, planned and charged.", "study", "name", "what")
+	mStudyEpsilon  = gauge("study_epsilon", "ε of the study at its δ, when one unit is replaced, planned and charged.", "study", "name", "what")
 	mStudyRho      = gauge("study_rho", "ρ (zCDP) of the study, planned and charged.", "study", "name", "what")
 
 	all = []metric{

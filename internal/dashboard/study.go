@@ -420,6 +420,7 @@ func (m *studyModel) privacy(s coordinator.Story) {
 	if spec.Unit != "" {
 		m.Privacy.Unit = fmt.Sprintf("all rows of one %q at one site", spec.Unit)
 	}
+	m.Privacy.Unit += "; " + study.AtSites(s.Plan.SitesPerUnit())
 	if spec.Noise == study.NoiseDistributed {
 		m.Privacy.Noise = "distributed: every site adds its share, nobody sees an exact sum"
 	}

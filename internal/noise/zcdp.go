@@ -84,14 +84,29 @@ func minimum(f func(float64) float64, lo, hi float64) float64 {
 // Rho is the largest ρ whose Epsilon at δ is at most ε, so rounded down. A
 // *ParameterError is for ε outside (0, 1000] or δ outside (0, 1).
 func Rho(eps, delta float64) (float64, error) {
+	return RhoLess(eps, delta, func(float64) float64 { return 0 })
+}
+
+// RhoLess is the largest ρ for which ρ-zCDP gives (ε, δ - aside(ρ))-DP by Epsilon, rounded down; aside is what of δ is
+// spent otherwise by charges of ρ in all, rounded up, and MUST NOT fall. 0 where no ρ > 0 leaves any δ. A
+// *ParameterError is for ε outside (0, 1000] or δ outside (0, 1).
+func RhoLess(eps, delta float64, aside func(rho float64) float64) (float64, error) {
 	if !(eps > 0 && eps <= 1000) {
 		return 0, parameter("epsilon", "must be in (0, 1000], got %v", eps)
 	}
 	if err := checkDelta(delta); err != nil {
 		return 0, err
 	}
+	fits := func(rho float64) bool {
+		left := delta
+		if a := aside(rho); a > 0 {
+			// Rounded down, and less by the (1 + FalseReject)^k that k queries' refusals make of it, k <= 2^12.
+			left = (delta - a) * (1 - 0x1p-50)
+		}
+		return left > 0 && epsilon(rho, left) <= eps
+	}
 	lo, hi := 0.0, eps+1
-	for epsilon(hi, delta) <= eps {
+	for fits(hi) {
 		hi *= 2
 	}
 	for range 200 {
@@ -99,7 +114,7 @@ func Rho(eps, delta float64) (float64, error) {
 		if mid == lo || mid == hi {
 			break
 		}
-		if epsilon(mid, delta) <= eps {
+		if fits(mid) {
 			lo = mid
 		} else {
 			hi = mid

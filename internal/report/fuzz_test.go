@@ -68,7 +68,7 @@ func FuzzWrite(f *testing.F) {
 			t.Fatalf("%d rows, %v", len(rows), err)
 		}
 		for i, row := range rows[1:] {
-			for j, cell := range row[len(csvFields):] {
+			for j, cell := range row[len(csvFields) : len(csvFields)+r.D] {
 				if v, err := strconv.ParseFloat(cell, 64); err != nil || !same(v, r.Components[i][j]) {
 					t.Fatalf("%q is read for %v (%v)", cell, r.Components[i][j], err)
 				}

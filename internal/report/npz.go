@@ -77,6 +77,9 @@ func arrays(r *study.Result) []array {
 		array{"noise_to_signal", r.NoiseToSignal},
 		array{"rounds", int64(r.Rounds)},
 	)
+	if r.SitesPerUnit > 0 {
+		out = append(out, array{"sites_per_unit", int64(r.SitesPerUnit)})
+	}
 	if r.Lambda > 0 {
 		out = append(out, array{"lambda", r.Lambda})
 	}
@@ -85,7 +88,7 @@ func arrays(r *study.Result) []array {
 	}
 	for _, text := range [][2]string{
 		{"name", r.Name}, {"digest", r.Digest.String()}, {"profile", r.Profile}, {"method", r.Method}, {"method_why", r.MethodWhy},
-		{"subspace", r.Subspace}, {"center", r.Center}, {"unit", r.Unit}, {"noise", r.Noise}, {"output", r.Output}, {"variance_note", r.VarianceNote},
+		{"subspace", r.Subspace}, {"center", r.Center}, {"unit", r.Unit}, {"adjacency", r.Adjacency}, {"noise", r.Noise}, {"output", r.Output}, {"variance_note", r.VarianceNote},
 	} {
 		if text[1] != "" {
 			out = append(out, array{text[0], []string{text[1]}})

@@ -117,7 +117,7 @@ func TestNPZ(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v of no dimension", name, got, err, want)
 		}
 	}
-	for name, want := range map[string]int64{"n_components_": 3, "n_features_in_": 7, "n_samples_": 20_000, "rounds": 6} {
+	for name, want := range map[string]int64{"n_components_": 3, "n_features_in_": 7, "n_samples_": 20_000, "rounds": 6, "sites_per_unit": 2} {
 		var got int64
 		if err := z.Read(name+".npy", &got); err != nil || got != want {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
@@ -126,7 +126,7 @@ func TestNPZ(t *testing.T) {
 	if columns := texts(t, archive, "feature_names_in_"); !slices.Equal(columns, r.Columns) {
 		t.Errorf("feature_names_in_: %q", columns)
 	}
-	for name, want := range map[string]string{"name": "sample", "digest": strings.Repeat("0", 64), "unit": "patient", "method": "power"} {
+	for name, want := range map[string]string{"name": "sample", "digest": strings.Repeat("0", 64), "unit": "patient", "adjacency": "replace-one", "method": "power"} {
 		if got := texts(t, archive, name); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -175,12 +175,15 @@ func TestCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"component", "explained_variance", "explained_variance_low", "explained_variance_high", "explained_variance_ratio", "column_1", "a,\"b\"\nc", "column_3", "column_4"}; !slices.Equal(table[0], want) || len(table) != 3 {
+	if want := []string{"component", "explained_variance", "explained_variance_low", "explained_variance_high", "explained_variance_ratio", "column_1", "a,\"b\"\nc", "column_3", "column_4", "epsilon", "delta", "adjacency"}; !slices.Equal(table[0], want) || len(table) != 3 {
 		t.Fatalf("header %q, %d lines", table[0], len(table))
 	}
 	for i, line := range table[1:] {
+		if tail := line[9:]; !slices.Equal(tail, []string{"1", "1e-06", "replace-one"}) {
+			t.Errorf("line %d ends with %q", i+1, tail)
+		}
 		want := append([]float64{float64(i + 1), r.ExplainedVariance[i], r.VarianceInterval[i][0], r.VarianceInterval[i][1], r.VarianceRatio[i]}, r.Components[i]...)
-		for j, text := range line {
+		for j, text := range line[:9] {
 			if v, err := strconv.ParseFloat(text, 64); err != nil || v != want[j] {
 				t.Errorf("line %d, %s: %q, want %v", i+1, table[0][j], text, want[j])
 			}

@@ -36,7 +36,7 @@ func sample(d, k, rounds int, subspace string, spread float64) *study.Result {
 	covariance.Mul(&half, turn.T())
 
 	r := &study.Result{
-		Name: "sample", Epsilon: 1, Delta: 1e-6, Rho: 0.0243, Profile: study.ProfilePractical, Sites: []string{"amber", "bay"}, N: 20_000, D: d, K: k,
+		Name: "sample", Epsilon: 1, Delta: 1e-6, Adjacency: study.AdjacencyReplaceOne, SitesPerUnit: 2, Rho: 0.0243, Profile: study.ProfilePractical, Sites: []string{"amber", "bay"}, N: 20_000, D: d, K: k,
 		Center: study.CenterPublic, Noise: study.NoiseCentral, Method: study.MethodPower, MethodWhy: "as asked", Subspace: subspace, Rounds: rounds, Radius: 8,
 		Output: study.OutputLast, OutputAs: study.OutputAuto, Outputs: map[string][][]float64{}, NoiseToSignal: 0.04,
 		TotalVariance: mat.Trace(&covariance), VarianceNote: "each interval covers what the noise added",

@@ -34,6 +34,7 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 		plans++
 		s = p.Proposal.Spec
 		cost, queries := map[string]*big.Float{"": exact(0), MethodPower: exact(0), MethodCovariance: exact(0)}, map[string]int{}
+		refused := map[string]float64{}
 		for _, q := range p.Queries {
 			rho := trueRho(t, rng, p, q)
 			if rho.Cmp(exact(q.Rho*(1+1e-13))) > 0 {
@@ -41,16 +42,16 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 			}
 			cost[q.Branch].Add(cost[q.Branch], rho)
 			queries[q.Branch]++
+			if one, _ := rho.Float64(); s.Noise == NoiseCentral && !p.Chooses(q.Index) {
+				refused[q.Branch] += math.Exp(-math.Pow(math.Sqrt(64*math.Ln2)-math.Sqrt(one), 2))
+			}
 		}
 		for _, branch := range []string{MethodPower, MethodCovariance} {
 			rho, _ := new(big.Float).Add(cost[""], cost[branch]).Float64()
 			if rho > p.Rho*(1+1e-13) {
 				t.Errorf("a course costs %v, the ledger reserves %v: %+v", rho, p.Rho, s)
 			}
-			delta := s.Delta
-			if s.Noise == NoiseCentral {
-				delta -= float64(queries[""]+queries[branch]) * noise.FalseReject * (1 + math.Exp(s.Epsilon))
-			}
+			delta := s.Delta - refused[""] - refused[branch]
 			if e, err := noise.Epsilon(rho*(1+1e-15), delta); err != nil || e > s.Epsilon {
 				t.Errorf("a course has ε = %v, %v: %+v", e, err, s)
 			}
@@ -83,10 +84,11 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 		t.Fatal(err)
 	}
 	if q.Kind == KindSelect && p.Proposal.Spec.Noise == NoiseCentral {
-		e, err := noise.SelectEpsilon(q.Rho)
+		e, err := p.SelectEpsilon(q.Index)
 		if err != nil {
 			t.Fatal(err)
 		}
+		e.Mul(e, big.NewRat(int64(max(1, p.Proposal.Spec.SitesPerUnit)), 1)) // the range of scores that so many units change
 		square := new(big.Rat).Mul(e, e)
 		return new(big.Float).SetPrec(300).SetRat(square.Mul(square, big.NewRat(1, 8)))
 	}
@@ -106,6 +108,7 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 			delta.Add(delta.Mul(ratio, exact(2)), root(values))
 		}
 	}
+	delta.Mul(delta, exact(float64(max(1, p.Proposal.Spec.SitesPerUnit)))) // one unit at each of so many sites
 	square := func(s noise.Sigma) *big.Float { return new(big.Float).SetPrec(300).SetRat(s.Squared()) }
 	rho := func(variance *big.Float) *big.Float {
 		out := exact(0).Mul(delta, delta)
@@ -152,6 +155,9 @@ func anySpec(rng *rand.Rand) Spec {
 	}
 	if rng.IntN(3) == 0 {
 		s.Unit = "who"
+	}
+	if rng.IntN(2) == 0 {
+		s.SitesPerUnit = 1 + rng.IntN(6) // too many for some rosters
 	}
 	if s.Radius == RadiusPaper || s.Profile == ProfilePaper {
 		s.Lambda = Scalar(pick("2", LambdaPrivate))

@@ -2,6 +2,7 @@ package study
 
 import (
 	"math"
+	"math/big"
 
 	"covey/internal/noise"
 )
@@ -71,12 +72,32 @@ func (p *Plan) grid(q Query, radius float64) float64 {
 	return Grid(radius)
 }
 
-// Sensitivity is Δ of a query in its own units, given the radius of its sum.
+// Sensitivity is Δ of a query in its own units, given the radius of its sum: that of one
+// unit, times the sites at which a unit may be, rounded up.
 func (p *Plan) Sensitivity(q Query, radius float64) float64 {
 	if q.Kind.counts() {
-		return HistogramSensitivity / p.countGrid()
+		return p.atSites(HistogramSensitivity / p.countGrid())
 	}
-	return SumSensitivity(q.Kind, radius, Grid(radius), q.Values)
+	return p.atSites(SumSensitivity(q.Kind, radius, Grid(radius), q.Values))
+}
+
+// atSites is the sensitivity to one unit at each of SitesPerUnit sites, given that to one.
+func (p *Plan) atSites(one float64) float64 {
+	if p.SitesPerUnit() == 1 {
+		return one
+	}
+	return up(float64(p.SitesPerUnit()) * one)
+}
+
+// SelectEpsilon is the ε0 of a query's choice by the exponential mechanism, exact: what its charge allows, over the
+// sites at which a unit may be. A unit at s sites changes every score by s at most, so that the choice has the
+// range s·ε0 that is charged (docs/privacy.md).
+func (p *Plan) SelectEpsilon(query int) (*big.Rat, error) {
+	e, err := noise.SelectEpsilon(p.Queries[query].Rho)
+	if err != nil {
+		return nil, err
+	}
+	return e.Quo(e, big.NewRat(int64(p.SitesPerUnit()), 1)), nil
 }
 
 // Sigma is the noise of a query in its own units, rounded up to the sampler's

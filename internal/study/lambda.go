@@ -16,7 +16,7 @@ const falseScale = 0.01
 // largest of 4d, 2d and d points leaves enough groups, or the study is refused: the
 // larger a group, the less its eigenvalue overestimates λ1. multiplier is the query's.
 func (p *Plan) setGroups(k Kind, multiplier float64) error {
-	needed := math.Ceil(2 * standsOut(multiplier*math.Sqrt2, HistogramBins))
+	needed := math.Ceil(2 * standsOut(multiplier*p.atSites(HistogramSensitivity), HistogramBins))
 	if k == KindSelect && p.Honest == 0 {
 		e, err := noise.SelectEpsilon(noise.RhoOf(1, multiplier))
 		if err != nil {
@@ -26,7 +26,7 @@ func (p *Plan) setGroups(k Kind, multiplier float64) error {
 		// The best score is within (2/ε0)·ln(candidates/β) of the largest but with
 		// probability β (McSherry, Talwar 2007).
 		f, _ := e.Float64()
-		needed = math.Ceil(4 / f * math.Log(float64(hi-lo+1)/falseScale))
+		needed = math.Ceil(4 * p.atSites(1) / f * math.Log(float64(hi-lo+1)/falseScale))
 	}
 	for _, size := range []int{4 * p.D, 2 * p.D, p.D} {
 		p.Groups, p.GroupSize = 0, size

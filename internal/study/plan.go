@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"math"
 
 	"covey/internal/noise"
@@ -17,13 +18,16 @@ type Plan struct {
 	Proposal   Proposal   `json:"proposal"`
 	Digest     Digest     `json:"digest"`
 	Thresholds Thresholds `json:"thresholds"`
-	N          int        `json:"n"` // units over all sites
-	D          int        `json:"d"`
-	Rounds     int        `json:"rounds"` // T
+	// N is the units over all sites, each counted where it is: one at two sites is two.
+	N      int `json:"n"`
+	D      int `json:"d"`
+	Rounds int `json:"rounds"` // T
 	// Radius is the public clip radius, or 0 where it is private.
 	Radius float64 `json:"radius"`
 	// Paper holds the paper's u, τ and δ̄ where its radius or accountant is used.
 	Paper *noise.Paper `json:"paper,omitempty"`
+	// Adjacency is what epsilon and delta are for: AdjacencyReplaceOne.
+	Adjacency string `json:"adjacency"`
 	// Rho is the whole study's zCDP charge: what a site's ledger reserves. Of two
 	// branches, one is charged.
 	Rho     float64 `json:"rho"`
@@ -41,6 +45,18 @@ type Plan struct {
 	Prediction Prediction `json:"prediction"`
 }
 
+// AdjacencyReplaceOne names the neighbors that privacy is between: two data sets of the same number of units, one of
+// which is another unit (at SitesPerUnit sites). Tools that add or remove a unit instead have another ε for the same noise.
+const AdjacencyReplaceOne = "replace-one"
+
+// AtSites says for people what a unit at several sites is promised.
+func AtSites(sites int) string {
+	if sites > 1 {
+		return fmt.Sprintf("a unit at up to %d sites has the whole promise (sites_per_unit = %d)", sites, sites)
+	}
+	return "a unit at s sites is s units, and its ρ is s² times this (sites_per_unit = 1)"
+}
+
 // NewPlan derives the plan of a proposal's exact bytes.
 func NewPlan(body []byte) (*Plan, error) {
 	p, err := Parse(body)
@@ -48,7 +64,7 @@ func NewPlan(body []byte) (*Plan, error) {
 		return nil, err
 	}
 	s := p.Spec
-	plan := &Plan{Proposal: p, Digest: DigestOf(body), D: len(s.Columns)}
+	plan := &Plan{Proposal: p, Digest: DigestOf(body), D: len(s.Columns), Adjacency: AdjacencyReplaceOne}
 	if plan.Thresholds, err = p.thresholds(); err != nil {
 		return nil, err
 	}
@@ -114,6 +130,7 @@ func (p *Plan) setRounds() error {
 		if err != nil {
 			return err
 		}
+		paper.Tau *= float64(p.SitesPerUnit()) // Δ is so many times the paper's
 		p.Paper = &paper
 	}
 	if s.Method == MethodCovariance {
@@ -143,6 +160,9 @@ func (p *Plan) paperRadius(scale float64) float64 {
 // K is the number of components.
 func (p *Plan) K() int { return p.Proposal.Spec.Components }
 
+// SitesPerUnit is at how many sites a unit may be.
+func (p *Plan) SitesPerUnit() int { return max(1, p.Proposal.Spec.SitesPerUnit) }
+
 // block is how many components one power run works on.
 func (p *Plan) block() int {
 	if p.Proposal.Spec.Subspace == SubspaceDeflation {
@@ -156,7 +176,3 @@ func (p *Plan) Runs() int { return p.runs() }
 
 // runs is how many power runs there are.
 func (p *Plan) runs() int { return p.K() / p.block() }
-
-// NoiseLanes is how many lanes of a ring of the given width hold the 256 bits
-// that key the one noise of a sum (design section 6).
-func NoiseLanes(bits uint) int { return (256 + int(bits) - 1) / int(bits) }

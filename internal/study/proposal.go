@@ -150,6 +150,9 @@ func Parse(body []byte) (Proposal, error) {
 	if _, err := p.thresholds(); err != nil {
 		return Proposal{}, err
 	}
+	if s := p.Spec.SitesPerUnit; s > len(p.Roster) {
+		return Proposal{}, fieldError("sites_per_unit", "must be in 1..%d, the number of sites, got %d", len(p.Roster), s)
+	}
 	names, keys := map[string]bool{}, map[string]bool{}
 	for i, m := range p.Roster {
 		field := fmt.Sprintf("roster[%d]", i)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"covey/internal/noise"
+	"covey/internal/secagg"
 )
 
 // HistogramBins is the number of bins of a histogram; bin j of one that a radius is
@@ -77,10 +78,6 @@ func (p *Plan) setQueries() error {
 	if p.D > MaxCovariance && p.method() != MethodPower {
 		return fieldError("method", "the covariance of more than %d columns is not asked for, there are %d", MaxCovariance, p.D)
 	}
-	multiplier, err := p.multiplier()
-	if err != nil {
-		return err
-	}
 	left := 1.0
 	buy := func(q Query, share float64) {
 		q.share = share
@@ -102,9 +99,6 @@ func (p *Plan) setQueries() error {
 		if s.LambdaRange != nil {
 			q.Kind = KindSelect
 		}
-		if err := p.setGroups(q.Kind, multiplier/math.Sqrt(s.LambdaShare)); err != nil {
-			return err
-		}
 		buy(q, s.LambdaShare)
 	}
 	if p.method() != MethodPower && s.NormBound == BoundPrivate {
@@ -116,9 +110,18 @@ func (p *Plan) setQueries() error {
 	}
 	p.addMethods(left)
 	p.Queries = append(p.Queries, variance...)
+	multiplier, err := p.multiplier()
+	if err != nil {
+		return err
+	}
 	for i := range p.Queries {
 		p.Queries[i].Index = i
 		p.Queries[i].Values = p.values(p.Queries[i])
+		if q := p.Queries[i]; q.Kind == KindLambda || q.Kind == KindSelect {
+			if err := p.setGroups(q.Kind, multiplier/math.Sqrt(q.share)); err != nil {
+				return err
+			}
+		}
 		if err := p.charge(&p.Queries[i], multiplier); err != nil {
 			return err
 		}
@@ -288,21 +291,28 @@ func (p *Plan) multiplier() (float64, error) {
 		// budget has that without √T.
 		return 2 * math.Sqrt(math.Log(1/p.Paper.DeltaBar)) / s.Epsilon, nil
 	}
-	// The check of what is released may refuse a good release with probability
-	// FalseReject: that event's share of δ is set aside, for at least as many queries
-	// as there are (docs/privacy.md).
-	each := float64(2*p.Rounds*p.runs()+16) * noise.FalseReject
-	delta := s.Delta - each*(1+math.Exp(s.Epsilon))
-	if delta <= 0 {
-		return 0, fieldError("epsilon", "must be below %v with delta = %g, got %v: the check of each release takes its part of delta", math.Floor(10*math.Log(s.Delta/each-1))/10, s.Delta, s.Epsilon)
-	}
-	rho, err := noise.Rho(s.Epsilon, delta)
+	rho, err := noise.RhoLess(s.Epsilon, s.Delta, p.refusals)
 	if err != nil {
 		return 0, err
+	}
+	if rho == 0 {
+		return 0, fieldError("delta", "must be above %.2g, what the checks of %d releases take of it, got %g", p.refusals(0), len(p.Queries), s.Delta)
 	}
 	// The sum of the charges, each rounded upward, must stay within rho.
 	rho *= 1 - 1e-12
 	return noise.SigmaFor(rho, 1), nil
+}
+
+// refusals is what the checks of releases cost of δ where all queries, both branches of auto, are charged rho together: each
+// by its own part of it (docs/privacy.md). A choice is not checked, and nobody can check a sum of distributed shares.
+func (p *Plan) refusals(rho float64) float64 {
+	sum := 0.0
+	for _, q := range p.Queries {
+		if p.Honest == 0 && !p.chooses(q) {
+			sum += noise.RefusedByNeighbor(q.share * rho)
+		}
+	}
+	return sum
 }
 
 // setRing chooses the narrowest ring that holds n units' vectors plus 40σ.
@@ -316,9 +326,9 @@ func (p *Plan) setRing() error {
 			per, sensitivity = ratio+math.Sqrt(float64(q.Values)), 2*ratio+math.Sqrt(float64(q.Values))
 		}
 		if q.Kind.counts() {
-			per, sensitivity = 1/p.countGrid(), math.Sqrt2/p.countGrid()
+			per, sensitivity = 1/p.countGrid(), HistogramSensitivity/p.countGrid()
 		}
-		sigma := q.Multiplier * sensitivity
+		sigma := q.Multiplier * p.atSites(sensitivity)
 		if p.Honest > 0 { // all sites' shares, where Honest of them would do
 			sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
 		}
@@ -337,7 +347,7 @@ func (p *Plan) setRing() error {
 		q := &p.Queries[i]
 		q.Lanes = q.Values
 		if p.Honest == 0 {
-			q.Lanes += NoiseLanes(p.Bits)
+			q.Lanes += secagg.NoiseLaneCount(p.Bits)
 		}
 		q.Bytes = q.Lanes * int(p.Bits) / 8
 	}

@@ -118,6 +118,9 @@ func (s *Spec) check() error {
 	if s.Components < 1 || s.Components > MaxComponents {
 		return fieldError("components", "must be in 1..%d, got %d", MaxComponents, s.Components)
 	}
+	if s.SitesPerUnit < 0 || s.SitesPerUnit > MaxSites {
+		return fieldError("sites_per_unit", "must be in 1..%d, got %d", MaxSites, s.SitesPerUnit)
+	}
 	for _, e := range []struct {
 		field, got string
 		allowed    []string

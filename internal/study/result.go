@@ -17,15 +17,19 @@ type Result struct {
 	Digest  Digest  `json:"digest"`
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
-	Rho     float64 `json:"rho"` // charged, all queries
-	Profile string  `json:"profile"`
+	// Adjacency is what Epsilon and Delta are for, AdjacencyReplaceOne; empty in files of before it was written.
+	Adjacency string `json:"adjacency,omitempty"`
+	// SitesPerUnit is at how many sites the unit that is replaced may be, where the proposal says it; else 1.
+	SitesPerUnit int     `json:"sites_per_unit,omitempty"`
+	Rho          float64 `json:"rho"` // charged, all queries
+	Profile      string  `json:"profile"`
 
 	Columns []string  `json:"feature_names_in_"`
 	Offset  []float64 `json:"offset_"` // public constants, not learned
 	Scale   []float64 `json:"scale_"`
 	Mean    []float64 `json:"mean_"` // released, in scaled columns; zeros where nothing was
 	Sites   []string  `json:"sites"`
-	N       int       `json:"n_samples_"` // units, or pairs of them
+	N       int       `json:"n_samples_"` // units, or pairs of them; one at two sites is two
 	D       int       `json:"n_features_in_"`
 	K       int       `json:"n_components_"`
 	Unit    string    `json:"unit,omitempty"`
@@ -75,7 +79,7 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 func newResult(p *Plan, releases []Release, narrow bool) (*Result, error) {
 	s := p.Proposal.Spec
 	r := &Result{
-		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Profile: s.Profile,
+		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Adjacency: p.Adjacency, SitesPerUnit: s.SitesPerUnit, Profile: s.Profile,
 		N: p.N, D: p.D, K: p.K(), Unit: s.Unit, Center: s.Center, Noise: s.Noise, Subspace: s.Subspace, Rounds: p.Rounds,
 		OutputAs: s.Output, Releases: releases, Mean: make([]float64, p.D),
 	}
@@ -239,7 +243,7 @@ const (
 
 	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, what the noise added to the variance of these very rows along the component, after clipping, and to the number of rows per unit; " + varianceNot
 
-	varianceNot = "it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it"
+	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it"
 )
 
 // Step is one power step as a page or a plot shows it.

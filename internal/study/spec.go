@@ -84,7 +84,7 @@ type Spec struct {
 	// Sites are the invited sites, in roster order; all joined sites if empty.
 	Sites []string `toml:"sites,omitempty" json:"sites,omitempty"`
 	// Epsilon and Delta are the privacy of everything that the study releases,
-	// together, under replacement of one unit.
+	// together, under replacement of one unit, at SitesPerUnit sites.
 	Epsilon float64 `toml:"epsilon" json:"epsilon"`
 	Delta   float64 `toml:"delta" json:"delta"`
 	// Profile is "practical" (zCDP, 12 rounds, private radius, output "auto") or
@@ -105,8 +105,12 @@ type Spec struct {
 	// CenterShare is the part of the budget that center = "private" takes.
 	CenterShare float64 `toml:"center_share,omitempty" json:"center_share,omitempty"`
 	// Unit names the column whose value says which rows are one unit; a row is one
-	// if not given. A unit with rows at two sites is two units.
+	// if not given. A unit with rows at two sites is two units: see SitesPerUnit.
 	Unit string `toml:"unit,omitempty" json:"unit,omitempty"`
+	// SitesPerUnit is at how many sites one person, or whatever a unit is, may be, at most the number of
+	// sites. 0: 1. Replacing such a person replaces one unit at each of so many sites, and epsilon and delta then hold for
+	// that: every query's sensitivity is so many times one unit's.
+	SitesPerUnit int `toml:"sites_per_unit,omitempty" json:"sites_per_unit,omitempty"`
 	// ExplainedVariance is "private" (bought for variance_share of the budget) or "none".
 	ExplainedVariance string `toml:"explained_variance" json:"explained_variance"`
 	// VarianceShare is the part of the budget that explained variance takes.
@@ -238,7 +242,7 @@ func refuseZeros(text []byte) error {
 	}
 	for _, key := range []string{
 		"rounds", "alpha", "lambda", "c", "radius_share", "components",
-		"center_share", "variance_share", "lambda_share", "bound_share", "norm_bound", "radius", "corrupt", "dropout",
+		"center_share", "variance_share", "lambda_share", "bound_share", "norm_bound", "radius", "corrupt", "dropout", "sites_per_unit",
 	} {
 		if v := written[key]; v == int64(0) || v == 0.0 {
 			return fieldError(key, "must be positive, got 0; leave it out for the default")

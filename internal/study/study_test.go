@@ -189,8 +189,10 @@ func TestBadInput(t *testing.T) {
 	if _, err := plan(t, wide.String(), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), "method: the covariance of more than 2000 columns") {
 		t.Errorf("2001 columns: %v", err)
 	}
-	if _, err := plan(t, strings.Replace(minimal, "epsilon = 1.0", "epsilon = 90.0", 1), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), "epsilon: must be below 26.8 with delta = 1e-06, got 90") {
-		t.Errorf("epsilon = 90: %v", err)
+	for _, c := range [][2]string{{"-1", "sites_per_unit: must be in 1..10000, got -1"}, {"4", "sites_per_unit: must be in 1..3, the number of sites, got 4"}, {"0", "sites_per_unit: must be positive, got 0"}, {"1.5", "toml: line"}} {
+		if _, err := plan(t, strings.Replace(minimal, "epsilon = 1.0", "epsilon = 1.0\nsites_per_unit = "+c[0], 1), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), c[1]) {
+			t.Errorf("sites_per_unit = %s: %v", c[0], err)
+		}
 	}
 	auto := strings.Replace(wide.String(), "covariance", "auto", 1)
 	if p := mustPlan(t, auto, 1000, 1000, 1000); p.Start().Method != MethodPower || !strings.Contains(p.MethodRule(), "2001 columns are more") ||

@@ -26,6 +26,8 @@ type Verified struct {
 	Queries         int     `json:"queries"`
 	Epsilon         float64 `json:"epsilon"`
 	Delta           float64 `json:"delta"`
+	Adjacency       string  `json:"adjacency"` // what they are for
+	SitesPerUnit    int     `json:"sites_per_unit"`
 	Rho             float64 `json:"rho"` // charged
 	// Unit is the column whose value says what a unit is, to which ε and δ are promised; a row if empty.
 	Unit string `json:"unit,omitempty"`
@@ -111,7 +113,7 @@ func Verify(file []byte) (*Verified, error) {
 		Name: r.Name, Digest: r.Digest, Coordinator: plan.Proposal.Coordinator,
 		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
-		Epsilon: r.Epsilon, Delta: r.Delta, Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
+		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
 		Approved: r.Approvals != nil,
 	}
 	for _, release := range releases {
@@ -140,6 +142,7 @@ func (v *Verified) Rows() [][2]string {
 		{"data", fmt.Sprintf("%d units × %d columns at %d sites, at least %d of them in every sum", v.N, v.D, v.Sites, v.FewestSurvivors)},
 		{"rounds", fmt.Sprintf("T = %d, %d queries", v.Rounds, v.Queries)},
 		{"privacy", fmt.Sprintf("ε = %g, δ = %g: ρ = %.6g charged", v.Epsilon, v.Delta, v.Rho)},
+		{"adjacency", v.Adjacency + ": one unit is replaced by another; " + AtSites(v.SitesPerUnit)},
 		{"unit", unit + ": what privacy is promised to"},
 		{"noise", noise},
 		{"approvals", approved},
@@ -242,6 +245,9 @@ func (r *Result) checkOutputs(p *Plan, releases []Release) error {
 	}
 	if near(r.NoiseToSignal, want.NoiseToSignal) {
 		want.NoiseToSignal = r.NoiseToSignal
+	}
+	if r.Adjacency == "" { // the proposal means the same without
+		want.Adjacency = ""
 	}
 	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature, want.Approvals = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature, r.Approvals
 	for field := range reflect.TypeFor[Result]().Fields() {

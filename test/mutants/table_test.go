@@ -201,6 +201,6 @@ var further = []mutant{
 		{"internal/secagg/survivors.go", "	if len(u) < least {\n", "	if len(u) < least-1 {\n"},
 	}, in("secagg", "TestNothingBelowTheLeastSurvivors"), killer{}},
 	{"what the release check may refuse is not set aside", 0, []edit{
-		{studyQuery, "s.Delta - each*(1+math.Exp(s.Epsilon))", "s.Delta - 0*each*(1+math.Exp(s.Epsilon))"},
+		{studyQuery, "sum += noise.RefusedByNeighbor(", "sum += 0 * noise.RefusedByNeighbor("},
 	}, in("study", "TestRefusalsHaveTheirDelta"), killer{}},
 }
