@@ -15,13 +15,13 @@ import (
 // the beginning hears the same bytes. What is stored of an attempt, by kind, in
 // the order in which it comes to be:
 const (
-	setupSecrets       = "secrets"       // transport key and slot secrets; erased once shares are stored
-	setupAnnouncement  = "announcement"  // this site's, signed
-	setupAnnouncements = "announcements" // everyone's, verified: the first set wins; on the sparse graph their heads
-	setupNonces        = "nonces"        // everyone's, on the sparse graph: the first set wins
-	setupBoxes         = "boxes"         // what this site dealt
-	setupConfirmation  = "confirmation"  // its signature on the transcript
-	setupConfirmed     = "confirmed"     // everyone's, checked: from here on it uploads
+	setupSecrets       = ledger.SetupSecrets      // transport key and slot secrets; erased once shares are stored
+	setupAnnouncement  = "announcement"           // this site's, signed
+	setupAnnouncements = "announcements"          // everyone's, verified: the first set wins; on the sparse graph their heads
+	setupNonces        = "nonces"                 // everyone's, on the sparse graph: the first set wins
+	setupBoxes         = "boxes"                  // what this site dealt
+	setupConfirmation  = ledger.SetupConfirmation // its signature on the transcript
+	setupConfirmed     = "confirmed"              // everyone's, checked: from here on it uploads
 )
 
 // maxAttempts bounds what a coordinator can make this site compute and store.
@@ -330,8 +330,9 @@ func (s *session) confirm(r askConfirmation) answer {
 		return refuse(r, s.store(err))
 	}
 	// Every later answer of the setup is on record, and each slot now has its
-	// own copy of what it needs, to be erased with it.
-	if err := s.journal.EraseSetup(r.Attempt, setupSecrets); err != nil {
+	// own copy of what it needs, to be erased with it. The record makes the attempt's secrets due: a crash before this
+	// leaves them to the next process's Open.
+	if err := s.journal.Erase(); err != nil {
 		return refuse(r, s.store(err))
 	}
 	return confirmation{s.plan.Digest, r.Attempt, signed}
