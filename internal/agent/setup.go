@@ -155,7 +155,7 @@ func (s *session) shown(r request, attempt uint32, set [][]byte, verify func() e
 	}
 	encoded := encodeList(set)
 	if ok && !bytes.Equal(stored, encoded) {
-		return refuse(r, study.CodeBadAnnouncement)
+		return s.differs(r, stored, set)
 	}
 	if ok {
 		return nil
@@ -170,6 +170,24 @@ func (s *session) shown(r request, attempt uint32, set [][]byte, verify func() e
 		return refuse(r, s.store(err))
 	}
 	return nil
+}
+
+// differs refuses a second set of announcements. The first of another site that differs is shown as it is on record: with what the
+// coordinator holds it convicts a site that signed two.
+func (s *session) differs(r request, stored []byte, set [][]byte) answer {
+	no := refuse(r, study.CodeBadAnnouncement)
+	first, err := decodeList(stored)
+	if err != nil {
+		return refuse(r, s.internal(err))
+	}
+	for i := range first {
+		if i != s.self && len(set) == len(first) && !bytes.Equal(first[i], set[i]) {
+			no.Culprit, no.Announcement = 1+i, first[i]
+			break
+		}
+	}
+	s.agent.log.Warn("the coordinator shows another set of announcements than before", "study", s.plan.Digest)
+	return no
 }
 
 // head is the part of this site's announcement that everybody sees.
