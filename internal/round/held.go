@@ -33,14 +33,17 @@ func (s *State) doubtful() bool {
 
 // claimed gives the U that most signers say they signed in the open slot, and how many they are.
 func (s *State) claimed() (best []int, most int) {
-	for _, u := range s.live.held {
+	for i, u := range s.live.held {
+		if u == nil || !s.graph().Signs(i) {
+			continue
+		}
 		same := 0
-		for i, v := range s.live.held {
-			if v != nil && s.graph().Signs(i) && slices.Equal(u, v) {
+		for j, v := range s.live.held {
+			if v != nil && s.graph().Signs(j) && slices.Equal(u, v) {
 				same++
 			}
 		}
-		if u != nil && same > most {
+		if same > most {
 			best, most = u, same
 		}
 	}

@@ -156,10 +156,15 @@ func TestWaitModeTakesNobodysWord(t *testing.T) {
 			break
 		}
 	}
-	for _, i := range []int{0, 4, 5, 6, 7} {
+	for _, i := range other {
 		h.claim(i, other...)
 	}
 	h.event(ProposeFailed{})
+	for _, e := range h.pending {
+		if p, ok := e.(Propose); ok && p.Entry.Kind == EntrySurvivors && !slices.Equal(p.Entry.Survivors, h.state.First) {
+			t.Fatalf("U = %v is proposed, and the study's first is %v", p.Entry.Survivors, h.state.First)
+		}
+	}
 	doubts := h.doubts()
 	h.want(StatusCompleted)
 	for _, e := range h.log {
