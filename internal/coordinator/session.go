@@ -327,7 +327,7 @@ func (s *session) shared(site, query, slot int, shares []byte) round.Event {
 	return round.Shared{Site: site, Query: query, Slot: slot}
 }
 
-// convicts says that first is an announcement of the site that the refusal names, signed by it for the attempt under way, and
+// convicts reports whether first is an announcement of the site that the refusal names, signed by it for the attempt under way, and
 // not the one that it sent this leader: no site signs two.
 func (s *session) convicts(r round.Refused, first []byte) bool {
 	if r.Code != study.CodeBadAnnouncement || r.Culprit < 0 || r.Culprit >= s.plan.Thresholds.Sites {

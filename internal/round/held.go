@@ -22,7 +22,7 @@ func (s *State) held() []int {
 	return best
 }
 
-// doubtful says that the U of most sites' word may be certified although too few sites say it: the signers that have not
+// doubtful reports whether the U of most sites' word may be certified although too few sites say it: the signers that have not
 // answered, and as many as can be corrupt of those that have, may have signed it too. What nobody says is not
 // certified, once U_min sites have answered.
 func (s *State) doubtful() bool {

@@ -171,7 +171,7 @@ func (s *State) Ask() (study.Ask, error) {
 // Terminal says that nothing more will happen.
 func (s *State) Terminal() bool { return s.Status == StatusCompleted || s.Status == StatusEnded }
 
-// waits says that every site is waited for.
+// waits reports whether every site is waited for.
 func (s *State) waits() bool { return s.plan.Proposal.Spec.OnDropout == study.DropoutWait }
 
 // wanted are the sites whose uploads close the open slot at once.

@@ -174,7 +174,7 @@ func (s *State) doubt(site int, u []int) []Effect {
 	return []Effect{Doubt{site, study.CodeHeld}}
 }
 
-// refuted says that a site accuses another of what this leader has checked, or of what the site cannot know.
+// refuted reports whether a site accuses another of what this leader has checked, or of what the site cannot know.
 // Announcements, nonces and confirmations are shown to sites only once the leader has checked all of them; a box is
 // for its receiver alone, which opens it before it confirms.
 func (s *State) refuted(e Refused) bool {

@@ -270,3 +270,45 @@ func TestAccusations(t *testing.T) {
 		})
 	}
 }
+
+// committee is a graph whose first sites sign.
+type committee struct {
+	Graph
+	size int
+}
+
+func (c committee) Signs(site int) bool { return site < c.size }
+
+// TestHeldOnTheSparseGraph: R7. Of the sparse graph only the committee's word counts, and as many of it as can be corrupt choose nothing:
+// K of them sign, T are a certificate, and with c corrupt ones 2T > K+c.
+func TestHeldOnTheSparseGraph(t *testing.T) {
+	h := &harness{t: t, state: &State{}, sites: 1000}
+	body := proposal(t, 1000, nil)
+	h.commit(Entry{Kind: EntryProposed, Study: study.DigestOf(body), Body: body})
+	s, th := h.state, h.state.plan.Thresholds
+	s.live.graph = committee{size: th.Holders}
+	b := 2*th.Threshold - th.Holders - 1
+	if b < 1 || b >= th.Corrupt || th.Holders >= th.MinSurvivors {
+		t.Fatalf("%+v", th)
+	}
+	u := []int{0, 1, 2}
+	for i := range th.MinSurvivors {
+		s.live.uploaded[i] = true
+	}
+	for i := th.Holders; i < th.Sites; i++ { // whose signatures count for nothing
+		s.live.held[i] = u
+	}
+	if s.held() != nil || s.doubtful() {
+		t.Fatalf("%d sites outside the committee choose U = %v", th.Sites-th.Holders, s.held())
+	}
+	for i := range b {
+		s.live.held[i] = u
+	}
+	if got := s.held(); got != nil || s.doubtful() != (2*b >= th.Threshold) {
+		t.Fatalf("%d of the committee choose U = %v, doubtful: %v", b, got, s.doubtful())
+	}
+	s.live.held[b] = u
+	if got := s.held(); !slices.Equal(got, u) {
+		t.Fatalf("%d of the committee say so, and U = %v", b+1, got)
+	}
+}

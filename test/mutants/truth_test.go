@@ -27,6 +27,10 @@ func init() {
 		{"held: a doubtful U is waited for without end", 0, []edit{
 			{roundStep, " && !(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {", " {"},
 		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
+		{"held: the word of sites whose signatures do not count", 0, []edit{
+			{roundHeld, "if u == nil || !s.graph().Signs(i) {", "if u == nil {"},
+			{roundHeld, "if v != nil && s.graph().Signs(j) && slices.Equal(u, v) {", "if v != nil && slices.Equal(u, v) {"},
+		}, in("round", "TestHeldOnTheSparseGraph"), killer{}},
 		{"held: wait mode takes it", 0, []edit{
 			{roundStep, "case s.Survivors == nil && waits:", "case s.Survivors == nil && waits && s.held() == nil:"},
 		}, in("round", "TestWaitModeTakesNobodysWord"), killer{}},
