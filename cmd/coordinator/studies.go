@@ -229,7 +229,7 @@ func (c *studiesCmd) Run(s *streams) error {
 		case round.StatusRunning:
 			at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds) // the one that is open, as `study watch` counts
 		case round.StatusEnded:
-			status, at = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Culprit)), "-"
+			status, at = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Blame())), "-"
 		}
 		fmt.Fprintf(w, "%.12s\t%s\t%s\t%s\t%g\t%s\n", v.Digest, v.Name, status, at, v.Epsilon, strings.Join(v.Waiting, " "))
 	}
@@ -278,7 +278,7 @@ func printView(out io.Writer, v coordinator.View) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "study\t%s\ndigest\t%s\nstands\t%s\n", v.Name, v.Digest, describe(v))
 	if v.Status == round.StatusEnded {
-		fmt.Fprintf(w, "ended\t%s\n", strings.TrimSpace(string(v.Code)+" "+v.Culprit))
+		fmt.Fprintf(w, "ended\t%s\n", strings.TrimSpace(string(v.Code)+" "+v.Blame()))
 	}
 	fmt.Fprintf(w, "privacy\tε = %g, δ = %g when one unit is replaced (%s); ρ = %.6g of %.6g charged\n", v.Epsilon, v.Delta, v.Adjacency, v.Rho, v.RhoPlanned)
 	fmt.Fprintf(w, "queries\t%d of %d released, slot %d of %d\n", v.Released, v.Queries, v.Slot, v.Slots)
@@ -377,8 +377,8 @@ func ended(v coordinator.View) error {
 	if v.Status != round.StatusEnded {
 		return nil
 	}
-	if v.Culprit != "" {
-		return fmt.Errorf("the study ended without a result: %s (%s)", v.Code, v.Culprit)
+	if who := v.Blame(); who != "" {
+		return fmt.Errorf("the study ended without a result: %s (%s)", v.Code, who)
 	}
 	return fmt.Errorf("the study ended without a result: %s", v.Code)
 }

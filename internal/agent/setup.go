@@ -15,13 +15,13 @@ import (
 // the beginning hears the same bytes. What is stored of an attempt, by kind, in
 // the order in which it comes to be:
 const (
-	setupSecrets       = "secrets"       // transport key and slot secrets; erased once shares are stored
-	setupAnnouncement  = "announcement"  // this site's, signed
-	setupAnnouncements = "announcements" // everyone's, verified: the first set wins; on the sparse graph their heads
-	setupNonces        = "nonces"        // everyone's, on the sparse graph: the first set wins
-	setupBoxes         = "boxes"         // what this site dealt
-	setupConfirmation  = "confirmation"  // its signature on the transcript
-	setupConfirmed     = "confirmed"     // everyone's, checked: from here on it uploads
+	setupSecrets       = ledger.SetupSecrets      // transport key and slot secrets; erased once shares are stored
+	setupAnnouncement  = "announcement"           // this site's, signed
+	setupAnnouncements = "announcements"          // everyone's, verified: the first set wins; on the sparse graph their heads
+	setupNonces        = "nonces"                 // everyone's, on the sparse graph: the first set wins
+	setupBoxes         = "boxes"                  // what this site dealt
+	setupConfirmation  = ledger.SetupConfirmation // its signature on the transcript
+	setupConfirmed     = "confirmed"              // everyone's, checked: from here on it uploads
 )
 
 // maxAttempts bounds what a coordinator can make this site compute and store.
@@ -155,7 +155,7 @@ func (s *session) shown(r request, attempt uint32, set [][]byte, verify func() e
 	}
 	encoded := encodeList(set)
 	if ok && !bytes.Equal(stored, encoded) {
-		return refuse(r, study.CodeBadAnnouncement)
+		return s.differs(r, stored, set)
 	}
 	if ok {
 		return nil
@@ -170,6 +170,24 @@ func (s *session) shown(r request, attempt uint32, set [][]byte, verify func() e
 		return refuse(r, s.store(err))
 	}
 	return nil
+}
+
+// differs refuses a second set of announcements. The first of another site that differs is shown as it is on record: with what the
+// coordinator holds it convicts a site that signed two.
+func (s *session) differs(r request, stored []byte, set [][]byte) answer {
+	no := refuse(r, study.CodeBadAnnouncement)
+	first, err := decodeList(stored)
+	if err != nil {
+		return refuse(r, s.internal(err))
+	}
+	for i := range first {
+		if i != s.self && len(set) == len(first) && !bytes.Equal(first[i], set[i]) {
+			no.Culprit, no.Announcement = 1+i, first[i]
+			break
+		}
+	}
+	s.agent.log.Warn("the coordinator shows another set of announcements than before", "study", s.plan.Digest)
+	return no
 }
 
 // head is the part of this site's announcement that everybody sees.
@@ -330,8 +348,9 @@ func (s *session) confirm(r askConfirmation) answer {
 		return refuse(r, s.store(err))
 	}
 	// Every later answer of the setup is on record, and each slot now has its
-	// own copy of what it needs, to be erased with it.
-	if err := s.journal.EraseSetup(r.Attempt, setupSecrets); err != nil {
+	// own copy of what it needs, to be erased with it. The record makes the attempt's secrets due: a crash before this
+	// leaves them to the next process's Open.
+	if err := s.journal.Erase(); err != nil {
 		return refuse(r, s.store(err))
 	}
 	return confirmation{s.plan.Digest, r.Attempt, signed}

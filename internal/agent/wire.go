@@ -166,6 +166,7 @@ func encode(a answer) ([]byte, error) {
 		r := &covey.Refusal{
 			Study: a.Study[:], Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), Code: wireCode(a.Code),
 			Culprit: uint32(a.Culprit), Context: a.Context, Survivors: uints(a.Survivors), Signature: a.Signature, Shared: a.Shared,
+			Announcement: a.Announcement,
 		}
 		if a.Final != nil {
 			r.Final = &covey.Final{Study: a.Study[:], Query: uint32(a.Query), Slot: uint32(a.Slot),

@@ -312,6 +312,8 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 			c.open(digest, s, e)
 		case round.SetDeadline:
 			c.deadline(digest, s, e)
+		case round.Doubt:
+			s.fault(e.Site, e.Code)
 		}
 	}
 	for _, e := range s.settle() {

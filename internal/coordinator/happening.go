@@ -17,10 +17,13 @@ type Happening struct {
 	Study study.Digest `json:"study,omitzero"`
 	Site  string       `json:"site,omitempty"`
 	Node  string       `json:"node,omitempty"` // a coordinator
-	Code  study.Code   `json:"code,omitempty"`
-	Query int          `json:"query,omitempty"`
-	Slot  int          `json:"slot,omitempty"`
-	Sites int          `json:"sites,omitempty"` // survivors
+	// Accuser and Accused are as in View, of a study's end.
+	Accuser string     `json:"accuser,omitempty"`
+	Accused string     `json:"accused,omitempty"`
+	Code    study.Code `json:"code,omitempty"`
+	Query   int        `json:"query,omitempty"`
+	Slot    int        `json:"slot,omitempty"`
+	Sites   int        `json:"sites,omitempty"` // survivors
 	// Verdict is a decision's.
 	Verdict round.Verdict `json:"verdict,omitempty"`
 }
@@ -80,8 +83,14 @@ func (m *Machine) note(e entry) {
 			if r.Verdict != round.VerdictRejected {
 				h.Code = "" // a reason is a rejection's
 			}
-		case r.Kind == round.EntryEnded && r.Culprit > 0 && r.Culprit <= len(roster):
-			h.Site = roster[r.Culprit-1].Name
+		case r.Kind == round.EntryEnded:
+			name := func(n int) string {
+				if n < 1 || n > len(roster) {
+					return ""
+				}
+				return roster[n-1].Name
+			}
+			h.Site, h.Accuser, h.Accused = name(r.Culprit), name(r.Accuser), name(r.Accused)
 		}
 	default: // a new coordinator's token is spent: it enters next
 		return
@@ -127,9 +136,12 @@ func (c *Coordinator) committed(h Happening, name string) {
 	case HappenedCompleted:
 		log.Info("the study is completed")
 	case string(round.EntryEnded):
-		log.Info("the study ended without a result", "code", h.Code, "site", h.Site)
+		log.Info("the study ended without a result", "code", h.Code, "site", h.Site, "accuser", h.Accuser, "accused", h.Accused)
 	}
 }
+
+// Blame is as View's, of a study's end.
+func (h Happening) Blame() string { return blame(h.Site, h.Accuser, h.Accused) }
 
 // happened journals what this coordinator alone has seen. Called with the lock held.
 func (c *Coordinator) happened(h Happening) {

@@ -327,6 +327,17 @@ func (s *session) shared(site, query, slot int, shares []byte) round.Event {
 	return round.Shared{Site: site, Query: query, Slot: slot}
 }
 
+// convicts reports whether first is an announcement of the site that the refusal names, signed by it for the attempt under way, and
+// not the one that it sent this leader: no site signs two.
+func (s *session) convicts(r round.Refused, first []byte) bool {
+	if r.Code != study.CodeBadAnnouncement || r.Culprit < 0 || r.Culprit >= s.plan.Thresholds.Sites {
+		return false
+	}
+	now := s.state.Announcement(r.Culprit)
+	return s.state.Status == round.StatusSetup && now != nil && !bytes.Equal(first, now) &&
+		s.plan.Setup(s.state.Attempt).CheckAnnounced(r.Culprit, first) == nil
+}
+
 // refused checks what a refusing site holds before it counts for anything.
 func (s *session) refused(r round.Refused, context []byte, survivors []int, signature []byte, final round.Released) round.Event {
 	if r.Culprit >= s.plan.Thresholds.Sites {
@@ -344,6 +355,8 @@ func (s *session) refused(r round.Refused, context []byte, survivors []int, sign
 			u.Validate(s.plan.Thresholds.Sites, s.plan.Thresholds.MinSurvivors) == nil &&
 			s.setup.CheckRelease(r.Site, q, u, signature) == nil {
 			r.Held = survivors
+		} else if r.Slot == s.state.Slot && len(signature) > 0 { // none: it sent shares and signed nothing
+			s.fault(r.Site, study.CodeHeld)
 		}
 	case study.CodeFinal:
 		release, err := study.ParseRelease(final.Encoded)

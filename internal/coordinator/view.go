@@ -15,7 +15,10 @@ type View struct {
 	Digest  study.Digest `json:"digest"`
 	Status  round.Status `json:"status"`
 	Code    study.Code   `json:"code,omitempty"`
-	Culprit string       `json:"culprit,omitempty"` // site that Code is about
+	Culprit string       `json:"culprit,omitempty"` // site that Code is about: caught by the leader, or by its own word
+	// Accuser is a site that refused with Code, and Accused whom it named, if anybody: nobody could check it.
+	Accuser string `json:"accuser,omitempty"`
+	Accused string `json:"accused,omitempty"`
 
 	Query    int `json:"query"`    // index in the plan of the open one
 	Released int `json:"released"` // queries with their answer
@@ -49,6 +52,21 @@ type View struct {
 	Radius        float64  `json:"radius,omitempty"`
 	NoiseToSignal *float64 `json:"noise_to_signal,omitempty"` // of the last power round
 	Survivors     int      `json:"survivors,omitempty"`       // of the last release
+}
+
+// Blame is whom the end of a study is about, for people: a site, or who accuses whom. It is empty where that is nobody.
+func (v View) Blame() string { return blame(v.Culprit, v.Accuser, v.Accused) }
+
+func blame(culprit, accuser, accused string) string {
+	switch {
+	case culprit != "":
+		return culprit
+	case accused != "":
+		return accuser + " accuses " + accused
+	case accuser != "":
+		return accuser + " accuses nobody by name"
+	}
+	return ""
 }
 
 // SiteView is one site in a View.
@@ -93,6 +111,12 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	}
 	if state.Status == round.StatusEnded && state.Culprit >= 0 {
 		v.Culprit = p.Proposal.Roster[state.Culprit].Name
+	}
+	if state.Accuser > 0 {
+		v.Accuser = p.Proposal.Roster[state.Accuser-1].Name
+	}
+	if state.Accused > 0 {
+		v.Accused = p.Proposal.Roster[state.Accused-1].Name
 	}
 	if !state.Terminal() {
 		v.Left = p.Left(state.Query)

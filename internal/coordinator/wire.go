@@ -263,6 +263,9 @@ func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
 				Site: site, Query: int(r.GetQuery()), Slot: int(r.GetSlot()),
 				Code: code(r.GetCode()), Culprit: int(r.GetCulprit()) - 1, Shared: r.GetShared(),
 			}
+			if refused.Proven = s.convicts(refused, r.GetAnnouncement()); !refused.Proven && len(r.GetAnnouncement()) > 0 {
+				refused.Culprit = -1 // shown, and no proof: nobody is named
+			}
 			return s.refused(refused, r.GetContext(), ints(r.GetSurvivors()), r.GetSignature(),
 				round.Released{Encoded: r.GetFinal().GetReleased(), Signature: r.GetFinal().GetSignature()})
 		}

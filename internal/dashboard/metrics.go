@@ -62,7 +62,7 @@ var (
 )
 
 // faultCodes are those that a dropped message has.
-var faultCodes = []study.Code{study.CodeBadShare, study.CodeBadConfirmation, study.CodeBadCertificate, study.CodePlanMismatch}
+var faultCodes = []study.Code{study.CodeBadShare, study.CodeBadConfirmation, study.CodeBadCertificate, study.CodePlanMismatch, study.CodeHeld, study.CodeBadRefusal}
 
 // overStudies is how many studies that are over keep their series.
 const overStudies = 10

@@ -326,7 +326,10 @@ func say(h coordinator.Happening) string {
 	case string(round.EntryAbandoned):
 		return fmt.Sprintf("query %d: slot %d was given up; it is asked again", h.Query+1, h.Slot)
 	case string(round.EntryEnded):
-		if who != "" {
+		switch {
+		case h.Accuser != "":
+			return "the study ended: " + h.Blame()
+		case who != "":
 			return "the study ended, because of " + who
 		}
 		return "the study ended"

@@ -30,6 +30,8 @@ type studyModel struct {
 	Code    study.Code
 	Meaning Meaning
 	Culprit string
+	// Accuser and Accused are who refused, and whom it named: a word that nobody could check.
+	Accuser, Accused string
 
 	Released, Queries int
 	Facts             []fact
@@ -117,7 +119,7 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	p := s.Plan
 	m := &studyModel{
 		Name: s.Name, Path: "/studies/" + s.Digest.String(), Digest: s.Digest, Status: statusOf(s.View), Overdue: s.Overdue,
-		Code: s.Code, Meaning: meaning(s.Code), Culprit: s.Culprit, Released: s.Released, Queries: s.Released + s.Left, Key: o.Key,
+		Code: s.Code, Meaning: meaning(s.Code), Culprit: s.Culprit, Accuser: s.Accuser, Accused: s.Accused, Released: s.Released, Queries: s.Released + s.Left, Key: o.Key,
 	}
 	if s.Status == round.StatusEnded {
 		m.Queries = max(m.Released, len(p.Queries))

@@ -50,6 +50,13 @@ func (j *Journal) write(at place, fn func(*record) error) error {
 	})
 }
 
+// Two kinds of what PutSetup stores are the ledger's business: an attempt's secrets must be gone once its confirmation is on
+// record. Whoever stores the confirmation erases them; after a crash between the two, Open does.
+const (
+	SetupSecrets      = "secrets"
+	SetupConfirmation = "confirmation"
+)
+
 func setupKey(attempt uint32, kind string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, attempt), kind...)
 }

@@ -30,6 +30,8 @@ type Entry struct {
 	Body          []byte       `json:"body,omitempty"`
 	Site          int          `json:"site,omitempty"`
 	Culprit       int          `json:"culprit,omitempty"` // 1 + roster index; 0: nobody
+	Accuser       int          `json:"accuser,omitempty"` // 1 + roster index, of who refused and proved nothing; 0: nobody
+	Accused       int          `json:"accused,omitempty"` // 1 + roster index, of whom Accuser names; 0: nobody
 	Verdict       Verdict      `json:"verdict,omitempty"`
 	Code          study.Code   `json:"code,omitempty"`
 	Attempt       uint32       `json:"attempt,omitempty"`
@@ -106,7 +108,7 @@ func (s *State) change(e Entry, stale error) error {
 		clear(s.live.left)                                       // what was refused is done
 		s.live.resetSlot(s.plan.Thresholds.Sites)
 	case EntryEnded:
-		s.Status, s.Code, s.Culprit = StatusEnded, e.Code, e.Culprit-1
+		s.Status, s.Code, s.Culprit, s.Accuser, s.Accused = StatusEnded, e.Code, e.Culprit-1, e.Accuser, e.Accused
 	default:
 		if s.Status != StatusRunning || e.Query != s.Query || e.Slot != s.Slot {
 			return stale
@@ -134,7 +136,7 @@ func (s *State) applyDecided(e Entry, stale error) error {
 func (s *State) applySlot(e Entry, stale error) error {
 	switch e.Kind {
 	case EntrySurvivors:
-		if s.Survivors != nil {
+		if s.Survivors != nil || s.waits() && s.First != nil && !slices.Equal(e.Survivors, s.First) {
 			return stale
 		}
 		s.Survivors = e.Survivors

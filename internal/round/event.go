@@ -93,7 +93,8 @@ type (
 	Refused struct {
 		Site, Query, Slot int
 		Code              study.Code
-		Culprit           int // -1 for none
+		Culprit           int  // whom the site accuses; -1 for nobody
+		Proven            bool // the leader has checked what convicts Culprit
 		Held              []int
 		Shared            bool
 	}
@@ -170,6 +171,11 @@ type (
 		Ask       study.Ask
 		Survivors []int
 	}
+	// Doubt names a site whose word was not taken, and what it was about.
+	Doubt struct {
+		Site int
+		Code study.Code
+	}
 	// SetDeadline asks for Expired after a while.
 	SetDeadline struct {
 		Query, Slot int
@@ -183,6 +189,7 @@ func (Propose) effect()     {}
 func (VerifySetup) effect() {}
 func (DrawGraph) effect()   {}
 func (Open) effect()        {}
+func (Doubt) effect()       {}
 func (SetDeadline) effect() {}
 
 // Message is what a site is sent.

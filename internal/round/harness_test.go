@@ -38,7 +38,7 @@ func proposal(t testing.TB, sites int, change func(*study.Spec)) []byte {
 	}
 	var roster []study.Member
 	for i := range sites {
-		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 30), byte((i+1)>>8), byte(i+1))).Public().(ed25519.PublicKey)
 		roster = append(roster, study.Member{Name: fmt.Sprintf("site-%d", i), Identity: study.Key(key), Units: 1000 + i})
 	}
 	body, err := study.Propose(spec, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})

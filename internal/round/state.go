@@ -41,7 +41,9 @@ type Durable struct {
 	Body     []byte     `json:"body"` // the proposal's exact bytes
 	Status   Status     `json:"status"`
 	Code     study.Code `json:"code,omitempty"`
-	Culprit  int        `json:"culprit"` // roster index that Code is about, -1 for none
+	Culprit  int        `json:"culprit"`           // roster index that Code is about: the leader checked it, or the site said it of itself; -1 for none
+	Accuser  int        `json:"accuser,omitempty"` // 1 + roster index of a site that refused with Code and proved nothing; 0: nobody
+	Accused  int        `json:"accused,omitempty"` // 1 + roster index of the site that Accuser names: a word against a word; 0: nobody
 	Verdicts []Verdict  `json:"verdicts"`
 
 	Attempt       uint32   `json:"attempt"`
@@ -83,7 +85,7 @@ type live struct {
 	confirmed [][]byte        // by site
 	uploaded  []bool          // by site, in the open slot
 	signed    [][]byte        // by site, on the committed U
-	held      [][]int         // by site, a U that it signed in the open slot before this leader knew of one
+	held      [][]int         // by site, a U that it says, with its signature, it signed in the open slot
 	given     []bool          // by site: it sent shares in the open slot, before this leader asked for any
 	spent     []bool          // by site: it sent shares in an earlier slot of the open query, so that no later one can have it
 	shared    []bool          // by site
@@ -98,8 +100,9 @@ type live struct {
 
 // departure is a site's refusal; the zero one is none.
 type departure struct {
-	code    study.Code
-	culprit int
+	code             study.Code
+	culprit          int // -1 for nobody
+	accuser, accused int // as in Entry
 }
 
 // Plan of the study; nil before it is proposed.
@@ -124,7 +127,8 @@ func (d *Durable) fits(p *study.Plan) bool {
 			}
 		}
 	}
-	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
+	return len(d.Verdicts) == n && d.Culprit >= -1 && d.Culprit < n &&
+		d.Accuser >= 0 && d.Accuser <= n && d.Accused >= 0 && d.Accused <= n && d.Slot >= 0 && d.Query >= 0 && d.Query <= len(p.Queries) &&
 		(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n)
 }
 
@@ -167,9 +171,12 @@ func (s *State) Ask() (study.Ask, error) {
 // Terminal says that nothing more will happen.
 func (s *State) Terminal() bool { return s.Status == StatusCompleted || s.Status == StatusEnded }
 
+// waits reports whether every site is waited for.
+func (s *State) waits() bool { return s.plan.Proposal.Spec.OnDropout == study.DropoutWait }
+
 // wanted are the sites whose uploads close the open slot at once.
 func (s *State) wanted() []int {
-	if s.plan.Proposal.Spec.OnDropout == study.DropoutWait && s.First != nil {
+	if s.waits() && s.First != nil {
 		return s.First
 	}
 	all := make([]int, s.plan.Thresholds.Sites)
@@ -181,6 +188,17 @@ func (s *State) wanted() []int {
 
 // Uploaded are the sites whose masked uploads of the open slot the leader holds.
 func (s *State) Uploaded() []int { return indices(s.live.uploaded) }
+
+// Announcement is a site's of the attempt under way, as this leader took it, or as all confirmed it; nil if there is none.
+func (s *State) Announcement(site int) []byte {
+	if s.Status == StatusSetup {
+		return s.live.announced[site]
+	}
+	if site < len(s.Announcements) {
+		return s.Announcements[site]
+	}
+	return nil
+}
 
 // Closing says that an entry is on its way to the log that may close the open slot's
 // uploads: one that comes now may be outside U.

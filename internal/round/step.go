@@ -19,7 +19,13 @@ func (s *State) Step(e Event) ([]Effect, error) {
 		if err := s.apply(c.Entry); err != nil {
 			return s.effects(), err
 		}
-		return s.effects(), nil
+		var out []Effect
+		if c.Entry.Kind == EntrySurvivors && s.live.leading {
+			for i, u := range s.live.held {
+				out = append(out, s.doubt(i, u)...)
+			}
+		}
+		return append(out, s.effects()...), nil
 	}
 	if s.plan == nil {
 		return nil, nil
@@ -148,20 +154,67 @@ func (s *State) special(e Event) []Effect {
 		if e.Graph == nil {
 			return s.propose(Entry{Kind: EntryEnded, Code: study.CodeBadAnnouncement, Culprit: e.Culprit + 1})
 		}
+	case Refused:
+		switch {
+		case s.Status != StatusSetup && s.Status != StatusRunning:
+		case e.Code == study.CodeHeld && s.open(e.Query, e.Slot):
+			return s.doubt(e.Site, e.Held)
+		case s.refuted(e):
+			return []Effect{Doubt{e.Site, study.CodeBadRefusal}}
+		}
 	}
 	return nil
+}
+
+// doubt names a site that says it signed another U than the committed one.
+func (s *State) doubt(site int, u []int) []Effect {
+	if u == nil || s.Survivors == nil || slices.Equal(u, s.Survivors) {
+		return nil
+	}
+	return []Effect{Doubt{site, study.CodeHeld}}
+}
+
+// refuted reports whether a site accuses another of what this leader has checked, or of what the site cannot know.
+// Announcements, nonces and confirmations are shown to sites only once the leader has checked all of them; a box is
+// for its receiver alone, which opens it before it confirms.
+func (s *State) refuted(e Refused) bool {
+	if e.Culprit < 0 || e.Culprit == e.Site || e.Proven {
+		return false
+	}
+	switch e.Code {
+	case study.CodeBadAnnouncement, study.CodeBadConfirmation:
+		return true
+	case study.CodeBadShare:
+		return s.Status != StatusSetup || s.live.asked[e.Site][askConfirmation] == 0
+	}
+	return false
+}
+
+// departing is what a refusal leaves on record. A site's word is believed about itself. About another it is an accusation,
+// and only of what a site can know: who is named for certain is whom the leader has caught.
+func (s *State) departing(e Refused) departure {
+	switch e.Code {
+	case study.CodeBadAnnouncement, study.CodeBadConfirmation, study.CodeBadShare:
+	default:
+		return departure{code: e.Code, culprit: e.Site}
+	}
+	switch {
+	case e.Proven:
+		return departure{code: e.Code, culprit: e.Culprit}
+	case s.refuted(e):
+		return departure{code: study.CodeBadRefusal, culprit: e.Site}
+	case e.Culprit >= 0 && e.Culprit != e.Site:
+		return departure{e.Code, -1, 1 + e.Site, 1 + e.Culprit}
+	}
+	return departure{e.Code, -1, 1 + e.Site, 0}
 }
 
 // refused notes a site's no. A site that cannot take part ends a setup, and
 // a study that waits for every site; one that continues goes on without it.
 func (s *State) refused(e Refused) {
-	culprit := e.Site
-	if e.Culprit >= 0 {
-		culprit = e.Culprit
-	}
 	switch s.Status {
 	case StatusSetup:
-		s.live.left[e.Site] = departure{e.Code, culprit}
+		s.live.left[e.Site] = s.departing(e)
 	case StatusRunning:
 		switch e.Code {
 		case study.CodeHeld:
@@ -178,7 +231,7 @@ func (s *State) refused(e Refused) {
 		case study.CodeOutOfOrder, study.CodeFinal:
 			// An answer to something that is over.
 		default:
-			s.live.left[e.Site] = departure{e.Code, culprit}
+			s.live.left[e.Site] = s.departing(e)
 		}
 	}
 }
@@ -187,10 +240,10 @@ func (s *State) refused(e Refused) {
 // holds it: another entry may be on its way when a site says no.
 func (s *State) departed() *Entry {
 	l := &s.live
-	if s.Status == StatusSetup || s.plan.Proposal.Spec.OnDropout == study.DropoutWait {
+	if s.Status == StatusSetup || s.waits() {
 		for _, d := range l.left {
 			if d.code != "" {
-				return &Entry{Kind: EntryEnded, Code: d.code, Culprit: d.culprit + 1}
+				return &Entry{Kind: EntryEnded, Code: d.code, Culprit: d.culprit + 1, Accuser: d.accuser, Accused: d.accused}
 			}
 		}
 	}
@@ -248,8 +301,7 @@ func (s *State) settled() bool { return s.live.verified && (!s.sparse() || s.liv
 // advance moves the open slot on: survivors, certificate, opening.
 func (s *State) advance() []Effect {
 	l := &s.live
-	waits := s.plan.Proposal.Spec.OnDropout == study.DropoutWait
-	uploaded := l.uploaded
+	waits, uploaded := s.waits(), l.uploaded
 	if l.proposing {
 		return nil
 	}
@@ -262,15 +314,18 @@ func (s *State) advance() []Effect {
 	switch {
 	case l.failure != "":
 		return s.propose(Entry{Kind: EntryEnded, Code: l.failure})
-	case s.Survivors == nil && s.held() != nil:
-		// A U that a site signed is the only one that can be opened in this slot: the
-		// others that signed it, too, sign no second one. Every U_min sites have one that
-		// signed a certified U among them, and a site says what it signed before it uploads.
-		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.held()})
-	case s.Survivors == nil:
+	case s.Survivors == nil && waits:
 		// Where every site is waited for, U is known before the first upload, and a site can
-		// sign it while others still add up their rows: one trip less.
-		if waits || subset(s.wanted(), uploaded) {
+		// sign it while others still add up their rows: one trip less. No site's word changes it.
+		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
+	case s.Survivors == nil:
+		if u := s.held(); u != nil {
+			return s.propose(Entry{Kind: EntrySurvivors, Survivors: u})
+		}
+		if s.doubtful() && !(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {
+			return nil
+		}
+		if subset(s.wanted(), uploaded) {
 			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})
 		}
 		if !l.overdue {
@@ -314,25 +369,6 @@ func (s *State) adopt(e Adopt) []Effect {
 		return s.propose(Entry{Kind: EntryEnded, Code: study.CodeInternal})
 	}
 	return s.propose(release(e.Release, e.Released, course))
-}
-
-// held gives a U that sites signed in the open slot, the one of most sites; nil for
-// none.
-func (s *State) held() []int {
-	var best []int
-	most := 0
-	for _, u := range s.live.held {
-		same := 0
-		for _, v := range s.live.held {
-			if v != nil && slices.Equal(u, v) {
-				same++
-			}
-		}
-		if u != nil && same > most {
-			best, most = u, same
-		}
-	}
-	return best
 }
 
 // free are the sites that answered in the open slot and sent shares neither in it nor in an earlier one of

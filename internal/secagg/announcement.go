@@ -218,6 +218,19 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 	return a, nil
 }
 
+// CheckAnnounced checks that raw is an announcement of the site for this attempt, or its head on the sparse graph, with the
+// site's signature. It looks at no point: a site that signed two of them is convicted by any two.
+func (c Config) CheckAnnounced(site int, raw []byte) error {
+	size, header := c.announcementSize(), c.header(site)
+	if c.sparse() {
+		size = c.headSize()
+	}
+	if len(raw) != size || !bytes.Equal(raw[:len(header)], header) {
+		return siteError(site, "announcement of another study, roster, attempt or version")
+	}
+	return c.checkSigned(site, raw)
+}
+
 // checkSigned checks the signature that ends raw.
 func (c Config) checkSigned(site int, raw []byte) error {
 	n := len(raw) - ed25519.SignatureSize

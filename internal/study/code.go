@@ -18,6 +18,7 @@ const (
 	CodeBadAnnouncement  Code = "bad_announcement"  // the culprit's announcement fails a check
 	CodeBadShare         Code = "bad_share"         // the culprit's shares fail a check
 	CodeBadConfirmation  Code = "bad_confirmation"  // the culprit's confirmation fails a check
+	CodeBadRefusal       Code = "bad_refusal"       // the site refused for a reason that the coordinator has checked to be false
 	CodeBadCertificate   Code = "bad_certificate"   // not q valid signatures on this survivor set
 	CodeTooFewSurvivors  Code = "too_few_survivors" // fewer than U_min
 	CodeSurvivorsChanged Code = "survivors_changed" // on_dropout = "wait" and not the first set

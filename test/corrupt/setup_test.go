@@ -17,7 +17,7 @@ import (
 )
 
 // TestSetup: a site that spoils a study's setup, in each way that there is. Where it can be told from an
-// honest one the study ends and names it (A1, A2); where it only says nothing, the status names whom everybody waits for, and an
+// honest one the study ends and names it (A1, A2), and where its word stands against an honest site's it says so (R20); where it only says nothing, the status names whom everybody waits for, and an
 // operator ends the study. Nothing is charged: a setup opens nothing.
 func TestSetup(t *testing.T) {
 	inBubble(t, func(f *bubble) {
@@ -90,9 +90,10 @@ func TestSetup(t *testing.T) {
 		} {
 			f.proxy.tell(c.lie)
 			d := f.study(c.name, nil)
-			if c.code != "" {
-				f.ended(d, c.code)
-			} else {
+			switch c.code {
+			case study.CodeBadShare: // nobody but the receiver can open a box
+				f.accused(d, c.code)
+			case "":
 				f.until(d, func(v coordinator.View) bool { return v.Status == round.StatusSetup })
 				time.Sleep(time.Minute) // of deadlines.round = 2 s
 				v := f.node.View(d)
@@ -104,6 +105,8 @@ func TestSetup(t *testing.T) {
 				}
 				f.must(f.node.Abort(d))
 				f.until(d, over)
+			default:
+				f.ended(d, c.code)
 			}
 			if v := f.node.View(d); v.Rho != 0 || v.Released != 0 {
 				t.Errorf("%s: ρ = %g was charged", c.name, v.Rho)
@@ -111,7 +114,7 @@ func TestSetup(t *testing.T) {
 		}
 		d := f.study("shares of other polynomials than were committed", nil)
 		f.proxy.act(f.otherCommitment(d))
-		f.ended(d, study.CodeBadShare)
+		f.accused(d, study.CodeBadShare)
 		f.proxy.act(nil)
 		// Its honest word still counts.
 		f.proxy.tell(truth)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"covey/internal/failpoint"
+	"covey/internal/ledger"
 	covey "covey/proto/covey/v1"
 )
 
@@ -114,6 +115,15 @@ func TestCrashAtEveryWrite(t *testing.T) {
 			t.Errorf("death at passage %d: open are %v, want one sum a query", at, r.openings)
 		}
 		w.stop()
+		l, err := ledger.Open(filepath.Join(s.dir, "ledger")) // as a process that begins, before it is asked anything
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		j := l.Journal(w.plan.Digest)
+		if _, _, err := j.Setup(0, ledger.SetupSecrets); !errors.Is(err, ledger.ErrErased) {
+			t.Errorf("death at passage %d: the confirmed attempt's secrets: %v", at, err)
+		}
 		return s.passed
 	}
 	points := run(-1)

@@ -176,6 +176,7 @@ const (
 	Code_CODE_LEFT              Code = 22
 	Code_CODE_ROLLED_BACK       Code = 23
 	Code_CODE_NO_SCALE          Code = 24
+	Code_CODE_BAD_REFUSAL       Code = 70
 )
 
 // Enum value maps for Code.
@@ -206,6 +207,7 @@ var (
 		22: "CODE_LEFT",
 		23: "CODE_ROLLED_BACK",
 		24: "CODE_NO_SCALE",
+		70: "CODE_BAD_REFUSAL",
 	}
 	Code_value = map[string]int32{
 		"CODE_UNSPECIFIED":       0,
@@ -233,6 +235,7 @@ var (
 		"CODE_LEFT":              22,
 		"CODE_ROLLED_BACK":       23,
 		"CODE_NO_SCALE":          24,
+		"CODE_BAD_REFUSAL":       70,
 	}
 )
 
@@ -2674,18 +2677,21 @@ func (x *Ended) GetCode() Code {
 // Refusal is an agent's no, with what it holds, so that a coordinator that
 // lost its place can adopt it.
 type Refusal struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
-	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Query         uint32                 `protobuf:"varint,3,opt,name=query,proto3" json:"query,omitempty"`
-	Slot          uint32                 `protobuf:"varint,4,opt,name=slot,proto3" json:"slot,omitempty"`
-	Code          Code                   `protobuf:"varint,5,opt,name=code,proto3,enum=covey.v1.Code" json:"code,omitempty"`
-	Culprit       uint32                 `protobuf:"varint,6,opt,name=culprit,proto3" json:"culprit,omitempty"` // 1 + roster index of the site a check failed on
-	Context       []byte                 `protobuf:"bytes,7,opt,name=context,proto3" json:"context,omitempty"`
-	Survivors     []uint32               `protobuf:"varint,8,rep,packed,name=survivors,proto3" json:"survivors,omitempty"`
-	Signature     []byte                 `protobuf:"bytes,9,opt,name=signature,proto3" json:"signature,omitempty"`
-	Final         *Final                 `protobuf:"bytes,10,opt,name=final,proto3" json:"final,omitempty"`
-	Shared        bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"` // with CODE_HELD: the site sent shares in that slot
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Study     []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	Attempt   uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Query     uint32                 `protobuf:"varint,3,opt,name=query,proto3" json:"query,omitempty"`
+	Slot      uint32                 `protobuf:"varint,4,opt,name=slot,proto3" json:"slot,omitempty"`
+	Code      Code                   `protobuf:"varint,5,opt,name=code,proto3,enum=covey.v1.Code" json:"code,omitempty"`
+	Culprit   uint32                 `protobuf:"varint,6,opt,name=culprit,proto3" json:"culprit,omitempty"` // 1 + roster index of the site a check failed on
+	Context   []byte                 `protobuf:"bytes,7,opt,name=context,proto3" json:"context,omitempty"`
+	Survivors []uint32               `protobuf:"varint,8,rep,packed,name=survivors,proto3" json:"survivors,omitempty"`
+	Signature []byte                 `protobuf:"bytes,9,opt,name=signature,proto3" json:"signature,omitempty"`
+	Final     *Final                 `protobuf:"bytes,10,opt,name=final,proto3" json:"final,omitempty"`
+	Shared    bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"` // with CODE_HELD: the site sent shares in that slot
+	// With CODE_BAD_ANNOUNCEMENT: the culprit's announcement, its head on the sparse graph, that this site stored first
+	// and that is not the one it was shown now.
+	Announcement  []byte `protobuf:"bytes,70,opt,name=announcement,proto3" json:"announcement,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2795,6 +2801,13 @@ func (x *Refusal) GetShared() bool {
 		return x.Shared
 	}
 	return false
+}
+
+func (x *Refusal) GetAnnouncement() []byte {
+	if x != nil {
+		return x.Announcement
+	}
+	return nil
 }
 
 var File_covey_v1_federation_proto protoreflect.FileDescriptor
@@ -2963,7 +2976,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tsignature\x18\x05 \x01(\fR\tsignature\"A\n" +
 	"\x05Ended\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\"\n" +
-	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\xb6\x02\n" +
+	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\xda\x02\n" +
 	"\aRefusal\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
@@ -2976,7 +2989,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tsignature\x18\t \x01(\fR\tsignature\x12%\n" +
 	"\x05final\x18\n" +
 	" \x01(\v2\x0f.covey.v1.FinalR\x05final\x12\x16\n" +
-	"\x06shared\x18\v \x01(\bR\x06shared*c\n" +
+	"\x06shared\x18\v \x01(\bR\x06shared\x12\"\n" +
+	"\fannouncement\x18F \x01(\fR\fannouncement*c\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
@@ -2994,7 +3008,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"KIND_TOTAL\x10\x06\x12\r\n" +
 	"\tKIND_ROWS\x10\a\x12\x0f\n" +
 	"\vKIND_LAMBDA\x10\b\x12\x0f\n" +
-	"\vKIND_SELECT\x10\t*\x98\x04\n" +
+	"\vKIND_SELECT\x10\t*\xae\x04\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -3023,7 +3037,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\rCODE_INTERNAL\x10\x15\x12\r\n" +
 	"\tCODE_LEFT\x10\x16\x12\x14\n" +
 	"\x10CODE_ROLLED_BACK\x10\x17\x12\x11\n" +
-	"\rCODE_NO_SCALE\x10\x182C\n" +
+	"\rCODE_NO_SCALE\x10\x18\x12\x14\n" +
+	"\x10CODE_BAD_REFUSAL\x10F2C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
 	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\xc4\x01\n" +

@@ -1,0 +1,248 @@
+package coordinator
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"covey/internal/round"
+	"covey/internal/secagg"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// say is a message of a site.
+func (f *federation) say(site int, m *covey.SiteMessage) {
+	f.t.Helper()
+	if err := f.c.receive(f.sites[site].link, m); err != nil {
+		f.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (f *federation) refuse(site int, r *covey.Refusal) {
+	f.t.Helper()
+	r.Study = f.plan.Digest[:]
+	f.say(site, &covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: r}})
+}
+
+// holds is a site's word, with its signature, that it signed u in the open slot.
+func (f *federation) holds(site int, u ...int) *covey.Refusal {
+	f.t.Helper()
+	s := f.sites[site]
+	signature, err := s.setup.SignRelease(site, s.identity, s.query, u)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r := &covey.Refusal{Query: uint32(s.ask.Query), Slot: uint32(s.query.Slot), Code: covey.Code_CODE_HELD, Context: s.query.Context[:], Signature: signature}
+	for _, i := range u {
+		r.Survivors = append(r.Survivors, uint32(i))
+	}
+	return r
+}
+
+// asked is a study whose sites are at a query, and have not answered.
+func asked(t *testing.T, sites int, change func(*study.Spec)) *federation {
+	f := newFederation(t, sites, change)
+	for _, s := range f.sites {
+		s.mute = muteUploads
+	}
+	f.pump(nil)
+	return f
+}
+
+// answer lets the sites' uploads of the open slot come.
+func (f *federation) answer() {
+	for i, s := range f.sites {
+		if s.mute = nil; !s.down {
+			f.say(i, &covey.SiteMessage{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{
+				Study: f.plan.Digest[:], Query: uint32(s.ask.Query), Slot: uint32(s.query.Slot), Masked: s.uploads[s.query.Slot]}}})
+		}
+	}
+}
+
+// TestHeldOfOneSite: R7, R4. One corrupt site of ten says, with a right signature of its own, that it signed a U: every sum is over all
+// that are connected, in the first slot, in either mode, and the site is named.
+func TestHeldOfOneSite(t *testing.T) {
+	for _, c := range []struct {
+		mode string
+		u    []int
+		away int
+	}{
+		{study.DropoutContinue, []int{0, 4, 5, 6, 7, 8, 9}, -1},
+		{study.DropoutContinue, []int{0, 1, 2, 3, 4, 5, 9}, 9},
+		{study.DropoutWait, []int{0, 4, 5, 6, 7, 8, 9}, -1},
+	} {
+		t.Run(c.mode, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := asked(t, 10, func(s *study.Spec) { s.OnDropout = c.mode })
+				defer func() { f.c.Close() }()
+				if c.away >= 0 {
+					f.drop(c.away)
+				}
+				f.refuse(4, f.holds(4, c.u...))
+				f.answer()
+				v := f.finish()
+				if v.Status != round.StatusCompleted {
+					t.Fatalf("%+v", v)
+				}
+				for _, r := range f.releases() {
+					if want := 10 - min(1, 1+c.away); len(r.Survivors) != want || r.Slot != r.Query {
+						t.Errorf("query %d is over %v, in slot %d", r.Query, r.Survivors, r.Slot)
+					}
+				}
+				if !slices.Contains(v.Faults, Fault{f.sites[4].name, 0, study.CodeHeld}) {
+					t.Errorf("nobody is named: %+v", v.Faults)
+				}
+			})
+		})
+	}
+}
+
+// TestHeldIsChecked: R7. What a site holds is of this slot and this context, lawful and signed by itself, or it counts for nothing.
+func TestHeldIsChecked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := asked(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.c.machine.mu.Lock()
+		defer f.c.machine.mu.Unlock()
+		s := f.c.session(f.plan.Digest, f.c.machine.studies[f.plan.Digest])
+		for name, change := range map[string]func(*covey.Refusal){
+			"":                   func(*covey.Refusal) {},
+			"another context":    func(r *covey.Refusal) { r.Context = bytes.Repeat([]byte{1}, 32) },
+			"another's":          func(r *covey.Refusal) { r.Signature = f.holds(2, 0, 1, 2, 3).Signature },
+			"another U's":        func(r *covey.Refusal) { r.Signature = f.holds(1, 1, 2, 3, 4).Signature },
+			"of too few":         func(r *covey.Refusal) { r.Survivors = []uint32{0, 1, 2} },
+			"of whom there none": func(r *covey.Refusal) { r.Survivors = []uint32{0, 1, 2, 9} },
+		} {
+			r := f.holds(1, 0, 1, 2, 3)
+			change(r)
+			s.faults = nil
+			no := round.Refused{Site: 1, Query: int(r.GetQuery()), Slot: int(r.GetSlot()), Code: study.CodeHeld, Culprit: -1}
+			got, ok := s.refused(no, r.GetContext(), ints(r.GetSurvivors()), r.GetSignature(), round.Released{}).(round.Refused)
+			if good := name == ""; !ok || (got.Held != nil) != good || (len(s.faults) == 0) != good {
+				t.Errorf("%s: %+v, faults %v", name, got, s.faults)
+			}
+		}
+	})
+}
+
+// TestAdoptedResultFitsThePlan: R7. A result that a site shows is adopted only if it is of the open query, fits the plan and has the
+// coordinator's signature.
+func TestAdoptedResultFitsThePlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.pump(func() bool { return f.state().Status == round.StatusRunning })
+		backup := len(f.log.all())
+		f.finish()
+		good := f.releases()[0]
+		f.crash(backup)
+		f.c.machine.mu.Lock()
+		defer f.c.machine.mu.Unlock()
+		s := f.c.session(f.plan.Digest, f.c.machine.studies[f.plan.Digest])
+		for name, change := range map[string]func(*study.Release){
+			"":                  func(*study.Release) {},
+			"another query":     func(r *study.Release) { r.Query++ },
+			"another charge":    func(r *study.Release) { r.Rho /= 2 },
+			"too few survivors": func(r *study.Release) { r.Survivors = r.Survivors[:3] },
+			"another study's":   func(r *study.Release) { r.Study[0] ^= 1 },
+			"a value less":      func(r *study.Release) { r.Noised = r.Noised[1:] },
+			"no such slot":      func(r *study.Release) { r.Slot = f.plan.Slots },
+		} {
+			r := good
+			change(&r)
+			raw, err := r.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			signed := round.Released{Encoded: raw, Signature: ed25519.Sign(f.auth.SigningKey(), study.SigningInput(raw))}
+			no := round.Refused{Site: 1, Query: 0, Code: study.CodeFinal, Culprit: -1}
+			_, adopted := s.refused(no, nil, nil, nil, signed).(round.Adopt)
+			if adopted != (name == "") {
+				t.Errorf("%s: adopted: %v", name, adopted)
+			}
+			signed.Signature[0] ^= 1
+			if _, adopted = s.refused(no, nil, nil, nil, signed).(round.Adopt); adopted {
+				t.Errorf("%s: adopted with another signature", name)
+			}
+		}
+	})
+}
+
+// TestTwoAnnouncementsConvict: R20. A site that announced otherwise to an earlier leader is convicted by what another shows; what proves
+// nothing names nobody but who says it.
+func TestTwoAnnouncementsConvict(t *testing.T) {
+	for name, c := range map[string]struct {
+		first                     func(f *federation, cfg secagg.Config) []byte
+		code                      study.Code
+		culprit, accuser, accused string
+	}{
+		"another that it signed": {func(f *federation, cfg secagg.Config) []byte { return f.announcement(cfg, 1, 1) }, study.CodeBadAnnouncement, "site-1", "", ""},
+		"the same":               {func(f *federation, cfg secagg.Config) []byte { return f.state().Announcement(1) }, study.CodeBadAnnouncement, "", "site-0", ""},
+		"of another attempt": {func(f *federation, cfg secagg.Config) []byte { cfg.Attempt++; return f.announcement(cfg, 1, 1) },
+			study.CodeBadAnnouncement, "", "site-0", ""},
+		"signed by another": {func(f *federation, cfg secagg.Config) []byte { return f.announcement(cfg, 1, 0) }, study.CodeBadAnnouncement, "", "site-0", ""},
+		"cut short": {func(f *federation, cfg secagg.Config) []byte { a := f.announcement(cfg, 1, 1); return a[:len(a)-1] },
+			study.CodeBadAnnouncement, "", "site-0", ""},
+		"nothing": {func(*federation, secagg.Config) []byte { return nil }, study.CodeBadRefusal, "site-0", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFederation(t, 5, nil)
+				defer func() { f.c.Close() }()
+				f.sites[0].mute = func(m *covey.SiteMessage) bool { return m.GetBoxes() != nil }
+				f.pump(nil)
+				f.refuse(0, &covey.Refusal{Code: covey.Code_CODE_BAD_ANNOUNCEMENT, Culprit: 2, Announcement: c.first(f, f.plan.Setup(0))})
+				v := f.finish()
+				if v.Status != round.StatusEnded || v.Code != c.code || v.Culprit != c.culprit || v.Accuser != c.accuser || v.Accused != c.accused {
+					t.Errorf("%s: culprit %q, accuser %q, accused %q", v.Code, v.Culprit, v.Accuser, v.Accused)
+				}
+			})
+		})
+	}
+}
+
+// announcement is one with new secrets, signed with the key of by.
+func (f *federation) announcement(cfg secagg.Config, site, by int) []byte {
+	f.t.Helper()
+	secrets, err := secagg.NewSecrets(cfg)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	raw, err := secagg.Announce(cfg, site, secrets, f.sites[by].identity)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return raw
+}
+
+// TestAccusationIsShown: a word against a word reaches every screen as one, and names no culprit.
+func TestAccusationIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 5, nil)
+		defer func() { f.c.Close() }()
+		f.sites[4].mute = func(m *covey.SiteMessage) bool { return m.GetConfirmation() != nil }
+		f.pump(nil)
+		f.refuse(4, &covey.Refusal{Code: covey.Code_CODE_BAD_SHARE, Culprit: 2})
+		v := f.finish()
+		if v.Code != study.CodeBadShare || v.Culprit != "" || v.Accuser != "site-4" || v.Accused != "site-1" || v.Blame() != "site-4 accuses site-1" {
+			t.Errorf("%s: culprit %q, %q", v.Code, v.Culprit, v.Blame())
+		}
+		for _, s := range v.Sites {
+			if s.Name == "site-1" && len(v.Faults) > 0 {
+				t.Errorf("faults: %v", v.Faults)
+			}
+		}
+		happened := f.c.machine.journal
+		if h := happened[len(happened)-1]; h.Site != "" || h.Blame() != "site-4 accuses site-1" {
+			t.Errorf("%+v", h)
+		}
+		if log := f.logs.String(); !strings.Contains(log, "accuser=site-4 accused=site-1") {
+			t.Errorf("the log says nothing of it")
+		}
+	})
+}

@@ -1,0 +1,314 @@
+package round
+
+import (
+	"slices"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// claim is a site's word, with its signature, that it signed u in the open slot.
+func (h *harness) claim(site int, u ...int) {
+	h.event(Refused{Site: site, Query: h.state.Query, Slot: h.state.Slot, Code: study.CodeHeld, Culprit: -1, Held: u})
+}
+
+// doubts runs the effects and gives the sites that were doubted meanwhile.
+func (h *harness) doubts() (out []Doubt) {
+	for len(h.pending) > 0 {
+		if d, ok := h.pending[0].(Doubt); ok {
+			out = append(out, d)
+		}
+		h.one()
+	}
+	return out
+}
+
+// muted is a study of so many sites at its first query, of which nobody has uploaded yet.
+func muted(t *testing.T, sites int, change func(*study.Spec)) *harness {
+	h := newHarness(t, sites, change)
+	h.mute["upload"] = true
+	h.run()
+	return h
+}
+
+// upload is a site's late answer.
+func (h *harness) upload(sites ...int) {
+	for _, i := range sites {
+		h.event(Uploaded{i, h.state.Query, h.state.Slot})
+	}
+}
+
+// TestHeldSurvivorsAreAdopted: R7. A U counts when more sites say that they signed it than can be corrupt, and U_min sites
+// have answered: of ten sites η = 3 and U_min = 7.
+func TestHeldSurvivorsAreAdopted(t *testing.T) {
+	h := muted(t, 10, nil)
+	if th := h.state.plan.Thresholds; th.Corrupt != 3 || th.MinSurvivors != 7 {
+		t.Fatalf("%+v", th)
+	}
+	held := []int{0, 1, 2, 3, 4, 5, 6}
+	for i := range 4 {
+		h.claim(i, held...)
+		h.upload(i)
+	}
+	h.upload(8)
+	h.run()
+	if h.state.Survivors != nil {
+		t.Fatalf("U = %v was adopted when 5 sites had answered", h.state.Survivors)
+	}
+	h.upload(7)
+	h.upload(9)
+	if h.run(); !slices.Equal(h.state.Survivors, held) {
+		t.Fatalf("U = %v, want the one that four sites signed", h.state.Survivors)
+	}
+}
+
+// TestOneSitesHeldChangesNothing: R7. A corrupt site, or all that can be, says that it signed a U of its choice: the study goes on as if it had
+// not, in no other slot, and the site is named.
+func TestOneSitesHeldChangesNothing(t *testing.T) {
+	for liars := 1; liars <= 3; liars++ {
+		h := muted(t, 10, nil)
+		h.mute["upload"] = false
+		u := []int{0, 4, 5, 6, 7, 8, 9}
+		for i := range liars {
+			h.claim(i, u...)
+		}
+		for i := range 10 {
+			h.upload(i)
+		}
+		doubts := h.doubts()
+		h.want(StatusCompleted)
+		if first := h.last(EntrySurvivors, 0, 0); first == nil || len(first.Survivors) != 10 {
+			t.Fatalf("%d liars: U = %v", liars, first)
+		}
+		for i := range liars {
+			if !slices.Contains(doubts, Doubt{i, study.CodeHeld}) {
+				t.Errorf("%d liars: site %d is not named: %v", liars, i, doubts)
+			}
+		}
+	}
+}
+
+// TestHeldWithAnAbsentSite: what one site says it signed with a site that is away burns no slot.
+func TestHeldWithAnAbsentSite(t *testing.T) {
+	h := muted(t, 10, nil)
+	h.down[9] = true
+	h.event(Disconnected{9})
+	h.claim(1, 1, 2, 3, 4, 5, 6, 9)
+	h.upload(0, 1, 2, 3, 4, 5, 6, 7, 8)
+	h.run()
+	if h.state.Survivors != nil {
+		t.Fatalf("U = %v before the deadline", h.state.Survivors)
+	}
+	h.expire(PhaseUpload)
+	if e := h.last(EntrySurvivors, 0, 0); e == nil || len(e.Survivors) != 9 || h.last(EntryReleased, 0, 0) == nil {
+		t.Fatalf("%+v in slot %d", e, h.state.Slot)
+	}
+}
+
+// TestDoubtfulHeldWaits: R7. Of ten sites three are away, and three say that they signed a U: seven may have, so that the leader
+// waits for another answer, past the deadline while too few are free for a slot that might be given up, and adopts U when a fourth says so.
+func TestDoubtfulHeldWaits(t *testing.T) {
+	h := muted(t, 10, nil)
+	u := []int{0, 1, 2, 3, 4, 5, 6}
+	for i := range 3 {
+		h.event(Refused{Site: i, Query: 0, Slot: 0, Code: study.CodeHeld, Culprit: -1, Held: u, Shared: true})
+	}
+	h.upload(0, 1, 2, 3, 7, 8, 9)
+	h.run()
+	h.expire(PhaseUpload)
+	if h.state.Survivors != nil {
+		t.Fatalf("U = %v, and another may be certified", h.state.Survivors)
+	}
+	h.claim(4, u...)
+	h.upload(4)
+	if h.run(); !slices.Equal(h.state.Survivors, u) {
+		t.Fatalf("U = %v, want the one that four sites signed", h.state.Survivors)
+	}
+	// Who sent no shares can take part in another slot, so that nobody has to be waited for past the deadline.
+	h = muted(t, 10, nil)
+	for i := range 3 {
+		h.claim(i, u...)
+	}
+	h.upload(0, 1, 2, 3, 7, 8, 9)
+	h.run()
+	if h.state.Survivors != nil {
+		t.Fatalf("U = %v before the deadline", h.state.Survivors)
+	}
+	h.expire(PhaseUpload)
+	if e := h.last(EntrySurvivors, 0, 0); e == nil || !slices.Equal(e.Survivors, []int{0, 1, 2, 3, 7, 8, 9}) {
+		t.Fatalf("U = %+v", e)
+	}
+}
+
+// TestWaitModeTakesNobodysWord: R4. Where every site is waited for, U is the study's first, whatever sites say that they hold and however
+// often the log fails to take it.
+func TestWaitModeTakesNobodysWord(t *testing.T) {
+	h := newHarness(t, 10, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	for h.state.Query == 0 {
+		if !h.one() {
+			t.Fatal("nothing is under way")
+		}
+	}
+	other := []int{0, 4, 5, 6, 7, 8, 9}
+	for i := range h.pending { // the entry that this leader proposes is lost
+		if p, ok := h.pending[i].(Propose); ok && p.Entry.Kind == EntrySurvivors {
+			h.pending = slices.Delete(h.pending, i, i+1)
+			break
+		}
+	}
+	for _, i := range other {
+		h.claim(i, other...)
+	}
+	h.event(ProposeFailed{})
+	for _, e := range h.pending {
+		if p, ok := e.(Propose); ok && p.Entry.Kind == EntrySurvivors && !slices.Equal(p.Entry.Survivors, h.state.First) {
+			t.Fatalf("U = %v is proposed, and the study's first is %v", p.Entry.Survivors, h.state.First)
+		}
+	}
+	doubts := h.doubts()
+	h.want(StatusCompleted)
+	for _, e := range h.log {
+		if e.Kind == EntrySurvivors && !slices.Equal(e.Survivors, h.state.First) {
+			t.Fatalf("U = %v, and the study's first is %v", e.Survivors, h.state.First)
+		}
+	}
+	if !slices.Contains(doubts, Doubt{4, study.CodeHeld}) {
+		t.Errorf("nobody is named: %v", doubts)
+	}
+}
+
+// TestLogKeepsTheFirstSurvivors: O4, R4. The log takes no second U of a slot, and in a study that waits none but the first.
+func TestLogKeepsTheFirstSurvivors(t *testing.T) {
+	h := newHarness(t, 5, nil)
+	for h.state.Survivors == nil && h.one() {
+	}
+	first := h.state.Survivors
+	for range 2 { // another, and the same again
+		_, err := h.state.Step(Committed{h.state.entry(Entry{Kind: EntrySurvivors, Survivors: []int{0, 1, 2, 3}})})
+		if !stale(err) || !slices.Equal(h.state.Survivors, first) {
+			t.Fatalf("U = %v, %v", h.state.Survivors, err)
+		}
+	}
+	h = newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+	for (h.state.Query == 0 || h.state.Survivors != nil) && h.one() {
+	}
+	_, err := h.state.Step(Committed{h.state.entry(Entry{Kind: EntrySurvivors, Survivors: []int{0, 1, 2, 3}})})
+	if !stale(err) || h.state.Survivors != nil {
+		t.Fatalf("U = %v, %v, in a study whose first is %v", h.state.Survivors, err, h.state.First)
+	}
+}
+
+// TestApprovalStands: a verdict that comes after a site's approval changes nothing.
+func TestApprovalStands(t *testing.T) {
+	h := &harness{t: t, state: &State{}, sites: 3}
+	body := proposal(t, 3, nil)
+	id := study.DigestOf(body)
+	h.commit(Entry{Kind: EntryProposed, Study: id, Body: body})
+	h.commit(Entry{Kind: EntryDecided, Study: id, Site: 1, Verdict: VerdictApproved})
+	for _, v := range []Verdict{VerdictRejected, VerdictPending} {
+		_, err := h.state.Step(Committed{Entry{Kind: EntryDecided, Study: id, Site: 1, Verdict: v, Code: study.CodeRejected}})
+		if !stale(err) || h.state.Status != StatusProposed || h.state.Verdicts[1] != VerdictApproved {
+			t.Fatalf("%s after an approval: %v, the study is %s", v, err, h.state.Status)
+		}
+	}
+}
+
+// TestAccusations: R20. Who a study's end names for certain is whom the leader caught, or a site that spoke of itself.
+func TestAccusations(t *testing.T) {
+	const nobody = -1
+	for _, c := range []struct {
+		name                      string
+		running                   bool
+		asked                     bool // the accuser was sent its boxes
+		no                        Refused
+		code                      study.Code
+		culprit, accuser, accused int
+	}{
+		{name: "shares, a word against a word", asked: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1},
+			code: study.CodeBadShare, culprit: nobody, accuser: 4, accused: 1},
+		{name: "shares before any came", no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1},
+			code: study.CodeBadRefusal, culprit: 4, accuser: nobody, accused: nobody},
+		{name: "shares that it confirmed", running: true, no: Refused{Site: 4, Code: study.CodeBadShare, Culprit: 1},
+			code: study.CodeBadRefusal, culprit: 4, accuser: nobody, accused: nobody},
+		{name: "an announcement that the leader checked", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: 1},
+			code: study.CodeBadRefusal, culprit: 4, accuser: nobody, accused: nobody},
+		{name: "two announcements", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: 1, Proven: true},
+			code: study.CodeBadAnnouncement, culprit: 1, accuser: nobody, accused: nobody},
+		{name: "an announcement of nobody's", asked: true, no: Refused{Site: 4, Code: study.CodeBadAnnouncement, Culprit: -1},
+			code: study.CodeBadAnnouncement, culprit: nobody, accuser: 4, accused: nobody},
+		{name: "a confirmation that the leader checked", running: true, no: Refused{Site: 4, Code: study.CodeBadConfirmation, Culprit: 1},
+			code: study.CodeBadRefusal, culprit: 4, accuser: nobody, accused: nobody},
+		{name: "itself", asked: true, no: Refused{Site: 4, Code: study.CodeDataChanged, Culprit: -1},
+			code: study.CodeDataChanged, culprit: 4, accuser: nobody, accused: nobody},
+		{name: "another's data", running: true, no: Refused{Site: 4, Code: study.CodeDataChanged, Culprit: 1},
+			code: study.CodeDataChanged, culprit: 4, accuser: nobody, accused: nobody},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+			until := func() bool { return h.state.Status == StatusSetup }
+			switch {
+			case c.running:
+				until = func() bool { return h.state.Status == StatusRunning }
+			case c.asked:
+				until = func() bool { return h.state.Status == StatusSetup && h.state.live.asked[4][askConfirmation] != 0 }
+			}
+			for !until() && h.one() {
+			}
+			h.event(c.no)
+			doubts := h.doubts()
+			h.want(StatusEnded)
+			if s := h.state; s.Code != c.code || s.Culprit != c.culprit || s.Accuser != 1+c.accuser || s.Accused != 1+c.accused {
+				t.Errorf("%s: culprit %d, accuser %d, accused %d", s.Code, s.Culprit, s.Accuser-1, s.Accused-1)
+			}
+			if c.code == study.CodeBadRefusal && !slices.Contains(doubts, Doubt{4, c.code}) {
+				t.Errorf("the false refusal is not counted: %v", doubts)
+			}
+			h.crash() // it is in the log
+			if s := h.state; s.Accuser != 1+c.accuser || s.Accused != 1+c.accused {
+				t.Errorf("after a crash: accuser %d, accused %d", s.Accuser-1, s.Accused-1)
+			}
+		})
+	}
+}
+
+// committee is a graph whose first sites sign.
+type committee struct {
+	Graph
+	size int
+}
+
+func (c committee) Signs(site int) bool { return site < c.size }
+
+// TestHeldOnTheSparseGraph: R7. Of the sparse graph only the committee's word counts, and as many of it as can be corrupt choose nothing:
+// K of them sign, T are a certificate, and with c corrupt ones 2T > K+c.
+func TestHeldOnTheSparseGraph(t *testing.T) {
+	h := &harness{t: t, state: &State{}, sites: 1000}
+	body := proposal(t, 1000, nil)
+	h.commit(Entry{Kind: EntryProposed, Study: study.DigestOf(body), Body: body})
+	s, th := h.state, h.state.plan.Thresholds
+	s.live.graph = committee{size: th.Holders}
+	b := 2*th.Threshold - th.Holders - 1
+	if b < 1 || b >= th.Corrupt || th.Holders >= th.MinSurvivors {
+		t.Fatalf("%+v", th)
+	}
+	u := []int{0, 1, 2}
+	for i := range th.MinSurvivors {
+		s.live.uploaded[i] = true
+	}
+	for i := th.Holders; i < th.Sites; i++ { // whose signatures count for nothing
+		s.live.held[i] = u
+	}
+	if s.held() != nil || s.doubtful() {
+		t.Fatalf("%d sites outside the committee choose U = %v", th.Sites-th.Holders, s.held())
+	}
+	for i := range b {
+		s.live.held[i] = u
+	}
+	if got := s.held(); got != nil || s.doubtful() != (2*b >= th.Threshold) {
+		t.Fatalf("%d of the committee choose U = %v, doubtful: %v", b, got, s.doubtful())
+	}
+	s.live.held[b] = u
+	if got := s.held(); !slices.Equal(got, u) {
+		t.Fatalf("%d of the committee say so, and U = %v", b+1, got)
+	}
+}

@@ -1,0 +1,133 @@
+package corrupt
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/noise"
+	"covey/internal/round"
+	"covey/internal/secagg"
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// TestHeld: before each upload the corrupt site says, with a right signature of its own, that it has signed a set of survivors without the
+// first site. Every sum is over all sites all the same, in its first slot, and the site is named (R7, R4).
+func TestHeld(t *testing.T) {
+	inBubble(t, func(f *bubble) {
+		for _, mode := range []string{study.DropoutContinue, study.DropoutWait} {
+			d := f.study(mode, func(s *study.Spec) { s.OnDropout, s.Rounds = mode, 3 })
+			f.proxy.act(f.holding(d, []int{1, 2, 3, 4}))
+			v, releases := f.completed(d)
+			for _, r := range releases {
+				if len(r.Survivors) != honest+1 || r.Slot != r.Query {
+					t.Errorf("%s: query %d is over %v, in slot %d", mode, r.Query, r.Survivors, r.Slot)
+				}
+			}
+			if got := f.faults(v); !slices.Equal(got, []study.Code{study.CodeHeld}) {
+				t.Errorf("%s: caught at %v", mode, got)
+			}
+			f.proxy.act(nil)
+		}
+	})
+}
+
+// holding says `held` of u for each query that the site is asked, in front of its agent's answer.
+func (f *bubble) holding(d study.Digest, u secagg.Survivors) func(*covey.CoordinatorMessage) bool {
+	plan, err := study.NewPlan(f.node.Body(d))
+	f.must(err)
+	var setup *secagg.Setup
+	return func(m *covey.CoordinatorMessage) bool {
+		switch b := m.GetBody().(type) {
+		case *covey.CoordinatorMessage_Deal:
+			setup, err = secagg.Verify(plan.Setup(0), b.Deal.GetAnnouncements())
+			f.must(err)
+		case *covey.CoordinatorMessage_Query:
+			slot := int(b.Query.GetSlot())
+			ask := askOf(b.Query)
+			q := secagg.Query{Slot: slot, Context: plan.Context(setup.Transcript(), ask), Bits: plan.Bits, Lanes: plan.Queries[ask.Query].Lanes}
+			signature, err := setup.SignRelease(mallory, f.proxy.site.Identity(), q, u)
+			f.must(err)
+			r := &covey.Refusal{Study: d[:], Query: b.Query.GetQuery(), Slot: b.Query.GetSlot(), Code: covey.Code_CODE_HELD,
+				Context: q.Context[:], Signature: signature}
+			for _, i := range u {
+				r.Survivors = append(r.Survivors, uint32(i))
+			}
+			f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: r}}))
+		}
+		return true
+	}
+}
+
+// TestAccusations: the corrupt site refuses because of an honest one. Where the coordinator has checked what it says, the liar is named;
+// where nobody can, the end says who accuses whom, and names no culprit (R20).
+func TestAccusations(t *testing.T) {
+	inBubble(t, func(f *bubble) {
+		accuse := func(code covey.Code, instead func(*covey.SiteMessage) bool) lie {
+			return func(m *covey.SiteMessage) []*covey.SiteMessage {
+				if instead(m) {
+					d := studyOf(m)
+					m.Body = &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: d, Code: code, Culprit: 1}}
+				}
+				return truth(m)
+			}
+		}
+		boxes := func(m *covey.SiteMessage) bool { return m.GetBoxes() != nil }
+		confirmation := func(m *covey.SiteMessage) bool { return m.GetConfirmation() != nil }
+		uploads := func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }
+		for _, c := range []struct {
+			name    string
+			lie     lie
+			code    study.Code
+			accused bool
+		}{
+			{"keys that the coordinator checked", accuse(covey.Code_CODE_BAD_ANNOUNCEMENT, boxes), study.CodeBadRefusal, false},
+			{"shares that nobody has sent", accuse(covey.Code_CODE_BAD_SHARE, boxes), study.CodeBadRefusal, false},
+			{"shares", accuse(covey.Code_CODE_BAD_SHARE, confirmation), study.CodeBadShare, true},
+			{"shares that it confirmed", accuse(covey.Code_CODE_BAD_SHARE, uploads), study.CodeBadRefusal, false},
+			{"confirmations that the coordinator checked", accuse(covey.Code_CODE_BAD_CONFIRMATION, uploads), study.CodeBadRefusal, false},
+			{"an honest site's data", accuse(covey.Code_CODE_DATA, uploads), study.CodeData, false},
+		} {
+			f.proxy.tell(c.lie)
+			d := f.study(c.name, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
+			if !c.accused {
+				f.ended(d, c.code)
+				continue
+			}
+			v := f.until(d, over)
+			if v.Status != round.StatusEnded || v.Code != c.code || v.Culprit != "" || v.Accuser != f.sites[mallory] || v.Accused != f.sites[0] {
+				t.Errorf("%s: %s %q of %q: %s", c.name, v.Status, v.Code, v.Culprit, v.Blame())
+			}
+		}
+	})
+}
+
+// accused wants a study to end with honest sites' word against the corrupt one's.
+func (f *bubble) accused(d study.Digest, code study.Code) {
+	f.t.Helper()
+	v := f.until(d, over)
+	if v.Status != round.StatusEnded || v.Code != code || v.Culprit != "" || v.Accused != f.sites[mallory] || v.Accuser == v.Accused {
+		f.t.Errorf("%s: %s %q of %q: %q, want the end with %q, and %s accused", v.Name, v.Status, v.Code, v.Culprit, v.Blame(), code, f.sites[mallory])
+	}
+}
+
+// askOf is a query as the coordinator asks it.
+func askOf(q *covey.Query) study.Ask {
+	return study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), Round: int(q.GetRound()),
+		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
+		Kind: study.Kind(strings.ToLower(strings.TrimPrefix(q.GetKind().String(), "KIND_")))}
+}
+
+// studyOf is the study that an answer is about.
+func studyOf(m *covey.SiteMessage) []byte {
+	switch b := m.GetBody().(type) {
+	case *covey.SiteMessage_Boxes:
+		return b.Boxes.GetStudy()
+	case *covey.SiteMessage_Confirmation:
+		return b.Confirmation.GetStudy()
+	case *covey.SiteMessage_Upload:
+		return b.Upload.GetStudy()
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+//go:build mutants
+
+package mutants
+
+const (
+	roundHeld  = "internal/round/held.go"
+	roundStep  = "internal/round/step.go"
+	roundEntry = "internal/round/entry.go"
+	leaderSees = "internal/coordinator/session.go"
+)
+
+// What a site says about survivors, culprits and announcements.
+func init() {
+	tables = append(tables, []mutant{
+		{"held: one site's word is enough", 0, []edit{
+			{roundHeld, "most <= s.corruptSigners()", "most == 0"},
+		}, in("round", "TestOneSitesHeldChangesNothing"), killer{}},
+		{"held: fewer than U_min have answered", 0, []edit{
+			{roundHeld, "answered < s.plan.Thresholds.MinSurvivors || ", ""},
+		}, in("round", "TestHeldSurvivorsAreAdopted"), killer{}},
+		{"held: a doubtful U is not waited for", 0, []edit{
+			{roundStep, "if s.doubtful() && ", "if s.doubtful() && false && "},
+		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
+		{"held: a doubtful U is given up although its shares may be out", 0, []edit{
+			{roundStep, "!(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors)", "!l.overdue"},
+		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
+		{"held: a doubtful U is waited for without end", 0, []edit{
+			{roundStep, " && !(l.overdue && len(s.free()) >= s.plan.Thresholds.MinSurvivors) {", " {"},
+		}, in("round", "TestDoubtfulHeldWaits"), killer{}},
+		{"held: the word of sites whose signatures do not count", 0, []edit{
+			{roundHeld, "if u == nil || !s.graph().Signs(i) {", "if u == nil {"},
+			{roundHeld, "if v != nil && s.graph().Signs(j) && slices.Equal(u, v) {", "if v != nil && slices.Equal(u, v) {"},
+		}, in("round", "TestHeldOnTheSparseGraph"), killer{}},
+		{"held: wait mode takes it", 0, []edit{
+			{roundStep, "case s.Survivors == nil && waits:", "case s.Survivors == nil && waits && s.held() == nil:"},
+		}, in("round", "TestWaitModeTakesNobodysWord"), killer{}},
+		{"held: who is not believed is not named", 0, []edit{
+			{roundStep, "return []Effect{Doubt{site, study.CodeHeld}}", "return nil"},
+		}, in("round", "TestOneSitesHeldChangesNothing"), killer{}},
+		{"the log takes a second U of a slot", 0, []edit{
+			{roundEntry, "if s.Survivors != nil || s.waits()", "if s.waits()"},
+		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
+		{"the log takes another U than a waiting study's first", 0, []edit{
+			{roundEntry, " || s.waits() && s.First != nil && !slices.Equal(e.Survivors, s.First) {", " {"},
+		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
+		{"a verdict after an approval counts", 0, []edit{
+			{roundEntry, " || s.Verdicts[e.Site] == VerdictApproved {", " {"},
+		}, in("round", "TestApprovalStands"), killer{}},
+		{"held: of another context", 0, []edit{
+			{leaderSees, "slices.Equal(context, q.Context[:]) &&", "true &&"},
+		}, in("coordinator", "TestHeldIsChecked"), killer{}},
+		{"final: a result that does not fit the plan is adopted", 0, []edit{
+			{leaderSees, "s.plan.CheckRelease(release, s.state.Attempt) == nil &&", "true &&"},
+		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
+		{"blame: what the leader has checked is believed", 0, []edit{
+			{roundStep, "case study.CodeBadAnnouncement, study.CodeBadConfirmation:\n\t\treturn true", "case study.CodeBadAnnouncement, study.CodeBadConfirmation:\n\t\treturn false"},
+		}, in("round", "TestAccusations"), killer{}},
+		{"blame: of shares that a site cannot know", 0, []edit{
+			{roundStep, "return s.Status != StatusSetup || s.live.asked[e.Site][askConfirmation] == 0", "return false"},
+		}, in("round", "TestAccusations"), killer{}},
+		{"blame: an accusation names a culprit", 0, []edit{
+			{roundStep, "return departure{e.Code, -1, 1 + e.Site, 1 + e.Culprit}", "return departure{e.Code, e.Culprit, 0, 0}"},
+		}, in("round", "TestAccusations"), killer{}},
+		{"two announcements: an unsigned one convicts", 0, []edit{
+			{leaderSees, "s.plan.Setup(s.state.Attempt).CheckAnnounced(r.Culprit, first) == nil", "len(first) > 0"},
+		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
+		{"two announcements: one and the same convicts", 0, []edit{
+			{leaderSees, "now != nil && !bytes.Equal(first, now) &&", "now != nil &&"},
+		}, in("coordinator", "TestTwoAnnouncementsConvict"), killer{}},
+		{"two announcements: the second is shown as the first", 0, []edit{
+			{"internal/agent/setup.go", "no.Culprit, no.Announcement = 1+i, first[i]", "no.Culprit, no.Announcement = 1+i, set[i]"},
+		}, in("agent", "TestSecondSetIsShownTheFirst"), killer{}},
+		{"erasure: a crash leaves a confirmed attempt's secrets", 0, []edit{
+			{"internal/ledger/item.go", "r.get(setupBucket, append(bytes.Clone(attempt), SetupConfirmation...)) != nil {", "false {"},
+		}, in("ledger", "TestConfirmedSecretsAreErased"), killer{}},
+		{"erasure: confirming erases nothing", 0, []edit{
+			{"internal/agent/setup.go", "if err := s.journal.Erase(); err != nil {", "if err := s.agent.ledger.Err(); err != nil {"},
+		}, in("agent", "TestConfirmingErases"), killer{}},
+	})
+}
