@@ -312,6 +312,8 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 			c.open(digest, s, e)
 		case round.SetDeadline:
 			c.deadline(digest, s, e)
+		case round.SetExpiry:
+			c.expiry(digest, s, e)
 		}
 	}
 	for _, e := range s.settle() {
