@@ -320,12 +320,18 @@ func say(h coordinator.Happening) string {
 	case string(round.EntryProposed):
 		return "the study was proposed"
 	case string(round.EntryDecided):
+		if h.Code == study.CodeWithdrawn {
+			return who + " took its approval back"
+		}
 		return who + " " + string(h.Verdict) + " it"
 	case string(round.EntryPrepared):
 		return "all sites signed the setup; queries begin"
 	case string(round.EntryAbandoned):
 		return fmt.Sprintf("query %d: slot %d was given up; it is asked again", h.Query+1, h.Slot)
 	case string(round.EntryEnded):
+		if h.Code == study.CodeExpired {
+			return "the study expired before every site had approved it"
+		}
 		if who != "" {
 			return "the study ended, because of " + who
 		}
