@@ -45,7 +45,7 @@ func openCSV(src *source, in io.Reader) (*csvTable, error) {
 	}
 	if i, j := twins(t.names); j > 0 {
 		// By position: without a header line the "name" is a value.
-		return nil, &Error{File: t.path, Row: 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1)}
+		return nil, &Error{Schema: SchemaColumns, File: t.path, Row: 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1)}
 	}
 	t.places = make(map[string]int, len(t.names))
 	for j, name := range t.names {
