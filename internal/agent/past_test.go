@@ -189,13 +189,48 @@ func TestReopened(t *testing.T) {
 	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected {
 		t.Fatalf("%+v", d)
 	}
+	body := c.body
 	s.configured("outside = \"reject\"\n", "")
 	s.restart()
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending {
+	if d := want[decision](s, askDecision{body}); d.Verdict != VerdictPending {
 		t.Fatalf("%+v", d)
 	}
 	all, err := s.agent.Studies()
 	if err != nil || len(all) != 1 || all[0].State != statePending || len(s.agent.past.list()) != 0 {
+		t.Errorf("pending: %+v, %v", all, err)
+	}
+	s.ask(tellEnded{c.plan.Digest, study.CodeAborted}) // and offered again, by a coordinator that was restored from a backup
+	s.configured("max_epsilon = 1.0", "max_epsilon = 2.0")
+	s.restart()
+	if d := want[decision](s, askDecision{body}); d.Verdict != VerdictApproved {
+		t.Fatalf("%+v", d)
+	}
+	if left := s.agent.past.list(); len(left) != 0 {
+		t.Errorf("approved: %v", left)
+	}
+}
+
+// TestCrashBeforeTheRecord: a rejection that is on the ledger and was not put on record before a crash keeps its name.
+func TestCrashBeforeTheRecord(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s := c.sites[0]
+	want[decision](s, askDecision{c.body})
+	if err := s.agent.ledger.Reject(c.plan.Digest, "operator", testNow); err != nil {
+		t.Fatal(err)
+	}
+	s.restart()
+	if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].Name != "test" || all[0].State != string(ledger.Rejected) || all[0].Ended == nil {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// TestRolledBackSaysWhy in "study show" too, not in the log alone.
+func TestRolledBackSaysWhy(t *testing.T) {
+	c, s := approvedAt(t)
+	if err := s.session(c).leave(foundFinal); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := s.agent.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeRolledBack) || !strings.Contains(d.Why, foundFinal) || d.Plan == nil {
+		t.Errorf("%+v, %v", d, err)
 	}
 }

@@ -33,9 +33,12 @@ func TestWithdrawal(t *testing.T) {
 	for name, no := range map[string]func(*Agent, study.Digest) error{"withdraw": (*Agent).Withdraw, "reject": (*Agent).Reject} {
 		t.Run(name, func(t *testing.T) {
 			c, s := approvedAt(t)
-			id := c.plan.Digest
+			id, waiting := c.plan.Digest, s.session(c)
 			if err := no(s.agent, id); err != nil { // there is no link: the word is lost
 				t.Fatal(err)
+			}
+			if d, ok := waiting.handle(askAnnouncement{id, 0}).(decision); !ok || d.Code != study.CodeWithdrawn { // it waited for the operator's word
+				t.Errorf("a request that was under way is answered %+v", d)
 			}
 			if !strings.Contains(s.log.String(), "an approval is withdrawn") || !strings.Contains(s.log.String(), "code=withdrawn") {
 				t.Errorf("the log does not tell:\n%s", s.log.String())
