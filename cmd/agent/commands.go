@@ -18,6 +18,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/study"
 )
 
 // maxJoinFile bounds what is read of a join file; a good one is under 64 KiB.
@@ -180,10 +181,11 @@ func (statusCmd) Run(t *terminal) error {
 }
 
 type studyCmd struct {
-	List    studyListCmd    `cmd:"" help:"List the studies this site knows."`
-	Show    studyShowCmd    `cmd:"" help:"Show what a study takes, releases and charges."`
-	Approve studyApproveCmd `cmd:"" help:"Approve a study: read \"study show\" first."`
-	Reject  studyRejectCmd  `cmd:"" help:"Reject a study, or leave one that was approved."`
+	List     studyListCmd     `cmd:"" help:"List the studies this site knows, those that are over with the reason."`
+	Show     studyShowCmd     `cmd:"" help:"Show what a study takes, releases and charges, or how it ended here."`
+	Approve  studyApproveCmd  `cmd:"" help:"Approve a study: read \"study show\" first."`
+	Withdraw studyWithdrawCmd `cmd:"" help:"Take an approval back, as long as the study's setup has not begun."`
+	Reject   studyRejectCmd   `cmd:"" help:"Reject a study; withdraw from one that was approved, or leave it if it has begun."`
 }
 
 type studyListCmd struct{}
@@ -246,12 +248,31 @@ func (c *studyRejectCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	state := s.State
-	if s.SpentRho > 0 {
-		state = fmt.Sprintf("left; ρ = %.6g of population %q stays charged", s.SpentRho, s.Population)
-	}
-	t.say("Study %s is %s.", s.Digest.String()[:12], state)
+	t.say("%s", without(s))
 	return t.print(s, func(w io.Writer) { fmt.Fprintln(w, s.Digest) })
+}
+
+type studyWithdrawCmd struct{ ref }
+
+func (c *studyWithdrawCmd) Run(t *terminal) error {
+	s, err := ask[agent.StudyView](t, "POST", "studies", c.Study, "withdraw")
+	if err != nil {
+		return err
+	}
+	t.say("%s", without(s))
+	return t.print(s, func(w io.Writer) { fmt.Fprintln(w, s.Digest) })
+}
+
+// without says how a site is out of a study by its operator's word.
+func without(s agent.StudyView) string {
+	id := s.Digest.String()[:12]
+	switch study.Code(s.Code) {
+	case study.CodeWithdrawn:
+		return fmt.Sprintf("The approval of study %s is withdrawn: ρ = %.6g of population %q is free again, and the study ends when the coordinator hears it, at once or on the next link.", id, s.Rho, s.Population)
+	case study.CodeLeft:
+		return fmt.Sprintf("Study %s had begun, too late to withdraw, and is left: ρ = %.6g of population %q stays charged. It ends, or goes on without this site.", id, s.SpentRho, s.Population)
+	}
+	return fmt.Sprintf("Study %s is %s.", id, s.State)
 }
 
 type ledgerCmd struct {

@@ -126,9 +126,21 @@ func TestOperatorCommands(t *testing.T) {
 	if exported != asJSON || !json.Valid([]byte(exported)) {
 		t.Errorf("export and show --json differ:\n%s\n%s", exported, asJSON)
 	}
-	agent(0, "study", "reject", "blood")
+	out, said = agent(0, "study", "withdraw", "blood")
+	if out != id.String()+"\n" {
+		t.Errorf("stdout %q, want the digest alone", out)
+	}
+	has(said, "is withdrawn", `population "patients" is free again`, "the study ends when the coordinator hears it")
+	out, _ = agent(0, "ledger", "show")
+	has(out, "patients    0.5  0      0         0.5")
+	out, _ = agent(0, "study", "list")
+	has(out, "finished (withdrawn)", "WHEN", time.Now().UTC().Format("2006-01-02T"))
 	out, _ = agent(0, "study", "show", "blood")
-	has(out, "finished (rejected), by operator")
+	has(out, "finished (withdrawn); approved by operator", "when     ", "charged  ρ = 0 over 0 queries", "It is over here", "What leaves this site", "Roster")
+	_, said = agent(0, "study", "withdraw", "blood")
+	has(said, "is withdrawn")
+	_, said = agent(0, "study", "withdraw", "blood", "--json")
+	has(said, "is withdrawn")
 	_, said = agent(2, "study", "approve", "blood", "--yes")
 	has(said, "finished")
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/ledger"
 )
 
 // table writes aligned columns.
@@ -55,32 +56,59 @@ func printStatus(w io.Writer, s agent.Status) {
 
 func printStudies(w io.Writer, all []agent.StudyView) {
 	table(w, func(line func(string, ...any)) {
-		line("DIGEST\tNAME\tSTATE\tPOPULATION\tRHO\tSPENT")
+		line("DIGEST\tNAME\tSTATE\tPOPULATION\tRHO\tSPENT\tWHEN")
 		for _, s := range all {
-			state := s.State
-			if s.Code != "" {
-				state += " (" + s.Code + ")"
-			}
-			line("%s\t%s\t%s\t%s\t%.6g\t%.6g", s.Digest.String()[:12], s.Name, state, s.Population, s.Rho, s.SpentRho)
+			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%s", s.Digest.String()[:12], s.Name, stateOf(s), s.Population, s.Rho, s.SpentRho, whenOf(s))
 		}
 	})
 }
 
-func printStudy(w io.Writer, s agent.StudyDetail) {
-	fmt.Fprintf(w, "study    %s\ndigest   %s\nstate    %s", s.Name, s.Digest, s.State)
-	if s.Code != "" {
-		fmt.Fprintf(w, " (%s)", s.Code)
+// stateOf is a study's state with the code of why.
+func stateOf(s agent.StudyView) string {
+	if s.Code == "" {
+		return s.State
 	}
-	if s.By != "" {
+	return s.State + " (" + s.Code + ")"
+}
+
+// whenOf is when a study ended or was decided, or until when it can be.
+func whenOf(s agent.StudyView) string {
+	switch {
+	case s.Expires != nil:
+		return "expires " + s.Expires.UTC().Format(time.RFC3339)
+	case s.Ended != nil:
+		return s.Ended.UTC().Format(time.RFC3339)
+	case s.Time != nil:
+		return s.Time.UTC().Format(time.RFC3339)
+	}
+	return ""
+}
+
+func printStudy(w io.Writer, s agent.StudyDetail) {
+	fmt.Fprintf(w, "study    %s\ndigest   %s\nstate    %s", s.Name, s.Digest, stateOf(s.StudyView))
+	switch {
+	case s.By == "":
+	case s.State == string(ledger.Finished): // on the ledger is who approved it, not who ended it
+		fmt.Fprintf(w, "; approved by %s", s.By)
+	default:
 		fmt.Fprintf(w, ", by %s", s.By)
 	}
 	fmt.Fprintln(w)
-	if s.Plan == nil {
+	if when := whenOf(s.StudyView); when != "" {
+		fmt.Fprintf(w, "when     %s\n", when)
+	}
+	if s.Why != "" {
+		fmt.Fprintf(w, "why      %s\n", s.Why)
+	}
+	if over := s.State != "pending" && s.State != string(ledger.Approved); over || s.Plan == nil {
 		fmt.Fprintf(w, "charged  ρ = %.6g over %d queries\n", s.SpentRho-s.ForfeitRho, s.Queries)
 		if s.ForfeitRho > 0 {
 			fmt.Fprintf(w, "spent    ρ = %.6g more, since nobody can say what was sent\n", s.ForfeitRho)
 		}
-		return
+		if s.Plan == nil {
+			return
+		}
+		fmt.Fprintln(w, "\nIt is over here. What it asked for:")
 	}
 	fmt.Fprintf(w, "data     %s, %d columns", s.Dataset, s.Plan.D)
 	for i, c := range s.Plan.Proposal.Spec.Columns {
@@ -148,8 +176,10 @@ func printPolicy(w io.Writer, s agent.StudyDetail) {
 	}
 	verdict := "within all limits"
 	for _, r := range s.Policy {
-		if !r.OK {
+		if !r.OK && s.State == "pending" {
 			verdict = "outside, so it is yours to decide"
+		} else if !r.OK {
+			verdict = "outside"
 		}
 	}
 	fmt.Fprintf(w, "\nWhat this site's policy says: %s\n", verdict)

@@ -88,7 +88,7 @@ func describe(v coordinator.View) string {
 	sites := fmt.Sprintf("%d/%d sites", connected, len(v.Sites))
 	switch v.Status {
 	case round.StatusProposed:
-		return "waiting for approval by " + few(v.Waiting) + ", with no deadline"
+		return "waiting for approval by " + few(v.Waiting) + ", " + untilWhen(v.Expires)
 	case round.StatusSetup:
 		text := fmt.Sprintf("setup, %s", sites)
 		if missing := missingSites(v); len(missing) > 0 {
@@ -121,6 +121,14 @@ func describe(v coordinator.View) string {
 	default:
 		return fmt.Sprintf("%s after %d rounds, %d queries, %s", v.Status, v.Round, v.Released, privacy(v))
 	}
+}
+
+// untilWhen says how long approvals are waited for.
+func untilWhen(expires time.Time) string {
+	if expires.IsZero() {
+		return "with no deadline"
+	}
+	return "until " + expires.UTC().Format(time.RFC3339) + ", when the study expires"
 }
 
 // privacy is the study's bound and how much of it is charged.

@@ -13,6 +13,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/pki"
+	"covey/internal/round"
 	"covey/internal/study"
 )
 
@@ -100,6 +101,7 @@ func (c *sitesCmd) Run(s *streams) error {
 type revokeCmd struct {
 	dataFlag
 	Site string `arg:"" help:"The site's name."`
+	JSON bool   `help:"Print JSON."`
 }
 
 func (c *revokeCmd) Run(s *streams) error {
@@ -107,11 +109,30 @@ func (c *revokeCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/revoke", nil, nil); err != nil {
+	var r coordinator.RevokeReply
+	if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/revoke", nil, &r); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.stderr, "%s is revoked: its keys let it in no more, and a new join file is for new ones\n", c.Site)
+	for _, study := range r.Studies {
+		fmt.Fprintln(s.stderr, withoutSite(study, c.Site))
+	}
+	if c.JSON {
+		return printJSON(s.stdout, r)
+	}
 	return nil
+}
+
+// withoutSite says what becomes of a study without a site that was revoked.
+func withoutSite(r coordinator.RevokedStudy, site string) string {
+	study := fmt.Sprintf("study %.12s (%s) is %s", r.Digest, r.Name, r.Status)
+	switch {
+	case r.GoesOn:
+		return fmt.Sprintf("%s and goes on without %s", study, site)
+	case r.Status == round.StatusProposed:
+		return fmt.Sprintf("%s and cannot begin without %s: `coordinator study abort %.12s` ends it", study, site, r.Digest)
+	}
+	return fmt.Sprintf("%s and waits for %s, which cannot come back to it: `coordinator study abort %.12s` ends it", study, site, r.Digest)
 }
 
 func printJSON(w io.Writer, v any) error {

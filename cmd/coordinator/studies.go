@@ -95,6 +95,10 @@ func imagine(spec study.Spec, units []int) (*study.Plan, error) {
 		roster = append(roster, study.Member{Name: name, Identity: study.Key(public), Units: n})
 	}
 	nobody := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
+	spec, err := spec.Dated(time.Now())
+	if err != nil {
+		return nil, err
+	}
 	body, err := study.Propose(spec, roster, nobody, [32]byte{})
 	if err != nil {
 		return nil, err
@@ -136,6 +140,9 @@ func printPlan(out io.Writer, p *study.Plan) error {
 		fmt.Fprintf(w, "paper\tu = %.6g, τ = %.6g, δ̄ = %.3g\n", p.Paper.U, p.Paper.Tau, p.Paper.DeltaBar)
 	}
 	fmt.Fprintf(w, "output\t%s\n", s.Output)
+	if s.Expires != "" {
+		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
+	}
 	fmt.Fprintf(w, "wire\tb = %d bits a number, %.0f bytes a round from each site\n", p.Bits, p.BytesPerRound())
 	if p.Honest > 0 {
 		fmt.Fprintf(w, "noise\tdistributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum\n", p.Honest)
@@ -184,7 +191,7 @@ func (c *createCmd) Run(s *streams) error {
 	if c.JSON {
 		return printJSON(s.stdout, r)
 	}
-	fmt.Fprintf(s.stderr, "proposed to %d sites; it starts when all have approved, and waits for them with no deadline\n", r.Plan.Thresholds.Sites)
+	fmt.Fprintf(s.stderr, "proposed to %d sites; it starts when all have approved, and waits for them %s\n", r.Plan.Thresholds.Sites, untilWhen(r.Plan.Proposal.Expires()))
 	fmt.Fprintln(s.stdout, r.Digest)
 	return nil
 }
@@ -226,6 +233,10 @@ func (c *studiesCmd) Run(s *streams) error {
 	for _, v := range views {
 		status, at := string(v.Status), fmt.Sprintf("%d/%d", v.Round, v.Rounds)
 		switch v.Status {
+		case round.StatusProposed:
+			if !v.Expires.IsZero() {
+				status += " until " + v.Expires.UTC().Format(time.RFC3339)
+			}
 		case round.StatusRunning:
 			at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds) // the one that is open, as `study watch` counts
 		case round.StatusEnded:
@@ -287,11 +298,14 @@ func printView(out io.Writer, v coordinator.View) error {
 	}
 	fmt.Fprintln(w, "\nSITE\tUNITS\tLINK\tDECISION")
 	for _, s := range v.Sites {
-		link := "away"
+		link, decision := "away", string(s.Verdict)
 		if s.Connected {
 			link = "connected"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, link, s.Verdict)
+		if s.Code != "" {
+			decision += " (" + string(s.Code) + ")"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, link, decision)
 	}
 	return w.Flush()
 }

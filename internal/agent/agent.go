@@ -46,6 +46,7 @@ type Agent struct {
 	identity ed25519.PrivateKey
 	ledger   *ledger.Ledger
 	pending  *pendingStore
+	past     *pastStore
 	egress   *egressLog
 	cache    *dataset.Cache
 
@@ -98,6 +99,9 @@ func New(o Options) (*Agent, error) {
 	if a.pending, err = openPending(filepath.Join(dir, "pending")); err == nil {
 		a.egress, err = openEgress(dir, a.log)
 	}
+	if err == nil {
+		a.past, err = openPast(filepath.Join(dir, "past"))
+	}
 	if err != nil {
 		return nil, errors.Join(err, a.ledger.Close())
 	}
@@ -120,7 +124,10 @@ func (a *Agent) tidy() error {
 		return err
 	}
 	for _, id := range pending {
-		if _, decided := a.standing(id); decided {
+		if e, decided := a.standing(id); decided {
+			if body, ok := a.pending.get(id); ok && e.State == ledger.Rejected {
+				a.rejected(id, body)
+			}
 			if err := a.pending.remove(id); err != nil {
 				return err
 			}
@@ -258,6 +265,9 @@ func (a *Agent) keep(s *session) *session {
 // One that is over here answers a query with its final result, which a
 // coordinator that lost its place adopts.
 func (a *Agent) strange(r request, code study.Code) answer {
+	if said, ok := a.withdrawn(r); ok {
+		return said
+	}
 	switch r := r.(type) {
 	case tellFinal, tellConfirmed:
 		if _, known := a.standing(r.about()); !known && code == study.CodeUnknownStudy {

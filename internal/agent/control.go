@@ -132,6 +132,12 @@ func (a *Agent) Control() http.Handler {
 		}
 		return a.view(id), nil
 	}))
+	mux.HandleFunc("POST /v1/studies/{ref}/withdraw", a.withStudy(func(id study.Digest) (any, error) {
+		if err := a.Withdraw(id); err != nil {
+			return nil, err
+		}
+		return a.view(id), nil
+	}))
 	mux.HandleFunc("GET /v1/ledger", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Ledger(), a.ledger.Err()) })
 	mux.HandleFunc("GET /v1/egress", func(w http.ResponseWriter, _ *http.Request) { reply(w, a.Egress(), nil) })
 	return mux

@@ -89,16 +89,16 @@ func TestOperator(t *testing.T) {
 		t.Errorf("studies %+v", all)
 	}
 	call("GET", "/v1/studies/"+id.String(), http.StatusOK, &detail)
-	if detail.State != string(ledger.Finished) || detail.Code != string(study.CodeRejected) {
+	if detail.State != string(ledger.Finished) || detail.Code != string(study.CodeWithdrawn) {
 		t.Errorf("after leaving: %+v", detail.StudyView)
 	}
-	if r := l.receive(t).GetRefusal(); r.GetCode() != covey.Code_CODE_LEFT {
-		t.Errorf("after leaving: %v", r)
+	if d := l.receive(t).GetDecision(); d.GetCode() != covey.Code_CODE_WITHDRAWN || d.GetVerdict() != covey.Verdict_VERDICT_REJECTED {
+		t.Errorf("after leaving: %v", d)
 	}
 	call("POST", "/v1/studies/"+id.String()+"/approve", http.StatusBadRequest, &ErrorReply{})
 	var out EgressReply
 	call("GET", "/v1/egress", http.StatusOK, &out)
-	if len(out.Studies) != 1 || out.Studies[0].Sent["decision"].Messages != 2 || out.Studies[0].Sent["refusal"].Messages != 1 {
+	if len(out.Studies) != 1 || out.Studies[0].Sent["decision"].Messages != 3 {
 		t.Errorf("egress %+v", out)
 	}
 	cancel()

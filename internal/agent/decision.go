@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"covey/internal/dataset"
 	"covey/internal/ledger"
 	"covey/internal/study"
 )
@@ -14,8 +16,10 @@ import (
 // record: the study ends with it, and a corrected one has another digest.
 func (a *Agent) offered(body []byte) answer {
 	id := study.DigestOf(body)
-	s, code := a.newSession(body)
+	s, code, why := a.makeSession(body)
 	if code != "" {
+		a.log.Warn("a proposal is refused", "study", id, "code", code, "error", why)
+		a.refused(body, code, why)
 		return a.sign(decision{Study: id, Verdict: VerdictRejected, Code: code})
 	}
 	s = a.keep(s)
@@ -47,6 +51,9 @@ func (a *Agent) decided(id study.Digest) (decision, bool) {
 	case ledger.Approved:
 		return decision{Study: id, Verdict: VerdictApproved}, true
 	case ledger.Finished:
+		if withdrew(e) {
+			return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeWithdrawn}, true
+		}
 		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeLeft}, true
 	}
 	return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}, true
@@ -62,7 +69,15 @@ func (s *session) decide() decision {
 	log := a.log.With("study", id, "name", s.plan.Proposal.Spec.Name)
 	reject := func(code study.Code, err error) decision {
 		log.Warn("a proposal is refused", "code", code, "error", err)
+		s.closed(stateRefused, code, "check", err)
 		return decision{Study: id, Verdict: VerdictRejected, Code: code}
+	}
+	if why := s.expired(); why != nil {
+		if a.pending.has(id) {
+			s.lapse(why)
+			return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeExpired}
+		}
+		return reject(study.CodeExpired, why)
 	}
 	if budget := s.budget(); !budget.Fits {
 		return reject(study.CodeBudget, fmt.Errorf("population %q: %g spent and %g reserved of ρ = %g, the study takes %g",
@@ -72,19 +87,21 @@ func (s *session) decide() decision {
 	beyond := outside(rules)
 	if len(beyond) > 0 && a.config.Policy.Outside == OutsideReject {
 		log.Warn("the policy rejects a proposal", "why", beyond)
+		s.closed(stateRefused, study.CodeRejected, "policy", outsideError(beyond))
 		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}
 	}
 	if len(beyond) > 0 {
 		if err := a.pending.put(s.body); err != nil {
 			return reject(study.CodeNotApproved, err)
 		}
+		a.reopened(id)
 		log.Info("a proposal awaits the operator", "why", beyond)
 		return decision{Study: id, Verdict: VerdictPending}
 	}
 	log.Info("the policy approves a proposal", "why", rules)
 	if err := s.approve("policy"); err != nil {
-		if _, ok := errors.AsType[*DataError](err); ok {
-			return reject(study.CodeData, err)
+		if data, ok := errors.AsType[*DataError](err); ok {
+			return reject(data.Code(), err)
 		}
 		if _, ok := errors.AsType[*ledger.BudgetError](err); ok {
 			return reject(study.CodeBudget, err) // another study was quicker
@@ -117,6 +134,7 @@ func (s *session) approve(by string) error {
 		a.failed(err)
 		return err
 	}
+	a.reopened(s.plan.Digest)
 	a.log.Info("study approved", "study", s.plan.Digest, "by", by, "rho", s.plan.Rho, "population", population.Name)
 	if err := a.pending.remove(s.plan.Digest); err != nil {
 		a.log.Error("an approved proposal stays in pending", "study", s.plan.Digest, "error", err)
@@ -132,6 +150,19 @@ type DataError struct {
 }
 
 func (e *DataError) Error() string { return fmt.Sprintf("data set %q: %v", e.Dataset, e.Err) }
+
+// Code tells the fault to the coordinator: one of the schema by a code of its own, whatever is in the rows; any other is "data".
+func (e *DataError) Code() study.Code {
+	if at, ok := errors.AsType[*dataset.Error](e.Err); ok {
+		switch at.Schema {
+		case dataset.SchemaColumns:
+			return study.CodeColumns
+		case dataset.SchemaFormat:
+			return study.CodeFormat
+		}
+	}
+	return study.CodeData
+}
 
 // Unwrap gives the fault.
 func (e *DataError) Unwrap() error { return e.Err }
@@ -179,13 +210,17 @@ func (a *Agent) Approve(id study.Digest) error {
 			return &ledger.StateError{Study: id, State: e.State}
 		}
 		if code == study.CodeUnknownStudy {
-			return &UnknownStudyError{Ref: id.String()}
+			return a.unknown(id)
 		}
 		return &RefusedError{id, code}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := a.ledger.Approved(id); !ok {
+		if why := s.expired(); why != nil {
+			s.lapse(why)
+			return a.unknown(id)
+		}
 		if err := s.approve("operator"); err != nil {
 			return err
 		}
@@ -204,43 +239,78 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("study %s cannot be approved here: %s (the agent's log says more)", e.Study, e.Code)
 }
 
-// Reject records the operator's no and tells the coordinator. An approved study
-// is left: what it charged stays charged, the rest is free again, and its
-// secrets are erased, so it cannot be entered again.
+// Reject records the operator's no and tells the coordinator. An approval is withdrawn, as Withdraw does. A study whose
+// setup has begun is left: what it charged stays charged, the rest is free again, and its secrets are erased. Either way it
+// cannot be entered again.
 func (a *Agent) Reject(id study.Digest) error {
 	s, _ := a.session(id)
 	if s != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 	}
-	if _, ok := a.ledger.Approved(id); ok {
-		if err := a.ledger.Finish(id, string(study.CodeRejected)); err != nil {
-			a.failed(err)
+	if approval, ok := a.ledger.Approved(id); ok {
+		err := a.withdraw(id, s)
+		if _, late := errors.AsType[*TooLateError](err); !late {
 			return err
 		}
-		a.forget(id)
+		if err := a.finish(approval, study.CodeLeft); err != nil {
+			return err
+		}
+		a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", "operator", "code", study.CodeLeft)
 		a.post(refusal{Study: id, Code: study.CodeLeft})
 		return nil
 	}
-	if _, ok := a.standing(id); !ok && s == nil {
-		if _, pending := a.pending.get(id); !pending {
-			return &UnknownStudyError{Ref: id.String()}
-		}
+	body, pending := a.pending.get(id)
+	if _, ok := a.standing(id); !ok && s == nil && !pending {
+		return a.unknown(id)
 	}
 	if err := a.ledger.Reject(id, "operator", a.now()); err != nil {
 		a.failed(err)
 		return err
 	}
+	if pending {
+		a.rejected(id, body)
+	}
 	if err := a.pending.remove(id); err != nil {
 		a.log.Error("a rejected proposal stays in pending", "study", id, "error", err)
 	}
+	a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
 	a.forget(id)
 	a.post(a.sign(decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}))
 	return nil
 }
 
+// rejected keeps what the operator said no to.
+func (a *Agent) rejected(id study.Digest, body []byte) {
+	one := past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
+	if p, err := study.Parse(body); err == nil {
+		one.Name = p.Spec.Name
+	}
+	a.closed(one, body, nil)
+}
+
+// refused keeps a proposal that no session can be made of. Of bytes that are no proposal the digest alone is kept.
+func (a *Agent) refused(body []byte, code study.Code, why error) {
+	one := past{Digest: study.DigestOf(body), State: stateRefused, Code: code, By: "check"}
+	if p, err := study.Parse(body); err == nil {
+		one.Name = p.Spec.Name
+	} else {
+		body = nil
+	}
+	a.closed(one, body, why)
+}
+
+// outsideError names the limits that a study is outside of.
+func outsideError(beyond []PolicyRule) error {
+	words := make([]string, len(beyond))
+	for i, r := range beyond {
+		words[i] = r.String()
+	}
+	return errors.New(strings.Join(words, "; "))
+}
+
 // known gives the digests of all studies that this site knows: pending ones,
-// then the ledger's, the newest first.
+// then the ledger's and then the others that are over, the newest first.
 func (a *Agent) known() ([]study.Digest, error) {
 	out, err := a.pending.list()
 	if err != nil {
@@ -248,6 +318,11 @@ func (a *Agent) known() ([]study.Digest, error) {
 	}
 	for _, e := range a.ledger.Studies() {
 		if id := study.Digest(e.Study); !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	for _, id := range a.past.list() {
+		if !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}

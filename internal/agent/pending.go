@@ -65,6 +65,12 @@ func (p *pendingStore) put(body []byte) error {
 	return writeFile(p.path(d), body)
 }
 
+// has reports whether a proposal is there.
+func (p *pendingStore) has(d study.Digest) bool {
+	_, err := os.Stat(p.path(d))
+	return err == nil
+}
+
 // get gives a proposal's bytes; false if it is not there or not what its name says.
 func (p *pendingStore) get(d study.Digest) ([]byte, bool) {
 	body, err := os.ReadFile(p.path(d))

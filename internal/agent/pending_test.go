@@ -115,9 +115,10 @@ func TestPendingEnds(t *testing.T) {
 	if got := s.ask(tellEnded{c.plan.Digest, study.CodeAborted}); got != nil {
 		t.Errorf("answers %+v", got)
 	}
-	if all, err := s.agent.Studies(); err != nil || len(all) != 0 {
+	if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].State != stateEnded || all[0].Code != string(study.CodeAborted) {
 		t.Errorf("studies %+v, %v", all, err)
 	}
+	mustErr[*ClosedError](t, s.agent.Approve(c.plan.Digest))
 	mustErr[*UnknownStudyError](t, s.agent.Approve(c.plan.Digest))
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"crypto/ed25519"
+	"errors"
 	"slices"
 
 	"covey/internal/ledger"
@@ -34,6 +35,7 @@ func (s *session) leave(evidence string) error {
 	if err := s.agent.ledger.Forfeit(s.plan.Digest, string(study.CodeRolledBack)); err != nil {
 		return err
 	}
+	s.closed(string(ledger.Finished), study.CodeRolledBack, "check", errors.New("the ledger was older than what this site had sent: "+evidence))
 	s.agent.forget(s.plan.Digest)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -49,42 +50,44 @@ type openQuery struct {
 }
 
 // newSession makes the session of a proposal. The code says why it cannot be:
-// plan_mismatch or data.
+// plan_mismatch, data or unit.
 func (a *Agent) newSession(body []byte) (*session, study.Code) {
+	s, code, why := a.makeSession(body)
+	if code != "" {
+		a.log.Warn("a proposal is refused", "study", study.DigestOf(body), "code", code, "error", why)
+	}
+	return s, code
+}
+
+// makeSession is newSession that gives the reason in words in place of logging it.
+func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	id := study.DigestOf(body)
 	if len(body) > maxProposal {
-		a.log.Warn("a proposal is refused", "study", id, "error", "it is over 32 MiB")
-		return nil, study.CodePlanMismatch
+		return nil, study.CodePlanMismatch, errors.New("it is over 32 MiB")
 	}
 	plan, err := study.NewPlan(body)
 	if err != nil {
-		a.log.Warn("a proposal is refused", "study", id, "error", err)
-		return nil, study.CodePlanMismatch
+		return nil, study.CodePlanMismatch, err
 	}
 	s := &session{agent: a, body: body, plan: plan, journal: a.ledger.Journal(id)}
 	public := a.identity.Public().(ed25519.PublicKey)
 	s.self = slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return bytes.Equal(m.Identity, public) })
 	if s.self < 0 || plan.Proposal.Roster[s.self].Name != a.config.Site {
-		a.log.Warn("a proposal is refused", "study", id, "error", "its roster does not hold this site with its key")
-		return nil, study.CodePlanMismatch
+		return nil, study.CodePlanMismatch, errors.New("its roster does not hold this site with its key")
 	}
 	// A study's charge is computed by this program; an approval under another
 	// version's rules does not stand for this one's.
 	if approval, ok := a.ledger.Approved(id); ok && approval.Rho != plan.Rho {
-		a.log.Warn("an approved study's plan is another now", "study", id, "approved_rho", approval.Rho, "rho", plan.Rho)
-		return nil, study.CodePlanMismatch
+		return nil, study.CodePlanMismatch, fmt.Errorf("it was approved with a plan of ρ = %g, and this version's takes %g", approval.Rho, plan.Rho)
 	}
 	var ok bool
 	if s.dataset, ok = a.config.dataset(plan.Proposal.Spec.Dataset); !ok {
-		a.log.Warn("a proposal is refused", "study", id, "error", "no [[dataset]] is named as it asks", "dataset", plan.Proposal.Spec.Dataset)
-		return nil, study.CodeData
+		return nil, study.CodeData, fmt.Errorf("no [[dataset]] is named %q, as it asks", plan.Proposal.Spec.Dataset)
 	}
 	if unit := plan.Proposal.Spec.Unit; unit != s.dataset.Unit {
-		a.log.Warn("a proposal is refused", "study", id, "error", "its units are not those of the data set",
-			"dataset", s.dataset.Name, "dataset_unit", s.dataset.Unit, "study_unit", unit)
-		return nil, study.CodeData
+		return nil, study.CodeUnit, fmt.Errorf("its units are not those of the data set: the study's unit is %q, that of data set %q %q", unit, s.dataset.Name, s.dataset.Unit)
 	}
-	return s, ""
+	return s, "", nil
 }
 
 // pinned loads the rows of an approved study and checks that they are those that
@@ -113,6 +116,9 @@ func (s *session) handle(r request) answer {
 	if !approved {
 		if err := s.agent.ledger.Err(); err != nil {
 			return refuse(r, s.store(err))
+		}
+		if said, ok := s.agent.withdrawn(r); ok {
+			return said
 		}
 		if ended, ok := r.(tellEnded); ok {
 			s.dropped(ended.Code)
@@ -192,12 +198,14 @@ func (s *session) ended(code study.Code) {
 		return
 	}
 	log.Info("study ended")
+	s.closed(string(ledger.Finished), code, "coordinator", nil)
 	s.eraseAhead()
 	s.agent.forget(s.plan.Digest)
 }
 
 // dropped forgets a proposal that ended before this site approved it.
 func (s *session) dropped(code study.Code) {
+	s.closed(stateEnded, code, "coordinator", nil)
 	if err := s.agent.pending.remove(s.plan.Digest); err != nil {
 		s.agent.log.Error("a proposal that ended cannot be removed", "study", s.plan.Digest, "error", err)
 	}

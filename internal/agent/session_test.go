@@ -155,7 +155,7 @@ func TestProposalsThatDoNotFit(t *testing.T) {
 			c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
 			return c.body
 		}},
-		{"no such column", study.CodeData, func(c *standIn) []byte {
+		{"no such column", study.CodeColumns, func(c *standIn) []byte {
 			c.plan.Proposal.Spec.Columns[1].Name = "absent"
 			c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
 			return c.body
@@ -173,8 +173,8 @@ func TestProposalsThatDoNotFit(t *testing.T) {
 			if d := want[decision](s, askDecision{body}); d.Verdict != VerdictRejected || d.Code != c.code {
 				t.Errorf("got %+v, want rejected with %q", d, c.code)
 			}
-			if all, _ := s.agent.Studies(); len(all) != 0 {
-				t.Errorf("a refused proposal is kept: %+v", all)
+			if all, _ := s.agent.Studies(); len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(c.code) || all[0].Why == "" {
+				t.Errorf("a refused proposal is listed as %+v", all)
 			}
 			refused(s, askAnnouncement{study.DigestOf(body), 0}, study.CodeUnknownStudy)
 		})

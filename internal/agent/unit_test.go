@@ -19,11 +19,11 @@ func TestUnitsOfAStudyAreTheDataSets(t *testing.T) {
 	}{
 		{"who", "who", true, ""},
 		{"", "", false, ""},
-		{"who", "", true, study.CodeData},
-		{"who", "", false, study.CodeData},
-		{"", "who", true, study.CodeData},
-		{"", "who", false, study.CodeData},
-		{"who", "c", true, study.CodeData},
+		{"who", "", true, study.CodeUnit},
+		{"who", "", false, study.CodeUnit},
+		{"", "who", true, study.CodeUnit},
+		{"", "who", false, study.CodeUnit},
+		{"who", "c", true, study.CodeUnit},
 		{"who", "who", false, study.CodeData}, // the count is of rows
 	} {
 		t.Run(fmt.Sprintf("%q, asked %q, people %v", c.has, c.asks, c.people), func(t *testing.T) {

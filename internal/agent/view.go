@@ -31,6 +31,9 @@ type Status struct {
 
 // Status tells how the agent stands.
 func (a *Agent) Status() (Status, error) {
+	if err := a.lapse(); err != nil {
+		return Status{}, err
+	}
 	pending, err := a.pending.list()
 	if err != nil {
 		return Status{}, err
@@ -62,16 +65,44 @@ type StudyView struct {
 	Queries    int          `json:"queries"`               // charged
 	By         string       `json:"by,omitempty"`
 	Time       *time.Time   `json:"time,omitempty"`
+	// Ended is when a study that was approved ended here; Why says in words how one came to be over, for this site's operator.
+	Ended *time.Time `json:"ended,omitempty"`
+	Why   string     `json:"why,omitempty"`
+	// Expires is when a study can no longer begin; not there once its setup has begun.
+	Expires *time.Time `json:"expires,omitempty"`
 }
 
 // statePending is a proposal that awaits the operator.
 const statePending = "pending"
 
 func (a *Agent) view(id study.Digest) StudyView {
+	v := a.stands(id)
+	switch v.State {
+	case statePending, string(ledger.Approved):
+		if s, _ := a.session(id); s != nil && s.plan.Proposal.Spec.Expires != "" {
+			if begun, err := a.begun(id); !begun && err == nil {
+				at := s.plan.Proposal.Expires()
+				v.Expires = &at
+			}
+		}
+	}
+	return v
+}
+
+func (a *Agent) stands(id study.Digest) StudyView {
+	before, over := a.past.get(id)
 	if e, ok := a.standing(id); ok {
 		at := e.Time
-		return StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
+		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
 			Rho: e.Rho, SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, By: e.By, Time: &at}
+		if over && e.State != ledger.Approved {
+			v.Name, v.Why, v.Ended = before.Name, before.Why, &before.Time
+		}
+		return v
+	}
+	if over && !a.pending.has(id) {
+		return StudyView{Digest: id, Name: before.Name, State: before.State, Code: string(before.Code), Population: before.Population,
+			Rho: before.Rho, By: before.By, Time: &before.Time, Why: before.Why}
 	}
 	v := StudyView{Digest: id, State: statePending}
 	if s, _ := a.session(id); s != nil {
@@ -83,6 +114,9 @@ func (a *Agent) view(id study.Digest) StudyView {
 // Studies lists every study that this site knows: those that await the operator
 // first, then the others, the newest first.
 func (a *Agent) Studies() ([]StudyView, error) {
+	if err := a.lapse(); err != nil {
+		return nil, err
+	}
 	known, err := a.known()
 	if err != nil {
 		return nil, err
@@ -101,11 +135,17 @@ func (a *Agent) Find(ref string) (study.Digest, error) {
 	if err != nil {
 		return study.Digest{}, err
 	}
-	var found []study.Digest
+	var found, open []study.Digest
 	for _, v := range all {
 		if v.Name == ref || len(ref) >= 4 && strings.HasPrefix(v.Digest.String(), strings.ToLower(ref)) {
 			found = append(found, v.Digest)
+			if v.State == statePending || v.State == string(ledger.Approved) {
+				open = append(open, v.Digest)
+			}
 		}
+	}
+	if len(open) == 1 { // what is over takes no decision
+		return open[0], nil
 	}
 	if len(found) != 1 {
 		return study.Digest{}, &UnknownStudyError{ref, found}
@@ -148,6 +188,11 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 		}
 	}
 	s, code := a.session(id)
+	if _, over := a.past.get(id); s == nil && over {
+		if s = a.shown(id); s == nil {
+			return d, nil
+		}
+	}
 	if s == nil {
 		if _, ok := a.standing(id); !ok && code == study.CodeUnknownStudy {
 			return StudyDetail{}, &UnknownStudyError{Ref: id.String()}
@@ -157,8 +202,11 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 		}
 		return d, nil
 	}
-	budget := s.budget()
-	d.Plan, d.Dataset, d.Budget = s.plan, s.dataset.Name, &budget
+	if d.State == statePending || d.State == string(ledger.Approved) {
+		budget := s.budget()
+		d.Budget = &budget
+	}
+	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
 	d.Privacy, d.Learns, d.Leaves, d.Warnings = privacyWords(s.plan), learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
 	d.Policy = a.config.Policy.judge(s.plan, s.self)
 	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
@@ -374,5 +422,8 @@ func badInput(err error) bool {
 	_, budget := errors.AsType[*ledger.BudgetError](err)
 	_, state := errors.AsType[*ledger.StateError](err)
 	_, data := errors.AsType[*DataError](err)
+	_, late := errors.AsType[*TooLateError](err)
+	_, not := errors.AsType[*NotApprovedError](err)
+	data = data || late || not
 	return field || unknown || budget || state || data
 }

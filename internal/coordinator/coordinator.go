@@ -314,6 +314,8 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 			c.deadline(digest, s, e)
 		case round.Doubt:
 			s.fault(e.Site, e.Code)
+		case round.SetExpiry:
+			c.expiry(digest, s, e)
 		}
 	}
 	for _, e := range s.settle() {

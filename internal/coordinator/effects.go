@@ -195,3 +195,9 @@ func (c *Coordinator) deadline(digest study.Digest, s *session, e round.SetDeadl
 		c.event(term, digest, round.Expired{Query: e.Query, Slot: e.Slot, Phase: e.Phase})
 	})
 }
+
+// expiry is deadline for the proposal. Whoever leads at that time ends the study by its own clock.
+func (c *Coordinator) expiry(digest study.Digest, s *session, e round.SetExpiry) {
+	term := c.term
+	c.after(e.At.Sub(c.now()), s.turned, func() { c.event(term, digest, round.Lapsed{}) })
+}

@@ -75,7 +75,9 @@ func (c *Coordinator) Operator(addresses func() []string) http.Handler {
 		w.Write(text)
 	})
 	mux.HandleFunc("POST /v1/sites/{name}/revoke", func(w http.ResponseWriter, r *http.Request) {
-		Reply(w, struct{}{}, c.Revoke(r.PathValue("name")))
+		name := r.PathValue("name")
+		err := c.Revoke(name)
+		Reply(w, RevokeReply{Site: name, Studies: c.AwaitedOf(name)}, err)
 	})
 	mux.HandleFunc("GET /v1/sites", func(w http.ResponseWriter, _ *http.Request) { Reply(w, c.listSites(), nil) })
 	mux.HandleFunc("POST /v1/studies", c.postStudy(c.Create))

@@ -68,6 +68,10 @@ func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
 
 // Create proposes a study to its sites.
 func (c *Coordinator) Create(spec study.Spec) (*study.Plan, error) {
+	spec, err := spec.Dated(c.now())
+	if err != nil {
+		return nil, err
+	}
 	roster, err := c.Roster(spec)
 	if err != nil {
 		return nil, err
@@ -88,6 +92,10 @@ func (c *Coordinator) Create(spec study.Spec) (*study.Plan, error) {
 
 // Preview gives the plan that Create would propose now, with another nonce.
 func (c *Coordinator) Preview(spec study.Spec) (*study.Plan, error) {
+	spec, err := spec.Dated(c.now())
+	if err != nil {
+		return nil, err
+	}
 	roster, err := c.Roster(spec)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,8 @@ type View struct {
 	Phase  string     `json:"phase,omitempty"` // upload, sign or open
 	// Deadline of the open phase; past it, the study waits or goes on without.
 	Deadline time.Time `json:"deadline,omitzero"`
+	// Expires is when a study that some sites have not approved by then ends; zero for never, and once all approved.
+	Expires time.Time `json:"expires,omitzero"`
 	// Overdue says that a deadline of the open query has passed.
 	Overdue bool       `json:"overdue,omitempty"`
 	Waiting []string   `json:"waiting_for,omitempty"`
@@ -75,7 +77,8 @@ type SiteView struct {
 	Units     int           `json:"units"`
 	Connected bool          `json:"connected"`
 	Verdict   round.Verdict `json:"verdict"`
-	Uploaded  bool          `json:"uploaded"` // in the open query
+	Code      study.Code    `json:"code,omitempty"` // why, when rejected
+	Uploaded  bool          `json:"uploaded"`       // in the open query
 	// Signed says that its setup, signed over the digest with the identity key, was checked.
 	Signed bool `json:"signed"`
 }
@@ -118,6 +121,9 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	if state.Accused > 0 {
 		v.Accused = p.Proposal.Roster[state.Accused-1].Name
 	}
+	if state.Status == round.StatusProposed {
+		v.Expires = p.Proposal.Expires()
+	}
 	if !state.Terminal() {
 		v.Left = p.Left(state.Query)
 	}
@@ -144,8 +150,12 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 		uploaded[i] = true
 	}
 	for i, m := range p.Proposal.Roster {
+		why := study.Code("")
+		if state.Verdicts[i] == round.VerdictRejected {
+			why = state.Code // which it ended the study with
+		}
 		v.Sites = append(v.Sites, SiteView{
-			Name: m.Name, Units: m.Units, Connected: c.links[m.Name] != nil, Verdict: state.Verdicts[i], Uploaded: uploaded[i],
+			Name: m.Name, Units: m.Units, Connected: c.links[m.Name] != nil, Verdict: state.Verdicts[i], Code: why, Uploaded: uploaded[i],
 			Signed: i < len(state.Announcements) && state.Announcements[i] != nil,
 		})
 	}

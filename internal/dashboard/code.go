@@ -29,12 +29,17 @@ var Meanings = []Meaning{
 	{study.CodeStore, "The site's ledger cannot be written.", "Free its disk and restart the agent. Never put an older ledger back."},
 	{study.CodeCompleted, "The study ended with its result.", "Download the result and verify it."},
 	{study.CodeAborted, "An operator of the coordinator ended the study.", "What was charged stays charged. Propose it again if it was a mistake."},
-	{study.CodeRejected, "A site's operator or its policy said no.", "Ask that site. `agent study show` there says which limit of its policy the study is outside of."},
+	{study.CodeRejected, "A site's operator or its policy said no.", "Ask that site. `agent study show` there says why, and which limit of its policy the study is outside of."},
 	{study.CodeNoScale, "No scale of the data stands out of the noise.", "More units or a larger ε; or give a public lambda or radius."},
 	{study.CodeRetriesSpent, "No spare slot is left for another try.", "Find out which sites dropped out (docs/reliability.md), and propose the study again."},
 	{study.CodeInternal, "A check of Covey's own failed. Nothing was released.", "Keep the coordinator's log of that minute and report it."},
-	{study.CodeLeft, "The site lost what it held of this study, and has left it.", "The study goes on without it if enough are left. `agent ledger recover` is for a lost ledger."},
+	{study.CodeLeft, "The site has left this study for good: its operator took it out after the setup began, or it lost what it held of it.", "The study goes on without it if enough are left. `agent study show` there says which; `agent ledger recover` is for a lost ledger."},
 	{study.CodeRolledBack, "The site's ledger is older than what it had already sent; it has left.", "`agent ledger recover` at the site. Find out who put the old files back."},
+	{study.CodeWithdrawn, "The site's operator took its approval back before the study began. Nothing was charged.", "Ask that site. A study that it would take part in is a new proposal."},
+	{study.CodeExpired, "The proposal expired before every site had approved it. Nothing was charged.", "Propose it again, with a later `expires`; `study show` says who had not approved."},
+	{study.CodeUnit, "The study's `unit` is not the unit of the site's data set.", "Give the study the `unit` that the sites' data sets have in agent.toml: a budget is spent a unit."},
+	{study.CodeColumns, "The site's data set does not have exactly one column of each name that the study asks for.", "At the site: `agent check --study` with the proposal names the column. The names must be the same at every site."},
+	{study.CodeFormat, "The site's data set is not of the format that it should be, or a column of it holds no numbers by its type.", "At the site: `agent check --study` with the proposal names the file and the column."},
 }
 
 // meaning of a code; a code that this version does not know is shown bare.

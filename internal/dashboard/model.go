@@ -320,6 +320,9 @@ func say(h coordinator.Happening) string {
 	case string(round.EntryProposed):
 		return "the study was proposed"
 	case string(round.EntryDecided):
+		if h.Code == study.CodeWithdrawn {
+			return who + " took its approval back"
+		}
 		return who + " " + string(h.Verdict) + " it"
 	case string(round.EntryPrepared):
 		return "all sites signed the setup; queries begin"
@@ -327,6 +330,8 @@ func say(h coordinator.Happening) string {
 		return fmt.Sprintf("query %d: slot %d was given up; it is asked again", h.Query+1, h.Slot)
 	case string(round.EntryEnded):
 		switch {
+		case h.Code == study.CodeExpired:
+			return "the study expired before every site had approved it"
 		case h.Accuser != "":
 			return "the study ended: " + h.Blame()
 		case who != "":

@@ -25,6 +25,7 @@ type studyModel struct {
 	Deadline   *moment
 	Overdue    bool
 	Waiting    []string
+	Expires    *moment // of a proposal that waits for approvals; nil where it does not expire
 	// Endless says that no deadline ends the wait: only the sites do, or an operator.
 	Endless bool
 	Code    study.Code
@@ -124,6 +125,7 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	if s.Status == round.StatusEnded {
 		m.Queries = max(m.Released, len(p.Queries))
 	}
+	m.Expires = d.moment(s.Expires, true)
 	if o.Leading {
 		m.Deadline, m.Waiting = d.moment(s.Deadline, true), waiting(s, o)
 		m.Endless = s.Status != round.StatusRunning || s.Overdue || p.Proposal.Spec.OnDropout == study.DropoutWait
@@ -184,7 +186,7 @@ func waiting(s coordinator.Story, o coordinator.Overview) []string {
 func sentence(s coordinator.Story, leading bool) string {
 	switch s.Status {
 	case round.StatusProposed:
-		return "Each site's operator, or its policy, decides. The study begins when all have approved; it waits for that without a deadline."
+		return "Each site's operator, or its policy, decides. The study begins when all have approved; it waits for that " + map[bool]string{true: "without a deadline.", false: "until the proposal expires."}[s.Expires.IsZero()]
 	case round.StatusSetup:
 		return "The sites make one-time keys, share them and sign the setup over the digest. Each of them is waited for, without a deadline."
 	case round.StatusRunning:
@@ -290,6 +292,9 @@ func (m *studyModel) approvals(s coordinator.Story, o coordinator.Overview) {
 			m.Approved++
 		case round.VerdictRejected:
 			row.State = status{"rejected", "bad", "✕"}
+			if site.Code == study.CodeWithdrawn {
+				row.State.Text = "withdrawn"
+			}
 		default:
 			row.State = status{"not yet", "wait", "◔"}
 		}

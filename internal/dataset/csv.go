@@ -27,7 +27,7 @@ func openCSV(src *source, in io.Reader) (*csvTable, error) {
 	case bytes.HasPrefix(mark, []byte("\xef\xbb\xbf")):
 		t.from = 3
 	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
-		return nil, &Error{File: t.path, Row: 1, Reason: "the file is UTF-16; save it as UTF-8"}
+		return nil, &Error{Schema: SchemaFormat, File: t.path, Row: 1, Reason: "the file is UTF-16; save it as UTF-8"}
 	}
 	line, ended, err := t.record()
 	if err == io.EOF {
@@ -45,7 +45,7 @@ func openCSV(src *source, in io.Reader) (*csvTable, error) {
 	}
 	if i, j := twins(t.names); j > 0 {
 		// By position: without a header line the "name" is a value.
-		return nil, &Error{File: t.path, Row: 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1)}
+		return nil, &Error{Schema: SchemaColumns, File: t.path, Row: 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1)}
 	}
 	t.places = make(map[string]int, len(t.names))
 	for j, name := range t.names {
@@ -77,7 +77,7 @@ func (t *csvTable) find(name string) (int, error) {
 		if len(t.names) == 1 {
 			reason = "the header is one field of another name; fields are separated by commas"
 		}
-		return 0, &Error{File: t.path, Row: 1, Column: name, Reason: reason}
+		return 0, &Error{Schema: SchemaColumns, File: t.path, Row: 1, Column: name, Reason: reason}
 	}
 	return at, nil
 }

@@ -141,6 +141,7 @@ func TestBadInput(t *testing.T) {
 			if strings.Contains(e.Reason, "41") {
 				t.Fatal("the reason carries a value")
 			}
+			checkSchema(t, e)
 			i, other := InspectCSV(path, "")
 			if c.inspect && (other == nil || other.Error() != err.Error()) {
 				t.Fatalf("InspectCSV: %+v, %v", i, other)

@@ -15,9 +15,20 @@ type Error struct {
 	Column string // name as in the proposal; empty if the fault is in no such column
 	Reason string
 	Err    error // the operating system's error, if that was the fault
+	// Schema says what of the schema is at fault, which no value in the rows decides. Empty for every other fault.
+	Schema Schema
 
 	word string // what Row counts; empty: lines
 }
+
+// Schema is a part of a data set's form.
+type Schema string
+
+// The parts that can be at fault.
+const (
+	SchemaColumns Schema = "columns" // the names of its columns
+	SchemaFormat  Schema = "format"  // the file's format, or a column's type
+)
 
 func (e *Error) Error() string {
 	var b strings.Builder

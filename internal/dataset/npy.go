@@ -161,7 +161,7 @@ func (t *npyTable) table(names []string) error {
 	}
 	t.n = t.parts[0].n
 	if i, j := twins(t.names); j > 0 {
-		return &Error{File: t.src.path, Column: t.names[i], Reason: "two columns have this name"}
+		return &Error{Schema: SchemaColumns, File: t.src.path, Column: t.names[i], Reason: "two columns have this name"}
 	}
 	t.src.hashBeside()
 	return nil
@@ -188,7 +188,7 @@ func (t *npyTable) find(name string) (place, error) {
 			return t.of[i], nil
 		}
 	}
-	return place{}, &Error{File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names))}
+	return place{}, &Error{Schema: SchemaColumns, File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names))}
 }
 
 // feed gives the values of one column, or of all columns of a matrix in C order, n rows at a
@@ -279,7 +279,7 @@ func (t *npyTable) rows(b *builder) error {
 			return err
 		}
 		if places[j].part.dtype.text() {
-			return &Error{File: t.src.path, Column: c.Name, Reason: "its dtype is text and no number"}
+			return &Error{Schema: SchemaFormat, File: t.src.path, Column: c.Name, Reason: "its dtype is text and no number"}
 		}
 	}
 	var units *feed

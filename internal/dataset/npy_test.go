@@ -189,8 +189,10 @@ func TestBadNPY(t *testing.T) {
 		count++
 		path := writeAs(t, "data.npy", c.content)
 		r, err := Read(Source{Path: path, Names: strings.Fields(c.names)}, Request{Columns: ab, Unit: c.unit, Missing: MissingError}, ReadOptions{})
-		if _, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
+		if e, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
 			t.Errorf("%s: %v", name, err)
+		} else {
+			checkSchema(t, e)
 		}
 	}
 	t.Logf("figure: %d bad inputs: NPY files", count)
@@ -226,8 +228,10 @@ func TestBadNPZ(t *testing.T) {
 		count++
 		path := writeAs(t, "data.npz", c.content)
 		r, err := Read(Source{Path: path, Names: strings.Fields(c.names)}, Request{Columns: ab, Missing: MissingError}, ReadOptions{})
-		if _, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
+		if e, ok := errors.AsType[*Error](err); !ok || r != nil || err.Error() != path+": "+c.want {
 			t.Errorf("%s: %v", name, err)
+		} else {
+			checkSchema(t, e)
 		}
 	}
 	t.Logf("figure: %d bad inputs: NPZ files", count)

@@ -71,14 +71,14 @@ func (t *parquetTable) find(name string) (*parquet.Column, error) {
 	// Names are compared as CSV's are, without the spaces around them.
 	at := slices.IndexFunc(all, func(c *parquet.Column) bool { return trim(c.Name()) == name })
 	if at < 0 {
-		return nil, &Error{File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the file's %d columns has this name", len(all))}
+		return nil, &Error{Schema: SchemaColumns, File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the file's %d columns has this name", len(all))}
 	}
 	if slices.ContainsFunc(all[at+1:], func(c *parquet.Column) bool { return trim(c.Name()) == name }) {
-		return nil, &Error{File: t.src.path, Column: name, Reason: "two columns of the file have this name"}
+		return nil, &Error{Schema: SchemaColumns, File: t.src.path, Column: name, Reason: "two columns of the file have this name"}
 	}
 	c := all[at]
 	if !c.Leaf() || c.Repeated() || c.MaxDefinitionLevel() > 1 {
-		return nil, &Error{File: t.src.path, Column: name, Reason: "is not one value a row, but a list or a group"}
+		return nil, &Error{Schema: SchemaFormat, File: t.src.path, Column: name, Reason: "is not one value a row, but a list or a group"}
 	}
 	return c, nil
 }
@@ -95,7 +95,7 @@ func (t *parquetTable) read(b *builder) error {
 			return err
 		}
 		if reason := numeric(at.Type()); reason != "" {
-			return &Error{File: t.src.path, Column: c.Name, Reason: reason}
+			return &Error{Schema: SchemaFormat, File: t.src.path, Column: c.Name, Reason: reason}
 		}
 		columns = append(columns, at)
 	}
@@ -106,7 +106,7 @@ func (t *parquetTable) read(b *builder) error {
 			return err
 		}
 		if k := who.Type().Kind(); k == parquet.Int96 {
-			return &Error{File: t.src.path, Column: b.unit, Reason: "an INT96 cannot be the unit"}
+			return &Error{Schema: SchemaFormat, File: t.src.path, Column: b.unit, Reason: "an INT96 cannot be the unit"}
 		}
 	}
 	if b.reserve != nil {

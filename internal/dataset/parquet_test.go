@@ -227,6 +227,8 @@ func TestBadParquet(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		} else if strings.Contains(e.Reason, "41") {
 			t.Errorf("%s: the reason carries a value", name)
+		} else {
+			checkSchema(t, e)
 		}
 	}
 	t.Logf("figure: %d bad inputs: Parquet files", count)

@@ -292,7 +292,7 @@ func (t *postgresTable) begin() error {
 		t.names = append(t.names, trim(f.Name))
 	}
 	if i, j := twins(t.names); j > 0 {
-		return &Error{File: t.query.name(), Column: t.names[i], Reason: "two columns of the query have this name"}
+		return &Error{Schema: SchemaColumns, File: t.query.name(), Column: t.names[i], Reason: "two columns of the query have this name"}
 	}
 	t.pin = append(t.pin, "covey query 1\n"...)
 	t.pin = binary.LittleEndian.AppendUint32(t.pin, uint32(len(t.names)))
@@ -321,7 +321,7 @@ func (t *postgresTable) find(name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, &Error{File: t.query.name(), Column: name, Reason: fmt.Sprintf("none of the query's %d columns has this name", len(t.names))}
+	return 0, &Error{Schema: SchemaColumns, File: t.query.name(), Column: name, Reason: fmt.Sprintf("none of the query's %d columns has this name", len(t.names))}
 }
 
 // Types of numbers, as pg_type names them by OID.
@@ -340,7 +340,7 @@ func (t *postgresTable) rows(b *builder) error {
 		switch t.fields[at[j]].DataTypeOID {
 		case oidInt2, oidInt4, oidInt8, oidFloat4, oidFloat8, oidNumber:
 		default:
-			return &Error{File: t.query.name(), Column: c.Name, Reason: "its type is no number; cast it in the query (::double precision)"}
+			return &Error{Schema: SchemaFormat, File: t.query.name(), Column: c.Name, Reason: "its type is no number; cast it in the query (::double precision)"}
 		}
 	}
 	who := -1

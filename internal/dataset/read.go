@@ -196,9 +196,9 @@ func (s Source) table(src *source) (table, error) {
 	case NPZ:
 		return openNPZ(src, s.Names)
 	case "":
-		return nil, &Error{File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends())}
+		return nil, &Error{Schema: SchemaFormat, File: s.Path, Reason: fmt.Sprintf("its name ends in none of %s, and no format is given", ends())}
 	}
-	return nil, &Error{File: s.Path, Reason: fmt.Sprintf("format must be one of %s", ends())}
+	return nil, &Error{Schema: SchemaFormat, File: s.Path, Reason: fmt.Sprintf("format must be one of %s", ends())}
 }
 
 func ends() string {

@@ -108,26 +108,15 @@ func (s *State) change(e Entry, stale error) error {
 		clear(s.live.left)                                       // what was refused is done
 		s.live.resetSlot(s.plan.Thresholds.Sites)
 	case EntryEnded:
+		if e.Code == study.CodeExpired && s.Status != StatusProposed {
+			return stale // the last approval was quicker
+		}
 		s.Status, s.Code, s.Culprit, s.Accuser, s.Accused = StatusEnded, e.Code, e.Culprit-1, e.Accuser, e.Accused
 	default:
 		if s.Status != StatusRunning || e.Query != s.Query || e.Slot != s.Slot {
 			return stale
 		}
 		return s.applySlot(e, stale)
-	}
-	return nil
-}
-
-func (s *State) applyDecided(e Entry, stale error) error {
-	if s.Status != StatusProposed || e.Site < 0 || e.Site >= len(s.Verdicts) || s.Verdicts[e.Site] == VerdictApproved {
-		return stale
-	}
-	s.Verdicts[e.Site] = e.Verdict
-	if e.Verdict == VerdictRejected {
-		s.Status, s.Code, s.Culprit = StatusEnded, e.Code, e.Site
-	}
-	if !slices.ContainsFunc(s.Verdicts, func(v Verdict) bool { return v != VerdictApproved }) {
-		s.Status = StatusSetup
 	}
 	return nil
 }

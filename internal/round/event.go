@@ -109,6 +109,8 @@ type (
 		Query, Slot int
 		Phase       Phase
 	}
+	// Lapsed is the time that was set by SetExpiry.
+	Lapsed struct{}
 	// ProposeFailed says that the log did not take the last entry.
 	ProposeFailed struct{}
 	// Abort is the operator's end of a study.
@@ -138,6 +140,7 @@ func (OpenFailed) event()    {}
 func (Refused) event()       {}
 func (Adopt) event()         {}
 func (Expired) event()       {}
+func (Lapsed) event()        {}
 func (ProposeFailed) event() {}
 func (Abort) event()         {}
 
@@ -182,6 +185,8 @@ type (
 		Phase       Phase
 		After       time.Duration
 	}
+	// SetExpiry asks for Lapsed at a time, or at once if it has passed.
+	SetExpiry struct{ At time.Time }
 )
 
 func (Send) effect()        {}
@@ -191,6 +196,7 @@ func (DrawGraph) effect()   {}
 func (Open) effect()        {}
 func (Doubt) effect()       {}
 func (SetDeadline) effect() {}
+func (SetExpiry) effect()   {}
 
 // Message is what a site is sent.
 type Message interface{ message() }

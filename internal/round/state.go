@@ -96,6 +96,8 @@ type live struct {
 	overdue   bool            // the open slot's upload deadline has passed
 	stalled   bool            // its opening deadline has passed
 	timed     map[string]bool // deadlines set since the slot opened
+	dated     bool            // the proposal's expiry is set
+	lapsed    bool            // it has passed
 }
 
 // departure is a site's refusal; the zero one is none.

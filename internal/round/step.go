@@ -120,7 +120,10 @@ func (s *State) observe(e Event) {
 		s.refused(e)
 	case ProposeFailed:
 		l.proposing = false
-		l.askAgain(askDecision) // all others are proposed by what is noted here
+		l.askAgain(askDecision)     // all others are proposed by what is noted here
+		l.askAgain(askAnnouncement) // a withdrawal answers this one, too
+	case Lapsed:
+		l.lapsed = true
 	case Expired:
 		if s.open(e.Query, e.Slot) {
 			l.overdue = l.overdue || e.Phase == PhaseUpload
@@ -141,7 +144,7 @@ func (s *State) special(e Event) []Effect {
 	}
 	switch e := e.(type) {
 	case Decided:
-		if s.Status == StatusProposed && e.Verdict != VerdictPending && s.Verdicts[e.Site] != e.Verdict {
+		if s.decides(e.Site, e.Verdict, e.Code) {
 			// Several sites may decide while one entry is on its way, so this
 			// does not wait for it: entries of different sites do not conflict.
 			return []Effect{Propose{s.entry(Entry{Kind: EntryDecided, Site: e.Site, Verdict: e.Verdict, Code: e.Code})}}
@@ -261,6 +264,8 @@ func (s *State) effects() []Effect {
 	}
 	out := s.prompts()
 	switch s.Status {
+	case StatusProposed:
+		out = append(out, s.expiry()...)
 	case StatusSetup:
 		out = append(out, s.prepare()...)
 	case StatusRunning:

@@ -29,6 +29,11 @@ const (
 	CodeNoScale          Code = "no_scale"          // no Λ stands out of the noise
 	CodeRetriesSpent     Code = "retries_spent"     // no spare slot is left
 	CodeInternal         Code = "internal"          // a check of our own failed
-	CodeLeft             Code = "left"              // the site lost what it held and leaves the study
+	CodeLeft             Code = "left"              // the site left the study: its operator took it out, or it lost what it held
 	CodeRolledBack       Code = "rolled_back"       // the site's ledger is older than what it already sent; it leaves
+	CodeWithdrawn        Code = "withdrawn"         // a site's operator took its approval back before the setup began
+	CodeExpired          Code = "expired"           // not every site had approved when the proposal expired
+	CodeUnit             Code = "unit"              // the study's unit is not that of the site's data set
+	CodeColumns          Code = "columns"           // the site's data set does not have the study's columns, by name
+	CodeFormat           Code = "format"            // the site's data set is not of the format it should be, or a column's type is no number
 )

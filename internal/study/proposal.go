@@ -144,6 +144,9 @@ func Parse(body []byte) (Proposal, error) {
 	if err := p.Spec.resolve(); err != nil {
 		return Proposal{}, err
 	}
+	if err := p.checkExpiry(); err != nil {
+		return Proposal{}, err
+	}
 	if len(p.Spec.Sites) != 0 {
 		return Proposal{}, fieldError("study.sites", "must be empty in a proposal: the roster names the sites")
 	}

@@ -152,6 +152,9 @@ func (s *Spec) check() error {
 	if err := s.checkModel(); err != nil {
 		return err
 	}
+	if err := s.Expires.check(); err != nil {
+		return err
+	}
 	if s.Deadlines.Round < Duration(100*time.Millisecond) || s.Deadlines.Round > Duration(30*24*time.Hour) {
 		return fieldError("deadlines.round", "must be in 100ms..720h, got %v", time.Duration(s.Deadlines.Round))
 	}

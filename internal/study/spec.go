@@ -162,6 +162,8 @@ type Spec struct {
 	SpareSlots int `toml:"spare_slots,omitempty" json:"spare_slots,omitempty"`
 	// Missing is "error" or "drop-row".
 	Missing string `toml:"missing" json:"missing"`
+	// Expires is when the study can no longer start: sites that have not approved by then need not. Never, if not given.
+	Expires Expiry `toml:"expires,omitempty" json:"expires,omitempty"`
 	// Deadlines bound the waits.
 	Deadlines Deadlines `toml:"deadlines" json:"deadlines"`
 	// Columns are the data's columns in order, with public constants.

@@ -176,6 +176,11 @@ const (
 	Code_CODE_LEFT              Code = 22
 	Code_CODE_ROLLED_BACK       Code = 23
 	Code_CODE_NO_SCALE          Code = 24
+	Code_CODE_WITHDRAWN         Code = 40
+	Code_CODE_EXPIRED           Code = 41
+	Code_CODE_UNIT              Code = 42
+	Code_CODE_COLUMNS           Code = 43
+	Code_CODE_FORMAT            Code = 44
 	Code_CODE_BAD_REFUSAL       Code = 70
 )
 
@@ -207,6 +212,11 @@ var (
 		22: "CODE_LEFT",
 		23: "CODE_ROLLED_BACK",
 		24: "CODE_NO_SCALE",
+		40: "CODE_WITHDRAWN",
+		41: "CODE_EXPIRED",
+		42: "CODE_UNIT",
+		43: "CODE_COLUMNS",
+		44: "CODE_FORMAT",
 		70: "CODE_BAD_REFUSAL",
 	}
 	Code_value = map[string]int32{
@@ -235,6 +245,11 @@ var (
 		"CODE_LEFT":              22,
 		"CODE_ROLLED_BACK":       23,
 		"CODE_NO_SCALE":          24,
+		"CODE_WITHDRAWN":         40,
+		"CODE_EXPIRED":           41,
+		"CODE_UNIT":              42,
+		"CODE_COLUMNS":           43,
+		"CODE_FORMAT":            44,
 		"CODE_BAD_REFUSAL":       70,
 	}
 )
@@ -3008,7 +3023,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"KIND_TOTAL\x10\x06\x12\r\n" +
 	"\tKIND_ROWS\x10\a\x12\x0f\n" +
 	"\vKIND_LAMBDA\x10\b\x12\x0f\n" +
-	"\vKIND_SELECT\x10\t*\xae\x04\n" +
+	"\vKIND_SELECT\x10\t*\x86\x05\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -3037,7 +3052,12 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\rCODE_INTERNAL\x10\x15\x12\r\n" +
 	"\tCODE_LEFT\x10\x16\x12\x14\n" +
 	"\x10CODE_ROLLED_BACK\x10\x17\x12\x11\n" +
-	"\rCODE_NO_SCALE\x10\x18\x12\x14\n" +
+	"\rCODE_NO_SCALE\x10\x18\x12\x12\n" +
+	"\x0eCODE_WITHDRAWN\x10(\x12\x10\n" +
+	"\fCODE_EXPIRED\x10)\x12\r\n" +
+	"\tCODE_UNIT\x10*\x12\x10\n" +
+	"\fCODE_COLUMNS\x10+\x12\x0f\n" +
+	"\vCODE_FORMAT\x10,\x12\x14\n" +
 	"\x10CODE_BAD_REFUSAL\x10F2C\n" +
 	"\n" +
 	"Enrollment\x125\n" +

@@ -1,0 +1,236 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// TestPastIsBounded: the oldest records go first, by number and by length, and what was kept last stays.
+func TestPastIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	p, err := openPast(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := func(i, length int) past {
+		body := fmt.Appendf(bytes.Repeat([]byte{' '}, length), "proposal %d", i)
+		return past{Digest: study.DigestOf(body), State: stateRefused, Code: study.CodeUnit, Time: testNow.Add(time.Duration(i) * time.Second), Proposal: body}
+	}
+	for i := range maxPast + 20 {
+		if err := p.put(one(i, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(when string, number int, newest past) {
+		t.Helper()
+		all := p.list()
+		files, total := 0, int64(0)
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v", e.Name(), info, err)
+			}
+			files, total = files+1, total+info.Size()
+		}
+		if len(all) != number || files != number || total > maxPastBytes || all[0] != newest.Digest {
+			t.Errorf("%s: %d records in %d files of %d bytes, want %d", when, len(all), files, total, number)
+		}
+	}
+	check("many", maxPast, one(maxPast+19, 0))
+	if _, ok := p.get(one(19, 0).Digest); ok {
+		t.Error("an old one stays")
+	}
+	if p, err = openPast(dir); err != nil {
+		t.Fatal(err)
+	}
+	check("after a restart", maxPast, one(maxPast+19, 0))
+	if got := p.proposal(one(50, 0).Digest); string(got) != "proposal 50" {
+		t.Errorf("kept %q", got)
+	}
+	const long = 3 << 20 // 4 MiB in a file
+	for i := range 20 {
+		if err := p.put(one(1000+i, long)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("long ones", 15, one(1019, long))
+	whole := one(2000, maxPastBody)
+	if err := p.put(whole); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.proposal(whole.Digest); got != nil {
+		t.Errorf("%d bytes are kept of a proposal that is too long", len(got))
+	}
+}
+
+// TestPastFilesAreWhatTheirNamesSay: what a crash or anybody else left there is removed, and stops no start.
+func TestPastFilesAreWhatTheirNamesSay(t *testing.T) {
+	dir := t.TempDir()
+	id := study.DigestOf([]byte("proposal"))
+	for name, text := range map[string]string{
+		"x.json": "{}", id.String() + ".json": `{"digest":"` + study.DigestOf(nil).String() + `"}`, id.String() + ".json.1.tmp": "{",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := openPast(dir)
+	if err != nil || len(p.list()) != 0 {
+		t.Errorf("%v, %v", p.list(), err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestWhyIsCleaned: words that may be another party's do not reach a terminal raw, nor without end.
+func TestWhyIsCleaned(t *testing.T) {
+	p, err := openPast(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := study.DigestOf(nil)
+	if err := p.put(past{Digest: id, State: stateRefused, Code: study.CodeUnit, Why: "a\x1b[2Kb\nc\xff" + strings.Repeat("é", 10000)}); err != nil {
+		t.Fatal(err)
+	}
+	if one, _ := p.get(id); !strings.HasPrefix(one.Why, "a [2Kb c é") || len(one.Why) > maxWhy+3 {
+		t.Errorf("%q", one.Why)
+	}
+}
+
+// TestRefusedStaysInView: what was refused or decided is listed with its reason after a restart, shows what was asked, and
+// takes no decision.
+func TestRefusedStaysInView(t *testing.T) {
+	for _, c := range []struct {
+		name, policy string
+		change       func(*standIn)
+		end          func(*standIn, *testSite) error
+		state        string
+		code         study.Code
+		why          string
+		shows        bool // the proposal
+	}{
+		{"by its unit", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Unit = "patient" }, nil, stateRefused, study.CodeUnit, `the study's unit is "patient", that of data set "rows" ""`, true},
+		{"by its columns", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Columns[1].Name = "absent" }, nil, stateRefused, study.CodeColumns, `column "absent"`, true},
+		{"by the policy", autoPolicy + `outside = "reject"`, func(c *standIn) { c.plan.Proposal.Spec.Epsilon = 1.2 }, nil, stateRefused, study.CodeRejected, "max_epsilon: ε = 1.2 is outside 1", true},
+		{"by the budget", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Epsilon = 9 }, nil, stateRefused, study.CodeBudget, `population "people"`, true},
+		{"by the operator", `approve = "ask"`, nil, func(c *standIn, s *testSite) error { return s.agent.Reject(c.plan.Digest) }, string(ledger.Rejected), "", "", true},
+		{"by the coordinator", `approve = "ask"`, nil, func(c *standIn, s *testSite) error { s.ask(tellEnded{c.plan.Digest, study.CodeAborted}); return nil }, stateEnded, study.CodeAborted, "", true},
+		{"after the approval", autoPolicy, nil, func(c *standIn, s *testSite) error { s.ask(tellEnded{c.plan.Digest, study.CodeAborted}); return nil }, string(ledger.Finished), study.CodeAborted, "", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newStandIn(t, 3, c.policy, nil)
+			if c.change != nil {
+				c.change(f)
+				f.propose(f.plan.Proposal.Spec, f.plan.Proposal.Roster)
+			}
+			s := f.sites[0]
+			want[decision](s, askDecision{f.body})
+			if c.end != nil {
+				if err := c.end(f, s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.restart()
+			all, err := s.agent.Studies()
+			if err != nil || len(all) != 1 {
+				t.Fatalf("studies %+v, %v", all, err)
+			}
+			v := all[0]
+			if v.Digest != f.plan.Digest || v.Name != "test" || v.State != c.state || v.Code != string(c.code) || !strings.Contains(v.Why, c.why) || c.why != "" && v.Why == "" || v.Time == nil {
+				t.Errorf("listed as %+v", v)
+			}
+			d, err := s.agent.Study(f.plan.Digest)
+			if err != nil || (d.Plan != nil) != c.shows || len(d.Roster) != 3 || len(d.Leaves) == 0 || len(d.Policy) == 0 || d.Budget != nil {
+				t.Errorf("shown as %+v, %v", d, err)
+			}
+			if st, err := s.agent.Status(); err != nil || st.Pending != 0 {
+				t.Errorf("status %+v, %v", st, err)
+			}
+			if err := s.agent.Approve(f.plan.Digest); err == nil {
+				t.Error("it is approved")
+			}
+		})
+	}
+}
+
+// TestNamesMeanWhatIsOpen: a name that older studies had, too, means the one that a decision can be made of.
+func TestNamesMeanWhatIsOpen(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s := c.sites[0]
+	want[decision](s, askDecision{c.body})
+	s.ask(tellEnded{c.plan.Digest, study.CodeAborted})
+	c.plan.Proposal.Spec.Rounds++
+	c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
+	want[decision](s, askDecision{c.body})
+	if id, err := s.agent.Find("test"); err != nil || id != c.plan.Digest {
+		t.Errorf("%v, %v", id, err)
+	}
+}
+
+// TestReopened: a proposal that was refused and is taken now is not listed as refused any more.
+func TestReopened(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Epsilon = 1.2 })
+	s := c.sites[0]
+	s.configured(autoPolicy, autoPolicy+"outside = \"reject\"\n")
+	s.restart()
+	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected {
+		t.Fatalf("%+v", d)
+	}
+	body := c.body
+	s.configured("outside = \"reject\"\n", "")
+	s.restart()
+	if d := want[decision](s, askDecision{body}); d.Verdict != VerdictPending {
+		t.Fatalf("%+v", d)
+	}
+	all, err := s.agent.Studies()
+	if err != nil || len(all) != 1 || all[0].State != statePending || len(s.agent.past.list()) != 0 {
+		t.Errorf("pending: %+v, %v", all, err)
+	}
+	s.ask(tellEnded{c.plan.Digest, study.CodeAborted}) // and offered again, by a coordinator that was restored from a backup
+	s.configured("max_epsilon = 1.0", "max_epsilon = 2.0")
+	s.restart()
+	if d := want[decision](s, askDecision{body}); d.Verdict != VerdictApproved {
+		t.Fatalf("%+v", d)
+	}
+	if left := s.agent.past.list(); len(left) != 0 {
+		t.Errorf("approved: %v", left)
+	}
+}
+
+// TestCrashBeforeTheRecord: a rejection that is on the ledger and was not put on record before a crash keeps its name.
+func TestCrashBeforeTheRecord(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s := c.sites[0]
+	want[decision](s, askDecision{c.body})
+	if err := s.agent.ledger.Reject(c.plan.Digest, "operator", testNow); err != nil {
+		t.Fatal(err)
+	}
+	s.restart()
+	if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].Name != "test" || all[0].State != string(ledger.Rejected) || all[0].Ended == nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// TestRolledBackSaysWhy in "study show" too, not in the log alone.
+func TestRolledBackSaysWhy(t *testing.T) {
+	c, s := approvedAt(t)
+	if err := s.session(c).leave(foundFinal); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := s.agent.Study(c.plan.Digest); err != nil || d.Code != string(study.CodeRolledBack) || !strings.Contains(d.Why, foundFinal) || d.Plan == nil {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

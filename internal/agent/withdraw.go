@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"fmt"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// TooLateError is a withdrawal of an approval after the setup of its study began: every site had approved.
+type TooLateError struct {
+	Study       study.Digest
+	ReservedRho float64
+}
+
+func (e *TooLateError) Error() string {
+	return fmt.Sprintf("too late to withdraw from study %s: every site had approved, and its setup has begun; ρ = %.6g stays reserved until it ends. "+
+		"\"agent study reject\" leaves it at once: what was charged stays charged, and a study that waits for every site ends with that",
+		e.Study.String()[:12], e.ReservedRho)
+}
+
+// Withdraw takes this site's approval back, for good: what it reserved is free again, and the coordinator is told, now or on
+// the next link, by a signed word that ends the study. Once this site has answered in the setup it is a
+// *TooLateError, and nothing changes. Withdrawing again tells the coordinator again. Other errors: an
+// *UnknownStudyError, or the ledger's.
+func (a *Agent) Withdraw(id study.Digest) error {
+	s, _ := a.session(id)
+	if s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	}
+	return a.withdraw(id, s)
+}
+
+// withdraw is Withdraw with the session's mu held; there may be none. A crash after the ledger's line leaves a study that is
+// withdrawn, and a coordinator that hears so when it asks on the next link.
+func (a *Agent) withdraw(id study.Digest, s *session) error {
+	approval, approved := a.ledger.Approved(id)
+	if !approved {
+		e, ok := a.standing(id)
+		switch {
+		case ok && withdrew(e):
+			a.post(a.withdrawal(id))
+			return nil
+		case ok:
+			return &ledger.StateError{Study: id, State: e.State}
+		case s != nil:
+			return &NotApprovedError{id}
+		}
+		return a.unknown(id)
+	}
+	begun, err := a.begun(id)
+	if err != nil {
+		a.failed(err)
+		return err
+	}
+	if e, _ := a.standing(id); begun || e.Queries > 0 {
+		return &TooLateError{id, e.ReservedRho}
+	}
+	if err := a.finish(approval, study.CodeWithdrawn); err != nil {
+		return err
+	}
+	a.log.Info("an approval is withdrawn; what it reserved is free again", "study", id, "name", approval.Name, "by", "operator",
+		"code", study.CodeWithdrawn, "population", approval.Population, "rho", approval.Rho)
+	a.post(a.withdrawal(id))
+	return nil
+}
+
+// finish ends an approved study here by its operator's word.
+func (a *Agent) finish(approval ledger.Approval, code study.Code) error {
+	id := study.Digest(approval.Study)
+	if err := a.ledger.Finish(id, string(code)); err != nil {
+		a.failed(err)
+		return err
+	}
+	a.closed(past{Digest: id, Name: approval.Name, State: string(ledger.Finished), Code: code, By: "operator",
+		Population: approval.Population, Rho: approval.Rho}, approval.Proposal, nil)
+	a.forget(id)
+	return nil
+}
+
+// begun reports whether this site has said anything in a study's setup. From its announcement on others may count on it.
+func (a *Agent) begun(id study.Digest) (bool, error) {
+	journal := a.ledger.Journal(id)
+	for k := range uint32(maxAttempts) {
+		if _, ok, err := journal.Setup(k, setupAnnouncement); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+// withdrew reports whether a study is over because its approval was taken back.
+func withdrew(e ledger.StudyEntry) bool {
+	return e.State == ledger.Finished && e.Code == string(study.CodeWithdrawn)
+}
+
+// withdrawal is the signed word that ends a study that this site had approved.
+func (a *Agent) withdrawal(id study.Digest) decision {
+	return a.sign(decision{Study: id, Verdict: VerdictRejected, Code: study.CodeWithdrawn})
+}
+
+// withdrawn answers what a setup asks of a site that withdrew before: the last approval was on its way to the log then.
+func (a *Agent) withdrawn(r request) (answer, bool) {
+	switch r.(type) {
+	case askAnnouncement, askNonce, askBoxes, askConfirmation:
+	default:
+		return nil, false
+	}
+	if e, ok := a.standing(r.about()); !ok || !withdrew(e) {
+		return nil, false
+	}
+	return a.withdrawal(r.about()), true
+}
+
+// NotApprovedError is a withdrawal of an approval that was not given.
+type NotApprovedError struct{ Study study.Digest }
+
+func (e *NotApprovedError) Error() string {
+	return fmt.Sprintf("study %s is not approved here, so there is nothing to withdraw; \"agent study reject\" rejects it", e.Study.String()[:12])
+}

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// signedBy reports whether a decision is the site's own word.
+func (c *standIn) signedBy(i int, d decision) bool {
+	return study.CheckDecision(c.plan.Proposal.Roster[i], d.Study, string(d.Verdict), d.Code, d.Signature)
+}
+
+// approvedAt has site 0 asked, and approved by its operator.
+func approvedAt(t *testing.T) (*standIn, *testSite) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s := c.sites[0]
+	want[decision](s, askDecision{c.body})
+	if err := s.agent.Approve(c.plan.Digest); err != nil {
+		t.Fatal(err)
+	}
+	if p := s.agent.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
+		t.Fatalf("reserved %v", p)
+	}
+	return c, s
+}
+
+// TestWithdrawal: an approval that is taken back frees its ρ, is on record before anything is said, and whatever the
+// coordinator asks later is answered with the signed word, also when the first one was lost with the process.
+func TestWithdrawal(t *testing.T) {
+	for name, no := range map[string]func(*Agent, study.Digest) error{"withdraw": (*Agent).Withdraw, "reject": (*Agent).Reject} {
+		t.Run(name, func(t *testing.T) {
+			c, s := approvedAt(t)
+			id, waiting := c.plan.Digest, s.session(c)
+			if err := no(s.agent, id); err != nil { // there is no link: the word is lost
+				t.Fatal(err)
+			}
+			if d, ok := waiting.handle(askAnnouncement{id, 0}).(decision); !ok || d.Code != study.CodeWithdrawn { // it waited for the operator's word
+				t.Errorf("a request that was under way is answered %+v", d)
+			}
+			if !strings.Contains(s.log.String(), "an approval is withdrawn") || !strings.Contains(s.log.String(), "code=withdrawn") {
+				t.Errorf("the log does not tell:\n%s", s.log.String())
+			}
+			for _, when := range []string{"at once", "after a crash"} {
+				if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || p.SpentRho != 0 {
+					t.Errorf("%s: %+v is not free", when, p)
+				}
+				for _, r := range []request{askDecision{c.body}, askAnnouncement{id, 0}, askBoxes{id, 0, make([][]byte, 3), nil}} {
+					d := want[decision](s, r)
+					if d.Verdict != VerdictRejected || d.Code != study.CodeWithdrawn || !c.signedBy(0, d) {
+						t.Errorf("%s: %T is answered %+v", when, r, d)
+					}
+				}
+				all, err := s.agent.Studies()
+				if err != nil || len(all) != 1 || all[0].State != string(ledger.Finished) || all[0].Code != string(study.CodeWithdrawn) || all[0].Name != "test" || all[0].Ended == nil {
+					t.Errorf("%s: studies %+v, %v", when, all, err)
+				}
+				if err := s.agent.Withdraw(id); err != nil {
+					t.Errorf("%s: again: %v", when, err)
+				}
+				s.restart()
+			}
+			mustErr[*ledger.StateError](t, s.agent.Approve(id))
+		})
+	}
+}
+
+// TestTooLateToWithdraw: once the site has answered in the setup, nothing changes: its ρ stays reserved. It may still leave.
+func TestTooLateToWithdraw(t *testing.T) {
+	c, s := approvedAt(t)
+	id := c.plan.Digest
+	want[announcement](s, askAnnouncement{id, 0})
+	mustErr[*TooLateError](t, s.agent.Withdraw(id))
+	if p := s.agent.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
+		t.Errorf("reserved %+v after it was too late", p)
+	}
+	want[announcement](s, askAnnouncement{id, 0})
+	if err := s.agent.Reject(id); err != nil {
+		t.Fatal(err)
+	}
+	refused(s, askAnnouncement{id, 0}, study.CodeLeft)
+	if e, _ := s.agent.standing(id); e.State != ledger.Finished || e.Code != string(study.CodeLeft) {
+		t.Errorf("left: %+v", e)
+	}
+	mustErr[*ledger.StateError](t, s.agent.Withdraw(id))
+}
+
+// TestNothingToWithdraw: a proposal that waits, or is not known, has no approval to take back.
+func TestNothingToWithdraw(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s := c.sites[0]
+	mustErr[*UnknownStudyError](t, s.agent.Withdraw(c.plan.Digest))
+	want[decision](s, askDecision{c.body})
+	mustErr[*NotApprovedError](t, s.agent.Withdraw(c.plan.Digest))
+	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending {
+		t.Errorf("after that: %+v", d)
+	}
+}

@@ -1,0 +1,55 @@
+package coordinator
+
+import (
+	"slices"
+
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// RevokeReply tells what became of a site that was revoked.
+type RevokeReply struct {
+	Site string `json:"site"`
+	// Studies are those that are not over and have the site in their roster, as proposed.
+	Studies []RevokedStudy `json:"studies"`
+}
+
+// RevokedStudy is a study that a revoked site was in. Nobody can come back in its place: the roster has its key.
+type RevokedStudy struct {
+	Digest study.Digest `json:"digest"`
+	Name   string       `json:"name"`
+	Status round.Status `json:"status"`
+	// GoesOn says that the study needs the site no more: it runs, its on_dropout is "continue", and enough of
+	// its sites are not revoked. Any other study waits until it is ended.
+	GoesOn bool `json:"goes_on"`
+}
+
+// AwaitedOf returns the studies under way that have a site in their roster, as proposed.
+func (c *Coordinator) AwaitedOf(site string) []RevokedStudy {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	out := []RevokedStudy{}
+	for _, digest := range c.machine.order {
+		state := c.machine.studies[digest]
+		p := state.Plan()
+		if state.Terminal() || !slices.ContainsFunc(p.Proposal.Roster, func(m study.Member) bool { return m.Name == site && c.machine.is(m) }) {
+			continue
+		}
+		left := 0
+		for _, m := range p.Proposal.Roster {
+			if c.machine.is(m) && !c.machine.sites[m.Name].Revoked {
+				left++
+			}
+		}
+		out = append(out, RevokedStudy{Digest: digest, Name: p.Proposal.Spec.Name, Status: state.Status,
+			GoesOn: state.Status == round.StatusRunning && p.Proposal.Spec.OnDropout == study.DropoutContinue && left >= p.Thresholds.MinSurvivors})
+	}
+	return out
+}
+
+// is reports whether a roster's member is the site that has its name now: the name may have joined again with another key.
+// Called with the lock held.
+func (m *Machine) is(member study.Member) bool {
+	s, ok := m.sites[member.Name]
+	return ok && string(s.Identity) == string(member.Identity)
+}

@@ -1,0 +1,23 @@
+package dataset
+
+import (
+	"strings"
+	"testing"
+)
+
+// checkSchema compares what an error says in words with what it says of the schema: faults in rows have none.
+func checkSchema(t *testing.T, e *Error) {
+	t.Helper()
+	want := Schema("")
+	for words, schema := range map[string]Schema{
+		"has this name": SchemaColumns, "have this name": SchemaColumns, "of the header are the same": SchemaColumns, "one field of another name": SchemaColumns,
+		"UTF-16": SchemaFormat, "its type is no number": SchemaFormat, "its dtype is text": SchemaFormat, "is not one value a row": SchemaFormat, "INT96 cannot be": SchemaFormat,
+	} {
+		if strings.Contains(e.Reason, words) {
+			want = schema
+		}
+	}
+	if e.Schema != want {
+		t.Errorf("%v: schema %q, want %q", e, e.Schema, want)
+	}
+}

@@ -1,0 +1,61 @@
+package round
+
+import "covey/internal/study"
+
+// Approvals: what a site may say on a proposal and when it counts, and for how long all are waited for.
+
+// withdraws reports whether a verdict takes an approval back.
+func withdraws(v Verdict, code study.Code) bool {
+	return v == VerdictRejected && code == study.CodeWithdrawn
+}
+
+// decides reports whether a site's verdict changes something. Its first one does, while sites decide. After an approval
+// nothing does but a withdrawal: any other verdict is an older one that comes late. Withdrawals count until
+// the setup is complete: a site whose setup has not begun does not know yet that it was the last to be waited for.
+func (s *State) decides(site int, v Verdict, code study.Code) bool {
+	if v == VerdictPending || site < 0 || site >= len(s.Verdicts) {
+		return false
+	}
+	switch s.Status {
+	case StatusProposed:
+		return s.Verdicts[site] == VerdictPending || withdraws(v, code)
+	case StatusSetup:
+		return withdraws(v, code)
+	}
+	return false
+}
+
+func (s *State) applyDecided(e Entry, stale error) error {
+	if !s.decides(e.Site, e.Verdict, e.Code) {
+		return stale
+	}
+	s.Verdicts[e.Site] = e.Verdict
+	approved := 0
+	for _, v := range s.Verdicts {
+		if v == VerdictApproved {
+			approved++
+		}
+	}
+	switch {
+	case e.Verdict == VerdictRejected:
+		s.Status, s.Code, s.Culprit = StatusEnded, e.Code, e.Site
+	case approved == len(s.Verdicts):
+		s.Status = StatusSetup
+	}
+	return nil
+}
+
+// expiry asks for the proposal's expiry once, and ends a study that it found without all approvals.
+func (s *State) expiry() []Effect {
+	at := s.plan.Proposal.Expires()
+	switch {
+	case at.IsZero():
+		return nil
+	case s.live.lapsed:
+		return s.propose(Entry{Kind: EntryEnded, Code: study.CodeExpired})
+	case !s.live.dated:
+		s.live.dated = true
+		return []Effect{SetExpiry{At: at}}
+	}
+	return nil
+}
