@@ -66,7 +66,7 @@ func (m *Machine) note(e entry) {
 		h.Kind, h.Site = HappenedRevoked, e.Revoke.Site
 	case e.CA != nil:
 		h.Kind = "ca " + e.CA.Step
-	case e.Node != nil:
+	case e.Node != nil && len(e.Node.Addresses) > 0:
 		h.Kind, h.Node = HappenedEntered, e.Node.ID
 	case e.Forget != nil:
 		h.Kind, h.Node = HappenedRemoved, e.Forget.Node
@@ -83,7 +83,7 @@ func (m *Machine) note(e entry) {
 		case r.Kind == round.EntryEnded && r.Culprit > 0 && r.Culprit <= len(roster):
 			h.Site = roster[r.Culprit-1].Name
 		}
-	default: // a new coordinator's token is spent: it enters next
+	default: // a new coordinator's token is spent and its key noted: it enters next; unused join files are withdrawn
 		return
 	}
 	m.journal.add(h)

@@ -24,6 +24,11 @@ type InviteRequest struct {
 	Again bool           `json:"again,omitempty"` // of a site that has joined
 }
 
+// WithdrawReply is how many unused join files were withdrawn.
+type WithdrawReply struct {
+	Withdrawn int `json:"withdrawn"`
+}
+
 // SitesReply lists sites.
 type SitesReply struct {
 	Sites   []ListedSite `json:"sites"`
@@ -76,6 +81,10 @@ func (c *Coordinator) Operator(addresses func() []string) http.Handler {
 	})
 	mux.HandleFunc("POST /v1/sites/{name}/revoke", func(w http.ResponseWriter, r *http.Request) {
 		Reply(w, struct{}{}, c.Revoke(r.PathValue("name")))
+	})
+	mux.HandleFunc("POST /v1/sites/{name}/withdraw", func(w http.ResponseWriter, r *http.Request) {
+		n, err := c.Withdraw(r.PathValue("name"))
+		Reply(w, WithdrawReply{Withdrawn: n}, err)
 	})
 	mux.HandleFunc("GET /v1/sites", func(w http.ResponseWriter, _ *http.Request) { Reply(w, c.listSites(), nil) })
 	mux.HandleFunc("POST /v1/studies", c.postStudy(c.Create))
