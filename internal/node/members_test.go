@@ -183,7 +183,7 @@ func TestMembersOutliveARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		defer time.Sleep(time.Minute)
 		w := &wires{lanes: map[string]*lane{}}
-		dir, stops := fleet(t, w, "one", "two")
+		dir, _, stops := fleet(t, w, "one", "two")
 		for _, stop := range stops {
 			stop()
 		}
@@ -208,18 +208,11 @@ func TestLatecomerFindsANewLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		defer time.Sleep(time.Minute)
 		w := &wires{lanes: map[string]*lane{}}
-		dir, stops := fleet(t, w, "one", "two", "three")
-		stops["three"]()
-		stops["one"]()
-		one, stopOne := start(t, w, filepath.Join(dir, "one"))
-		defer stopOne()
+		dir, nodes, stops := fleet(t, w, "one", "two", "three")
+		one := nodes[0]
+		defer stops["one"]()
 		defer stops["two"]()
-		until(t, "one to lead", func() error {
-			if one.Leading() {
-				return nil
-			}
-			return errors.New("not yet")
-		})
+		stops["three"]()
 		enter(t, w, dir, one, "four")
 		four, stopFour := start(t, w, filepath.Join(dir, "four"))
 		defer stopFour()
@@ -267,18 +260,18 @@ func enter(t *testing.T, w *wires, dir string, leader *Node, name string) {
 }
 
 // fleet runs coordinators of one federation; the first made it.
-func fleet(t *testing.T, w *wires, names ...string) (dir string, stops map[string]func()) {
+func fleet(t *testing.T, w *wires, names ...string) (dir string, nodes []*Node, stops map[string]func()) {
 	t.Helper()
 	dir, stops = t.TempDir(), map[string]func(){}
 	if err := Init(filepath.Join(dir, names[0]), config(names[0]), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	first, stop := start(t, w, filepath.Join(dir, names[0]))
-	stops[names[0]] = stop
+	nodes, stops[names[0]] = []*Node{first}, stop
 	for i, name := range names[1:] {
 		enter(t, w, dir, first, name)
-		var n *Node
-		n, stops[name] = start(t, w, filepath.Join(dir, name))
+		n, stop := start(t, w, filepath.Join(dir, name))
+		nodes, stops[name] = append(nodes, n), stop
 		until(t, name+" to enter", func() error {
 			if peers, err := n.Peers(); err != nil || len(peers) != i+2 || n.leaderPeer() == "" || len(n.Members().Keys) != i+2 {
 				return errors.New("not yet")
@@ -286,7 +279,7 @@ func fleet(t *testing.T, w *wires, names ...string) (dir string, stops map[strin
 			return nil
 		})
 	}
-	return dir, stops
+	return dir, nodes, stops
 }
 
 // TestMembersOfTheFuture: of several lists the latest counts, wherever it is from.
