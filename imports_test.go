@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/dashboard":   {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
-	"internal/node":        {"internal/coordinator", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
+	"internal/node":        {"internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"internal/history":     {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"internal/sim":         {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "internal/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.

@@ -153,7 +153,12 @@ func (c *Coordinator) withStudy(do func(http.ResponseWriter, *http.Request, stud
 
 func (c *Coordinator) listSites() SitesReply {
 	sites, invited := c.machine.Sites()
-	out := SitesReply{Sites: []ListedSite{}, Invited: invited}
+	out := SitesReply{Sites: []ListedSite{}, Invited: []Invite{}}
+	for _, i := range invited {
+		if i.Site != "" { // the others are coordinators'
+			out.Invited = append(out.Invited, i)
+		}
+	}
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	for _, s := range sites {

@@ -11,11 +11,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
 	"covey/internal/coordinator"
+	"covey/internal/frame"
 	"covey/internal/peer"
 	"covey/internal/pki"
 	"covey/internal/study"
@@ -43,8 +45,10 @@ func (n *Node) admit(ctx context.Context, m member) error {
 	if pki.ValidName(m.ID) != nil || len(m.Addresses) == 0 {
 		return &coordinator.JoinError{Reason: "the coordinator's name or addresses are not valid"}
 	}
-	if _, _, err := net.SplitHostPort(m.Peer); err != nil {
-		return &coordinator.JoinError{Reason: "the coordinator's peer address is not host:port"}
+	for _, a := range append([]string{m.Peer}, m.Addresses...) { // they are printed, and go into join files
+		if _, _, err := net.SplitHostPort(a); err != nil || frame.Printable(a) != a || strings.Contains(a, " ") {
+			return &coordinator.JoinError{Reason: "a coordinator's address is not host:port"}
+		}
 	}
 	as := coordinator.Node{ID: m.ID, Addresses: m.Addresses}
 	if m.ID == n.Config.Name {
@@ -167,12 +171,13 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 	}
 	var e coordinator.ErrorReply
 	if err := json.Unmarshal(text, &e); err != nil {
-		return nil, fmt.Errorf("the coordinator answered %s", answer.Status)
+		return nil, fmt.Errorf("the coordinator answered %q", frame.Printable(answer.Status))
 	}
+	said := frame.Printable(e.Error) // it may reach a terminal, before there is any reason to trust it
 	if e.Bad {
-		return nil, &coordinator.JoinError{Reason: e.Error}
+		return nil, &coordinator.JoinError{Reason: said}
 	}
-	return nil, errors.New(e.Error)
+	return nil, errors.New(said)
 }
 
 // joinTime bounds Join's search for a leader.

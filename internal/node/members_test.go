@@ -82,10 +82,10 @@ func TestRemovedHasNoVoice(t *testing.T) {
 			t.Error("a connection of before the removal serves still")
 		}
 		ports := map[string]*peer.Port{
-			"its own":                                   two.port,
-			"another's name":                            portOf(t, w, two.authority, "one"),
-			"a new name":                                portOf(t, w, two.authority, "ghost"),
-			"another's name, a new key":                 thief(t, w, two.authority, "one"),
+			"its own":                   two.port,
+			"another's name":            portOf(t, w, two.authority, "one"),
+			"a new name":                portOf(t, w, two.authority, "ghost"),
+			"another's name, a new key": thief(t, w, two.authority, "one"),
 			"the name that it was invited under before": thief(t, w, two.authority, "ghost"),
 		}
 		for what, p := range ports {

@@ -173,7 +173,9 @@ func TestRecheckEndsConnections(t *testing.T) {
 		a, b, here, there := authority(t), authority(t), newLane(), newLane()
 		var out atomic.Bool
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
-		two.tls.Pin(func(key ed25519.PublicKey) bool { return !out.Load() && key.Equal(a.NodeKey()) && !key.Equal(b.NodeKey()) })
+		two.tls.Pin(func(key ed25519.PublicKey) bool {
+			return !out.Load() && key.Equal(a.NodeKey()) && !key.Equal(b.NodeKey())
+		})
 		accepted, dialled := make(chan net.Conn, 2), make(chan net.Conn, 2)
 		for _, p := range []*Port{one, two} {
 			go func() {
