@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -70,6 +71,7 @@ func TestStrangersWriteNothing(t *testing.T) {
 						continue
 					}
 					served++
+					io.Copy(io.Discard, answer.Body)
 					answer.Body.Close()
 					if answer.StatusCode == http.StatusOK {
 						t.Errorf("%.20q was given the keys", name)

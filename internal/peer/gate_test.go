@@ -227,3 +227,45 @@ func TestRecheckEndsConnections(t *testing.T) {
 		}
 	})
 }
+
+// TestFloodEndsItsOwn: PEER-5. One more than there are places for ends the oldest of the address that has most, and no slow
+// caller of another.
+func TestFloodEndsItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, here, there := authority(t), newLane(), newLane()
+		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
+		go greet(two)
+		slow := there.knock("192.0.2.1")
+		synctest.Wait()
+		one.dial = func(context.Context, string) (net.Conn, error) { return slow, nil }
+		var silent []net.Conn
+		for range 3 * maxStrangers {
+			silent = append(silent, there.knock("203.0.113.9"))
+			synctest.Wait()
+		}
+		if err := greeted(one); err != nil {
+			t.Errorf("a slow coordinator: %v", err)
+		}
+		for _, c := range silent {
+			c.Close()
+		}
+	})
+}
+
+// TestRemovedWhileItShakesHands: PEER-6. Recheck cannot end what is not settled, so settling looks again.
+func TestRemovedWhileItShakesHands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, here, there := authority(t), newLane(), newLane()
+		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
+		var looks atomic.Int32
+		two.tls.Pin(func(ed25519.PublicKey) bool { return looks.Add(1)%2 == 1 }) // a member when it is looked at first
+		go greet(two)
+		if err := greeted(one); err == nil {
+			t.Error("was let in")
+		}
+		if c, err := two.Raft().Dial("one", time.Second); err == nil {
+			t.Error("was dialled")
+			c.Close()
+		}
+	})
+}
