@@ -36,7 +36,7 @@ func joiner(t *testing.T, c *Coordinator, name string, key func(*pki.Site) ed255
 
 func its(s *pki.Site) ed25519.PublicKey { return s.Identity().Public().(ed25519.PublicKey) }
 
-// TestNewestJoinFileAlone: RE-17. A file of a site's that is not its newest lets nobody in, and none does that was made before
+// TestNewestJoinFileAlone: RE-16. A file of a site's that is not its newest lets nobody in, and none does that was made before
 // a revocation or was withdrawn. Another site's are as good as they were.
 func TestNewestJoinFileAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
