@@ -129,7 +129,7 @@ func plainly(name string) string {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == "" {
 		return name
 	}
-	return strconv.QuoteToGraphic(name)
+	return strconv.Quote(name)
 }
 
 func printJSON(w io.Writer, v any) error {

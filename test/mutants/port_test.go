@@ -83,5 +83,14 @@ func init() {
 		{"a data set's name may be anything", 0, []edit{
 			{"internal/coordinator/wire.go", "checkDataset(d.GetName()); err != nil", "checkDataset(d.GetName()); false && err != nil"},
 		}, in("coordinator", "TestDatasetNames"), killer{}},
+		{"a coordinator's address may be anything", 0, []edit{
+			{"internal/node/member.go", "err != nil || frame.Printable(a) != a ||", "err != nil || frame.Printable(a) == \"\" ||"},
+		}, in("node", "TestAddressesArePlain"), killer{}},
+		{"another coordinator's refusal is shown as it came", 0, []edit{
+			{"internal/node/member.go", "said := frame.Printable(e.Error)", "said := e.Error"},
+		}, in("node", "TestRefusalsArePrintable"), killer{}},
+		{"a data set's name is listed as the site wrote it", 0, []edit{
+			{"cmd/coordinator/site.go", "	return strconv.Quote(name)\n", "	return name + strconv.Quote(\"\")[2:]\n"},
+		}, killer{pkg: "cmd/coordinator", run: "TestSitesNamesAreQuoted"}, killer{}},
 	})
 }
