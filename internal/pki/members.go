@@ -49,6 +49,10 @@ func LoadMembers(dir string) (Members, error) {
 	if err != nil {
 		return Members{}, err
 	}
+	return parseMembers(path, raw)
+}
+
+func parseMembers(path string, raw []byte) (Members, error) {
 	var m Members
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()

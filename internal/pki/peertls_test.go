@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -8,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -169,4 +171,25 @@ func TestMembersFile(t *testing.T) {
 	if err := Vacant(dir); err == nil {
 		t.Error("a folder with another federation's note is vacant")
 	}
+}
+
+// FuzzMembers: whatever a note holds is read or refused, and what was read is written and read the same.
+func FuzzMembers(f *testing.F) {
+	f.Add([]byte(`{"version":3,"keys":{"one":"AAAA"}}`))
+	f.Add([]byte(`{"version":18446744073709551615,"keys":null}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		m, err := parseMembers("note", raw)
+		if err != nil {
+			return
+		}
+		m.Known(make(ed25519.PublicKey, ed25519.PublicKeySize))
+		dir := t.TempDir()
+		if err := SaveMembers(dir, m); err != nil {
+			t.Fatal(err)
+		}
+		again, err := LoadMembers(dir)
+		if err != nil || again.Version != m.Version || !maps.EqualFunc(again.Keys, m.Keys, bytes.Equal) {
+			t.Fatalf("%+v was read again as %+v (%v)", m, again, err)
+		}
+	})
 }
