@@ -55,6 +55,12 @@ func (c *raftPeersCmd) Run(s *streams) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t\n", p.ID, p.Address, role)
 	}
+	for _, name := range r.Given {
+		fmt.Fprintf(w, "%s\t\thas the keys and has not entered\t\n", name)
+	}
+	for _, i := range r.Invited {
+		fmt.Fprintf(w, "%s\t\tjoin file until %s\t\n", i.Node, i.Expires.Format(time.RFC3339))
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -100,7 +106,13 @@ func (c *raftRemoveCmd) Run(s *streams) error {
 	if err := k.do("POST", "/v1/raft/remove/"+url.PathEscape(c.Name), nil, nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "%s is out; it still holds the federation's keys: stop it and destroy its folder\n", c.Name)
+	fmt.Fprintf(s.stderr, `%s is out; it still holds the federation's keys: stop it and destroy its folder
+the other coordinators take nothing from it any more. Whoever has its folder can still pass for a coordinator to sites and
+to new coordinators (CA's key) and sign results (signing key). If that may be somebody else:
+  coordinator ca new, then ca list until nobody is waited for, then ca retire (--force with those that it cannot wait for)
+  a new signing.key in every folder, once no study is under way
+  coordinator raft peers, site list: join files and coordinators that it had made; raft remove, site invite --withdraw, site revoke
+`, c.Name)
 	return nil
 }
 

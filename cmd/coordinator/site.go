@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -25,16 +26,25 @@ type siteCmd struct {
 
 type inviteCmd struct {
 	dataFlag
-	Site  string        `arg:"" help:"The site's name: lower-case letters, digits and dashes."`
-	Valid time.Duration `default:"72h" help:"How long the join file is good for."`
-	Out   string        `help:"Where to write it; SITE.join if not given, - for stdout."`
-	Again bool          `help:"For a site that has joined and whose certificate ended: it joins again with its identity key."`
+	Site     string        `arg:"" help:"The site's name: lower-case letters, digits and dashes."`
+	Valid    time.Duration `default:"72h" help:"How long the join file is good for."`
+	Out      string        `help:"Where to write it; SITE.join if not given, - for stdout."`
+	Again    bool          `xor:"kind" help:"For a site that has joined and whose certificate ended: it joins again with its identity key."`
+	Withdraw bool          `xor:"kind" help:"Make no file: make the site's unused ones good for nothing."`
 }
 
 func (c *inviteCmd) Run(s *streams) error {
 	client, err := c.client(s.ctx)
 	if err != nil {
 		return err
+	}
+	if c.Withdraw {
+		var r coordinator.WithdrawReply
+		if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/withdraw", nil, &r); err != nil {
+			return err
+		}
+		fmt.Fprintf(s.stderr, "%s: unused join files withdrawn: %d\n", c.Site, r.Withdrawn)
+		return nil
 	}
 	out := c.Out
 	if out == "" {
@@ -44,7 +54,7 @@ func (c *inviteCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "wrote %s: send it to the site by a channel you trust; it is good once, for %v\n", written(out), c.Valid)
+	fmt.Fprintf(s.stderr, "wrote %s: send it to the site by a channel you trust; it is good once, for %v, and older files of %s that were not used let nobody in\n", written(out), c.Valid, c.Site)
 	if join, err := pki.ParseJoin(text); err == nil {
 		fmt.Fprintf(s.stderr, "when the site's operator calls, read out the CA's fingerprint, which is in the file:\n  %s\n", join.Fingerprint)
 	}
@@ -81,7 +91,7 @@ func (c *sitesCmd) Run(s *streams) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t", site.Name, state, site.Fingerprint)
 		var sets []string
 		for _, name := range slices.Sorted(maps.Keys(site.Datasets)) {
-			sets = append(sets, fmt.Sprintf("%s (%d)", name, site.Datasets[name]))
+			sets = append(sets, fmt.Sprintf("%s (%d)", plainly(name), site.Datasets[name]))
 		}
 		fmt.Fprintln(w, strings.Join(sets, " "))
 	}
@@ -113,7 +123,7 @@ func (c *revokeCmd) Run(s *streams) error {
 	if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/revoke", nil, &r); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "%s is revoked: its keys let it in no more, and a new join file is for new ones\n", c.Site)
+	fmt.Fprintf(s.stderr, "%s is revoked: neither its keys nor a join file made before now lets it in; a new join file is for new keys\n", c.Site)
 	for _, study := range r.Studies {
 		fmt.Fprintln(s.stderr, withoutSite(study, c.Site))
 	}
@@ -133,6 +143,14 @@ func withoutSite(r coordinator.RevokedStudy, site string) string {
 		return fmt.Sprintf("%s and cannot begin without %s: `coordinator study abort %.12s` ends it", study, site, r.Digest)
 	}
 	return fmt.Sprintf("%s and waits for %s, which cannot come back to it: `coordinator study abort %.12s` ends it", study, site, r.Digest)
+}
+
+// plainly quotes a name that a site chose where it could pass for something else in our columns.
+func plainly(name string) string {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == "" {
+		return name
+	}
+	return strconv.Quote(name)
 }
 
 func printJSON(w io.Writer, v any) error {

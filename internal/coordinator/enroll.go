@@ -50,6 +50,28 @@ func (c *Coordinator) invite(site string, addresses []string, valid time.Duratio
 	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: site, Expires: expires}, nil
 }
 
+// Withdraw takes a site's unused join files back and returns how many there were; the log is left alone where there is none.
+func (c *Coordinator) Withdraw(site string) (int, error) {
+	if err := pki.ValidName(site); err != nil {
+		return 0, err
+	}
+	if !c.Leading() {
+		return 0, ErrNotLeader
+	}
+	c.machine.mu.Lock()
+	unused := 0
+	for _, i := range c.machine.invites {
+		if i.Site == site {
+			unused++
+		}
+	}
+	c.machine.mu.Unlock()
+	if unused == 0 {
+		return 0, nil
+	}
+	return unused, c.apply(entry{Withdraw: &withdrawEntry{Site: site}})
+}
+
 // Revoke ends a site's membership and its link.
 func (c *Coordinator) Revoke(site string) error {
 	c.machine.mu.Lock()
@@ -90,7 +112,8 @@ func (c *Coordinator) join(_ context.Context, token []byte, site string, csr, id
 	hash := t.Hash()
 	now := c.now()
 	attempt := joinEntry{Token: tokenKey(hash), Site: site, Key: study.Key(identity), TLS: requestKey(csr), Now: now}
-	if err := c.machine.joinable(attempt); err != nil {
+	again, err := c.machine.joinable(attempt)
+	if err != nil {
 		return nil, err
 	}
 	if err := pki.CheckIdentityProof(identity, site, hash, csr, proof); err != nil {
@@ -99,6 +122,9 @@ func (c *Coordinator) join(_ context.Context, token []byte, site string, csr, id
 	certificate, err := c.authority.IssueSite(site, csr, now)
 	if err != nil {
 		return nil, &JoinError{site, "the certificate request is not in order"}
+	}
+	if again { // it is in the log: its reply was lost
+		return certificate, nil
 	}
 	if err := c.apply(entry{Join: &attempt}); err != nil {
 		return nil, err

@@ -3,12 +3,12 @@ package coordinator
 import (
 	"errors"
 	"net"
-	"net/netip"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc/credentials"
 
+	"covey/internal/admission"
 	"covey/internal/pki"
 )
 
@@ -40,8 +40,6 @@ const (
 	queueTime           = 5 * time.Second
 	// acceptRate and acceptBurst are of connections taken from the system at all; the others wait there.
 	acceptRate, acceptBurst = 500.0, 1000.0
-	// maxHosts are those that are kept count of each for itself; all others count as one.
-	maxHosts = 4096
 )
 
 var (
@@ -56,18 +54,21 @@ type gate struct {
 	credentials.TransportCredentials
 
 	mu        sync.Mutex
-	all       bucket
-	hosts     map[string]*host
+	all       admission.Bucket
+	hosts     *admission.Hosts[host]
 	strangers []*entrant            // oldest first
 	sites     map[string][]*entrant // oldest first
-	pruned    time.Time             // when hosts were last looked through
 }
 
 // host is where connections come from: an IPv4 address, or a /64 of IPv6.
 type host struct {
-	bucket    bucket
+	bucket    admission.Bucket
 	strangers int
 }
+
+func newHost() *host { return &host{bucket: admission.NewBucket(hostRate, hostBurst)} }
+
+func (h *host) idle(now time.Time) bool { return h.strangers == 0 && h.bucket.Full(now) }
 
 // entrant is one connection, from accept on.
 type entrant struct {
@@ -86,7 +87,7 @@ type caller struct {
 }
 
 func newGate(tls credentials.TransportCredentials) *gate {
-	return &gate{TransportCredentials: tls, all: newBucket(allRate, allBurst), hosts: map[string]*host{}, sites: map[string][]*entrant{}}
+	return &gate{TransportCredentials: tls, all: admission.NewBucket(allRate, allBurst), hosts: admission.NewHosts(newHost, (*host).idle), sites: map[string][]*entrant{}}
 }
 
 // Clone shares what is counted: it is of one port.
@@ -128,11 +129,11 @@ func (g *gate) enter(raw net.Conn, now time.Time) (*entrant, time.Duration, erro
 	defer g.mu.Unlock()
 	h := g.hostOf(raw.RemoteAddr(), now)
 	// The host's own first: one that is over its share takes nothing of the others'.
-	wait, ok := h.bucket.queue(now, queueTime)
+	wait, ok := h.bucket.Queue(now, queueTime)
 	if !ok {
 		return nil, 0, errTooFast
 	}
-	all, ok := g.all.queue(now, queueTime)
+	all, ok := g.all.Queue(now, queueTime)
 	if !ok {
 		return nil, 0, errOverloaded
 	}
@@ -210,65 +211,26 @@ func without(all []*entrant, e *entrant) []*entrant {
 }
 
 // hostOf gives who is counted for an address. Called with the lock held.
-func (g *gate) hostOf(address net.Addr, now time.Time) *host {
-	name := hostName(address)
-	if h := g.hosts[name]; h != nil {
-		return h
-	}
-	if len(g.hosts) >= maxHosts && now.Sub(g.pruned) >= time.Second {
-		g.pruned = now
-		for name, h := range g.hosts {
-			if h.bucket.fill(now); h.strangers == 0 && h.bucket.tokens >= h.bucket.burst {
-				delete(g.hosts, name)
-			}
-		}
-	}
-	if len(g.hosts) >= maxHosts {
-		name = ""
-	}
-	h := g.hosts[name]
-	if h == nil {
-		h = &host{bucket: newBucket(hostRate, hostBurst)}
-		g.hosts[name] = h
-	}
-	return h
-}
+func (g *gate) hostOf(address net.Addr, now time.Time) *host { return g.hosts.Of(address, now) }
 
 // Paced takes connections from a listener no faster than what a server can look at: refusing one
 // costs, too.
 func Paced(l net.Listener) net.Listener {
-	return &paced{Listener: l, bucket: newBucket(acceptRate, acceptBurst)}
+	return &paced{Listener: l, bucket: admission.NewBucket(acceptRate, acceptBurst)}
 }
 
 type paced struct {
 	net.Listener
-	bucket bucket // of the one that accepts
+	bucket admission.Bucket // of the one that accepts
 }
 
 // Accept is net.Listener's.
 func (p *paced) Accept() (net.Conn, error) {
 	c, err := p.Listener.Accept()
 	if err == nil {
-		if wait := p.bucket.spend(time.Now(), 1); wait > 0 {
+		if wait := p.bucket.Spend(time.Now(), 1); wait > 0 {
 			time.Sleep(wait)
 		}
 	}
 	return c, err
-}
-
-// hostName gives what connections are counted under.
-func hostName(address net.Addr) string {
-	if address == nil {
-		return ""
-	}
-	at, err := netip.ParseAddrPort(address.String())
-	if err != nil {
-		return address.String()
-	}
-	ip := at.Addr().Unmap().WithZone("")
-	if ip.Is4() {
-		return ip.String()
-	}
-	prefix, _ := ip.Prefix(64)
-	return prefix.String()
 }

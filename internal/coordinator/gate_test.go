@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc/credentials"
+
+	"covey/internal/admission"
 )
 
 // handshakes stands in for TLS: a handshake begins, and is over when the other side has said its site's
@@ -257,24 +259,24 @@ func TestAllHandshakesAreRationed(t *testing.T) {
 	})
 }
 
-// TestHostsAreForgotten: addresses are kept count of one by one for maxHosts at most; IPv6 by /64.
+// TestHostsAreForgotten: addresses are kept count of one by one for admission.MaxHosts at most; IPv6 by /64.
 func TestHostsAreForgotten(t *testing.T) {
-	if a, b := hostName(&net.TCPAddr{IP: net.ParseIP("2001:db8::1")}), hostName(&net.TCPAddr{IP: net.ParseIP("2001:db8::ffff:2")}); a != b {
+	if a, b := admission.Host(&net.TCPAddr{IP: net.ParseIP("2001:db8::1")}), admission.Host(&net.TCPAddr{IP: net.ParseIP("2001:db8::ffff:2")}); a != b {
 		t.Errorf("%s and %s are one network", a, b)
 	}
-	if a, b := hostName(&net.TCPAddr{IP: net.ParseIP("192.0.2.1")}), hostName(&net.TCPAddr{IP: net.ParseIP("::ffff:192.0.2.1")}); a != b {
+	if a, b := admission.Host(&net.TCPAddr{IP: net.ParseIP("192.0.2.1")}), admission.Host(&net.TCPAddr{IP: net.ParseIP("::ffff:192.0.2.1")}); a != b {
 		t.Errorf("%s and %s are one address", a, b)
 	}
 	g, now := newGate(nil), time.Now()
-	for i := range 3 * maxHosts {
-		g.hostOf(&net.TCPAddr{IP: net.IPv4(10, byte(i>>16), byte(i>>8), byte(i))}, now).bucket.spend(now, 1)
+	for i := range 3 * admission.MaxHosts {
+		g.hostOf(&net.TCPAddr{IP: net.IPv4(10, byte(i>>16), byte(i>>8), byte(i))}, now).bucket.Spend(now, 1)
 	}
-	if len(g.hosts) > maxHosts+1 {
-		t.Errorf("%d hosts are kept", len(g.hosts))
+	if g.hosts.Len() > admission.MaxHosts+1 {
+		t.Errorf("%d hosts are kept", g.hosts.Len())
 	}
 	g.hostOf(&net.TCPAddr{IP: net.IPv4(11, 0, 0, 1)}, now.Add(time.Minute))
-	if len(g.hosts) > 2 {
-		t.Errorf("%d hosts are kept after a minute", len(g.hosts))
+	if g.hosts.Len() > 2 {
+		t.Errorf("%d hosts are kept after a minute", g.hosts.Len())
 	}
 }
 

@@ -69,7 +69,7 @@ func (m *Machine) note(e entry) {
 		h.Kind, h.Site = HappenedRevoked, e.Revoke.Site
 	case e.CA != nil:
 		h.Kind = "ca " + e.CA.Step
-	case e.Node != nil:
+	case e.Node != nil && len(e.Node.Addresses) > 0:
 		h.Kind, h.Node = HappenedEntered, e.Node.ID
 	case e.Forget != nil:
 		h.Kind, h.Node = HappenedRemoved, e.Forget.Node
@@ -92,7 +92,7 @@ func (m *Machine) note(e entry) {
 			}
 			h.Site, h.Accuser, h.Accused = name(r.Culprit), name(r.Accuser), name(r.Accused)
 		}
-	default: // a new coordinator's token is spent: it enters next
+	default: // a new coordinator's token is spent and its key noted: it enters next; unused join files are withdrawn
 		return
 	}
 	m.journal.add(h)

@@ -1,10 +1,12 @@
 package coordinator
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"covey/internal/pki"
@@ -88,18 +90,54 @@ func (c *Coordinator) Knows(id string) bool {
 	return ok
 }
 
-// PutNode records where agents reach a coordinator, if that is new.
+// Members returns the coordinators that may connect to each other, as far as the log is applied here.
+func (c *Coordinator) Members() pki.Members {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	m := pki.Members{Version: c.machine.changes, Keys: map[string][]byte{}}
+	for id, n := range c.machine.nodes {
+		if len(n.Key) > 0 {
+			m.Keys[id] = n.Key
+		}
+	}
+	return m
+}
+
+// Regrouped delivers when the coordinators have changed; several changes may be one delivery, and there should be one reader.
+func (c *Coordinator) Regrouped() <-chan struct{} { return c.machine.regrouped }
+
+// Expected returns the coordinators that are not known by an address yet: those that were given the keys, and the ends of the unused
+// join files.
+func (c *Coordinator) Expected() (given []string, invited []Invite) {
+	c.machine.mu.Lock()
+	defer c.machine.mu.Unlock()
+	for id, n := range c.machine.nodes {
+		if len(n.Addresses) == 0 {
+			given = append(given, id)
+		}
+	}
+	for _, i := range c.machine.invites {
+		if i.Node != "" {
+			invited = append(invited, i)
+		}
+	}
+	slices.Sort(given)
+	slices.SortFunc(invited, func(a, b Invite) int { return strings.Compare(a.Node, b.Node) })
+	return given, invited
+}
+
+// PutNode records where agents reach a coordinator, and its key, if that is new. What is empty stays as it was.
 func (c *Coordinator) PutNode(n Node) error {
 	c.machine.mu.Lock()
 	old, ok := c.machine.nodes[n.ID]
 	c.machine.mu.Unlock()
-	if ok && slices.Equal(old.Addresses, n.Addresses) {
+	if ok && (len(n.Addresses) == 0 || slices.Equal(old.Addresses, n.Addresses)) && (len(n.Key) == 0 || bytes.Equal(old.Key, n.Key)) {
 		return nil
 	}
 	return c.apply(entry{Node: &n})
 }
 
-// ForgetNode takes a coordinator that was removed out of those that may enter.
+// ForgetNode shuts a coordinator out that was removed, and withdraws its unused join files.
 func (c *Coordinator) ForgetNode(id string) error {
 	return c.apply(entry{Forget: &forgetEntry{Node: id}})
 }
@@ -130,7 +168,18 @@ func (c *Coordinator) AdmitNode(token []byte, id string) (pki.Estate, error) {
 	if err != nil {
 		return pki.Estate{}, &JoinError{"", "the token is not a token"}
 	}
-	if err := c.apply(entry{Spend: &spendEntry{Token: tokenKey(t.Hash()), Node: id, Now: c.now()}}); err != nil {
+	if pki.ValidName(id) != nil {
+		return pki.Estate{}, &JoinError{"", "the coordinator's name is not a valid one"}
+	}
+	if !c.Leading() {
+		return pki.Estate{}, ErrNotLeader
+	}
+	// Before anything is written: who has no token could fill the log otherwise.
+	attempt := spendEntry{Token: tokenKey(t.Hash()), Node: id, Now: c.now()}
+	if err := c.machine.spendable(attempt); err != nil {
+		return pki.Estate{}, err
+	}
+	if err := c.apply(entry{Spend: &attempt}); err != nil {
 		return pki.Estate{}, err
 	}
 	c.log.Info("a new coordinator got the federation's keys", "node", id)

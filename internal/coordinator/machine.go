@@ -39,6 +39,8 @@ type Invite struct {
 type Node struct {
 	ID        string   `json:"id"`
 	Addresses []string `json:"addresses,omitempty"` // of its sites' port, host:port; none before it entered
+	// Key is its own among coordinators (pki.Authority.NodeKey): whoever shows none of these keys is no coordinator.
+	Key study.Key `json:"key,omitempty"`
 }
 
 // Site is an organization that joined.
@@ -60,10 +62,12 @@ type entry struct {
 	Join   *joinEntry   `json:"join,omitempty"`
 	Revoke *revokeEntry `json:"revoke,omitempty"`
 	Spend  *spendEntry  `json:"spend,omitempty"`
-	Node   *Node        `json:"node,omitempty"`
-	Forget *forgetEntry `json:"forget,omitempty"`
-	Round  *round.Entry `json:"round,omitempty"`
-	CA     *caEntry     `json:"ca,omitempty"`
+	// Withdraw takes a site's unused join files back.
+	Withdraw *withdrawEntry `json:"withdraw,omitempty"`
+	Node     *Node          `json:"node,omitempty"`
+	Forget   *forgetEntry   `json:"forget,omitempty"`
+	Round    *round.Entry   `json:"round,omitempty"`
+	CA       *caEntry       `json:"ca,omitempty"`
 	// Signature goes with a decision of Round: the site's identity key's.
 	Signature []byte `json:"signature,omitempty"`
 }
@@ -92,7 +96,11 @@ type spendEntry struct {
 	Now   time.Time `json:"now"`
 }
 
-// forgetEntry takes a coordinator's addresses out of new join files.
+type withdrawEntry struct {
+	Site string `json:"site"`
+}
+
+// forgetEntry shuts a coordinator out: its key, its unused join files and its addresses in new ones.
 type forgetEntry struct {
 	Node string `json:"node"`
 }
@@ -120,6 +128,7 @@ type Machine struct {
 	invites map[string]Invite // by token hash, hex
 	sites   map[string]Site   // by name
 	nodes   map[string]Node   // by ID
+	changes uint64            // entries that changed nodes
 	studies map[study.Digest]*round.State
 	words   map[study.Digest]map[int]Word // decisions as signed, by roster index
 	order   []study.Digest                // as proposed
@@ -128,13 +137,15 @@ type Machine struct {
 
 	// leader runs what studies ask for. Set once, before the log is opened.
 	leader leader
+	// regrouped is signaled, and nobody waits for, when nodes change.
+	regrouped chan struct{}
 
 	marshal func(any) ([]byte, error) // json.Marshal
 }
 
 // NewMachine gives the empty state.
 func NewMachine() *Machine {
-	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{}, studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, marshal: json.Marshal}
+	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{}, regrouped: make(chan struct{}, 1), studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, marshal: json.Marshal}
 }
 
 // Apply changes the state by one committed entry. It returns nil, or an error
@@ -149,6 +160,7 @@ func (m *Machine) Apply(line []byte) any {
 	var err error
 	switch {
 	case e.Invite != nil:
+		m.withdraw(e.Invite.Site, e.Invite.Node) // the newest alone lets in: an older one may be anywhere
 		m.invites[e.Invite.Token] = e.Invite.Invite
 	case e.Join != nil:
 		err = m.join(*e.Join)
@@ -159,12 +171,17 @@ func (m *Machine) Apply(line []byte) any {
 		}
 		s.Revoked = true
 		m.sites[s.Name] = s
+		m.withdraw(s.Name, "")
+	case e.Withdraw != nil:
+		m.withdraw(e.Withdraw.Site, "")
 	case e.Spend != nil:
 		err = m.spend(*e.Spend)
 	case e.Node != nil:
-		m.nodes[e.Node.ID] = *e.Node
+		m.regroup(*e.Node)
 	case e.Forget != nil:
+		m.withdraw("", e.Forget.Node)
 		delete(m.nodes, e.Forget.Node)
+		m.changed()
 	case e.CA != nil:
 		err = m.cas.step(*e.CA)
 	case e.Round != nil:
@@ -177,12 +194,42 @@ func (m *Machine) Apply(line []byte) any {
 	return nil
 }
 
-// joinable says whether a join would be taken as the state is now.
-func (m *Machine) joinable(e joinEntry) error {
+// withdraw deletes the unused join files of a site, or of a coordinator; the other name is empty. Called with the lock held.
+func (m *Machine) withdraw(site, node string) {
+	maps.DeleteFunc(m.invites, func(_ string, i Invite) bool { return i.Site == site && i.Node == node })
+}
+
+// regroup records where a coordinator is reached, and its key where the entry has one. Called with the lock held.
+func (m *Machine) regroup(n Node) {
+	old := m.nodes[n.ID]
+	if len(n.Key) == 0 {
+		n.Key = old.Key
+	}
+	if len(n.Addresses) == 0 {
+		n.Addresses = old.Addresses
+	}
+	m.nodes[n.ID] = n
+	m.changed()
+}
+
+// changed counts a change of the coordinators and wakes who follows them. Called with the lock held.
+func (m *Machine) changed() {
+	m.changes++
+	m.wake()
+}
+
+func (m *Machine) wake() {
+	select {
+	case m.regrouped <- struct{}{}:
+	default: // who is woken looks at everything
+	}
+}
+
+// joinable reports whether a join was taken before; the error is why it would be refused as the state is now.
+func (m *Machine) joinable(e joinEntry) (again bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, err := m.mayJoin(e)
-	return err
+	return m.mayJoin(e)
 }
 
 func (m *Machine) join(e joinEntry) error {
@@ -225,9 +272,15 @@ func (m *Machine) mayJoin(e joinEntry) (again bool, err error) {
 	return false, nil
 }
 
-// spend uses a token up for good: a reply that is lost after it needs a new join
-// file, since whoever has the first one could be given the keys a second time.
-func (m *Machine) spend(e spendEntry) error {
+// spendable reports why a new coordinator's token would be refused as the state is now.
+func (m *Machine) spendable(e spendEntry) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.maySpend(e)
+}
+
+// maySpend checks a spending. Called with the lock held.
+func (m *Machine) maySpend(e spendEntry) error {
 	invite, ok := m.invites[e.Token]
 	switch {
 	case !ok:
@@ -237,8 +290,18 @@ func (m *Machine) spend(e spendEntry) error {
 	case e.Now.After(invite.Expires):
 		return &JoinError{"", fmt.Sprintf("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))}
 	}
+	return nil
+}
+
+// spend uses a token up for good: a reply that is lost after it needs a new join
+// file, since whoever has the first one could be given the keys a second time.
+func (m *Machine) spend(e spendEntry) error {
+	if err := m.maySpend(e); err != nil {
+		return err
+	}
 	delete(m.invites, e.Token)
-	m.nodes[e.Node] = Node{ID: e.Node} // known from here on, until it is removed
+	m.nodes[e.Node] = Node{ID: e.Node} // known from here on, until it is removed; its key is the next entry
+	m.changed()
 	return nil
 }
 
@@ -283,6 +346,7 @@ type snapshot struct {
 	Invites map[string]Invite             `json:"invites"`
 	Sites   []Site                        `json:"sites"`
 	Nodes   map[string]Node               `json:"nodes,omitempty"`
+	Changes uint64                        `json:"node_changes,omitempty"`
 	Studies []round.Durable               `json:"studies"` // as proposed
 	Words   map[study.Digest]map[int]Word `json:"words,omitempty"`
 	CAs     Authorities                   `json:"authorities,omitzero"`
@@ -300,7 +364,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 func (m *Machine) durable() snapshot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := snapshot{Invites: m.invites, Nodes: m.nodes, Journal: m.journal, Words: m.words, CAs: m.cas, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
+	s := snapshot{Invites: m.invites, Nodes: m.nodes, Changes: m.changes, Journal: m.journal, Words: m.words, CAs: m.cas, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -348,7 +412,8 @@ func (m *Machine) Restore(raw []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.invites, m.sites, m.nodes, m.studies, m.order = fresh.invites, fresh.sites, fresh.nodes, fresh.studies, fresh.order
-	m.journal, m.words, m.cas = s.Journal, s.Words, s.CAs
+	m.journal, m.words, m.cas, m.changes = s.Journal, s.Words, s.CAs, s.Changes
+	m.wake()
 	if m.words == nil {
 		m.words = fresh.words
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"covey/internal/admission"
 )
 
 // HTTP/2 frames that move no message, and what each costs (RFC 9113, section 6). A connection of an
@@ -53,20 +55,20 @@ type meter struct {
 	end  chan struct{} // closed by Close
 
 	// Of the one reader.
-	frames  bucket
+	frames  admission.Bucket
 	skip    uint32 // payload bytes to come, at first the preface
 	head    [frameHead]byte
 	had     int // bytes of head
 	written atomic.Int64
 
 	mu   sync.Mutex
-	data bucket // of bytes
-	left int64  // of strangerBytes; negative for a site
+	data admission.Bucket // of bytes
+	left int64            // of strangerBytes; negative for a site
 }
 
 func newMeter(conn net.Conn, stranger bool, done func()) *meter {
 	m := &meter{Conn: conn, done: done, end: make(chan struct{}), skip: prefaceLength, left: -1,
-		frames: newBucket(frameRate, frameBurst), data: newBucket(dataRate, dataBurst)}
+		frames: admission.NewBucket(frameRate, frameBurst), data: admission.NewBucket(dataRate, dataBurst)}
 	if stranger {
 		m.left = strangerBytes
 	}
@@ -81,9 +83,9 @@ func (m *meter) Read(p []byte) (int, error) {
 	}
 	cost, data := m.count(p[:n])
 	now := time.Now()
-	wait := m.frames.spend(now, cost-float64(m.written.Swap(0))/bytesAFrame)
+	wait := m.frames.Spend(now, cost-float64(m.written.Swap(0))/bytesAFrame)
 	m.mu.Lock()
-	wait = max(wait, m.data.spend(now, float64(data)))
+	wait = max(wait, m.data.Spend(now, float64(data)))
 	if m.left >= 0 {
 		if m.left -= int64(n); m.left < 0 {
 			m.mu.Unlock()
@@ -154,16 +156,16 @@ func (m *meter) Write(p []byte) (int, error) {
 func (m *meter) accepted(bytes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.data.tokens = min(m.data.burst, m.data.tokens+float64(bytes))
+	m.data.Tokens = min(m.data.Burst, m.data.Tokens+float64(bytes))
 }
 
 // expect makes room for messages of up to so many bytes.
 func (m *meter) expect(bytes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if burst := float64(dataBurst + 2*bytes); burst > m.data.burst {
-		m.data.tokens += burst - m.data.burst
-		m.data.burst = burst
+	if burst := float64(dataBurst + 2*bytes); burst > m.data.Burst {
+		m.data.Tokens += burst - m.data.Burst
+		m.data.Burst = burst
 	}
 }
 

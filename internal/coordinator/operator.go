@@ -24,6 +24,11 @@ type InviteRequest struct {
 	Again bool           `json:"again,omitempty"` // of a site that has joined
 }
 
+// WithdrawReply is how many unused join files were withdrawn.
+type WithdrawReply struct {
+	Withdrawn int `json:"withdrawn"`
+}
+
 // SitesReply lists sites.
 type SitesReply struct {
 	Sites   []ListedSite `json:"sites"`
@@ -78,6 +83,10 @@ func (c *Coordinator) Operator(addresses func() []string) http.Handler {
 		name := r.PathValue("name")
 		err := c.Revoke(name)
 		Reply(w, RevokeReply{Site: name, Studies: c.AwaitedOf(name)}, err)
+	})
+	mux.HandleFunc("POST /v1/sites/{name}/withdraw", func(w http.ResponseWriter, r *http.Request) {
+		n, err := c.Withdraw(r.PathValue("name"))
+		Reply(w, WithdrawReply{Withdrawn: n}, err)
 	})
 	mux.HandleFunc("GET /v1/sites", func(w http.ResponseWriter, _ *http.Request) { Reply(w, c.listSites(), nil) })
 	mux.HandleFunc("POST /v1/studies", c.postStudy(c.Create))
@@ -146,7 +155,12 @@ func (c *Coordinator) withStudy(do func(http.ResponseWriter, *http.Request, stud
 
 func (c *Coordinator) listSites() SitesReply {
 	sites, invited := c.machine.Sites()
-	out := SitesReply{Sites: []ListedSite{}, Invited: invited}
+	out := SitesReply{Sites: []ListedSite{}, Invited: []Invite{}}
+	for _, i := range invited {
+		if i.Site != "" { // the others are coordinators'
+			out.Invited = append(out.Invited, i)
+		}
+	}
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	for _, s := range sites {

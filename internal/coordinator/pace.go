@@ -5,44 +5,9 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"covey/internal/admission"
 )
-
-// bucket is a token bucket: what may be done at once, and how fast that comes back. It may go
-// into debt, which is time to wait. The zero bucket is empty.
-type bucket struct {
-	rate, burst float64 // tokens a second, and at most
-	tokens      float64
-	at          time.Time
-}
-
-func newBucket(rate, burst float64) bucket { return bucket{rate: rate, burst: burst, tokens: burst} }
-
-func (b *bucket) fill(now time.Time) {
-	if !b.at.IsZero() {
-		b.tokens = min(b.burst, b.tokens+b.rate*max(0, now.Sub(b.at).Seconds()))
-	}
-	b.at = now
-}
-
-// spend takes tokens and gives how long to wait until there is no debt.
-func (b *bucket) spend(now time.Time, cost float64) time.Duration {
-	b.fill(now)
-	b.tokens -= cost
-	if b.tokens >= 0 {
-		return 0
-	}
-	return time.Duration(-b.tokens / b.rate * float64(time.Second))
-}
-
-// queue takes one token and gives how long to wait for it; none if that is longer than most.
-func (b *bucket) queue(now time.Time, most time.Duration) (time.Duration, bool) {
-	wait := b.spend(now, 1)
-	if wait > most {
-		b.tokens++
-		return 0, false
-	}
-	return wait, true
-}
 
 // What a site may say, over all its streams: an honest one sends some messages a round. What
 // changes nothing costs more, and what fails a check most: it costs the leader curve points, a log
@@ -61,15 +26,15 @@ const (
 // pace slows a site down that says more than an honest one has to say.
 type pace struct {
 	mu     sync.Mutex
-	bucket bucket
+	bucket admission.Bucket
 }
 
-func newPace() *pace { return &pace{bucket: newBucket(paceRate, paceBurst)} }
+func newPace() *pace { return &pace{bucket: admission.NewBucket(paceRate, paceBurst)} }
 
 func (p *pace) spend(now time.Time, cost float64) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.bucket.spend(now, cost)
+	return p.bucket.Spend(now, cost)
 }
 
 // paceOf gives a site's. There are no more of them than sites that have joined.

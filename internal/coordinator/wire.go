@@ -222,6 +222,9 @@ func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
 	if b, ok := m.GetBody().(*covey.SiteMessage_Hello); ok {
 		units := map[string]int{}
 		for _, d := range b.Hello.GetDatasets() {
+			if err := checkDataset(d.GetName()); err != nil {
+				return err
+			}
 			if d.GetUnits() <= study.MaxUnits {
 				units[d.GetName()] = int(d.GetUnits())
 			}

@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,13 +11,16 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
 	"covey/internal/coordinator"
+	"covey/internal/frame"
 	"covey/internal/peer"
 	"covey/internal/pki"
+	"covey/internal/study"
 )
 
 // member is a coordinator as it tells the leader of itself.
@@ -24,6 +28,11 @@ type member struct {
 	ID        string   `json:"id"`
 	Peer      string   `json:"peer"`      // address of its peer port
 	Addresses []string `json:"addresses"` // of its sites' port
+}
+
+// selfNode is this coordinator as the log shall have it.
+func (n *Node) selfNode() coordinator.Node {
+	return coordinator.Node{ID: n.Config.Name, Addresses: n.Config.Addresses, Key: study.Key(n.authority.NodeKey())}
 }
 
 func (n *Node) self() member {
@@ -36,14 +45,18 @@ func (n *Node) admit(ctx context.Context, m member) error {
 	if pki.ValidName(m.ID) != nil || len(m.Addresses) == 0 {
 		return &coordinator.JoinError{Reason: "the coordinator's name or addresses are not valid"}
 	}
-	if _, _, err := net.SplitHostPort(m.Peer); err != nil {
-		return &coordinator.JoinError{Reason: "the coordinator's peer address is not host:port"}
+	for _, a := range append([]string{m.Peer}, m.Addresses...) { // they are printed, and go into join files
+		if _, _, err := net.SplitHostPort(a); err != nil || frame.Printable(a) != a || strings.Contains(a, " ") {
+			return &coordinator.JoinError{Reason: "a coordinator's address is not host:port"}
+		}
 	}
-	// A coordinator that was removed still has the keys, and asks when it is started.
-	if m.ID != n.Config.Name && !n.Knows(m.ID) {
+	as := coordinator.Node{ID: m.ID, Addresses: m.Addresses}
+	if m.ID == n.Config.Name {
+		as = n.selfNode()
+	} else if !n.Knows(m.ID) {
 		return &coordinator.JoinError{Reason: "this coordinator was removed, or joined with a file of another federation: `coordinator raft add` makes a new one"}
 	}
-	if err := n.PutNode(coordinator.Node{ID: m.ID, Addresses: m.Addresses}); err != nil {
+	if err := n.PutNode(as); err != nil {
 		return err
 	}
 	in, err := n.member(m)
@@ -142,6 +155,9 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 		return nil, err
 	}
 	answer, err := transport.RoundTrip(r)
+	if refused, ok := errors.AsType[*net.OpError](err); ok && refused.Op == "remote error" { // an alert of TLS
+		return nil, fmt.Errorf("the other coordinator does not let this one in (%w): this one was removed (`coordinator raft add` makes a new one), or the other has yet to hear of it", refused.Err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -155,12 +171,13 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 	}
 	var e coordinator.ErrorReply
 	if err := json.Unmarshal(text, &e); err != nil {
-		return nil, fmt.Errorf("the coordinator answered %s", answer.Status)
+		return nil, fmt.Errorf("the coordinator answered %q", frame.Printable(answer.Status))
 	}
+	said := frame.Printable(e.Error) // it may reach a terminal, before there is any reason to trust it
 	if e.Bad {
-		return nil, &coordinator.JoinError{Reason: e.Error}
+		return nil, &coordinator.JoinError{Reason: said}
 	}
-	return nil, errors.New(e.Error)
+	return nil, errors.New(said)
 }
 
 // joinTime bounds Join's search for a leader.
@@ -195,21 +212,28 @@ func Join(ctx context.Context, dir string, file []byte, c Config, dial peer.Dial
 	if err := pki.Vacant(dir); err != nil {
 		return err
 	}
-	estate, err := fetchEstate(ctx, join, dial)
+	key, err := pki.NewNodeKey()
+	if err != nil {
+		return err
+	}
+	estate, members, err := fetchEstate(ctx, join, key.Public(), dial)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := pki.InitNode(dir, estate, join.Fingerprint, hosts, now); err != nil {
+	if err := pki.InitNode(dir, estate.For(key), join.Fingerprint, hosts, now); err != nil {
+		return err
+	}
+	if err := pki.SaveMembers(dir, members); err != nil {
 		return err
 	}
 	return c.write(dir)
 }
 
 // fetchEstate tries the addresses until one leads. A wrong CA or a refusal ends it.
-func fetchEstate(ctx context.Context, join pki.Join, dial peer.Dialer) (pki.Estate, error) {
+func fetchEstate(ctx context.Context, join pki.Join, key ed25519.PublicKey, dial peer.Dialer) (pki.Estate, pki.Members, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTime)
 	defer cancel()
 	try := 0
@@ -223,14 +247,19 @@ func fetchEstate(ctx context.Context, join pki.Join, dial peer.Dialer) (pki.Esta
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", address, err)
 		}
-		raw, err := exchange(ctx, conn, "/v1/raft/join", joinRequest{join.Token.Bytes(), join.Node})
+		raw, err := exchange(ctx, conn, "/v1/raft/join", joinRequest{join.Token.Bytes(), join.Node, key})
 		if _, refused := errors.AsType[*coordinator.JoinError](err); refused {
 			return nil, backoff.Permanent(err)
 		}
 		return raw, err
 	})
 	if err != nil {
-		return pki.Estate{}, err
+		return pki.Estate{}, pki.Members{}, err
 	}
-	return pki.ParseEstate(raw)
+	var reply joinReply
+	if json.Unmarshal(raw, &reply) != nil || !reply.Members.Known(key) {
+		return pki.Estate{}, pki.Members{}, &pki.CertificateError{Reason: "and keys sent by the coordinator do not parse"}
+	}
+	estate, err := pki.ParseEstate(reply.Estate)
+	return estate, reply.Members, err
 }

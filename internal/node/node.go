@@ -64,6 +64,8 @@ type Node struct {
 	boardTLS  *tls.Config // nil for plain HTTP
 	reached   reached
 	changing  sync.Mutex // of the folder's CAs, by reconcileCA
+	members   members
+	grouping  sync.Mutex // one coordinator is admitted or removed here at a time
 	options   Options
 	log       *slog.Logger
 	now       func() time.Time
@@ -115,6 +117,10 @@ func Open(dir string, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	machine := coordinator.NewMachine()
+	n.members.dir = dir
+	if n.members.kept, err = pki.LoadMembers(dir); err != nil {
+		return nil, err
+	}
 	n.Coordinator = coordinator.New(coordinator.Options{Authority: n.authority, Machine: machine, Logger: n.log, Now: n.now})
 	replicated := replica.Options{
 		Logger: n.log, ID: n.Config.Name, Election: o.Election, PeerTimeout: o.PeerTimeout, SnapshotThreshold: o.SnapshotThreshold,
@@ -160,11 +166,12 @@ func (n *Node) listenPeers() error {
 	if err != nil {
 		return err
 	}
+	tls.Pin(n.isMember)
 	l, err := n.options.Listen(n.Config.PeerListen)
 	if err != nil {
 		return err
 	}
-	n.port = peer.New(l, tls, n.options.Dial)
+	n.port = peer.New(coordinator.Paced(l), tls, n.options.Dial)
 	return nil
 }
 
@@ -232,9 +239,9 @@ func (n *Node) Run(ctx context.Context) error {
 	sites := n.Server()
 	g, ctx := errgroup.WithContext(ctx)
 	var servers []*http.Server
-	serve := func(h http.Handler, l net.Listener, read time.Duration) {
+	serve := func(h http.Handler, l net.Listener) { // a watch is long
 		s := &http.Server{
-			Handler: h, ReadHeaderTimeout: requestTime, ReadTimeout: read, IdleTimeout: read,
+			Handler: h, ReadHeaderTimeout: requestTime,
 			BaseContext: func(net.Listener) context.Context { return ctx },
 		}
 		servers = append(servers, s)
@@ -242,12 +249,15 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	forward := n.forwarder()
 	if n.operator != nil {
-		serve(n.operatorHandler(forward), n.operator, 0)
+		serve(n.operatorHandler(forward), n.operator)
 	}
 	if n.port != nil {
-		serve(n.peerHandler(), n.port.Operators(), 0) // a watch is long
-		serve(n.joinerHandler(), n.port.Joiners(), requestTime)
+		serve(n.peerHandler(), n.port.Operators())
+		s := joinServer(ctx, n.joinerHandler())
+		servers = append(servers, s)
+		g.Go(func() error { return ignoreClosed(s.Serve(n.port.Joiners())) })
 		g.Go(func() error { n.enter(ctx); return nil })
+		g.Go(func() error { n.hearMembers(ctx); return nil })
 	}
 	if n.board != nil {
 		s := n.boardServer(ctx)
@@ -265,6 +275,7 @@ func (n *Node) Run(ctx context.Context) error {
 	g.Go(func() error { return ignoreClosed(sites.Serve(coordinator.Paced(n.sites))) })
 	g.Go(func() error { n.renewDaily(ctx); return nil })
 	g.Go(func() error { n.followCA(ctx); return nil })
+	g.Go(func() error { n.followMembers(ctx); return nil })
 	g.Go(func() error { return n.Serve(ctx, entries{n.replica}) })
 	g.Go(func() error {
 		var failed error

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,9 +10,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/pki"
 	"covey/internal/replica"
 	"covey/internal/study"
 )
@@ -21,6 +24,9 @@ type PeersReply struct {
 	Self   string         `json:"self"`
 	Leader string         `json:"leader"` // "" for none
 	Peers  []replica.Peer `json:"peers"`
+	// Given have the federation's keys and have not entered; Invited are unused join files. `raft remove` shuts both out.
+	Given   []string             `json:"given,omitempty"`
+	Invited []coordinator.Invite `json:"invited,omitempty"`
 }
 
 // AddRequest asks for a new coordinator's join file.
@@ -29,8 +35,12 @@ type AddRequest struct {
 	Valid study.Duration `json:"valid"`
 }
 
-// maxRequest bounds a request's body here.
-const maxRequest = 1 << 20
+const (
+	// maxRequest bounds the body of an operator's or another coordinator's request.
+	maxRequest = 1 << 20
+	// maxJoin bounds the head and the body of a joiner's, who has shown no certificate.
+	maxJoin = 4 << 10
+)
 
 // operatorHandler serves the operator's socket: what concerns this coordinator
 // alone here, everything else at the leader.
@@ -39,18 +49,27 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/raft/peers", func(w http.ResponseWriter, _ *http.Request) {
 		peers, err := n.replica.Peers()
-		coordinator.Reply(w, PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers}, err)
+		given, invited := n.Expected()
+		coordinator.Reply(w, PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}, err)
 	})
 	mux.HandleFunc("POST /v1/raft/snapshot", func(w http.ResponseWriter, _ *http.Request) {
 		coordinator.Reply(w, struct{}{}, n.replica.Snapshot())
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	rest := func(w http.ResponseWriter, r *http.Request) {
 		if n.port == nil || n.Leading() {
 			leading.ServeHTTP(w, r)
 			return
 		}
 		forward.ServeHTTP(w, r)
+	}
+	mux.HandleFunc("POST /v1/raft/remove/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("id") == n.Config.Name && !n.Leading() { // the leader would hang up before it answered
+			coordinator.Reply(w, nil, &coordinator.JoinError{Reason: "a coordinator that is removed is shut out at once: ask another one to remove this one"})
+			return
+		}
+		rest(w, r)
 	})
+	mux.HandleFunc("/", rest)
 	return mux
 }
 
@@ -104,6 +123,9 @@ func (n *Node) peerHandler() http.Handler {
 	})
 	mux := http.NewServeMux()
 	n.caPeerHandler(mux)
+	mux.HandleFunc("POST /v1/raft/members", func(w http.ResponseWriter, _ *http.Request) {
+		coordinator.Reply(w, n.newest(), nil)
+	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if !n.Leading() {
 			coordinator.Reply(w, nil, coordinator.ErrNotLeader)
@@ -122,8 +144,10 @@ func (n *Node) joinAddresses() []string {
 	return n.Config.Addresses
 }
 
-func decode(r *http.Request, into any) error {
-	if err := json.NewDecoder(io.LimitReader(r.Body, maxRequest)).Decode(into); err != nil {
+func decode(r *http.Request, into any) error { return decodeUpTo(r, maxRequest, into) }
+
+func decodeUpTo(r *http.Request, most int64, into any) error {
+	if err := json.NewDecoder(io.LimitReader(r.Body, most)).Decode(into); err != nil {
 		return &coordinator.JoinError{Reason: "the request is not JSON"}
 	}
 	return nil
@@ -145,6 +169,10 @@ func (n *Node) AddNode(name string, valid time.Duration) ([]byte, error) {
 		}
 		addresses = append(addresses, p.Address)
 	}
+	// The new one is told all members' keys; the first of them has noted its own by then.
+	if err := n.PutNode(n.selfNode()); err != nil {
+		return nil, err
+	}
 	join, err := n.InviteNode(name, addresses, valid)
 	if err != nil {
 		return nil, err
@@ -152,26 +180,32 @@ func (n *Node) AddNode(name string, valid time.Duration) ([]byte, error) {
 	return join.Marshal()
 }
 
-// remove takes a coordinator out. The leader must give the lead away first: it would
-// stop in the middle of what it does.
+// remove takes a coordinator out, or one that has not entered yet: its key and its unused join files are good for nothing from here on.
+// The leader must give the lead away first: it would stop in the middle of what it does.
 func (n *Node) remove(ctx context.Context, id string) error {
 	if id == n.Config.Name {
 		return &coordinator.JoinError{Reason: "this coordinator leads: `coordinator raft transfer` first"}
 	}
+	n.grouping.Lock()
+	defer n.grouping.Unlock()
 	peers, err := n.replica.Peers()
 	if err != nil {
 		return err
 	}
-	for _, p := range peers {
-		if p.ID == id {
-			// First out of those that may enter, or it could come in again between.
-			if err := n.ForgetNode(id); err != nil {
-				return err
-			}
-			return n.replica.Remove(ctx, id)
-		}
+	_, invited := n.Expected()
+	in := slices.ContainsFunc(peers, func(p replica.Peer) bool { return p.ID == id })
+	if !in && !n.Knows(id) && !slices.ContainsFunc(invited, func(i coordinator.Invite) bool { return i.Node == id }) {
+		return &replica.PeerError{ID: id}
 	}
-	return &replica.PeerError{ID: id}
+	// First out of those that may connect, or it could come in again between.
+	if err := n.ForgetNode(id); err != nil {
+		return err
+	}
+	n.regroup()
+	if !in {
+		return nil
+	}
+	return n.replica.Remove(ctx, id)
 }
 
 // forwarder passes requests on to the leader.
@@ -269,26 +303,53 @@ func (n *Node) joinerHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/raft/join", func(w http.ResponseWriter, r *http.Request) {
 		var q joinRequest
-		if err := decode(r, &q); err != nil {
+		if err := decodeUpTo(r, maxJoin, &q); err != nil {
 			coordinator.Reply(w, nil, err)
 			return
 		}
-		estate, err := n.AdmitNode(q.Token, q.Name)
-		if err != nil {
-			coordinator.Reply(w, nil, err)
-			return
-		}
-		raw, err := estate.Bytes()
-		if err != nil {
-			coordinator.Reply(w, nil, err)
-			return
-		}
-		w.Write(raw)
+		reply, err := n.join(q)
+		coordinator.Reply(w, reply, err)
 	})
 	return mux
+}
+
+// joinServer serves one request a connection, so that connections are all that the port has to count.
+func joinServer(ctx context.Context, h http.Handler) *http.Server {
+	s := &http.Server{
+		Handler: h, ReadTimeout: requestTime, WriteTimeout: joinTime, MaxHeaderBytes: maxJoin,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	s.SetKeepAlivesEnabled(false)
+	return s
 }
 
 type joinRequest struct {
 	Token []byte `json:"token"`
 	Name  string `json:"name"`
+	Key   []byte `json:"key"` // pki.NodeKey's public half
+}
+
+// joinReply is all that a new coordinator needs to be one. It holds secrets.
+type joinReply struct {
+	Estate  json.RawMessage `json:"estate"`
+	Members pki.Members     `json:"members"`
+}
+
+// join spends a new coordinator's token, notes its key and returns the federation's keys. Where it fails half-way the token is spent,
+// and the keys are not given away.
+func (n *Node) join(q joinRequest) (*joinReply, error) {
+	if len(q.Key) != ed25519.PublicKeySize {
+		return nil, &coordinator.JoinError{Reason: "the new coordinator's key is not an Ed25519 public key"}
+	}
+	n.grouping.Lock() // or it could be removed before its key is noted
+	defer n.grouping.Unlock()
+	estate, err := n.AdmitNode(q.Token, q.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.PutNode(coordinator.Node{ID: q.Name, Key: q.Key}); err != nil {
+		return nil, err
+	}
+	raw, err := estate.Bytes()
+	return &joinReply{raw, n.Members()}, err
 }

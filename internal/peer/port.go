@@ -1,5 +1,5 @@
 // Package peer is a coordinator's port for other coordinators: one TCP port, TLS
-// 1.3 with certificates of the federation's own CA on both sides, and three protocols
+// 1.3 with certificates of the federation's own CA and keys that the log has on both sides, and three protocols
 // told apart by ALPN: raft, operators' requests passed on to the leader, and the one
 // call of a coordinator that joins, which has no certificate yet.
 package peer
@@ -22,11 +22,8 @@ const (
 	joinProtocol     = "covey-node-join/1"
 )
 
-const (
-	handshakeTime = 10 * time.Second
-	// maxHandshakes bounds what connections that say nothing can hold.
-	maxHandshakes = 64
-)
+// handshakeTime bounds a handshake.
+const handshakeTime = 10 * time.Second
 
 // Dialer opens a connection to host:port.
 type Dialer func(ctx context.Context, address string) (net.Conn, error)
@@ -37,16 +34,17 @@ type Port struct {
 	tls      *pki.PeerTLS
 	dial     Dialer
 	branches map[string]*branch
+	gate     *gate
 
 	mu     sync.Mutex
-	open   map[net.Conn]bool // accepted or dialled, in the handshake or past it
+	open   map[net.Conn]*tls.Conn // accepted or dialled, in the handshake (nil) or past it
 	closed bool
 	work   sync.WaitGroup
 }
 
 // New serves on a listener, which Close closes. dial reaches other ports.
-func New(l net.Listener, tls *pki.PeerTLS, dial Dialer) *Port {
-	p := &Port{listener: l, tls: tls, dial: dial, branches: map[string]*branch{}, open: map[net.Conn]bool{}}
+func New(l net.Listener, own *pki.PeerTLS, dial Dialer) *Port {
+	p := &Port{listener: l, tls: own, dial: dial, branches: map[string]*branch{}, gate: newGate(), open: map[net.Conn]*tls.Conn{}}
 	for _, name := range []string{raftProtocol, operatorProtocol, joinProtocol} {
 		p.branches[name] = &branch{port: p, conns: make(chan net.Conn), done: make(chan struct{})}
 	}
@@ -83,10 +81,37 @@ func (p *Port) reach(ctx context.Context, protocol, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	if !p.enter(conn.NetConn()) {
+	raw := conn.NetConn()
+	if !p.enter(raw) {
 		return nil, net.ErrClosed
 	}
-	return p.plain(conn), nil
+	if err := p.settle(raw, conn); err != nil {
+		p.leave(raw)
+		return nil, err
+	}
+	return plain{conn, func() { p.leave(raw) }}, nil
+}
+
+// settle notes whom a connection goes to, so that Recheck finds it, and looks once more: who it is may have been removed
+// while the handshake ran.
+func (p *Port) settle(raw net.Conn, conn *tls.Conn) error {
+	p.mu.Lock()
+	if _, open := p.open[raw]; open {
+		p.open[raw] = conn
+	}
+	p.mu.Unlock()
+	return p.tls.Check(conn.ConnectionState())
+}
+
+// Recheck ends the connections of coordinators that are let in no longer, accepted and dialled.
+func (p *Port) Recheck() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for raw, conn := range p.open {
+		if conn != nil && p.tls.Check(conn.ConnectionState()) != nil {
+			raw.Close() // who uses it finds out, and leaves
+		}
+	}
 }
 
 func secure(ctx context.Context, dial Dialer, address string, config *tls.Config) (*tls.Conn, error) {
@@ -121,7 +146,6 @@ func (p *Port) Close() error {
 
 func (p *Port) accept() {
 	config := p.tls.Server(joinProtocol, raftProtocol, operatorProtocol)
-	slots := make(chan struct{}, maxHandshakes)
 	for {
 		raw, err := p.listener.Accept()
 		if err != nil {
@@ -131,13 +155,10 @@ func (p *Port) accept() {
 			time.Sleep(10 * time.Millisecond) // out of file handles, most likely
 			continue
 		}
-		slots <- struct{}{}
-		p.work.Go(func() {
-			defer func() { <-slots }()
-			if p.enter(raw) {
-				p.admit(raw, config)
-			}
-		})
+		if p.enter(raw) {
+			e := p.gate.enter(raw)
+			p.work.Go(func() { p.admit(e, config) })
+		}
 	}
 }
 
@@ -154,25 +175,43 @@ func (p *Port) enter(c net.Conn) bool {
 		c.Close()
 		return false
 	}
-	p.open[c] = true
+	p.open[c] = nil
 	return true
 }
 
 // admit makes the handshake, which says who it is, and hands the connection on.
-func (p *Port) admit(raw net.Conn, config *tls.Config) {
+func (p *Port) admit(e *entrant, config *tls.Config) {
+	raw := e.raw
+	leave := func() {
+		p.gate.leave(e)
+		p.leave(raw)
+	}
 	conn := tls.Server(raw, config)
 	raw.SetDeadline(time.Now().Add(handshakeTime))
 	err := conn.Handshake()
 	raw.SetDeadline(time.Time{})
-	b := p.branches[conn.ConnectionState().NegotiatedProtocol]
+	protocol := conn.ConnectionState().NegotiatedProtocol
+	b := p.branches[protocol]
 	if err != nil || b == nil {
-		p.leave(raw)
+		leave()
 		return
 	}
+	if protocol == joinProtocol { // a stranger until it ends
+		if !p.gate.joins(e) {
+			leave()
+			return
+		}
+	} else {
+		if p.settle(raw, conn) != nil {
+			leave()
+			return
+		}
+		p.gate.known(e)
+	}
 	select {
-	case b.conns <- p.plain(conn):
+	case b.conns <- plain{conn, leave}:
 	case <-b.done:
-		p.leave(raw)
+		leave()
 	}
 }
 
@@ -189,8 +228,6 @@ func (c plain) Close() error {
 	c.closed()
 	return err
 }
-
-func (p *Port) plain(c *tls.Conn) plain { return plain{c, func() { p.leave(c.NetConn()) }} }
 
 // leave closes a connection and forgets it.
 func (p *Port) leave(c net.Conn) {

@@ -130,7 +130,7 @@ func TestSilentCallersAreDropped(t *testing.T) {
 		a, here, there := authority(t), newLane(), newLane()
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		var silent []net.Conn
-		for range maxHandshakes + 10 {
+		for range maxStrangers + 10 {
 			c, err := there.dial(t.Context(), "two")
 			if err != nil {
 				t.Fatal(err)
@@ -138,7 +138,7 @@ func TestSilentCallersAreDropped(t *testing.T) {
 			silent = append(silent, c)
 		}
 		synctest.Wait()
-		if n := two.connections(); n > maxHandshakes {
+		if n := two.connections(); n > maxStrangers {
 			t.Errorf("%d handshakes at once", n)
 		}
 		go func() {

@@ -58,11 +58,15 @@ func Init(dir string, hosts []string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return initWith(dir, pair{ca, hide[crypto.Signer](key)}, nil, hosts, now)
+	own, err := NewNodeKey()
+	if err != nil {
+		return err
+	}
+	return initWith(dir, pair{ca, hide[crypto.Signer](key)}, own, nil, hosts, now)
 }
 
-// initWith writes the folder of a CA; a signing key is made if there is none.
-func initWith(dir string, ca pair, signing ed25519.PrivateKey, hosts []string, now time.Time) error {
+// initWith writes the folder of a CA for a coordinator whose own key is own; a signing key is made if there is none.
+func initWith(dir string, ca pair, own NodeKey, signing ed25519.PrivateKey, hosts []string, now time.Time) error {
 	hosts, err := serverHosts(hosts)
 	if err != nil {
 		return err
@@ -82,11 +86,10 @@ func initWith(dir string, ca pair, signing ed25519.PrivateKey, hosts []string, n
 	if err := createFile(path(caKeyFile), raw, secretMode); err != nil {
 		return err
 	}
-	serverKey, err := createKey(path(serverKeyFile))
-	if err != nil {
+	if err := writeKey(path(serverKeyFile), own.secret()); err != nil {
 		return err
 	}
-	server, err := issueServer(ca.cert, ca.key(), serverKey, hosts, now)
+	server, err := issueServer(ca.cert, ca.key(), own.secret(), hosts, now)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package pki
 import (
 	"crypto"
 	"crypto/ed25519"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -18,16 +17,18 @@ import (
 const nodeURI = "covey://node/"
 
 // nodeHost is the one name in every coordinator's certificate among
-// coordinators: they are told apart by nothing, since each holds the CA's key.
+// coordinators. Each holds the CA's key and can make a certificate in any name, so that they are told
+// from one that was removed by their keys ([PeerTLS.Pin]).
 const nodeHost = "node.covey.internal"
 
 // PeerTLS is what coordinators of one study show each other: certificates that
-// each issues itself, with the CA's key that all of them hold. They live in memory,
-// for a day, and are made anew at half of that.
+// each issues itself, with the CA's key that all of them hold, for the key of its server certificate, which stays.
+// They live in memory, for a day, and are made anew at half of that.
 type PeerTLS struct {
 	authority *Authority
 	id        string
 	now       func() time.Time
+	known     func(ed25519.PublicKey) bool // nil for any key
 
 	mu   sync.Mutex
 	cert *tls.Certificate
@@ -44,6 +45,23 @@ func (a *Authority) PeerTLS(id string, now func() time.Time) (*PeerTLS, error) {
 	return p, err
 }
 
+// Pin lets in, on both sides, certificates of keys alone that known accepts; without it every coordinator's
+// certificate of the CA is let in. It is called before the first connection.
+func (p *PeerTLS) Pin(known func(ed25519.PublicKey) bool) { p.known = known }
+
+// Check reports whether the other side of a connection is a coordinator that is let in: its certificate, whose chain is verified, names a
+// coordinator, and its key is a known one. The error is a [*CertificateError].
+func (p *PeerTLS) Check(s tls.ConnectionState) error {
+	leaf := s.PeerCertificates[0] // there is one on either side of every protocol but joining
+	if _, err := NodeName(leaf); err != nil {
+		return err
+	}
+	if key, ok := leaf.PublicKey.(ed25519.PublicKey); p.known != nil && (!ok || !p.known(key)) {
+		return &CertificateError{Reason: "is of a key that no coordinator of this federation has: it was removed, or joined since this one was last in touch with the others"}
+	}
+	return nil
+}
+
 func (p *PeerTLS) certificate() (*tls.Certificate, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,10 +69,7 @@ func (p *PeerTLS) certificate() (*tls.Certificate, error) {
 	if p.cert != nil && now.Before(p.cert.Leaf.NotAfter.Add(-nodeValidity/2)) && now.After(p.cert.Leaf.NotBefore) && p.of.Equal(p.authority.CA()) {
 		return p.cert, nil
 	}
-	pub, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
+	key := p.authority.serverKey()
 	cas := p.authority.cas.Load()
 	t, err := leaf(cas.cert, now, nodeValidity)
 	if err != nil {
@@ -64,7 +79,7 @@ func (p *PeerTLS) certificate() (*tls.Certificate, error) {
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	t.DNSNames = []string{nodeHost}
 	t.URIs = []*url.URL{{Scheme: "covey", Host: "node", Path: "/" + p.id}}
-	cert, err := create(t, cas.cert, pub, cas.key())
+	cert, err := create(t, cas.cert, p.authority.NodeKey(), cas.key())
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +101,7 @@ func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
 	member := base()
 	member.NextProtos = protocols
 	member.ClientAuth, member.ClientCAs = tls.RequireAndVerifyClientCert, p.authority.CAPool()
-	member.VerifyConnection = checkNode
+	member.VerifyConnection = p.Check
 	stranger := base()
 	stranger.NextProtos = []string{joining}
 	member.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
@@ -105,15 +120,29 @@ func (p *PeerTLS) Client(protocol string) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, Time: p.now, ServerName: nodeHost, RootCAs: p.authority.CAPool(), NextProtos: []string{protocol},
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return p.certificate() },
-		VerifyConnection:     checkNode,
+		VerifyConnection:     p.Check,
 	}
 }
 
-// checkNode runs after the chain is verified: there is one on either side.
-func checkNode(s tls.ConnectionState) error {
-	_, err := NodeName(s.PeerCertificates[0])
-	return err
+// NodeKey is the public key of this coordinator's certificates: of its server's, and of those among coordinators.
+func (a *Authority) NodeKey() ed25519.PublicKey { return a.serverKey().Public().(ed25519.PublicKey) }
+
+// NodeKey is the key of a coordinator that is about to join others: they note its public half, and InitNode stores it. It
+// prints as [redacted].
+type NodeKey struct{ secret secret[ed25519.PrivateKey] }
+
+// NewNodeKey draws a key.
+func NewNodeKey() (NodeKey, error) {
+	_, key, err := ed25519.GenerateKey(nil)
+	return NodeKey{hide(key)}, err
 }
+
+// Public returns the public half.
+func (k NodeKey) Public() ed25519.PublicKey { return k.secret().Public().(ed25519.PublicKey) }
+
+// String and GoString print [redacted] whatever the verb.
+func (NodeKey) String() string   { return redacted }
+func (NodeKey) GoString() string { return redacted }
 
 // NodeName gives the coordinator of a certificate, as SiteName gives a site. The
 // error is a [*CertificateError].
@@ -135,7 +164,16 @@ func NodeJoinTLS(fingerprint, joining string) *tls.Config {
 // Estate is what every coordinator of a federation holds: the CA's key, its
 // certificate, and the key that signs released results. It prints as [redacted]; Bytes
 // and the files that InitNode makes are the ways out.
-type Estate struct{ secret secret[estate] }
+type Estate struct {
+	secret secret[estate]
+	own    NodeKey // of the coordinator that it is for; the zero value if InitNode shall draw one
+}
+
+// For returns the estate for a new coordinator whose own key is there already.
+func (e Estate) For(key NodeKey) Estate {
+	e.own = key
+	return e
+}
 
 type estate struct {
 	CA      []byte `json:"ca"` // PEM
@@ -164,7 +202,7 @@ func ParseEstate(raw []byte) (Estate, error) {
 	if err != nil || !matches(ca, key()) {
 		return Estate{}, &CertificateError{Reason: "and keys sent by the coordinator do not match"}
 	}
-	return Estate{hide(e)}, nil
+	return Estate{secret: hide(e)}, nil
 }
 
 // caKey reads the CA's key: a seed of Ed25519, or another kind in PEM.
@@ -182,7 +220,7 @@ func (a *Authority) Estate() Estate {
 	if own, ok := cas.key().(ed25519.PrivateKey); ok {
 		key = own.Seed()
 	}
-	return Estate{hide(estate{certificatePEM(cas.cert.Raw), key, a.signing().Seed()})}
+	return Estate{secret: hide(estate{certificatePEM(cas.cert.Raw), key, a.signing().Seed()})}
 }
 
 // InitNode is [Init] for a coordinator that joins others: the CA and the signing key
@@ -202,13 +240,18 @@ func InitNode(dir string, e Estate, fingerprint string, hosts []string, now time
 	if err != nil {
 		return err
 	}
-	return initWith(dir, pair{ca, key}, ed25519.NewKeyFromSeed(estate.Signing), hosts, now)
+	if e.own.secret == nil {
+		if e.own, err = NewNodeKey(); err != nil {
+			return err
+		}
+	}
+	return initWith(dir, pair{ca, key}, e.own, ed25519.NewKeyFromSeed(estate.Signing), hosts, now)
 }
 
 // Vacant says whether a folder holds none of a coordinator's files ([*ExistsError]).
 func Vacant(dir string) error {
 	var paths []string
-	for _, name := range []string{caKeyFile, caFile, serverKeyFile, serverFile, signingFile, nextKeyFile, nextFile, oldFile} {
+	for _, name := range []string{caKeyFile, caFile, serverKeyFile, serverFile, signingFile, nextKeyFile, nextFile, oldFile, MembersFile} {
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	return absent(paths...)

@@ -47,7 +47,11 @@ func InitOwn(dir, certFile, keyFile string, hosts []string, now time.Time) error
 	if err := tryOwn(pair{cert, key}, hosts, now); err != nil {
 		return refuse("cannot sign what a federation needs: "+err.Error(), err)
 	}
-	return initWith(dir, pair{cert, key}, nil, hosts, now)
+	own, err := NewNodeKey()
+	if err != nil {
+		return err
+	}
+	return initWith(dir, pair{cert, key}, own, nil, hosts, now)
 }
 
 // tryOwn signs a server's and a site's certificate and verifies them as agents and coordinators will.

@@ -1,0 +1,119 @@
+package node
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"covey/internal/pki"
+)
+
+// Who may connect to the coordinators' port, and be connected to, is in the log: each coordinator's key. A log that is
+// read again from its beginning, or lags, has a list of the past, or none; so the last list is kept in a file, and one
+// that is out of touch asks those whom it knows for theirs. Of several lists the one with the highest version is the latest.
+
+// members are the lists beside the log's.
+type members struct {
+	dir   string
+	mu    sync.Mutex
+	kept  pki.Members // as in the file
+	heard pki.Members // of a member, in memory alone: what is believed for good is in the log
+}
+
+// askMembers is how often a coordinator that knows no leader asks the others who the members are.
+const askMembers = time.Second
+
+// newest returns the latest list that this coordinator has.
+func (n *Node) newest() pki.Members {
+	latest := n.Members()
+	n.members.mu.Lock()
+	defer n.members.mu.Unlock()
+	for _, m := range []pki.Members{n.members.kept, n.members.heard} {
+		if m.Version > latest.Version {
+			latest = m
+		}
+	}
+	return latest
+}
+
+// isMember reports whether a key is a coordinator's that may connect.
+func (n *Node) isMember(key ed25519.PublicKey) bool { return n.newest().Known(key) }
+
+// regroup keeps the log's list, and ends the connections of coordinators that are not in it.
+func (n *Node) regroup() {
+	m := n.Members()
+	n.members.mu.Lock()
+	if m.Version > n.members.kept.Version {
+		n.members.kept = m
+		if err := pki.SaveMembers(n.members.dir, m); err != nil {
+			n.log.Error("the list of coordinators is not kept; after a restart this one may not find the others", "error", err)
+		}
+	}
+	n.members.mu.Unlock()
+	if n.port != nil {
+		n.port.Recheck()
+	}
+}
+
+// followMembers runs beside everything else.
+func (n *Node) followMembers(ctx context.Context) {
+	for {
+		select {
+		case <-n.Regrouped():
+			n.regroup()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hearMembers asks the others for their lists while no leader is known: the leader may be one that joined while this
+// coordinator was away, whom it does not let in. It runs beside everything else.
+func (n *Node) hearMembers(ctx context.Context) {
+	tick := time.NewTicker(askMembers)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if n.Leading() || n.replica.LeaderID() != "" {
+			continue
+		}
+		for _, address := range n.others() {
+			n.hear(ctx, address)
+		}
+	}
+}
+
+// hear takes another coordinator's list, if it is later than the one here.
+func (n *Node) hear(ctx context.Context, address string) {
+	ctx, cancel := context.WithTimeout(ctx, 2*askMembers)
+	defer cancel()
+	var m pki.Members
+	raw, err := n.ask(ctx, address, "/v1/raft/members", "")
+	if err != nil || json.Unmarshal(raw, &m) != nil || m.Version <= n.newest().Version {
+		return
+	}
+	n.members.mu.Lock()
+	n.members.heard = m
+	n.members.mu.Unlock()
+	n.log.Info("another coordinator told who the coordinators are", "address", address, "version", m.Version)
+	n.port.Recheck()
+}
+
+// others are the peer addresses of other coordinators.
+func (n *Node) others() []string {
+	out := slices.Clone(n.Config.Peers)
+	peers, _ := n.replica.Peers() // none while the process ends
+	for _, p := range peers {
+		if p.ID != n.Config.Name && !slices.Contains(out, p.Address) {
+			out = append(out, p.Address)
+		}
+	}
+	return out
+}

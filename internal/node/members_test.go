@@ -1,0 +1,318 @@
+package node
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"covey/internal/coordinator"
+	"covey/internal/peer"
+	"covey/internal/pki"
+)
+
+// thief is a coordinator's folder of a federation's CA, with a key of its own, and its port.
+func thief(t *testing.T, w *wires, of *pki.Authority, name string) *peer.Port {
+	t.Helper()
+	dir := t.TempDir()
+	if err := pki.InitNode(dir, of.Estate(), of.Fingerprint(), nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	a, err := pki.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return portOf(t, w, a, name)
+}
+
+// portOf is a port that shows certificates of a folder in any name.
+func portOf(t *testing.T, w *wires, a *pki.Authority, name string) *peer.Port {
+	t.Helper()
+	own, err := a.PeerTLS(name, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, _ := w.listen(fmt.Sprint("thief-", len(w.lanes)))
+	p := peer.New(l, own, w.dial)
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// TestRemovedHasNoVoice: PEER-6. From the folder of a coordinator that was removed, under any name and with any key that it can make
+// a certificate for, nothing is asked of the others, by connections that it had or by new ones; and the others do not
+// talk to it, whatever it shows.
+func TestRemovedHasNoVoice(t *testing.T) {
+	w := &wires{lanes: map[string]*lane{}}
+	pairOver(t, w, func(t *testing.T, one, two *Node) {
+		// A connection that is kept, from before.
+		kept := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return two.port.DialOperator(ctx, one.Config.PeerAddress)
+		}}}
+		post := func() error {
+			answer, err := kept.Post("http://one/v1/raft/add", "", strings.NewReader(`{"name":"ghost","valid":"1h"}`))
+			if err != nil {
+				return err
+			}
+			defer answer.Body.Close()
+			io.Copy(io.Discard, answer.Body)
+			if answer.StatusCode != http.StatusOK {
+				return errors.New(answer.Status)
+			}
+			return nil
+		}
+		if err := post(); err != nil {
+			t.Fatal(err)
+		}
+		if err := one.remove(t.Context(), "two"); err != nil {
+			t.Fatal(err)
+		}
+		kept.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+			return nil, errors.New("the connection is over")
+		}
+		if err := post(); err == nil {
+			t.Error("a connection of before the removal serves still")
+		}
+		ports := map[string]*peer.Port{
+			"its own":                   two.port,
+			"another's name":            portOf(t, w, two.authority, "one"),
+			"a new name":                portOf(t, w, two.authority, "ghost"),
+			"another's name, a new key": thief(t, w, two.authority, "one"),
+			"the name that it was invited under before": thief(t, w, two.authority, "ghost"),
+		}
+		for what, p := range ports {
+			for path, body := range map[string]any{
+				"/v1/raft/add":     AddRequest{Name: "ghost", Valid: 3600e9},
+				"/v1/sites/invite": coordinator.InviteRequest{Site: "false-site", Valid: 3600e9},
+				"/v1/raft/enter":   member{"two", "x:1", []string{"x:2"}},
+				"/v1/raft/members": "",
+				"/v1/ca/held":      "",
+			} {
+				conn, err := p.DialOperator(t.Context(), one.Config.PeerAddress)
+				if err == nil {
+					_, err = exchange(t.Context(), conn, path, body)
+				}
+				if err == nil {
+					t.Errorf("%s: %s is answered", what, path)
+				}
+			}
+			if c, err := p.Raft().Dial(one.Config.PeerAddress, time.Second); err == nil {
+				if _, err := c.Read(make([]byte, 1)); err == nil || !strings.Contains(err.Error(), "certificate") {
+					t.Errorf("%s: raft: %v", what, err)
+				}
+				c.Close()
+			}
+		}
+		for address := range w.lanes {
+			if address == one.Config.PeerAddress || !strings.HasPrefix(address, "thief-") && address != two.Config.PeerAddress {
+				continue
+			}
+			if c, err := one.port.DialOperator(t.Context(), address); err == nil {
+				t.Errorf("%s is talked to", address)
+				c.Close()
+			}
+		}
+		if given, invited := one.Expected(); len(given) != 0 || len(invited) != 1 || invited[0].Node != "ghost" {
+			t.Errorf("%v, %v", given, invited)
+		}
+	})
+}
+
+// TestRemoveShutsOutWhoHasNotEntered: a coordinator that was given the keys and never ran, and the unused file of another.
+func TestRemoveShutsOutWhoHasNotEntered(t *testing.T) {
+	w := &wires{lanes: map[string]*lane{}}
+	pairOver(t, w, func(t *testing.T, one, _ *Node) {
+		dir := t.TempDir()
+		join := func(name string, file []byte) error {
+			return Join(t.Context(), filepath.Join(dir, name), file, config(name), w.dial, time.Now())
+		}
+		add := func(name string) []byte {
+			file, err := one.AddNode(name, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return file
+		}
+		if err := join("three", add("three")); err != nil {
+			t.Fatal(err)
+		}
+		four := add("four")
+		older, newer := add("five"), add("five")
+		given, invited := one.Expected()
+		if len(given) != 1 || given[0] != "three" || len(invited) != 2 {
+			t.Errorf("%v, %v", given, invited)
+		}
+		for _, name := range []string{"three", "four"} {
+			if err := one.remove(t.Context(), name); err != nil {
+				t.Error(err)
+			}
+		}
+		a, err := pki.Load(filepath.Join(dir, "three"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one.isMember(a.NodeKey()) {
+			t.Error("one that never entered is a member after its removal")
+		}
+		if err := join("four", four); err == nil || !strings.Contains(err.Error(), "already used, or was never given out") {
+			t.Errorf("a removed coordinator's unused file: %v", err)
+		}
+		if err := join("five", older); err == nil {
+			t.Error("an older file of a name that was invited again is good still")
+		}
+		if err := join("five", newer); err != nil {
+			t.Error(err)
+		}
+		if err := one.remove(t.Context(), "nobody"); err == nil {
+			t.Error("nobody was removed")
+		}
+	})
+}
+
+// TestMembersOutliveARestart: coordinators whose logs begin again from nothing find each other by the lists in their
+// folders, before anything of the log is applied.
+func TestMembersOutliveARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute)
+		w := &wires{lanes: map[string]*lane{}}
+		dir, _, stops := fleet(t, w, "one", "two")
+		for _, stop := range stops {
+			stop()
+		}
+		one, stopOne := start(t, w, filepath.Join(dir, "one"))
+		defer stopOne()
+		if one.Members().Version != 0 {
+			t.Error("the log is applied before there is a leader")
+		}
+		two, stopTwo := start(t, w, filepath.Join(dir, "two"))
+		defer stopTwo()
+		until(t, "a leader", func() error { return led(one, two) })
+		a := one.newest()
+		if len(a.Keys) != 2 || !a.Known(one.authority.NodeKey()) || !a.Known(two.authority.NodeKey()) {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// TestLatecomerFindsANewLeader: one that was away while another joined and took the lead does not know that one's
+// key. It hears of it from those whom it knows.
+func TestLatecomerFindsANewLeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		defer time.Sleep(time.Minute)
+		w := &wires{lanes: map[string]*lane{}}
+		dir, nodes, stops := fleet(t, w, "one", "two", "three")
+		one := nodes[0]
+		defer stops["one"]()
+		defer stops["two"]()
+		stops["three"]()
+		enter(t, w, dir, one, "four")
+		four, stopFour := start(t, w, filepath.Join(dir, "four"))
+		defer stopFour()
+		until(t, "four to lead", func() error {
+			if four.Leading() {
+				return nil
+			}
+			one.replica.Transfer(t.Context(), "four")
+			return errors.New("not yet")
+		})
+		three, stopThree := start(t, w, filepath.Join(dir, "three"))
+		defer stopThree()
+		until(t, "three to follow", func() error {
+			if three.leaderPeer() == four.Config.PeerAddress && three.Members().Known(four.authority.NodeKey()) {
+				return nil
+			}
+			return errors.New("not yet")
+		})
+		if !four.Leading() {
+			t.Error("the latecomer cost the lead")
+		}
+	})
+}
+
+// led reports whether all nodes know one leader.
+func led(nodes ...*Node) error {
+	for _, n := range nodes {
+		if n.replica.LeaderID() == "" || n.Members().Version == 0 {
+			return errors.New("not yet")
+		}
+	}
+	return nil
+}
+
+// enter makes the folder of a coordinator that joins a leader's.
+func enter(t *testing.T, w *wires, dir string, leader *Node, name string) {
+	t.Helper()
+	file, err := leader.AddNode(name, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Join(t.Context(), filepath.Join(dir, name), file, config(name), w.dial, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fleet runs coordinators of one federation; the first made it.
+func fleet(t *testing.T, w *wires, names ...string) (dir string, nodes []*Node, stops map[string]func()) {
+	t.Helper()
+	dir, stops = t.TempDir(), map[string]func(){}
+	if err := Init(filepath.Join(dir, names[0]), config(names[0]), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	first, stop := start(t, w, filepath.Join(dir, names[0]))
+	nodes, stops[names[0]] = []*Node{first}, stop
+	for i, name := range names[1:] {
+		enter(t, w, dir, first, name)
+		n, stop := start(t, w, filepath.Join(dir, name))
+		nodes, stops[name] = append(nodes, n), stop
+		until(t, name+" to enter", func() error {
+			if peers, err := n.Peers(); err != nil || len(peers) != i+2 || n.leaderPeer() == "" || len(n.Members().Keys) != i+2 {
+				return errors.New("not yet")
+			}
+			return nil
+		})
+	}
+	return dir, nodes, stops
+}
+
+// TestMembersOfTheFuture: of several lists the latest counts, wherever it is from.
+func TestMembersOfTheFuture(t *testing.T) {
+	pair(t, func(t *testing.T, one, two *Node) {
+		pub, _, _ := ed25519.GenerateKey(nil)
+		if one.isMember(pub) || !one.isMember(two.authority.NodeKey()) {
+			t.Fatal("the log's list")
+		}
+		for _, m := range []*pki.Members{&one.members.kept, &one.members.heard} {
+			old := *m
+			*m = pki.Members{Version: 0, Keys: map[string][]byte{"x": pub}}
+			if one.isMember(pub) {
+				t.Error("an older list counts")
+			}
+			*m = pki.Members{Version: 1000, Keys: map[string][]byte{"x": pub}}
+			if !one.isMember(pub) || one.isMember(two.authority.NodeKey()) {
+				t.Error("a later list does not count")
+			}
+			*m = old
+		}
+	})
+}
+
+// TestOperatorsSocketIsTheirs: its mode, from the moment that it can be opened on.
+func TestOperatorsSocketIsTheirs(t *testing.T) {
+	l, err := listenUnix(filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	info, err := os.Stat(l.Addr().String())
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: want 0600", info.Mode(), err)
+	}
+}
