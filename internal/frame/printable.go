@@ -1,0 +1,39 @@
+package frame
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxPrintable is how many runes of another party's text Printable keeps.
+const maxPrintable = 200
+
+// Printable returns text of another party as a terminal, a log or a page can take it: a rune that
+// is not printed as itself is replaced by its escape in Go's syntax. Those are control characters,
+// separators other than the space, characters that change the direction of text, and bytes that are
+// not UTF-8; a backslash is doubled, so that an escape cannot be imitated. What is longer than 200
+// runes is cut and ends in "...". The text is not quoted: where it stands in a row or a sentence of
+// ours, %q of the result marks where it begins and ends.
+func Printable(s string) string {
+	var out strings.Builder
+	for kept := 0; len(s) > 0; kept++ {
+		if kept == maxPrintable {
+			out.WriteString("...")
+			break
+		}
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			out.WriteString(`\x` + strconv.FormatUint(0x100+uint64(s[0]), 16)[1:])
+		case r == ' ' || r != '\\' && strconv.IsPrint(r) && !unicode.Is(unicode.Bidi_Control, r):
+			out.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			out.WriteString(quoted[1 : len(quoted)-1])
+		}
+		s = s[size:]
+	}
+	return out.String()
+}

@@ -1,0 +1,45 @@
+package frame
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestPrintable(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", ""},
+		{"Größe der Stichprobe 3", "Größe der Stichprobe 3"},
+		{`say "yes"`, `say "yes"`},
+		{"\x1b[2Kok\r\n", `\x1b[2Kok\r\n`},
+		{"a\tb\x00\u007f\u0085", `a\tb\x00\x7f\u0085`},
+		{"\u202eevil\u2066\u200f\u061c", `\u202eevil\u2066\u200f\u061c`},
+		{"\u00a0\u2028\u200b\ufeff", `\u00a0\u2028\u200b\ufeff`},
+		{"\xff\xc3(", `\xff\xc3(`},
+		{`\x1b`, `\\x1b`},
+		{"\U000e0041", `\U000e0041`},
+		{strings.Repeat("é", maxPrintable), strings.Repeat("é", maxPrintable)},
+		{strings.Repeat("é", maxPrintable+1), strings.Repeat("é", maxPrintable) + "..."},
+	} {
+		if got := Printable(c.in); got != c.want {
+			t.Errorf("Printable(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func FuzzPrintable(f *testing.F) {
+	f.Add("\x1b]0;title\x07\u202e\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		out := Printable(s)
+		if !utf8.ValidString(out) {
+			t.Fatalf("%q: not UTF-8", s)
+		}
+		for _, r := range out {
+			if r != ' ' && !strconv.IsPrint(r) || unicode.Is(unicode.Bidi_Control, r) {
+				t.Fatalf("%q: %q holds %q", s, out, r)
+			}
+		}
+	})
+}
