@@ -18,6 +18,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/study"
 )
 
 // maxJoinFile bounds what is read of a join file; a good one is under 64 KiB.
@@ -198,7 +199,7 @@ func (studyListCmd) Run(t *terminal) error {
 
 // ref is how a study is named.
 type ref struct {
-	Study string `arg:"" help:"A digest, the beginning of one, or a name."`
+	Study string `arg:"" help:"A digest, the beginning of one (4 digits or more), or a name."`
 }
 
 type studyShowCmd struct{ ref }
@@ -213,44 +214,78 @@ func (c *studyShowCmd) Run(t *terminal) error {
 
 type studyApproveCmd struct {
 	ref
-	Yes bool `short:"y" help:"Do not ask."`
+	Yes bool `short:"y" help:"Do not ask: STUDY is the whole digest that \"study show\" printed."`
 }
 
 func (c *studyApproveCmd) Run(t *terminal) error {
-	s, err := ask[agent.StudyDetail](t, "GET", "studies", c.Study)
+	s, err := c.resolve(t)
 	if err != nil {
 		return err
 	}
-	// What is approved is what was shown: by its whole digest from here on.
-	id := s.Digest.String()
-	if !c.Yes {
+	if c.Yes {
+		if _, err := study.ParseDigest(c.Study); err != nil {
+			// The coordinator may have put another study in the place of the one that was read.
+			return &inputError{fmt.Errorf("--yes approves what \"study show\" showed: give the whole digest that it printed, 64 hexadecimal digits, got %.80q", c.Study)}
+		}
+	} else {
 		if !term.IsTerminal(int(os.Stdin.Fd())) {
-			return &inputError{errors.New("stdin is no terminal: read \"study show\" and give --yes")}
+			return &inputError{errors.New("stdin is no terminal: read \"study show\" and give its digest and --yes")}
 		}
 		printStudy(t.err, s)
-		if !t.agreed(os.Stdin, fmt.Sprintf("\nApprove study %s? Type yes: ", id[:12])) {
+		if !t.agreed(os.Stdin, fmt.Sprintf("\nApprove study %s? Type yes: ", s.Digest)) {
 			return &inputError{errors.New("not approved: the answer was not yes")}
 		}
 	}
-	if s, err = ask[agent.StudyDetail](t, "POST", "studies", id, "approve"); err != nil {
+	done, err := ask[agent.StudyDetail](t, "POST", "studies", s.Digest.String(), "approve")
+	if err != nil {
 		return err
 	}
-	t.say("Study %s is approved: ρ = %.6g of population %q is reserved.", id[:12], s.Rho, s.Population)
-	return t.print(s.StudyView, func(w io.Writer) { fmt.Fprintln(w, id) })
+	if err := same(done.Digest, s.Digest); err != nil {
+		return err
+	}
+	t.say("Study %s is approved: ρ = %.6g of population %q is reserved.", done.Digest, done.Rho, done.Population)
+	return t.print(done.StudyView, func(w io.Writer) { fmt.Fprintln(w, done.Digest) })
+}
+
+// resolve gives the study that is meant. A whole digest means itself and nothing else.
+func (r ref) resolve(t *terminal) (agent.StudyDetail, error) {
+	s, err := ask[agent.StudyDetail](t, "GET", "studies", r.Study)
+	if err != nil {
+		return s, err
+	}
+	if id, whole := study.ParseDigest(r.Study); whole == nil {
+		return s, same(s.Digest, id)
+	}
+	return s, nil
+}
+
+// same compares the study that the agent answers about with the one that was meant.
+func same(got, want study.Digest) error {
+	if got != want {
+		return fmt.Errorf("the agent answers about study %s, not %s", got, want)
+	}
+	return nil
 }
 
 type studyRejectCmd struct{ ref }
 
 func (c *studyRejectCmd) Run(t *terminal) error {
-	s, err := ask[agent.StudyView](t, "POST", "studies", c.Study, "reject")
+	found, err := c.resolve(t)
 	if err != nil {
+		return err
+	}
+	s, err := ask[agent.StudyView](t, "POST", "studies", found.Digest.String(), "reject")
+	if err != nil {
+		return err
+	}
+	if err := same(s.Digest, found.Digest); err != nil {
 		return err
 	}
 	state := s.State
 	if s.SpentRho > 0 {
 		state = fmt.Sprintf("left; ρ = %.6g of population %q stays charged", s.SpentRho, s.Population)
 	}
-	t.say("Study %s is %s.", s.Digest.String()[:12], state)
+	t.say("Study %s is %s.", s.Digest, state)
 	return t.print(s, func(w io.Writer) { fmt.Fprintln(w, s.Digest) })
 }
 

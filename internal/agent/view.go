@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"covey/internal/dataset"
@@ -93,8 +92,9 @@ func (a *Agent) Studies() ([]StudyView, error) {
 	return out, nil
 }
 
-// Find resolves a digest, the beginning of one of at least 4 digits, or a
-// study's name. The error is an *UnknownStudyError.
+// Find resolves a digest, the beginning of one of at least 4 digits, or else a
+// study's name, for reading: a decision names its digest whole. The error is an
+// *UnknownStudyError.
 func (a *Agent) Find(ref string) (study.Digest, error) {
 	all, err := a.Studies()
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *Agent) Find(ref string) (study.Digest, error) {
 	}
 	var found []study.Digest
 	for _, v := range all {
-		if v.Name == ref || len(ref) >= 4 && strings.HasPrefix(v.Digest.String(), strings.ToLower(ref)) {
+		if study.Refers(ref, v.Digest, v.Name) {
 			found = append(found, v.Digest)
 		}
 	}

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// TestAttackNameIsADigest: the operator reads a proposal; the coordinator ends it and offers another, whose name is the digest
+// that the operator is about to approve. Neither it nor anything but the digest that was read can be approved by that word.
+func TestAttackNameIsADigest(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s, read := c.sites[0], c.plan.Digest
+	say := func(word, verb string) int {
+		t.Helper()
+		w := httptest.NewRecorder()
+		s.agent.Control().ServeHTTP(w, httptest.NewRequest("POST", "/v1/studies/"+word+"/"+verb, nil))
+		return w.Code
+	}
+	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending {
+		t.Fatalf("%+v", d)
+	}
+	if _, err := s.agent.Study(read); err != nil {
+		t.Fatal(err)
+	}
+	s.ask(tellEnded{read, study.CodeAborted})
+	for _, name := range []string{read.String(), read.String()[:12], "blood"} {
+		refused := name != "blood"
+		other := bytes.Replace(c.body, []byte("name = 'test'"), []byte("name = '"+name+"'"), 1)
+		if bytes.Equal(other, c.body) {
+			t.Fatalf("the proposal names its study otherwise:\n%s", c.body)
+		}
+		d := want[decision](s, askDecision{other})
+		if refused && (d.Verdict != VerdictRejected || d.Code != study.CodePlanMismatch) || !refused && d.Verdict != VerdictPending {
+			t.Errorf("a proposal named %q: %+v", name, d)
+		}
+		for _, word := range []string{name, read.String(), study.DigestOf(other).String()[:63]} {
+			if code := say(word, "approve"); code != http.StatusBadRequest {
+				t.Errorf("approving %q: status %d", word, code)
+			}
+			if code := say(word, "reject"); code != http.StatusBadRequest {
+				t.Errorf("rejecting %q: status %d", word, code)
+			}
+		}
+		if all := s.agent.ledger.Studies(); len(all) != 0 {
+			t.Fatalf("on the ledger: %+v", all)
+		}
+		if !refused {
+			if code := say(strings.ToUpper(study.DigestOf(other).String()), "approve"); code != http.StatusOK {
+				t.Errorf("the digest itself: status %d", code)
+			}
+			if _, ok := s.agent.ledger.Approved(study.DigestOf(other)); !ok {
+				t.Error("it is not approved")
+			}
+		}
+	}
+}
