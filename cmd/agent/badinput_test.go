@@ -24,6 +24,7 @@ population = "patients"
 approve = "within-limits"
 max_epsilon = 1.0
 max_delta = 1e-6
+peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }
 `
 	goodData  = "id,age,hr\n1,50,70\n2,51,71\n3,52,72\n"
 	goodStudy = `name = "s"
@@ -85,13 +86,14 @@ var badInputs = []badCase{
 	{"policy without a limit", "agent.toml", "max_epsilon = 1.0\n", "", "check", []string{"policy.max_epsilon", "must be positive"}},
 	{"policy epsilon", "agent.toml", "max_epsilon = 1.0", "max_epsilon = -1.0", "check", []string{"policy.max_epsilon", "got -1"}},
 	{"policy delta", "agent.toml", "max_delta = 1e-6", "max_delta = 2.0", "check", []string{"policy.max_delta", "(0, 1), got 2"}},
+	{"policy without peers", "agent.toml", "peers =", "# peers =", "check", []string{"policy.peers", "is needed", "agent status"}},
 	{"policy limits without effect", "agent.toml", `"within-limits"`, `"ask"`, "check", []string{"policy", `approve = "within-limits"`}},
 	{"policy outside", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\noutside = \"drop\"\n", "check", []string{"policy.outside", `"drop"`}},
 	{"policy dropout", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\non_dropout = [\"go\"]\n", "check", []string{"policy.on_dropout[0]", `"go"`}},
 	{"policy noise", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\nnoise = [\"some\"]\n", "check", []string{"policy.noise[0]", `"some"`}},
 	{"policy sites", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 1\n", "check", []string{"policy.min_sites", "2..", "got 1"}},
-	{"policy peer's name", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\npeers = { \"So uth\" = \"abcd-efgh-ijkl-mnop-qrst-uvwx\" }\n", "check", []string{"policy.peers", `"So uth"`}},
-	{"policy peer's key", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\npeers = { south = \"abcd\" }\n", "check", []string{"policy.peers.south", "six groups of four"}},
+	{"policy peer's name", "agent.toml", "{ south =", "{ \"So uth\" =", "check", []string{"policy.peers", `"So uth"`}},
+	{"policy peer's key", "agent.toml", "abcd-efgh-ijkl-mnop-qrst-uvwx", "abcd", "check", []string{"policy.peers.south", "six groups of four"}},
 	{"policy of no data set", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.ward]\nmax_epsilon = 1.0\n", "check", []string{"policy.dataset.ward", "no [[dataset]]"}},
 	{"policy data set's epsilon", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.icu]\nmax_epsilon = -1.0\n", "check", []string{"policy.dataset.icu.max_epsilon", "got -1"}},
 

@@ -229,7 +229,7 @@ func (c *studyApproveCmd) Run(t *terminal) error {
 		}
 	} else {
 		if !term.IsTerminal(int(os.Stdin.Fd())) {
-			return &inputError{errors.New("stdin is no terminal: read \"study show\" and give its digest and --yes")}
+			return &inputError{errors.New("stdin is no terminal: read \"study show\" and give --yes with its digest")}
 		}
 		printStudy(t.err, s)
 		if !t.agreed(os.Stdin, fmt.Sprintf("\nApprove study %s? Type yes: ", s.Digest)) {

@@ -106,7 +106,7 @@ func coordinatorPeak(dir, path string, numbers []int) (outcome, error) {
 	}
 	debug.SetMemoryLimit(agentMemory)
 	said := json.NewDecoder(bufio.NewReader(stdout))
-	agents := federation.NewSites()
+	agents := federation.NewSites(n)
 	defer agents.Stop()
 	for i := range n {
 		var join []byte
@@ -158,7 +158,7 @@ func coordinate(args []string) error {
 		return err
 	}
 	defer c.Stop()
-	f := &federation.Federation{Coordinator: c, Sites: federation.NewSites()}
+	f := &federation.Federation{Coordinator: c, Sites: federation.NewSites(0)}
 	out := json.NewEncoder(os.Stdout)
 	for i := range n {
 		join, err := c.Invite(federation.SiteName(i), "")

@@ -250,11 +250,11 @@ approve = "ask"          # or "within-limits", with the limits below
 # outside = "ask"        # or "reject": what becomes of a study outside the limits
 # max_epsilon = 1.0      # of one study
 # max_delta = 1e-6
-# on_dropout = ["wait"]  # "continue" trusts the coordinator more: see docs/threat-model.md
+# peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }   # other sites, by the fingerprints that they read to you; needed
+# noise = ["distributed"]            # nobody sees exact sums; "central" shows them to the coordinator's leader
+# on_dropout = ["wait"]              # if not given, "continue" too where noise is distributed
 # min_sites = 3
-# noise = ["distributed"]            # nobody sees exact sums; any if not given
 # columns = ["age", "hr"]            # that studies may use; any if not given
-# peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }   # other sites, by the fingerprints that they read to you
 #
 # [policy.dataset.icu]   # limits of one data set, beside those above
 # max_epsilon = 0.5
