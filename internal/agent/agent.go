@@ -62,6 +62,9 @@ type Agent struct {
 	units    map[source]counted
 	// strangers are the unknown studies that the log told about.
 	strangers map[study.Digest]bool
+	sizes     map[study.Digest]int // the longest message of each approved study (limit.go)
+
+	offering sync.Mutex // held while a proposal is read: one takes several times its bytes
 }
 
 // Format names the site whatever the verb: an agent holds its identity key.
@@ -72,7 +75,7 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[study.Digest]*session{}, units: map[source]counted{}, strangers: map[study.Digest]bool{},
+		sessions: map[study.Digest]*session{}, units: map[source]counted{}, strangers: map[study.Digest]bool{}, sizes: map[study.Digest]int{},
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

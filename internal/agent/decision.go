@@ -14,7 +14,9 @@ import (
 // record: the study ends with it, and a corrected one has another digest.
 func (a *Agent) offered(body []byte) answer {
 	id := study.DigestOf(body)
+	a.offering.Lock()
 	s, code := a.newSession(body)
+	a.offering.Unlock()
 	if code != "" {
 		return a.sign(decision{Study: id, Verdict: VerdictRejected, Code: code})
 	}

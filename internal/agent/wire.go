@@ -32,7 +32,7 @@ var (
 // session's to say; a message of a kind not known here is an error.
 func decode(raw []byte) (request, error) {
 	var m covey.CoordinatorMessage
-	if err := proto.Unmarshal(raw, &m); err != nil {
+	if checkShape(raw) != nil || proto.Unmarshal(raw, &m) != nil {
 		return nil, errNotMessage
 	}
 	if p, ok := m.GetBody().(*covey.CoordinatorMessage_Proposal); ok {
