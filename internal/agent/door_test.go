@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/ledger"
 	"covey/internal/study"
 )
 
@@ -122,5 +123,28 @@ func TestAttackPolicyPrefersCentral(t *testing.T) {
 				t.Errorf("noise %q, on_dropout %q, allowed %q: %v", c.noise, c.dropout, c.allowed, r)
 			}
 		}
+	}
+}
+
+// TestAttackCompletedAfterOneResult: "completed" after a result that is not the last query's erases nothing that others need. AG-14.
+func TestAttackCompletedAfterOneResult(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	u := c.everyone()
+	q := c.query(0, 0, c.plan.Start().X)
+	sum := c.open(q, u)
+	c.tell(c.release(q, u, sum))
+	s := c.sites[0]
+	s.agent.work.Wait() // the result goes to the disk
+	if last, ok := s.session(c).journal.LatestFinal(); !ok || c.plan.Ends(last) {
+		t.Fatalf("the first result: %v, and it ends the study or is not held", last)
+	}
+	s.ask(tellEnded{c.plan.Digest, study.CodeCompleted})
+	if e, _ := s.agent.standing(c.plan.Digest); e.State != ledger.Approved {
+		t.Errorf("after a false completed the study is %s", e.State)
+	}
+	s.agent.work.Wait()
+	if _, err := s.session(c).journal.Slot(1); err != nil {
+		t.Errorf("the next slot's secrets: %v", err)
 	}
 }

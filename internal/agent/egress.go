@@ -40,34 +40,6 @@ func (s sentMessage) of(raw []byte) sentMessage {
 	return s
 }
 
-// describe says of an answer what the egress log holds.
-func describe(a answer, bytes int) sentMessage {
-	s := sentMessage{Kind: a.kind(), Bytes: bytes}
-	at := func(id study.Digest, query, slot int) {
-		s.Study, s.Query, s.Slot = &id, &query, &slot
-	}
-	switch a := a.(type) {
-	case decision:
-		s.Study, s.Code = &a.Study, a.Code
-	case announcement:
-		s.Study = &a.Study
-	case boxes:
-		s.Study = &a.Study
-	case confirmation:
-		s.Study = &a.Study
-	case upload:
-		at(a.Study, a.Query, a.Slot)
-	case signature:
-		at(a.Study, a.Query, a.Slot)
-	case shares:
-		at(a.Study, a.Query, a.Slot)
-	case refusal:
-		at(a.Study, a.Query, a.Slot)
-		s.Code = a.Code
-	}
-	return s
-}
-
 // Count is how many messages of a kind left, and their bytes.
 type Count struct {
 	Messages int `json:"messages"`

@@ -50,8 +50,8 @@ func TestAttackAmplification(t *testing.T) {
 	survivors := make([]uint32, size-100)
 	for name, m := range map[string]*covey.CoordinatorMessage{
 		"announcements": {Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: id, Announcements: make([][]byte, size/2-50)}}},
-		"boxes":         {Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{Study: id, Boxes: make([][]byte, size/2-50)}}},
-		"certificate":   {Body: &covey.CoordinatorMessage_Open{Open: &covey.Open{Study: id, Certificate: make([][]byte, size/2-50)}}},
+		"boxes":         {Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{Study: id, Boxes: make([][]byte, size/16)}}},
+		"certificate":   {Body: &covey.CoordinatorMessage_Open{Open: &covey.Open{Study: id, Certificate: make([][]byte, size/16)}}},
 		"survivors":     {Body: &covey.CoordinatorMessage_Release{Release: &covey.Release{Study: id, Survivors: survivors}}},
 	} {
 		raw := coordinatorMessage(t, m)
