@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"text/template"
 	"time"
@@ -127,8 +126,9 @@ func (e *DialError) Error() string {
 // Unwrap gives the last address's error.
 func (e *DialError) Unwrap() error { return e.Err }
 
-// enroll tries the addresses in order. One that shows a wrong CA or says no ends
-// it: the token must not be shown around.
+// enroll tries the join file's addresses in order, and no other: the leader is one of
+// them, or the file is out of date. One that shows a wrong CA or says no ends it: the
+// token must not be shown around.
 func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.DialOption) (certificate, authority []byte, err error) {
 	csr, err := site.CSR(join.Site)
 	if err != nil {
@@ -136,9 +136,7 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 	}
 	proof := site.ProveIdentity(join.Site, join.Token.Hash(), csr)
 	identity := site.Identity().Public().(ed25519.PublicKey)
-	addresses := slices.Clone(join.Coordinator)
-	for tries := 0; tries < len(addresses); tries++ {
-		address := addresses[tries]
+	for _, address := range join.Coordinator {
 		seen := newHandshake(pki.JoinTLS(join.Fingerprint, serverName(address)))
 		var conn *grpc.ClientConn
 		if conn, err = grpc.NewClient(address, append(dialOptions(seen), options...)...); err != nil {
@@ -160,9 +158,6 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 		}
 		if _, ok := errors.AsType[*VersionError](err); ok {
 			return nil, nil, err
-		}
-		if follows, ok := errors.AsType[*notLeaderError](err); ok && tries < len(join.Coordinator) {
-			addresses = append(addresses, follows.addresses...)
 		}
 	}
 	return nil, nil, &DialError{join.Coordinator, err}

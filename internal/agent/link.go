@@ -243,7 +243,7 @@ func (l *link) drain(id study.Digest) {
 func (a *Agent) stay(ctx context.Context) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second // and half of that as jitter
-	said := ""
+	said, elsewhere := "", false
 	addresses := rota{configured: a.config.Coordinator}
 	for {
 		address := addresses.next()
@@ -256,7 +256,11 @@ func (a *Agent) stay(ctx context.Context) error {
 			said = ""
 		}
 		a.setLink(nil, address, err)
-		addresses.heard(err)
+		if addresses.heard(err) && !elsewhere {
+			elsewhere = true
+			a.log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
+				"asked", address, "error", plain(err))
+		}
 		if _, ok := errors.AsType[*notLeaderError](err); ok {
 			wait.Reset() // an election takes about a second
 		}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -269,7 +270,12 @@ type notLeaderError struct {
 	addresses []string // of the one that does, if known
 }
 
-func (e *notLeaderError) Error() string { return "this coordinator does not lead just now" }
+func (e *notLeaderError) Error() string {
+	if len(e.addresses) == 0 {
+		return "this coordinator does not lead just now"
+	}
+	return fmt.Sprintf("this coordinator does not lead just now and names %q", e.addresses)
+}
 
 // explainLeader gives a *notLeaderError for a status that says so. Addresses that
 // make no sense are dropped.
@@ -292,7 +298,7 @@ func explainLeader(err error) error {
 	return err
 }
 
-// maxHints bounds the addresses that a coordinator can send an agent to.
+// maxHints bounds the addresses that a coordinator can name to an agent.
 const maxHints = 16
 
 // callRenew asks for a certificate that follows the present one.
