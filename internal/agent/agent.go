@@ -64,6 +64,8 @@ type Agent struct {
 	strangers map[study.Digest]bool
 	sizes     map[study.Digest]int // the longest message of each approved study (limit.go)
 
+	unknown  pace       // of answers about studies that are not on record
+	idle     pace       // and about those that are, and not approved
 	offering sync.Mutex // held while a proposal is read: one takes several times its bytes
 }
 
@@ -76,6 +78,7 @@ func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
 		sessions: map[study.Digest]*session{}, units: map[source]counted{}, strangers: map[study.Digest]bool{}, sizes: map[study.Digest]int{},
+		unknown: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -201,6 +204,9 @@ func (a *Agent) post(answer answer) {
 // ends, and the next one on this directory answers from what is on disk. A refusal
 // would end for good what only has to wait.
 func (a *Agent) handle(r request) answer {
+	if a.ignores(r) {
+		return nil
+	}
 	said := a.answer(r)
 	if err := a.ledger.Err(); err != nil {
 		a.failed(err)

@@ -52,7 +52,7 @@ func (p *pendingStore) path(d study.Digest) string {
 // put stores a proposal; storing it again changes nothing.
 func (p *pendingStore) put(body []byte) error {
 	d := study.DigestOf(body)
-	if _, err := os.Stat(p.path(d)); err == nil {
+	if p.has(d) {
 		return nil
 	}
 	all, err := p.list()
@@ -63,6 +63,12 @@ func (p *pendingStore) put(body []byte) error {
 		return errPendingFull
 	}
 	return writeFile(p.path(d), body)
+}
+
+// has reports whether a proposal is stored.
+func (p *pendingStore) has(d study.Digest) bool {
+	_, err := os.Stat(p.path(d))
+	return err == nil
 }
 
 // get gives a proposal's bytes; false if it is not there or not what its name says.
