@@ -22,9 +22,9 @@ path = "icu.csv"
 population = "patients"
 [policy]
 approve = "within-limits"
+peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }
 max_epsilon = 1.0
 max_delta = 1e-6
-peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }
 `
 	goodData  = "id,age,hr\n1,50,70\n2,51,71\n3,52,72\n"
 	goodStudy = `name = "s"
@@ -130,7 +130,7 @@ var badInputs = []badCase{
 	{"policy key unknown", "agent.toml", "max_epsilon", "max_eps", "check", []string{"policy.max_eps: unknown key"}},
 	{"policy peers' list", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\npeers = [\"south\"]\n", "check", []string{"agent.toml: line"}},
 	{"policy data set's word", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.icu]\napprove = \"yes\"\n", "check", []string{"policy.dataset.icu.approve"}},
-	{"policy data set's noise", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.icu]\nnoise = [\"some\"]\n", "check", []string{"policy.dataset.icu.noise: unknown key, line 15"}},
+	{"policy data set's noise", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.icu]\nnoise = [\"some\"]\n", "check", []string{"policy.dataset.icu.noise: unknown key, line 16"}},
 
 	// Data files.
 	{"no file", "agent.toml", "icu.csv", "absent.csv", "check", []string{"absent.csv"}},

@@ -116,17 +116,21 @@ type runCmd struct {
 }
 
 // newLogger writes text for people on a terminal and JSON for everything else.
-func newLogger(w io.Writer, format string) *slog.Logger {
+func newLogger(out io.Writer, format string) *slog.Logger {
+	w := out
 	if format == "auto" {
 		format = "json"
+		if s, ok := w.(*screen); ok {
+			w = s.to
+		}
 		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			format = "text"
 		}
 	}
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, nil))
+		return slog.New(slog.NewJSONHandler(out, nil))
 	}
-	return slog.New(slog.NewTextHandler(w, nil))
+	return slog.New(slog.NewTextHandler(out, nil))
 }
 
 func (c *runCmd) Run(t *terminal) error {

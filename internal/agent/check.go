@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/dataset"
+	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/study"
 )
@@ -71,7 +72,7 @@ func CheckStudy(c *Config, text []byte) []Finding {
 		return []Finding{found(CheckStudyFile, "study", "", err)}
 	}
 	detail, err := c.checkRows(spec)
-	out := []Finding{found(CheckColumns, "study "+spec.Name, detail, err)}
+	out := []Finding{found(CheckColumns, "study "+frame.Word(spec.Name), detail, err)}
 	if err != nil {
 		return out
 	}

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/frame"
 	"covey/internal/pki"
 )
 
@@ -29,7 +30,7 @@ const JoinTimeout = 20 * time.Second
 type JoinRefusedError struct{ Reason string }
 
 func (e *JoinRefusedError) Error() string {
-	return fmt.Sprintf("the coordinator refused the join file: %q", e.Reason)
+	return fmt.Sprintf("the coordinator refused the join file: %s", frame.Quoted(e.Reason))
 }
 
 // JoinedError is a directory whose site has joined already.
