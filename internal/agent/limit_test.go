@@ -179,3 +179,13 @@ func TestHeldBytes(t *testing.T) {
 		a.work.Wait()
 	})
 }
+
+// TestEntriesAreCounted: a message of more entries than two for each site of the largest roster is not decoded.
+func TestEntriesAreCounted(t *testing.T) {
+	for n, pass := range map[int]bool{study.MaxSites: true, maxFields: false} {
+		raw := coordinatorMessage(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: make([]byte, 32), Announcements: make([][]byte, n)}}})
+		if _, err := decode(raw); (err == nil) != pass {
+			t.Errorf("%d entries: %v", n, err)
+		}
+	}
+}

@@ -103,3 +103,17 @@ func TestEgressCountsAreBounded(t *testing.T) {
 		t.Error("an announcement is not counted under its study")
 	}
 }
+
+// TestMadeUpStudies is TestAttackEgressGrows in small.
+func TestMadeUpStudies(t *testing.T) {
+	a := newStandIn(t, 3, `approve = "ask"`, nil).sites[0].agent
+	answered := 0
+	for i := range 2 * unknownBurst {
+		if a.handle(askAnnouncement{study.Digest{byte(i), byte(i >> 8)}, 0}) != nil {
+			answered++
+		}
+	}
+	if answered != unknownBurst {
+		t.Errorf("%d answers", answered)
+	}
+}
