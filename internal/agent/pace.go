@@ -59,7 +59,7 @@ func (a *Agent) ignores(r request) bool {
 	case e.State == ledger.Approved:
 		return false
 	case known || a.pending.has(r.about()):
-		return !a.idle.take(a.now())
+		return !a.idle.take(time.Now())
 	}
-	return !a.unknown.take(a.now())
+	return !a.unknown.take(time.Now())
 }
