@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"errors"
+
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"covey/internal/frame"
@@ -104,12 +106,18 @@ func (l *link) accepted(bytes int) {
 	}
 }
 
+var errShape = errors.New("link: not a site message")
+
 // checkShape looks at a message before it is decoded: one body, once, of not too many fields.
 func checkShape(raw []byte) error {
-	return frame.CheckShape(raw, maxFields, func(body, field protowire.Number) int {
+	err := frame.CheckShape(raw, maxFields, func(body, field protowire.Number) int {
 		if body == refusalTag && field == survivorsTag {
 			return maxPacked
 		}
 		return -1
 	})
+	if err != nil {
+		return errShape
+	}
+	return nil
 }
