@@ -22,6 +22,7 @@ path = "icu.csv"
 population = "patients"
 [policy]
 approve = "within-limits"
+peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }
 max_epsilon = 1.0
 max_delta = 1e-6
 `
@@ -85,13 +86,14 @@ var badInputs = []badCase{
 	{"policy without a limit", "agent.toml", "max_epsilon = 1.0\n", "", "check", []string{"policy.max_epsilon", "must be positive"}},
 	{"policy epsilon", "agent.toml", "max_epsilon = 1.0", "max_epsilon = -1.0", "check", []string{"policy.max_epsilon", "got -1"}},
 	{"policy delta", "agent.toml", "max_delta = 1e-6", "max_delta = 2.0", "check", []string{"policy.max_delta", "(0, 1), got 2"}},
+	{"policy without peers", "agent.toml", "peers =", "# peers =", "check", []string{"policy.peers", "is needed", "agent status"}},
 	{"policy limits without effect", "agent.toml", `"within-limits"`, `"ask"`, "check", []string{"policy", `approve = "within-limits"`}},
 	{"policy outside", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\noutside = \"drop\"\n", "check", []string{"policy.outside", `"drop"`}},
 	{"policy dropout", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\non_dropout = [\"go\"]\n", "check", []string{"policy.on_dropout[0]", `"go"`}},
 	{"policy noise", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\nnoise = [\"some\"]\n", "check", []string{"policy.noise[0]", `"some"`}},
 	{"policy sites", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 1\n", "check", []string{"policy.min_sites", "2..", "got 1"}},
-	{"policy peer's name", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\npeers = { \"So uth\" = \"abcd-efgh-ijkl-mnop-qrst-uvwx\" }\n", "check", []string{"policy.peers", `"So uth"`}},
-	{"policy peer's key", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\npeers = { south = \"abcd\" }\n", "check", []string{"policy.peers.south", "six groups of four"}},
+	{"policy peer's name", "agent.toml", "{ south =", "{ \"So uth\" =", "check", []string{"policy.peers", `"So uth"`}},
+	{"policy peer's key", "agent.toml", "abcd-efgh-ijkl-mnop-qrst-uvwx", "abcd", "check", []string{"policy.peers.south", "six groups of four"}},
 	{"policy of no data set", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.ward]\nmax_epsilon = 1.0\n", "check", []string{"policy.dataset.ward", "no [[dataset]]"}},
 	{"policy data set's epsilon", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.icu]\nmax_epsilon = -1.0\n", "check", []string{"policy.dataset.icu.max_epsilon", "got -1"}},
 
@@ -128,7 +130,7 @@ var badInputs = []badCase{
 	{"policy key unknown", "agent.toml", "max_epsilon", "max_eps", "check", []string{"policy.max_eps: unknown key"}},
 	{"policy peers' list", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\npeers = [\"south\"]\n", "check", []string{"agent.toml: line"}},
 	{"policy data set's word", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.icu]\napprove = \"yes\"\n", "check", []string{"policy.dataset.icu.approve"}},
-	{"policy data set's noise", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.icu]\nnoise = [\"some\"]\n", "check", []string{"policy.dataset.icu.noise: unknown key, line 15"}},
+	{"policy data set's noise", "agent.toml", "max_delta = 1e-6\n", "max_delta = 1e-6\n[policy.dataset.icu]\nnoise = [\"some\"]\n", "check", []string{"policy.dataset.icu.noise: unknown key, line 16"}},
 
 	// Data files.
 	{"no file", "agent.toml", "icu.csv", "absent.csv", "check", []string{"absent.csv"}},

@@ -116,17 +116,21 @@ type runCmd struct {
 }
 
 // newLogger writes text for people on a terminal and JSON for everything else.
-func newLogger(w io.Writer, format string) *slog.Logger {
+func newLogger(out io.Writer, format string) *slog.Logger {
+	w := out
 	if format == "auto" {
 		format = "json"
+		if s, ok := w.(*screen); ok {
+			w = s.to
+		}
 		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			format = "text"
 		}
 	}
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, nil))
+		return slog.New(slog.NewJSONHandler(out, nil))
 	}
-	return slog.New(slog.NewTextHandler(w, nil))
+	return slog.New(slog.NewTextHandler(out, nil))
 }
 
 func (c *runCmd) Run(t *terminal) error {
@@ -200,7 +204,7 @@ func (studyListCmd) Run(t *terminal) error {
 
 // ref is how a study is named.
 type ref struct {
-	Study string `arg:"" help:"A digest, the beginning of one, or a name."`
+	Study string `arg:"" help:"A digest, the beginning of one (4 digits or more), or a name."`
 }
 
 type studyShowCmd struct{ ref }
@@ -215,37 +219,71 @@ func (c *studyShowCmd) Run(t *terminal) error {
 
 type studyApproveCmd struct {
 	ref
-	Yes bool `short:"y" help:"Do not ask."`
+	Yes bool `short:"y" help:"Do not ask: STUDY is the whole digest that \"study show\" printed."`
 }
 
 func (c *studyApproveCmd) Run(t *terminal) error {
-	s, err := ask[agent.StudyDetail](t, "GET", "studies", c.Study)
+	s, err := c.resolve(t)
 	if err != nil {
 		return err
 	}
-	// What is approved is what was shown: by its whole digest from here on.
-	id := s.Digest.String()
-	if !c.Yes {
+	if c.Yes {
+		if _, err := study.ParseDigest(c.Study); err != nil {
+			// The coordinator may have put another study in the place of the one that was read.
+			return &inputError{fmt.Errorf("--yes approves what \"study show\" showed: give the whole digest that it printed, 64 hexadecimal digits, got %.80q", c.Study)}
+		}
+	} else {
 		if !term.IsTerminal(int(os.Stdin.Fd())) {
-			return &inputError{errors.New("stdin is no terminal: read \"study show\" and give --yes")}
+			return &inputError{errors.New("stdin is no terminal: read \"study show\" and give --yes with its digest")}
 		}
 		printStudy(t.err, s)
-		if !t.agreed(os.Stdin, fmt.Sprintf("\nApprove study %s? Type yes: ", id[:12])) {
+		if !t.agreed(os.Stdin, fmt.Sprintf("\nApprove study %s? Type yes: ", s.Digest)) {
 			return &inputError{errors.New("not approved: the answer was not yes")}
 		}
 	}
-	if s, err = ask[agent.StudyDetail](t, "POST", "studies", id, "approve"); err != nil {
+	done, err := ask[agent.StudyDetail](t, "POST", "studies", s.Digest.String(), "approve")
+	if err != nil {
 		return err
 	}
-	t.say("Study %s is approved: ρ = %.6g of population %q is reserved.", id[:12], s.Rho, s.Population)
-	return t.print(s.StudyView, func(w io.Writer) { fmt.Fprintln(w, id) })
+	if err := same(done.Digest, s.Digest); err != nil {
+		return err
+	}
+	t.say("Study %s is approved: ρ = %.6g of population %q is reserved.", done.Digest, done.Rho, done.Population)
+	return t.print(done.StudyView, func(w io.Writer) { fmt.Fprintln(w, done.Digest) })
+}
+
+// resolve gives the study that is meant. A whole digest means itself and nothing else.
+func (r ref) resolve(t *terminal) (agent.StudyDetail, error) {
+	s, err := ask[agent.StudyDetail](t, "GET", "studies", r.Study)
+	if err != nil {
+		return s, err
+	}
+	if id, whole := study.ParseDigest(r.Study); whole == nil {
+		return s, same(s.Digest, id)
+	}
+	return s, nil
+}
+
+// same compares the study that the agent answers about with the one that was meant.
+func same(got, want study.Digest) error {
+	if got != want {
+		return fmt.Errorf("the agent answers about study %s, not %s", got, want)
+	}
+	return nil
 }
 
 type studyRejectCmd struct{ ref }
 
 func (c *studyRejectCmd) Run(t *terminal) error {
-	s, err := ask[agent.StudyView](t, "POST", "studies", c.Study, "reject")
+	found, err := c.resolve(t)
 	if err != nil {
+		return err
+	}
+	s, err := ask[agent.StudyView](t, "POST", "studies", found.Digest.String(), "reject")
+	if err != nil {
+		return err
+	}
+	if err := same(s.Digest, found.Digest); err != nil {
 		return err
 	}
 	t.say("%s", without(s))
@@ -255,8 +293,15 @@ func (c *studyRejectCmd) Run(t *terminal) error {
 type studyWithdrawCmd struct{ ref }
 
 func (c *studyWithdrawCmd) Run(t *terminal) error {
-	s, err := ask[agent.StudyView](t, "POST", "studies", c.Study, "withdraw")
+	found, err := c.resolve(t)
 	if err != nil {
+		return err
+	}
+	s, err := ask[agent.StudyView](t, "POST", "studies", found.Digest.String(), "withdraw")
+	if err != nil {
+		return err
+	}
+	if err := same(s.Digest, found.Digest); err != nil {
 		return err
 	}
 	t.say("%s", without(s))

@@ -114,6 +114,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			code = int(c)
 		}
 	}()
+	stdout, stderr = &screen{to: stdout}, &screen{to: stderr}
 	var c cli
 	parser, err := kong.New(&c, kong.Name("agent"), kong.Description(description), kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(exited(code)) }), kong.UsageOnError())

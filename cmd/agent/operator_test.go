@@ -114,7 +114,12 @@ func TestOperatorCommands(t *testing.T) {
 	has(said, "--yes")
 	_, said = agent(2, "study", "approve", "other", "--yes")
 	has(said, `no study "other"`)
-	out, said = agent(0, "study", "approve", id.String()[:10], "--yes")
+	// A name or a beginning may mean another study by now than the one that was read.
+	for _, ref := range []string{"blood", id.String()[:10], id.String()[:63]} {
+		_, said = agent(2, "study", "approve", ref, "--yes")
+		has(said, "whole digest")
+	}
+	out, said = agent(0, "study", "approve", id.String(), "--yes")
 	if out != id.String()+"\n" {
 		t.Errorf("stdout %q, want the digest alone", out)
 	}
@@ -141,7 +146,7 @@ func TestOperatorCommands(t *testing.T) {
 	has(said, "is withdrawn")
 	_, said = agent(0, "study", "withdraw", "blood", "--json")
 	has(said, "is withdrawn")
-	_, said = agent(2, "study", "approve", "blood", "--yes")
+	_, said = agent(2, "study", "approve", id.String(), "--yes")
 	has(said, "finished")
 
 	for _, args := range [][]string{{"status"}, {"study", "list"}, {"study", "show", "blood"}, {"ledger", "export"}, {"egress"}} {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/frame"
 	"covey/internal/ledger"
 )
 
@@ -58,7 +59,7 @@ func printStudies(w io.Writer, all []agent.StudyView) {
 	table(w, func(line func(string, ...any)) {
 		line("DIGEST\tNAME\tSTATE\tPOPULATION\tRHO\tSPENT\tWHEN")
 		for _, s := range all {
-			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%s", s.Digest.String()[:12], s.Name, stateOf(s), s.Population, s.Rho, s.SpentRho, whenOf(s))
+			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%s", s.Digest.String()[:12], frame.Word(s.Name), stateOf(s), s.Population, s.Rho, s.SpentRho, whenOf(s))
 		}
 	})
 }
@@ -85,7 +86,7 @@ func whenOf(s agent.StudyView) string {
 }
 
 func printStudy(w io.Writer, s agent.StudyDetail) {
-	fmt.Fprintf(w, "study    %s\ndigest   %s\nstate    %s", s.Name, s.Digest, stateOf(s.StudyView))
+	fmt.Fprintf(w, "study    %s\ndigest   %s\nstate    %s", frame.Word(s.Name), s.Digest, stateOf(s.StudyView))
 	switch {
 	case s.By == "":
 	case s.State == string(ledger.Finished): // on the ledger is who approved it, not who ended it
@@ -110,13 +111,13 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		}
 		fmt.Fprintln(w, "\nIt is over here. What it asked for:")
 	}
-	fmt.Fprintf(w, "data     %s, %d columns", s.Dataset, s.Plan.D)
+	fmt.Fprintf(w, "data     %s, %d columns", frame.Word(s.Dataset), s.Plan.D)
 	for i, c := range s.Plan.Proposal.Spec.Columns {
 		if i == 40 {
 			fmt.Fprint(w, ", … (--json has all)")
 			break
 		}
-		fmt.Fprintf(w, "%s%s", map[bool]string{true: ": ", false: ", "}[i == 0], c.Name)
+		fmt.Fprintf(w, "%s%s", map[bool]string{true: ": ", false: ", "}[i == 0], frame.Word(c.Name))
 	}
 	fmt.Fprintln(w)
 	if s.State == "pending" {
@@ -143,7 +144,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		}
 		line("  SITE\tUNITS\tKEY\t%s", known)
 		for _, m := range s.Roster {
-			name := m.Name
+			name := frame.Word(m.Name)
 			if m.Self {
 				name += " (this site)"
 			}
@@ -262,7 +263,7 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 			if s.Time != nil {
 				date = s.Time.Format(time.DateOnly)
 			}
-			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%.6g\t%d\t%s\t%s", s.Population, s.Digest.String()[:12], s.Name, state,
+			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%.6g\t%d\t%s\t%s", s.Population, s.Digest.String()[:12], frame.Word(s.Name), state,
 				s.Rho, s.SpentRho, s.ForfeitRho, s.Queries, date, s.By)
 		}
 	})
@@ -288,7 +289,7 @@ func printEgress(w io.Writer, e agent.EgressReply) {
 		}
 		for _, s := range e.Studies {
 			for _, kind := range slices.Sorted(maps.Keys(s.Sent)) {
-				line("%s\t%s\t%s\t%d\t%d", s.Study.String()[:12], s.Name, kind, s.Sent[kind].Messages, s.Sent[kind].Bytes)
+				line("%s\t%s\t%s\t%d\t%d", s.Study.String()[:12], frame.Word(s.Name), kind, s.Sent[kind].Messages, s.Sent[kind].Bytes)
 			}
 		}
 	})

@@ -90,7 +90,7 @@ func TestRecoverFromExport(t *testing.T) {
 		}
 		return out.String() + err.String()
 	}
-	command(0, "-C", dir, "study", "approve", "blood", "--yes")
+	command(0, "-C", dir, "study", "approve", id.String(), "--yes")
 	export := filepath.Join(t.TempDir(), "export.json")
 	text := command(0, "-C", dir, "ledger", "export")
 	elsewhere := t.TempDir()

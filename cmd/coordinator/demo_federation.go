@@ -108,6 +108,14 @@ func (f *federation) join(site string) error {
 	if err != nil {
 		return err
 	}
+	var sites []string
+	for _, cut := range diamondCuts {
+		sites = append(sites, siteName(cut))
+	}
+	peers, err := agent.PeersIn(f.dir, sites...)
+	if err != nil {
+		return err
+	}
 	config := agent.Config{
 		Site: site, Coordinator: f.addresses,
 		// Room for a hundred demos with --keep.
@@ -117,6 +125,7 @@ func (f *federation) join(site string) error {
 		Policy: agent.Policy{
 			Approve: agent.ApproveWithinLimits, MaxEpsilon: f.demo.Epsilon, MaxDelta: f.demo.Delta,
 			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
+			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: peers,
 		},
 	}
 	text, err = toml.Marshal(config)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"covey/internal/agent"
 )
 
 // TestFirstHour counts the commands of testdata/script/firsthour.txtar that a site's operator types, which
@@ -36,11 +38,18 @@ func TestFirstHour(t *testing.T) {
 // others is "others SITE…": the sites join with their join files, and get the data of SITE.csv and a policy that
 // approves.
 func others(ts *testscript.TestScript, neg bool, args []string) {
+	peers, err := agent.PeersIn(ts.MkAbs("."), append(args, "north")...)
+	ts.Check(err)
+	var listed []string
+	for name, key := range peers {
+		listed = append(listed, fmt.Sprintf("%s = %q", name, key))
+	}
 	for _, site := range args {
 		ts.Check(ts.Exec("agent", "join", site+".join"))
 		path := ts.MkAbs(filepath.Join(site, "agent.toml"))
 		old := ts.ReadFile(path)
-		text := strings.Replace(old, `approve = "ask"`, "approve = \"within-limits\"\nmax_epsilon = 1.0\nmax_delta = 1e-6\nmin_sites = 3\n#", 1)
+		text := strings.Replace(old, `approve = "ask"`, "approve = \"within-limits\"\nmax_epsilon = 1.0\nmax_delta = 1e-6\nmin_sites = 3\n"+
+			"noise = [\"central\", \"distributed\"]\npeers = { "+strings.Join(listed, ", ")+" }\n#", 1)
 		text += fmt.Sprintf("\n[[population]]\nname = \"p\"\ncap_rho = 1.0\n[[dataset]]\nname = \"weights\"\npath = \"../%s.csv\"\npopulation = \"p\"\n", site)
 		ts.Check(os.WriteFile(path, []byte(text), 0o600))
 	}

@@ -404,10 +404,18 @@ func (c *abortCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	if err := client.do("POST", c.path("/abort"), nil, nil); err != nil {
+	var v coordinator.View
+	if err := client.do("GET", c.path(""), nil, &v); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "study %s is ended; what was charged stays charged\n", c.Study)
+	var ended coordinator.AbortReply
+	if err := client.do("POST", "/v1/studies/"+v.Digest.String()+"/abort", nil, &ended); err != nil {
+		return err
+	}
+	if ended.Digest != v.Digest {
+		return fmt.Errorf("the coordinator answers about study %s, not %s", ended.Digest, v.Digest)
+	}
+	fmt.Fprintf(s.stderr, "study %s (%q) is ended; what was charged stays charged\n", v.Digest, v.Name)
 	return nil
 }
 

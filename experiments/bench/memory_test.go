@@ -125,7 +125,7 @@ func (t task) run(dir string) (o outcome, err error) {
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(agentMemory))
 	said := json.NewDecoder(bufio.NewReader(stdout))
-	agents := fed.NewSites()
+	agents := fed.NewSites(t.Sites)
 	defer agents.Stop()
 	for i := range t.Sites {
 		var join []byte

@@ -63,6 +63,11 @@ type Agent struct {
 	units    map[source]counted
 	// strangers are the unknown studies that the log told about.
 	strangers map[study.Digest]bool
+	sizes     map[study.Digest]int // the longest message of each approved study (limit.go)
+
+	unrecorded pace       // of answers about studies that are not on record
+	idle       pace       // and about those that are, and not approved
+	offering   sync.Mutex // held while a proposal is read: one takes several times its bytes
 }
 
 // Format names the site whatever the verb: an agent holds its identity key.
@@ -73,7 +78,8 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[study.Digest]*session{}, units: map[source]counted{}, strangers: map[study.Digest]bool{},
+		sessions: map[study.Digest]*session{}, units: map[source]counted{}, strangers: map[study.Digest]bool{}, sizes: map[study.Digest]int{},
+		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -205,6 +211,9 @@ func (a *Agent) post(answer answer) {
 // ends, and the next one on this directory answers from what is on disk. A refusal
 // would end for good what only has to wait.
 func (a *Agent) handle(r request) answer {
+	if a.ignores(r) {
+		return nil
+	}
 	said := a.answer(r)
 	if err := a.ledger.Err(); err != nil {
 		a.failed(err)

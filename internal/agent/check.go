@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
 
 	"covey/internal/dataset"
+	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/study"
 )
@@ -31,6 +34,11 @@ func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOp
 	if len(c.Datasets) == 0 {
 		out = append(out, Finding{Code: CheckNoData, Check: "data sets", OK: true, Result: "none: this site offers nothing to studies yet", Do: remedies[CheckNoData]})
 	}
+	policy := Finding{Code: CheckPolicy, Check: "policy", OK: true, Result: c.Policy.unattended()}
+	if c.Policy.Approve == ApproveWithinLimits && slices.Contains(c.Policy.Noise, study.NoiseCentral) {
+		policy.Do = remedies[CheckPolicy]
+	}
+	out = append(out, policy)
 	site, err := pki.LoadSite(c.DataDir())
 	if err != nil {
 		add(CheckKeys, "keys", "", err)
@@ -64,7 +72,7 @@ func CheckStudy(c *Config, text []byte) []Finding {
 		return []Finding{found(CheckStudyFile, "study", "", err)}
 	}
 	detail, err := c.checkRows(spec)
-	out := []Finding{found(CheckColumns, "study "+spec.Name, detail, err)}
+	out := []Finding{found(CheckColumns, "study "+frame.Word(spec.Name), detail, err)}
 	if err != nil {
 		return out
 	}
@@ -105,6 +113,24 @@ func sizeOf(rows, units int, unit string) string {
 // FingerprintOf gives the form of a site's key that people compare.
 func FingerprintOf(site *pki.Site) string {
 	return pki.Fingerprint(site.Identity().Public().(ed25519.PublicKey))
+}
+
+// PeersIn gives a policy's peers for sites whose data directories, root/NAME, are all on this machine, as in a demonstration.
+// Keys that are not there are made; joining keeps them.
+func PeersIn(root string, names ...string) (map[string]string, error) {
+	peers := make(map[string]string, len(names))
+	for _, name := range names {
+		dir := filepath.Join(root, name)
+		if err := pki.NewSiteKeys(dir); err != nil {
+			return nil, err
+		}
+		site, err := pki.LoadSite(dir)
+		if err != nil {
+			return nil, err
+		}
+		peers[name] = FingerprintOf(site)
+	}
+	return peers, nil
 }
 
 func checkCertificate(c *Config, site *pki.Site, now time.Time) Finding {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ population = "p"
 approve = "within-limits"
 max_epsilon = 1.0
 max_delta = 1e-6
+peers = { beta = "abcd-efgh-ijkl-mnop-qrst-uvwx" }
 `
 
 func TestConfigIsStrict(t *testing.T) {
@@ -66,6 +68,8 @@ func TestConfigIsStrict(t *testing.T) {
 		{"unprintable name", `name = "rows"`, `name = "ro\u0007ws"`, "dataset[0].name", "unprintable"},
 		{"policy word", `"within-limits"`, `"always"`, "policy.approve", "must be"},
 		{"no limit", "max_epsilon = 1.0", "", "policy.max_epsilon", "must be positive"},
+		{"no peers", `peers = { beta = "abcd-efgh-ijkl-mnop-qrst-uvwx" }`, "", "policy.peers", "as its operator read it to you"},
+		{"empty peers", `{ beta = "abcd-efgh-ijkl-mnop-qrst-uvwx" }`, "{}", "policy.peers", "as its operator read it to you"},
 		{"limits without effect", `approve = "within-limits"`, `approve = "ask"`, "policy", "within-limits"},
 		{"dropout word", "max_delta = 1e-6\n", "max_delta = 1e-6\non_dropout = [\"go\"]\n", "policy.on_dropout[0]", `"go"`},
 		{"one site", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 1\n", "policy.min_sites", "2.."},
@@ -113,7 +117,7 @@ func TestConfigValues(t *testing.T) {
 	if limit, _ := c.Populations[1].Cap(); limit != 0.25 {
 		t.Errorf("cap_rho %v", limit)
 	}
-	if c.Policy.MinSites != 3 || len(c.Policy.OnDropout) != 1 || c.Policy.OnDropout[0] != study.DropoutWait {
+	if c.Policy.MinSites != 3 || len(c.Policy.OnDropout) != 0 || !slices.Equal(c.Policy.Noise, []string{study.NoiseDistributed}) {
 		t.Errorf("policy defaults %+v", c.Policy)
 	}
 }

@@ -120,19 +120,19 @@ func (a *Agent) Control() http.Handler {
 		reply(w, s, err)
 	})
 	mux.HandleFunc("GET /v1/studies/{ref}", a.withStudy(func(id study.Digest) (any, error) { return a.Study(id) }))
-	mux.HandleFunc("POST /v1/studies/{ref}/approve", a.withStudy(func(id study.Digest) (any, error) {
+	mux.HandleFunc("POST /v1/studies/{ref}/approve", exactly(func(id study.Digest) (any, error) {
 		if err := a.Approve(id); err != nil {
 			return nil, err
 		}
 		return a.Study(id)
 	}))
-	mux.HandleFunc("POST /v1/studies/{ref}/reject", a.withStudy(func(id study.Digest) (any, error) {
+	mux.HandleFunc("POST /v1/studies/{ref}/reject", exactly(func(id study.Digest) (any, error) {
 		if err := a.Reject(id); err != nil {
 			return nil, err
 		}
 		return a.view(id), nil
 	}))
-	mux.HandleFunc("POST /v1/studies/{ref}/withdraw", a.withStudy(func(id study.Digest) (any, error) {
+	mux.HandleFunc("POST /v1/studies/{ref}/withdraw", exactly(func(id study.Digest) (any, error) {
 		if err := a.Withdraw(id); err != nil {
 			return nil, err
 		}
@@ -146,6 +146,20 @@ func (a *Agent) Control() http.Handler {
 func (a *Agent) withStudy(do func(study.Digest) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := a.Find(r.PathValue("ref"))
+		if err != nil {
+			reply(w, nil, err)
+			return
+		}
+		v, err := do(id)
+		reply(w, v, err)
+	}
+}
+
+// exactly takes a decision about one digest. Names and beginnings of digests are not looked up here:
+// which study they mean, and whether the one that was read is still there, is up to the coordinator.
+func exactly(do func(study.Digest) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id, err := study.ParseDigest(r.PathValue("ref"))
 		if err != nil {
 			reply(w, nil, err)
 			return

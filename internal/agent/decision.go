@@ -16,7 +16,9 @@ import (
 // record: the study ends with it, and a corrected one has another digest.
 func (a *Agent) offered(body []byte) answer {
 	id := study.DigestOf(body)
+	a.offering.Lock()
 	s, code, why := a.makeSession(body)
+	a.offering.Unlock()
 	if code != "" {
 		a.log.Warn("a proposal is refused", "study", id, "code", code, "error", why)
 		a.refused(body, code, why)

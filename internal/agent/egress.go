@@ -40,34 +40,6 @@ func (s sentMessage) of(raw []byte) sentMessage {
 	return s
 }
 
-// describe says of an answer what the egress log holds.
-func describe(a answer, bytes int) sentMessage {
-	s := sentMessage{Kind: a.kind(), Bytes: bytes}
-	at := func(id study.Digest, query, slot int) {
-		s.Study, s.Query, s.Slot = &id, &query, &slot
-	}
-	switch a := a.(type) {
-	case decision:
-		s.Study, s.Code = &a.Study, a.Code
-	case announcement:
-		s.Study = &a.Study
-	case boxes:
-		s.Study = &a.Study
-	case confirmation:
-		s.Study = &a.Study
-	case upload:
-		at(a.Study, a.Query, a.Slot)
-	case signature:
-		at(a.Study, a.Query, a.Slot)
-	case shares:
-		at(a.Study, a.Query, a.Slot)
-	case refusal:
-		at(a.Study, a.Query, a.Slot)
-		s.Code = a.Code
-	}
-	return s
-}
-
 // Count is how many messages of a kind left, and their bytes.
 type Count struct {
 	Messages int `json:"messages"`
@@ -86,10 +58,13 @@ type egressLog struct {
 	file   *os.File
 	prev   string // link after the last line
 	failed bool
-	link   map[string]Count                  // of messages of no study, by kind
+	link   map[string]Count                  // by kind, of messages of no study, and of words about studies beyond maxCounted
 	study  map[study.Digest]map[string]Count // by kind
 	last   map[study.Digest]map[string]spot  // by kind, of uploads and signatures
 }
+
+// maxCounted bounds the studies whose decisions and refusals alone are counted each by itself; the file has every line.
+const maxCounted = 10_000
 
 // spot is the latest slot that a kind of message left for.
 type spot struct{ query, slot int }
@@ -142,7 +117,8 @@ func (e *egressLog) load(path string) error {
 
 func (e *egressLog) add(s sentMessage) {
 	counts := e.link
-	if s.Study != nil {
+	word := s.Kind == "decision" || s.Kind == "refusal" // a site may say either about any digest
+	if s.Study != nil && (!word || e.study[*s.Study] != nil || len(e.study) < maxCounted) {
 		if e.study[*s.Study] == nil {
 			e.study[*s.Study] = map[string]Count{}
 		}
@@ -183,7 +159,7 @@ func (e *egressLog) close() error { return e.file.Close() }
 
 // EgressReply is what left this site so far.
 type EgressReply struct {
-	// Link counts messages of no study: hellos.
+	// Link counts messages of no study, such as hellos, and decisions and refusals about studies beyond the first 10,000.
 	Link    map[string]Count `json:"link"`
 	Studies []StudyEgress    `json:"studies"`
 }

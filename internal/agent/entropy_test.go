@@ -69,21 +69,23 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := "x,y\n" + strings.Repeat("1,2\n3,4\n", testUnits/2)
-	config := fmt.Sprintf("site = \"alpha\"\ncoordinator = [%q]\n[[population]]\nname = \"p\"\nbudget = { epsilon = 1.3, delta = 1e-6 }\n"+
-		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n[policy]\n%s", s.address, autoPolicy)
-	for name, text := range map[string]string{"rows.csv": rows, ConfigFile: config} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	roster := []study.Member{{Name: "alpha", Identity: study.Key(site.Identity().Public().(ed25519.PublicKey)), Units: testUnits}}
+	var peers []string
 	for _, name := range []string{"beta", "gamma"} {
 		public, _, err := ed25519.GenerateKey(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		roster = append(roster, study.Member{Name: name, Identity: study.Key(public), Units: testUnits})
+		peers = append(peers, fmt.Sprintf("%s = %q", name, pki.Fingerprint(public)))
+	}
+	rows := "x,y\n" + strings.Repeat("1,2\n3,4\n", testUnits/2)
+	config := fmt.Sprintf("site = \"alpha\"\ncoordinator = [%q]\n[[population]]\nname = \"p\"\nbudget = { epsilon = 1.3, delta = 1e-6 }\n"+
+		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n[policy]\npeers = { %s }\n%s", s.address, strings.Join(peers, ", "), autoPolicy)
+	for name, text := range map[string]string{"rows.csv": rows, ConfigFile: config} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	body, err := study.Propose(study.Spec{
 		Name: "dry", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", ExplainedVariance: study.VarianceNone, Noise: study.NoiseDistributed,

@@ -8,6 +8,7 @@ const (
 	CheckConfig       Code = "config"
 	CheckData         Code = "data"
 	CheckNoData       Code = "no_data"
+	CheckPolicy       Code = "policy"
 	CheckColumns      Code = "data_columns"
 	CheckUnits        Code = "data_units"
 	CheckStudyFile    Code = "study_file"
@@ -41,6 +42,7 @@ var remedies = map[Code]string{
 	CheckConfig:       "mend the key that is named in agent.toml",
 	CheckData:         "mend the file at the line that is named, or [[dataset]] in agent.toml",
 	CheckNoData:       "add [[population]] and [[dataset]] to agent.toml",
+	CheckPolicy:       "take \"central\" out of policy.noise, unless this site trusts the coordinator's operator with exact sums",
 	CheckColumns:      "mend the file where it is named, or ask the analyst to change the study",
 	CheckUnits:        "compare the unit of measurement of these columns with what the analyst expects",
 	CheckStudyFile:    "ask whoever sent the file for another one",

@@ -10,6 +10,8 @@ import (
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
+
+	"covey/internal/frame"
 )
 
 // handshake is gRPC's TLS that remembers why the last handshake failed: gRPC
@@ -70,7 +72,7 @@ func plain(err error) string {
 		return ""
 	}
 	if s, ok := status.FromError(err); ok {
-		return fmt.Sprintf("%s: %s", s.Code(), s.Message())
+		return fmt.Sprintf("%s: %s", s.Code(), frame.Quoted(s.Message())) // the coordinator's words
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "no answer in time"

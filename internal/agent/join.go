@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"text/template"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/frame"
 	"covey/internal/pki"
 )
 
@@ -30,7 +30,7 @@ const JoinTimeout = 20 * time.Second
 type JoinRefusedError struct{ Reason string }
 
 func (e *JoinRefusedError) Error() string {
-	return fmt.Sprintf("the coordinator refused the join file: %q", e.Reason)
+	return fmt.Sprintf("the coordinator refused the join file: %s", frame.Quoted(e.Reason))
 }
 
 // JoinedError is a directory whose site has joined already.
@@ -127,8 +127,9 @@ func (e *DialError) Error() string {
 // Unwrap gives the last address's error.
 func (e *DialError) Unwrap() error { return e.Err }
 
-// enroll tries the addresses in order. One that shows a wrong CA or says no ends
-// it: the token must not be shown around.
+// enroll tries the join file's addresses in order, and no other: the leader is one of
+// them, or the file is out of date. One that shows a wrong CA or says no ends it: the
+// token must not be shown around.
 func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.DialOption) (certificate, authority []byte, err error) {
 	csr, err := site.CSR(join.Site)
 	if err != nil {
@@ -136,9 +137,7 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 	}
 	proof := site.ProveIdentity(join.Site, join.Token.Hash(), csr)
 	identity := site.Identity().Public().(ed25519.PublicKey)
-	addresses := slices.Clone(join.Coordinator)
-	for tries := 0; tries < len(addresses); tries++ {
-		address := addresses[tries]
+	for _, address := range join.Coordinator {
 		seen := newHandshake(pki.JoinTLS(join.Fingerprint, serverName(address)))
 		var conn *grpc.ClientConn
 		if conn, err = grpc.NewClient(address, append(dialOptions(seen), options...)...); err != nil {
@@ -160,9 +159,6 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 		}
 		if _, ok := errors.AsType[*VersionError](err); ok {
 			return nil, nil, err
-		}
-		if follows, ok := errors.AsType[*notLeaderError](err); ok && tries < len(join.Coordinator) {
-			addresses = append(addresses, follows.addresses...)
 		}
 	}
 	return nil, nil, &DialError{join.Coordinator, err}
@@ -250,11 +246,11 @@ approve = "ask"          # or "within-limits", with the limits below
 # outside = "ask"        # or "reject": what becomes of a study outside the limits
 # max_epsilon = 1.0      # of one study
 # max_delta = 1e-6
-# on_dropout = ["wait"]  # "continue" trusts the coordinator more: see docs/threat-model.md
+# peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }   # other sites, by the fingerprints that they read to you; needed
+# noise = ["distributed"]            # nobody sees exact sums; "central" shows them to the coordinator's leader
+# on_dropout = ["wait"]              # if not given, "continue" too where noise is distributed
 # min_sites = 3
-# noise = ["distributed"]            # nobody sees exact sums; any if not given
 # columns = ["age", "hr"]            # that studies may use; any if not given
-# peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }   # other sites, by the fingerprints that they read to you
 #
 # [policy.dataset.icu]   # limits of one data set, beside those above
 # max_epsilon = 0.5

@@ -40,17 +40,28 @@ type link struct {
 
 	lanesMu sync.Mutex
 	lanes   map[study.Digest][]request // what waits, for studies being worked on
+	held    int                        // bytes of the messages read and not yet worked off
+	freed   *sync.Cond                 // held is less, or the link ended
 	waiting chan struct{}              // one a message read and not yet worked off
+}
+
+// sized is a request, and how long its message was.
+type sized struct {
+	request
+	bytes int
 }
 
 func newLink(ctx context.Context, a *Agent) *link {
 	l := &link{agent: a, ctx: ctx, wake: make(chan struct{}, 1),
 		lanes: map[study.Digest][]request{}, waiting: make(chan struct{}, maxWaiting)}
-	l.taken = sync.NewCond(&l.mu)
+	l.taken, l.freed = sync.NewCond(&l.mu), sync.NewCond(&l.lanesMu)
 	context.AfterFunc(ctx, func() {
 		l.mu.Lock()
-		defer l.mu.Unlock()
 		l.taken.Broadcast()
+		l.mu.Unlock()
+		l.lanesMu.Lock()
+		l.freed.Broadcast()
+		l.lanesMu.Unlock()
 	})
 	return l
 }
@@ -145,7 +156,8 @@ func (a *Agent) hit(point string, phase failpoint.Phase, raw []byte) error {
 // read takes messages until the link ends or one makes no sense.
 func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 	for {
-		raw, err := frame.Receive(receive, frame.MaxMessage)
+		// A study's first long message comes behind a short one that asks for this site's keys, so that the ceiling is of after its approval.
+		raw, err := frame.Receive(receive, l.agent.ceiling())
 		if err != nil {
 			return err
 		}
@@ -161,8 +173,19 @@ func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 		case <-l.ctx.Done():
 			return l.ctx.Err()
 		}
-		l.dispatch(r)
+		l.hold(len(raw))
+		l.dispatch(sized{r, len(raw)})
 	}
+}
+
+// hold waits until there is room for a message's bytes.
+func (l *link) hold(bytes int) {
+	l.lanesMu.Lock()
+	defer l.lanesMu.Unlock()
+	for l.held > 0 && l.held+bytes > maxHeld && l.ctx.Err() == nil {
+		l.freed.Wait()
+	}
+	l.held += bytes
 }
 
 // dispatch puts a request behind its study's others.
@@ -182,15 +205,21 @@ func (l *link) dispatch(r request) {
 func (l *link) drain(id study.Digest) {
 	for {
 		l.lanesMu.Lock()
-		waiting := l.lanes[id]
-		if len(waiting) == 0 || l.ctx.Err() != nil {
+		lane := l.lanes[id]
+		if len(lane) == 0 || l.ctx.Err() != nil {
 			delete(l.lanes, id)
 			l.lanesMu.Unlock()
 			return
 		}
-		l.lanes[id] = waiting[1:]
+		next := lane[0]
+		lane[0] = nil // its bytes are this function's alone
+		l.lanes[id] = lane[1:]
 		l.lanesMu.Unlock()
-		switch said := l.agent.handle(waiting[0]).(type) {
+		bytes := 0
+		if r, ok := next.(sized); ok {
+			next, bytes = r.request, r.bytes
+		}
+		switch said := l.agent.handle(next).(type) {
 		case nil:
 		case decision:
 			// On the link that there is by now: a study that ended meanwhile is not asked about again.
@@ -199,6 +228,10 @@ func (l *link) drain(id study.Digest) {
 			l.post(said)
 		}
 		l.room()
+		l.lanesMu.Lock()
+		l.held -= bytes
+		l.freed.Broadcast()
+		l.lanesMu.Unlock()
 		<-l.waiting
 	}
 }
@@ -210,7 +243,7 @@ func (l *link) drain(id study.Digest) {
 func (a *Agent) stay(ctx context.Context) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second // and half of that as jitter
-	said := ""
+	said, elsewhere := "", false
 	addresses := rota{configured: a.config.Coordinator}
 	for {
 		address := addresses.next()
@@ -223,7 +256,11 @@ func (a *Agent) stay(ctx context.Context) error {
 			said = ""
 		}
 		a.setLink(nil, address, err)
-		addresses.heard(err)
+		if addresses.heard(err) && !elsewhere {
+			elsewhere = true
+			a.log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
+				"asked", address, "error", plain(err))
+		}
 		if _, ok := errors.AsType[*notLeaderError](err); ok {
 			wait.Reset() // an election takes about a second
 		}

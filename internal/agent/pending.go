@@ -52,7 +52,7 @@ func (p *pendingStore) path(d study.Digest) string {
 // put stores a proposal; storing it again changes nothing.
 func (p *pendingStore) put(body []byte) error {
 	d := study.DigestOf(body)
-	if _, err := os.Stat(p.path(d)); err == nil {
+	if p.has(d) {
 		return nil
 	}
 	all, err := p.list()
@@ -65,7 +65,7 @@ func (p *pendingStore) put(body []byte) error {
 	return writeFile(p.path(d), body)
 }
 
-// has reports whether a proposal is there.
+// has reports whether a proposal is stored.
 func (p *pendingStore) has(d study.Digest) bool {
 	_, err := os.Stat(p.path(d))
 	return err == nil

@@ -30,17 +30,19 @@ type Policy struct {
 	// MaxEpsilon and MaxDelta bound a study's own privacy parameters.
 	MaxEpsilon float64 `toml:"max_epsilon,omitempty"`
 	MaxDelta   float64 `toml:"max_delta,omitempty"`
-	// OnDropout lists the allowed values of a study's on_dropout. ["wait"] if
-	// not given.
+	// OnDropout lists the allowed values of a study's on_dropout. If not given it is "wait", and
+	// "continue" too where the study's noise is distributed: no exact sum is ever open there.
 	OnDropout []string `toml:"on_dropout,omitempty"`
 	// MinSites is the smallest roster. 3 if not given.
 	MinSites int `toml:"min_sites,omitempty"`
-	// Noise lists the allowed values of a study's noise; any if not given.
+	// Noise lists the allowed values of a study's noise. If not given it is any, and with
+	// "within-limits" ["distributed"]: with central noise the coordinator's leader sees exact sums.
 	Noise []string `toml:"noise,omitempty"`
 	// Columns are those that a study may use; any if not given.
 	Columns []string `toml:"columns,omitempty"`
 	// Peers are the other sites that may be in a roster, each with its key's fingerprint as its
-	// operator read it to this one's; any if not given.
+	// operator read it to this one's; any if not given. "within-limits" needs them: who has the
+	// CA's key can make up sites, and a sum over this site and made-up ones is this site's own.
 	Peers map[string]string `toml:"peers,omitempty"`
 	// Datasets hold tighter limits for single data sets, by name.
 	Datasets map[string]DatasetPolicy `toml:"dataset,omitempty"`
@@ -78,9 +80,6 @@ func (p *Policy) check(c *Config) error {
 	if p.Outside == "" {
 		p.Outside = OutsideAsk
 	}
-	if p.OnDropout == nil {
-		p.OnDropout = []string{study.DropoutWait}
-	}
 	if p.MinSites == 0 {
 		p.MinSites = 3
 	}
@@ -107,6 +106,13 @@ func (p *Policy) check(c *Config) error {
 		}
 		if !(p.MaxDelta > 0 && p.MaxDelta < 1) {
 			return c.error("policy.max_delta", "must be in (0, 1), got %v", p.MaxDelta)
+		}
+		if len(p.Peers) == 0 {
+			return c.error("policy.peers", `is needed with approve = "within-limits": { NAME = "FINGERPRINT" } of each other site, as its operator read it to you`+
+				` ("agent status" there shows it); without it a study of this site and made-up ones would be approved`)
+		}
+		if p.Noise == nil {
+			p.Noise = []string{study.NoiseDistributed}
 		}
 	default:
 		return c.error("policy.approve", "must be %q or %q, got %q", ApproveAsk, ApproveWithinLimits, p.Approve)
@@ -165,7 +171,11 @@ func (p *Policy) judge(plan *study.Plan, self int) []PolicyRule {
 	if own.MaxEpsilon > 0 {
 		add("dataset."+s.Dataset+".max_epsilon", fmt.Sprintf("%g", own.MaxEpsilon), fmt.Sprintf("ε = %g", s.Epsilon), s.Epsilon <= own.MaxEpsilon)
 	}
-	add("on_dropout", fmt.Sprintf("%q", p.OnDropout), fmt.Sprintf("%q", s.OnDropout), slices.Contains(p.OnDropout, s.OnDropout))
+	dropout, allowed := fmt.Sprintf("%q", p.OnDropout), slices.Contains(p.OnDropout, s.OnDropout)
+	if p.OnDropout == nil {
+		dropout, allowed = `"wait", or noise = "distributed"`, s.OnDropout == study.DropoutWait || s.Noise == study.NoiseDistributed
+	}
+	add("on_dropout", dropout, fmt.Sprintf("%q", s.OnDropout), allowed)
 	n := len(plan.Proposal.Roster)
 	add("min_sites", fmt.Sprint(p.MinSites), fmt.Sprintf("%d sites", n), n >= p.MinSites)
 	if p.Noise != nil {
@@ -205,6 +215,23 @@ func named(strange []string, all int, what string) string {
 		return fmt.Sprintf("%q and %d more", strange[:5], len(strange)-5)
 	}
 	return strings.Trim(fmt.Sprintf("%q", strange), "[]")
+}
+
+// unattended says in words what the policy can let in without the operator.
+func (p *Policy) unattended() string {
+	if p.Approve != ApproveWithinLimits {
+		return "every study waits for the operator"
+	}
+	columns := "of any columns"
+	if p.Columns != nil {
+		columns = fmt.Sprintf("of the %d columns that are listed", len(p.Columns))
+	}
+	noise := "with distributed noise: nobody sees an exact sum"
+	if slices.Contains(p.Noise, study.NoiseCentral) {
+		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site give it that row or that site"
+	}
+	return fmt.Sprintf("without the operator: any number of studies until a budget is spent, each up to ε = %g and δ = %g, of at least %d sites, all of them listed (%s), %s, %s",
+		p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise)
 }
 
 // outside gives the rules that a study does not keep; none means that the policy approves it.

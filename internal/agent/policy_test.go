@@ -72,7 +72,7 @@ func TestPolicyLimits(t *testing.T) {
 // nothing is reserved or put on record; with "ask" it waits.
 func TestPolicyOutside(t *testing.T) {
 	for outside, want := range map[string]Verdict{OutsideAsk: VerdictPending, OutsideReject: VerdictRejected} {
-		c := newStandIn(t, 3, autoPolicy+"outside = \""+outside+"\"\nnoise = [\"distributed\"]\n", nil)
+		c := newStandIn(t, 3, strings.Replace(autoPolicy, `"central", `, "", 1)+"outside = \""+outside+"\"\n", nil)
 		s := c.sites[0]
 		d := wantDecision(s, c.body)
 		if d.Verdict != want {

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/frame"
 	"covey/internal/pki"
 )
 
@@ -230,7 +231,7 @@ func (p *probing) call(options []grpc.DialOption) {
 	}
 	after := time.Now()
 	p.add(CheckNoAnswer, "coordinator", "takes this site's certificate", nil)
-	p.add(CheckVersion, "versions with", fmt.Sprintf("agent %s, coordinator %s", Software, s.software), nil)
+	p.add(CheckVersion, "versions with", fmt.Sprintf("agent %s, coordinator %s", Software, frame.Word(s.software)), nil)
 	// The coordinator's moment lies between ours.
 	skew := max(before.Sub(s.clock), s.clock.Sub(after), 0)
 	err = nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -37,6 +38,9 @@ func newGhosts(t *testing.T, n int) (*standIn, *ghosts) {
 		roster = append(roster, study.Member{Name: fmt.Sprintf("ghost-%d", i), Identity: study.Key(g.keys[i].Public().(ed25519.PublicKey)), Units: 10})
 	}
 	c.sites = c.sites[:1]
+	for _, m := range roster[1:] {
+		c.sites[0].config.Policy.Peers[m.Name] = pki.Fingerprint([]byte(m.Identity))
+	}
 	c.propose(spec, roster)
 	c.approve()
 	g.cfg = c.plan.Setup(0)

@@ -1,9 +1,14 @@
 package agent
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // rota says which coordinator to try next: the configured addresses in turn, and
-// between them those that one of them named as the leader's.
+// between them those that one of them named as the leader's. All are of the
+// configuration: every coordinator holds the CA's key, so no word of one, signed or
+// not, may send this site to a host that its operator did not name.
 type rota struct {
 	configured []string
 	try        int
@@ -21,14 +26,22 @@ func (r *rota) next() string {
 	return r.configured[(r.try-1)%len(r.configured)]
 }
 
-// heard takes what the last address answered. A hint is believed once: who answers
-// there must show the same CA's certificate for that host, and is not sent on again,
-// or two coordinators that each take the other for the leader would send an agent round
-// and round.
-func (r *rota) heard(err error) {
-	if follows, ok := errors.AsType[*notLeaderError](err); ok && !r.hinted {
-		r.hints = follows.addresses
+// heard takes what the last address answered, and reports whether it named none but
+// addresses that are not configured. A hint is believed once: who is found there is not
+// sent on again, or two coordinators that each take the other for the leader would send
+// an agent round and round.
+func (r *rota) heard(err error) (elsewhere bool) {
+	follows, ok := errors.AsType[*notLeaderError](err)
+	if !ok || r.hinted {
+		return false
 	}
+	r.hints = nil
+	for _, address := range r.configured {
+		if slices.Contains(follows.addresses, address) && !slices.Contains(r.hints, address) {
+			r.hints = append(r.hints, address)
+		}
+	}
+	return len(r.hints) == 0 && len(follows.addresses) > 0
 }
 
 // atOnce says that the next address need not be waited for.

@@ -288,6 +288,7 @@ func (a *Agent) forget(id study.Digest) {
 	a.mu.Lock()
 	s := a.sessions[id]
 	delete(a.sessions, id)
+	delete(a.sizes, id)
 	a.mu.Unlock()
 	if s != nil {
 		s.release()

@@ -82,6 +82,9 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 		change(&spec)
 	}
 	r := rand.New(rand.NewPCG(7, 7)) // of rows, not of keys
+	if strings.Contains(policy, ApproveWithinLimits) && !strings.Contains(policy, "peers") {
+		policy = c.peers(n) + policy
+	}
 	var roster []study.Member
 	for i := range n {
 		s := newTestSite(t, c.dir, fmt.Sprintf("site-%d", i), authority, policy, spec, r)
@@ -90,6 +93,25 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 	}
 	c.propose(spec, roster)
 	return c
+}
+
+// peers makes the keys of n sites and gives the line of a policy that lists them all.
+func (c *standIn) peers(n int) string {
+	c.t.Helper()
+	var all []string
+	for i := range n {
+		name := fmt.Sprintf("site-%d", i)
+		dir := filepath.Join(c.dir, name)
+		if err := pki.NewSiteKeys(dir); err != nil {
+			c.t.Fatal(err)
+		}
+		site, err := pki.LoadSite(dir)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%s = %q", name, FingerprintOf(site)))
+	}
+	return "peers = { " + strings.Join(all, ", ") + " }\n"
 }
 
 func (c *standIn) propose(spec study.Spec, roster []study.Member) {
@@ -107,6 +129,7 @@ const autoPolicy = `approve = "within-limits"
 max_epsilon = 1.0
 max_delta = 1e-6
 on_dropout = ["wait", "continue"]
+noise = ["central", "distributed"]
 `
 
 func newTestSite(t *testing.T, root, name string, authority *pki.Authority, policy string, spec study.Spec, r *rand.Rand) *testSite {

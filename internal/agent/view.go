@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"covey/internal/dataset"
@@ -128,8 +127,9 @@ func (a *Agent) Studies() ([]StudyView, error) {
 	return out, nil
 }
 
-// Find resolves a digest, the beginning of one of at least 4 digits, or a
-// study's name. The error is an *UnknownStudyError.
+// Find resolves a digest, the beginning of one of at least 4 digits, or else a
+// study's name, for reading: a decision names its digest whole. The error is an
+// *UnknownStudyError.
 func (a *Agent) Find(ref string) (study.Digest, error) {
 	all, err := a.Studies()
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *Agent) Find(ref string) (study.Digest, error) {
 	}
 	var found, open []study.Digest
 	for _, v := range all {
-		if v.Name == ref || len(ref) >= 4 && strings.HasPrefix(v.Digest.String(), strings.ToLower(ref)) {
+		if study.Refers(ref, v.Digest, v.Name) {
 			found = append(found, v.Digest)
 			if v.State == statePending || v.State == string(ledger.Approved) {
 				open = append(open, v.Digest)

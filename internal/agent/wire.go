@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"covey/internal/frame"
 	"covey/internal/noise"
@@ -32,7 +34,7 @@ var (
 // session's to say; a message of a kind not known here is an error.
 func decode(raw []byte) (request, error) {
 	var m covey.CoordinatorMessage
-	if err := proto.Unmarshal(raw, &m); err != nil {
+	if checkShape(raw) != nil || proto.Unmarshal(raw, &m) != nil {
 		return nil, errNotMessage
 	}
 	if p, ok := m.GetBody().(*covey.CoordinatorMessage_Proposal); ok {
@@ -98,40 +100,65 @@ func (r *reader) ints(v []uint32) []int {
 }
 
 func digestOf(m *covey.CoordinatorMessage) (study.Digest, error) {
-	var named interface{ GetStudy() []byte }
-	switch b := m.GetBody().(type) {
-	case *covey.CoordinatorMessage_Announce:
-		named = b.Announce
-	case *covey.CoordinatorMessage_Reveal:
-		named = b.Reveal
-	case *covey.CoordinatorMessage_Deal:
-		named = b.Deal
-	case *covey.CoordinatorMessage_Confirm:
-		named = b.Confirm
-	case *covey.CoordinatorMessage_Confirmed:
-		named = b.Confirmed
-	case *covey.CoordinatorMessage_Query:
-		named = b.Query
-	case *covey.CoordinatorMessage_Release:
-		named = b.Release
-	case *covey.CoordinatorMessage_Open:
-		named = b.Open
-	case *covey.CoordinatorMessage_Final:
-		named = b.Final
-	case *covey.CoordinatorMessage_Ended:
-		named = b.Ended
-	default:
+	body := bodyOf(m)
+	if body == nil {
 		return study.Digest{}, errNotMessage
 	}
-	raw := named.GetStudy()
-	if len(raw) != len(study.Digest{}) {
+	id, ok := entry(body, "study")
+	if !ok || len(id.Bytes()) != len(study.Digest{}) {
 		return study.Digest{}, errNoStudy
 	}
-	return study.Digest(raw), nil
+	return study.Digest(id.Bytes()), nil
+}
+
+// bodyOf gives the body of a SiteMessage or CoordinatorMessage, nil if none is set.
+func bodyOf(m proto.Message) protoreflect.Message {
+	r := m.ProtoReflect()
+	set := r.WhichOneof(r.Descriptor().Oneofs().ByName("body"))
+	if set == nil {
+		return nil
+	}
+	return r.Get(set).Message()
+}
+
+// entry gives a body's field of a name; false if its message has no such field.
+func entry(body protoreflect.Message, name protoreflect.Name) (protoreflect.Value, bool) {
+	f := body.Descriptor().Fields().ByName(name)
+	if f == nil {
+		return protoreflect.Value{}, false
+	}
+	return body.Get(f), true
+}
+
+// describe says of an answer what the egress log holds. It reads the message that is sent, by its fields' names: a message
+// with a field of a study, a query, a slot or a code cannot leave without its being on record.
+func describe(a answer, bytes int) sentMessage {
+	s := sentMessage{Kind: a.kind(), Bytes: bytes}
+	body := bodyOf(message(a))
+	if body == nil {
+		return s
+	}
+	if v, ok := entry(body, "study"); ok {
+		id := study.Digest(v.Bytes())
+		s.Study = &id
+	}
+	for name, at := range map[protoreflect.Name]**int{"query": &s.Query, "slot": &s.Slot} {
+		if v, ok := entry(body, name); ok {
+			n := int(v.Uint())
+			*at = &n
+		}
+	}
+	if v, ok := entry(body, "code"); ok && v.Enum() != 0 {
+		s.Code = codeOf(covey.Code(v.Enum()))
+	}
+	return s
 }
 
 // encode gives the serialized SiteMessage of an answer.
-func encode(a answer) ([]byte, error) {
+func encode(a answer) ([]byte, error) { return proto.Marshal(message(a)) }
+
+// message gives the SiteMessage of an answer.
+func message(a answer) *covey.SiteMessage {
 	m := &covey.SiteMessage{}
 	switch a := a.(type) {
 	case hello:
@@ -174,7 +201,7 @@ func encode(a answer) ([]byte, error) {
 		}
 		m.Body = &covey.SiteMessage_Refusal{Refusal: r}
 	}
-	return proto.Marshal(m)
+	return m
 }
 
 func tags(studies []study.Digest) []byte {
@@ -244,7 +271,12 @@ type notLeaderError struct {
 	addresses []string // of the one that does, if known
 }
 
-func (e *notLeaderError) Error() string { return "this coordinator does not lead just now" }
+func (e *notLeaderError) Error() string {
+	if len(e.addresses) == 0 {
+		return "this coordinator does not lead just now"
+	}
+	return fmt.Sprintf("this coordinator does not lead just now and names %q", e.addresses)
+}
 
 // explainLeader gives a *notLeaderError for a status that says so. Addresses that
 // make no sense are dropped.
@@ -267,7 +299,7 @@ func explainLeader(err error) error {
 	return err
 }
 
-// maxHints bounds the addresses that a coordinator can send an agent to.
+// maxHints bounds the addresses that a coordinator can name to an agent.
 const maxHints = 16
 
 // callRenew asks for a certificate that follows the present one.

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"covey/internal/frame"
 	"covey/internal/study"
 )
 
@@ -107,27 +108,16 @@ func (l *link) accepted(bytes int) {
 
 var errShape = errors.New("link: not a site message")
 
-// checkShape looks at a message before it is decoded: one body, once, of not too many fields. It
-// keeps what a message takes in memory near what it is on the wire.
+// checkShape looks at a message before it is decoded: one body, once, of not too many fields.
 func checkShape(raw []byte) error {
-	of, kind, n := protowire.ConsumeTag(raw)
-	if n < 0 || kind != protowire.BytesType {
-		return errShape
-	}
-	body, k := protowire.ConsumeBytes(raw[n:])
-	if k < 0 || n+k != len(raw) {
-		return errShape
-	}
-	for fields := 0; len(body) > 0; fields++ {
-		number, kind, n := protowire.ConsumeTag(body)
-		if n < 0 || fields >= maxFields {
-			return errShape
+	err := frame.CheckShape(raw, maxFields, func(body, field protowire.Number) int {
+		if body == refusalTag && field == survivorsTag {
+			return maxPacked
 		}
-		k := protowire.ConsumeFieldValue(number, kind, body[n:])
-		if k < 0 || of == refusalTag && number == survivorsTag && k > maxPacked {
-			return errShape
-		}
-		body = body[n+k:]
+		return -1
+	})
+	if err != nil {
+		return errShape
 	}
 	return nil
 }

@@ -50,6 +50,11 @@ type CreateReply struct {
 	Warnings []string     `json:"warnings,omitempty"`
 }
 
+// AbortReply names the study that was ended.
+type AbortReply struct {
+	Digest study.Digest `json:"digest"`
+}
+
 // ErrorReply is any failure. Bad says that the request was at fault.
 type ErrorReply struct {
 	Error string `json:"error"`
@@ -105,9 +110,14 @@ func (c *Coordinator) Operator(addresses func() []string) http.Handler {
 		result, err := c.Result(d)
 		Reply(w, result, err)
 	}))
-	mux.HandleFunc("POST /v1/studies/{ref}/abort", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
-		Reply(w, struct{}{}, c.Abort(d))
-	}))
+	mux.HandleFunc("POST /v1/studies/{ref}/abort", func(w http.ResponseWriter, r *http.Request) {
+		// A decision names its digest whole: what a name means may change after it was read.
+		d, err := study.ParseDigest(r.PathValue("ref"))
+		if err == nil {
+			err = c.Abort(d)
+		}
+		Reply(w, AbortReply{Digest: d}, err)
+	})
 	mux.HandleFunc("GET /v1/studies/{ref}/watch", c.withStudy(func(w http.ResponseWriter, r *http.Request, d study.Digest) {
 		out := json.NewEncoder(w)
 		flush := http.NewResponseController(w)

@@ -107,14 +107,15 @@ func (c *Coordinator) Preview(spec study.Spec) (*study.Plan, error) {
 	return study.NewPlan(body)
 }
 
-// Find resolves a digest, the beginning of one, or a study's name.
+// Find resolves a digest, the beginning of one of at least 4 digits, or else a study's name, for
+// reading: a decision names its digest whole.
 func (c *Coordinator) Find(ref string) (study.Digest, error) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	var found []study.Digest
 	for _, d := range c.machine.order {
 		name := c.machine.studies[d].Plan().Proposal.Spec.Name
-		if name == ref || (len(ref) >= 4 && strings.HasPrefix(d.String(), ref)) {
+		if study.Refers(ref, d, name) {
 			found = append(found, d)
 		}
 	}
@@ -128,7 +129,11 @@ func (c *Coordinator) Find(ref string) (study.Digest, error) {
 func (c *Coordinator) Abort(digest study.Digest) error {
 	c.machine.mu.Lock()
 	state := c.machine.studies[digest]
-	if state == nil || state.Terminal() {
+	if state == nil {
+		c.machine.mu.Unlock()
+		return &UnknownStudyError{Ref: digest.String()}
+	}
+	if state.Terminal() {
 		c.machine.mu.Unlock()
 		return errors.New("the study is over")
 	}

@@ -37,3 +37,23 @@ func Printable(s string) string {
 	}
 	return out.String()
 }
+
+// Quoted is Printable between quotes, for a place where text of another party could pass for ours; a
+// quote within becomes an apostrophe.
+func Quoted(s string) string {
+	return `"` + strings.ReplaceAll(Printable(s), `"`, "'") + `"`
+}
+
+// Word returns a name of another party for a column or a list: as it is if it is one word of letters,
+// digits and . _ - alone, and else Quoted.
+func Word(s string) string {
+	for _, r := range s {
+		if r != '.' && r != '_' && r != '-' && !(strconv.IsPrint(r) && (unicode.IsLetter(r) || unicode.IsDigit(r))) {
+			return Quoted(s)
+		}
+	}
+	if s == "" || utf8.RuneCountInString(s) > maxPrintable {
+		return Quoted(s)
+	}
+	return s
+}

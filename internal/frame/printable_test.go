@@ -43,3 +43,21 @@ func FuzzPrintable(f *testing.F) {
 		}
 	})
 }
+
+// TestWord: what could pass for more than one word of ours is quoted.
+func TestWord(t *testing.T) {
+	for in, want := range map[string]string{
+		"weights-2026": "weights-2026", "größe_1.2": "größe_1.2",
+		"":                       `""`,
+		"a  approved  p":         `"a  approved  p"`,
+		"a, b":                   `"a, b"`,
+		`x" approved by "y`:      `"x' approved by 'y"`,
+		"a\x1b[2K":               `"a\x1b[2K"`,
+		"a\u202eb":               `"a\u202eb"`,
+		strings.Repeat("a", 201): `"` + strings.Repeat("a", 200) + `..."`,
+	} {
+		if got := Word(in); got != want {
+			t.Errorf("Word(%q) = %s, want %s", in, got, want)
+		}
+	}
+}

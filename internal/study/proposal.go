@@ -29,7 +29,7 @@ func (d *Digest) UnmarshalText(text []byte) error {
 func ParseDigest(text string) (Digest, error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != sha256.Size {
-		return Digest{}, fieldError("digest", "64 hex digits are wanted, got %d characters", len(text))
+		return Digest{}, fieldError("digest", "the whole digest is wanted, 64 hexadecimal digits, got %.80q", text)
 	}
 	return Digest(raw), nil
 }

@@ -94,6 +94,9 @@ func (s *Spec) check() error {
 	if err := validText("name", s.Name); err != nil {
 		return err
 	}
+	if LooksLikeDigest(s.Name) {
+		return fieldError("name", "must not be four or more hexadecimal digits and nothing else: they stand for a digest; got %q", s.Name)
+	}
 	if err := validText("dataset", s.Dataset); err != nil {
 		return err
 	}

@@ -216,10 +216,22 @@ func (f *fleet) agent(name string, seed int) *agent.Agent {
 	return a
 }
 
+// twins is the folder of second agents.
+const twins = "twin"
+
 // agentOf makes an agent in a folder that has joined.
 func agentOf(home, name string, seed int, address string, change func(*agent.Options)) (*agent.Agent, error) {
 	rows := filepath.Join(filepath.Dir(home), name+".csv")
 	if err := os.WriteFile(rows, []byte(rowsOf(seed)), 0o600); err != nil {
+		return nil, err
+	}
+	root := filepath.Dir(home)
+	if filepath.Base(root) == twins {
+		root = filepath.Dir(root)
+	}
+	// The largest federation of these tests; who is not there is no harm in a list.
+	peers, err := agent.PeersIn(root, "site-0", "site-1", "site-2", "site-3", "site-4")
+	if err != nil {
 		return nil, err
 	}
 	text, err := toml.Marshal(agent.Config{
@@ -229,6 +241,7 @@ func agentOf(home, name string, seed int, address string, change func(*agent.Opt
 		Policy: agent.Policy{
 			Approve: agent.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
 			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
+			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: peers,
 		},
 	})
 	if err != nil {

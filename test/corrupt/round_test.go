@@ -252,7 +252,7 @@ func (f *bubble) signedElsewhere(d study.Digest) []*covey.SiteMessage {
 // that two speak for may lose its place in the study, not the others theirs.
 func TestTwoAgents(t *testing.T) {
 	inBubble(t, func(f *bubble) {
-		twin := filepath.Join(f.dir, "twin", f.sites[mallory])
+		twin := filepath.Join(f.dir, twins, f.sites[mallory])
 		f.must(os.MkdirAll(filepath.Dir(twin), 0o700))
 		f.must(os.CopyFS(twin, keysOf(filepath.Join(f.dir, f.sites[mallory]))))
 		for _, name := range []string{"identity.key", "tls.key"} {

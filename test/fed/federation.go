@@ -73,12 +73,15 @@ type Sites struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
 	work sync.WaitGroup
+
+	n     int
+	peers map[string]string // of all n, which each site's policy lists
 }
 
-// NewSites has none yet.
-func NewSites() *Sites {
+// NewSites has none of n yet.
+func NewSites(n int) *Sites {
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Sites{ctx: ctx, stop: stop}
+	return &Sites{ctx: ctx, stop: stop, n: n}
 }
 
 // Start joins site in dir/site with a join file and runs its agent, which offers the CSV file path
@@ -96,6 +99,15 @@ func (s *Sites) Start(dir, site string, join []byte, path string) error {
 	if err != nil {
 		return err
 	}
+	var sites []string
+	for i := range s.n {
+		sites = append(sites, SiteName(i))
+	}
+	if s.peers == nil {
+		if s.peers, err = agent.PeersIn(dir, sites...); err != nil {
+			return err
+		}
+	}
 	text, err := toml.Marshal(agent.Config{
 		Site: site, Coordinator: joined.Coordinator,
 		// Measurements, of made-up rows: the budget never ends.
@@ -104,6 +116,7 @@ func (s *Sites) Start(dir, site string, join []byte, path string) error {
 		Policy: agent.Policy{
 			Approve: agent.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
 			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
+			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: s.peers,
 		},
 	})
 	if err != nil {
@@ -159,7 +172,7 @@ type Federation struct {
 // Start runs a coordinator and n sites in dir, all with the rows of path. address, if not nil,
 // returns where sites connect, from the coordinator's own address.
 func Start(dir string, n int, path string, address func(coordinator string) (string, error)) (_ *Federation, err error) {
-	f := &Federation{Sites: NewSites()}
+	f := &Federation{Sites: NewSites(n)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, f.Stop())

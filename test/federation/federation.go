@@ -120,9 +120,12 @@ func (f *Federation) Form(config func(site int) string, policy string) {
 		p.Start()
 		f.Entered(i + 1)
 	}
-	for i, p := range f.Sites {
+	var peers []string
+	for _, p := range f.Sites {
 		f.Must(f.Nodes[0].Operate("site", "invite", p.Name, "--out", p.Dir+".join"))
-		f.Must(p.Run("agent", "join", p.Dir+".join", "-o", p.Dir))
+		peers = append(peers, fmt.Sprintf("%s = %q", p.Name, f.Must(p.Run("agent", "join", p.Dir+".join", "-o", p.Dir))))
+	}
+	for i, p := range f.Sites {
 		text := fmt.Sprintf(`site = %q
 coordinator = [%s]
 [[population]]
@@ -136,7 +139,9 @@ population = "people"
 approve = "within-limits"
 max_epsilon = 10.0
 max_delta = 1e-3
-%s`, p.Name, strings.Join(addresses, ", "), p.Name, config(i), policy)
+noise = ["central", "distributed"]
+peers = { %s }
+%s`, p.Name, strings.Join(addresses, ", "), p.Name, config(i), strings.Join(peers, ", "), policy)
 		if err := os.WriteFile(filepath.Join(p.Dir, "agent.toml"), []byte(text), 0o600); err != nil {
 			f.T.Fatal(err)
 		}

@@ -169,6 +169,7 @@ type realSite struct {
 	dir    string
 	values []float64 // its rows
 	public ed25519.PublicKey
+	pinned bool // its policy lists its peers
 	dial   func(context.Context, string) (net.Conn, error)
 	log    lines
 
@@ -203,6 +204,7 @@ const policy = `approve = "within-limits"
 max_epsilon = 1.0
 max_delta = 1e-6
 on_dropout = ["wait", "continue"]
+noise = ["central", "distributed"]
 `
 
 // newSite makes a joined site with rows of its own; it does not run yet.
@@ -249,6 +251,27 @@ population = "people"
 	f.mu.Unlock()
 	s.dial = func(ctx context.Context, _ string) (net.Conn, error) { return f.port.DialContext(ctx) }
 	return s
+}
+
+// pin lists a roster as the peers of the site's policy.
+func (s *realSite) pin(roster []study.Member) {
+	s.f.t.Helper()
+	if s.pinned {
+		return
+	}
+	s.pinned = true
+	peers := "[policy.peers]\n"
+	for _, m := range roster {
+		peers += fmt.Sprintf("%s = %q\n", m.Name, pki.Fingerprint([]byte(m.Identity)))
+	}
+	file, err := os.OpenFile(filepath.Join(s.dir, agent.ConfigFile), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = file.WriteString(peers)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		s.f.t.Fatal(err)
+	}
 }
 
 // address changes where the agent finds its coordinator.

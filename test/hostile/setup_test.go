@@ -3,13 +3,9 @@ package hostile
 import (
 	"crypto/ed25519"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"covey/internal/agent"
-	"covey/internal/pki"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -220,22 +216,6 @@ func TestTwoBoards(t *testing.T) {
 // another. Rules AG-1, AG-2.
 func TestSybilInRoster(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
-	peers := "[policy.peers]\n"
-	for _, m := range w.plan.Proposal.Roster[1:] {
-		peers += fmt.Sprintf("%s = %q\n", m.Name, pki.Fingerprint([]byte(m.Identity)))
-	}
-	pinned := w.agent(0)
-	file, err := os.OpenFile(filepath.Join(pinned.dir, agent.ConfigFile), os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = file.WriteString(peers)
-	if err == nil {
-		err = file.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.start()
 	w.approve()
 	w.announce(0)

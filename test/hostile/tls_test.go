@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"covey/internal/pki"
+	"covey/internal/study"
 )
 
 // TestOldCertificates gives an agent coordinators that cannot show a certificate that is good now, of its CA, for the
@@ -37,6 +38,7 @@ func TestOldCertificates(t *testing.T) {
 				f.port = c.port(f)
 			}
 			s := f.newSite("site-0")
+			s.pin([]study.Member{{Name: "site-1", Identity: study.Key(s.public)}})
 			t.Cleanup(s.kill)
 			if c.host != "" {
 				s.address(c.host)

@@ -169,6 +169,7 @@ func (w *world) begin() {
 func (w *world) start() {
 	w.t.Helper()
 	for _, i := range w.real() {
+		w.agent(i).pin(w.plan.Proposal.Roster)
 		w.agent(i).start()
 	}
 }

@@ -308,6 +308,14 @@ func (f *Federation) join(p *process) error {
 	if err != nil {
 		return err
 	}
+	var sites []string
+	for _, other := range f.agents {
+		sites = append(sites, other.name)
+	}
+	peers, err := agent.PeersIn(f.options.Dir, sites...)
+	if err != nil {
+		return err
+	}
 	text, err := toml.Marshal(agent.Config{
 		Site: p.name, Coordinator: f.addresses(),
 		Populations: []agent.Population{{Name: sitePop, CapRho: 1e6}},
@@ -315,6 +323,7 @@ func (f *Federation) join(p *process) error {
 		Policy: agent.Policy{
 			Approve: agent.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
 			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
+			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: peers,
 		},
 	})
 	if err != nil {

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// screen is the way of all that this program writes, prose, data and log: what would not be printed as itself is written as an
+// escape, \uXXXX, which means the same in JSON. So no name, reason or status of another party moves the cursor, hides a line or
+// turns text around, whichever way it came.
+type screen struct {
+	to   io.Writer
+	mu   sync.Mutex
+	rest []byte // the beginning of a character whose end is not written yet
+}
+
+// Write never keeps more than the three bytes of a character that is not whole.
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := append(s.rest, p...)
+	out := make([]byte, 0, len(text))
+	s.rest = nil
+	for len(text) > 0 {
+		if !utf8.FullRune(text) {
+			s.rest = append([]byte(nil), text...)
+			break
+		}
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		switch {
+		case r == '\n' || r == '\t' || strconv.IsPrint(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	if _, err := s.to.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

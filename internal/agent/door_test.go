@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// TestAttackNameIsADigest: the operator reads a proposal; the coordinator ends it and offers another, whose name is the digest
+// that the operator is about to approve. Neither it nor anything but the digest that was read can be approved by that word.
+func TestAttackNameIsADigest(t *testing.T) {
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	s, read := c.sites[0], c.plan.Digest
+	say := func(word, verb string) int {
+		t.Helper()
+		w := httptest.NewRecorder()
+		s.agent.Control().ServeHTTP(w, httptest.NewRequest("POST", "/v1/studies/"+word+"/"+verb, nil))
+		return w.Code
+	}
+	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending {
+		t.Fatalf("%+v", d)
+	}
+	if _, err := s.agent.Study(read); err != nil {
+		t.Fatal(err)
+	}
+	s.ask(tellEnded{read, study.CodeAborted})
+	for _, name := range []string{read.String(), read.String()[:12], "blood"} {
+		refused := name != "blood"
+		other := bytes.Replace(c.body, []byte("name = 'test'"), []byte("name = '"+name+"'"), 1)
+		if bytes.Equal(other, c.body) {
+			t.Fatalf("the proposal names its study otherwise:\n%s", c.body)
+		}
+		d := want[decision](s, askDecision{other})
+		if refused && (d.Verdict != VerdictRejected || d.Code != study.CodePlanMismatch) || !refused && d.Verdict != VerdictPending {
+			t.Errorf("a proposal named %q: %+v", name, d)
+		}
+		for _, word := range []string{name, read.String(), study.DigestOf(other).String()[:63]} {
+			if code := say(word, "approve"); code != http.StatusBadRequest {
+				t.Errorf("approving %q: status %d", word, code)
+			}
+			if code := say(word, "reject"); code != http.StatusBadRequest {
+				t.Errorf("rejecting %q: status %d", word, code)
+			}
+		}
+		if all := s.agent.ledger.Studies(); len(all) != 0 {
+			t.Fatalf("on the ledger: %+v", all)
+		}
+		if !refused {
+			if code := say(strings.ToUpper(study.DigestOf(other).String()), "approve"); code != http.StatusOK {
+				t.Errorf("the digest itself: status %d", code)
+			}
+			if _, ok := s.agent.ledger.Approved(study.DigestOf(other)); !ok {
+				t.Error("it is not approved")
+			}
+		}
+	}
+}
+
+// TestAttackSybilWithinLimits: a policy that approves by itself approves no study with a site that its operator did not list,
+// and none with central noise unless that is written; a configuration that would is refused.
+func TestAttackSybilWithinLimits(t *testing.T) {
+	const listed = "peers = { beta = \"abcd-efgh-ijkl-mnop-qrst-uvwx\" }\n"
+	text := strings.Replace(goodConfig, listed, "", 1)
+	if text == goodConfig {
+		t.Fatal("the configuration lists no peers")
+	}
+	for _, p := range []string{"", "peers = {}\n"} {
+		if at := mustErr[*ConfigError](t, second(ParseConfig([]byte(text+p), ConfigFile))); at.Key != "policy.peers" || !strings.Contains(at.Reason, "FINGERPRINT") {
+			t.Errorf("%q: %v", p, at)
+		}
+	}
+	config, err := ParseConfig([]byte(goodConfig), ConfigFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// This site and two made-up ones, of the listed name or not.
+	c := newStandIn(t, 3, `approve = "ask"`, nil)
+	rules := outside(config.Policy.judge(c.plan, 0))
+	var names []string
+	for _, r := range rules {
+		names = append(names, r.Rule)
+	}
+	if !slices.Equal(names, []string{"noise", "peers"}) {
+		t.Errorf("a study of made-up sites with central noise is outside of %q", names)
+	}
+	if words := config.Policy.unattended(); !strings.Contains(words, `"beta"`) || !strings.Contains(words, "any number of studies") || !strings.Contains(words, "nobody sees an exact sum") {
+		t.Errorf("the policy in words: %s", words)
+	}
+	config.Policy.Noise = []string{study.NoiseCentral}
+	if words := config.Policy.unattended(); !strings.Contains(words, "exact sums") || !strings.Contains(words, "differ by a row or a site") {
+		t.Errorf("the policy in words: %s", words)
+	}
+}
+
+func second[A any](_ A, err error) error { return err }
+
+// TestAttackPolicyPrefersCentral: with a policy's defaults a study with distributed noise, which goes on over drop-outs, is no
+// worse than one with central noise that waits. Where on_dropout is written it is kept to the letter.
+func TestAttackPolicyPrefersCentral(t *testing.T) {
+	for _, c := range []struct {
+		noise, dropout string
+		allowed        []string
+		want           bool
+	}{
+		{study.NoiseDistributed, study.DropoutContinue, nil, true},
+		{study.NoiseDistributed, study.DropoutWait, nil, true},
+		{study.NoiseCentral, study.DropoutWait, nil, true},
+		{study.NoiseCentral, study.DropoutContinue, nil, false},
+		{study.NoiseDistributed, study.DropoutContinue, []string{study.DropoutWait}, false},
+		{study.NoiseCentral, study.DropoutContinue, []string{study.DropoutContinue}, true},
+	} {
+		p := &study.Plan{}
+		p.Proposal.Spec = study.Spec{Noise: c.noise, OnDropout: c.dropout}
+		policy := Policy{OnDropout: c.allowed}
+		for _, r := range policy.judge(p, 0) {
+			if r.Rule == "on_dropout" && r.OK != c.want {
+				t.Errorf("noise %q, on_dropout %q, allowed %q: %v", c.noise, c.dropout, c.allowed, r)
+			}
+		}
+	}
+}
+
+// TestAttackCompletedAfterOneResult: "completed" after a result that is not the last query's erases nothing that others need. AG-14.
+func TestAttackCompletedAfterOneResult(t *testing.T) {
+	c := newStandIn(t, 3, autoPolicy, nil)
+	c.ready()
+	u := c.everyone()
+	q := c.query(0, 0, c.plan.Start().X)
+	sum := c.open(q, u)
+	c.tell(c.release(q, u, sum))
+	s := c.sites[0]
+	s.agent.work.Wait() // the result goes to the disk
+	if last, ok := s.session(c).journal.LatestFinal(); !ok || c.plan.Ends(last) {
+		t.Fatalf("the first result: %v, and it ends the study or is not held", last)
+	}
+	s.ask(tellEnded{c.plan.Digest, study.CodeCompleted})
+	if e, _ := s.agent.standing(c.plan.Digest); e.State != ledger.Approved {
+		t.Errorf("after a false completed the study is %s", e.State)
+	}
+	s.agent.work.Wait()
+	if _, err := s.session(c).journal.Slot(1); err != nil {
+		t.Errorf("the next slot's secrets: %v", err)
+	}
+}
+
+// TestAttackPlain: what a coordinator says with a status is printable, quoted and short, wherever an error is worded.
+func TestAttackPlain(t *testing.T) {
+	words := "\x1b[2K\r\n\u202e\"); linked to hub.example " + strings.Repeat("x", 1000)
+	err := status.Error(codes.Unavailable, words)
+	for _, text := range []string{plain(err), found(CheckNoAnswer, "a", "", err).Result, (&DialError{[]string{"a:1"}, err}).Error(), (&JoinRefusedError{words}).Error()} {
+		for _, r := range text {
+			if !strconv.IsPrint(r) {
+				t.Errorf("%q holds %q", text, r)
+			}
+		}
+		if strings.Contains(text, `");`) || len(text) > 400 {
+			t.Errorf("%q", text)
+		}
+	}
+	if got := plain(status.Error(codes.Unavailable, "the coordinator stops")); got != `Unavailable: "the coordinator stops"` {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"covey/internal/frame"
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+const (
+	// baseMessage is what a message holds besides its longest part, and all of a short one.
+	baseMessage = 1 << 20
+	// leastMessage is the longest message that an agent takes in no study yet: a proposal.
+	leastMessage = maxProposal + baseMessage
+	// maxHeld bounds the messages of a link that were read and not yet worked off, in bytes; one of more is held alone.
+	maxHeld = 2 * leastMessage
+	// maxFields bounds the fields of one message: two entries for each site of the largest roster, and some more.
+	maxFields = 2*study.MaxSites + 100
+	// maxPacked bounds a survivor set on the wire, whose numbers are of up to five bytes.
+	maxPacked = 5 * study.MaxSites
+
+	// CoordinatorMessage's release and open, and their survivors, the one field of many small numbers.
+	releaseTag, openTag = 6, 7
+	survivorsTag        = 4
+)
+
+// largest is the longest message that a study's coordinator has reason to send, in bytes.
+func largest(p *study.Plan) int {
+	const each = 16 // a list's entry has a tag and a length
+	t, n := p.Thresholds, p.Thresholds.Sites
+	announced := announcementFixed + 64*t.Threshold*p.Slots + each
+	box := 64*p.Slots + boxFixed + each
+	out := max(n*announced, n*box) // the deal, and the boxes
+	if t.Sparse() {
+		// Of a drawn graph the heads are dealt, and the boxes and bodies of the dealers whose shares this site holds: Holders of
+		// them on average, and more than twice that and 64 by a chance below 2^-40.
+		head := sparseFixed + 64*p.Slots + each
+		out = max(n*head, min(n, 2*t.Holders+64)*(box+announced))
+	}
+	for _, q := range p.Queries {
+		vectors := 3 * p.D * p.Proposal.Spec.Components
+		// A query, or its signed release: in JSON a number takes 32 bytes at most.
+		out = max(out, 8*vectors, 32*(q.Values+vectors)+8*n)
+	}
+	out = max(out, n*(64+each)) // confirmations, or a certificate
+	return min(baseMessage+out, frame.MaxMessage)
+}
+
+// ceiling is the longest message that this site takes now: what its approved studies need, and a proposal. A pending study
+// needs no more: nothing is asked of it before all have approved.
+func (a *Agent) ceiling() int {
+	out := leastMessage
+	for _, e := range a.ledger.Studies() {
+		if e.State == ledger.Approved {
+			out = max(out, a.largest(e.Study))
+		}
+	}
+	return out
+}
+
+// largest is what an approved study needs; it is kept until the study is forgotten.
+func (a *Agent) largest(id study.Digest) int {
+	a.mu.Lock()
+	size, ok := a.sizes[id]
+	a.mu.Unlock()
+	if ok {
+		return size
+	}
+	if approval, ok := a.ledger.Approved(id); ok {
+		if plan, err := study.NewPlan(approval.Proposal); err == nil {
+			size = largest(plan)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sizes[id] = size
+	return size
+}
+
+// checkShape looks at a message before it is decoded: one body, once, of not too many fields.
+func checkShape(raw []byte) error {
+	return frame.CheckShape(raw, maxFields, func(body, field protowire.Number) int {
+		if (body == releaseTag || body == openTag) && field == survivorsTag {
+			return maxPacked
+		}
+		return -1
+	})
+}

@@ -1,0 +1,37 @@
+//go:build mutants
+
+package mutants
+
+// The agent's own door: what a coordinator can make it approve, hold, write down, call or show.
+func init() {
+	tables = append(tables, []mutant{
+		{"door: a decision is looked up by name", 0, []edit{
+			{"internal/agent/control.go", "id, err := study.ParseDigest(r.PathValue(\"ref\"))", "id, err := study.ParseDigest(r.PathValue(\"ref\"))\n\t\tif err != nil {\n\t\t\tid, err = a.Find(r.PathValue(\"ref\"))\n\t\t}"},
+			{"internal/agent/control.go", "func exactly(do func", "func exactly(a *Agent, do func"},
+			{"internal/agent/control.go", "approve\", exactly(func", "approve\", exactly(a, func"},
+			{"internal/agent/control.go", "reject\", exactly(func", "reject\", exactly(a, func"},
+		}, in("agent", "TestAttackNameIsADigest"), killer{}},
+		{"door: a study's name may be a digest", 0, []edit{
+			{"internal/study/resolve.go", "if LooksLikeDigest(s.Name) {", "if false {"},
+		}, in("study", "TestNameIsNoDigest"), killer{}},
+		{"door: within-limits without peers", 0, []edit{
+			{"internal/agent/policy.go", "if len(p.Peers) == 0 {", "if false {"},
+		}, in("agent", "TestAttackSybilWithinLimits"), killer{}},
+		{"door: a message's entries are not counted", 0, []edit{
+			{"internal/frame/shape.go", "if n < 0 || seen >= fields {", "if n < 0 {"},
+		}, in("agent", "TestEntriesAreCounted"), killer{}},
+		{"door: answers about made-up studies without end", 0, []edit{
+			{"internal/agent/agent.go", "if a.ignores(r) {", "if false {"},
+		}, in("agent", "TestMadeUpStudies"), killer{}},
+		{"door: any address that a coordinator names is called", 0, []edit{
+			{"internal/agent/rota.go", "	for _, address := range r.configured {\n		if slices", "	for _, address := range follows.addresses {\n		if slices"},
+		}, in("agent", "TestAttackHintsElsewhere"), killer{}},
+		{"door: a status is shown as it came", 0, []edit{
+			{"internal/agent/handshake.go", "frame.Quoted(s.Message())", "s.Message()"},
+			{"internal/agent/handshake.go", "\n\t\"covey/internal/frame\"\n", "\n"},
+		}, in("agent", "TestAttackPlain"), killer{}},
+		{"door: completed is believed after any one result", 0, []edit{
+			{"internal/agent/session.go", "!(ok && s.plan.Ends(last))", "!(ok && last >= 0)"},
+		}, in("agent", "TestAttackCompletedAfterOneResult"), killer{}},
+	})
+}
