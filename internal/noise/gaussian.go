@@ -58,6 +58,7 @@ func (g *Gaussian) Sample(r io.Reader) (int64, error) {
 // draw beyond 2^62 (probability below e^-1000), out is all zeros.
 func (g *Gaussian) Fill(r io.Reader, out []int64) error {
 	s := &bitSource{r: r}
+	defer clear(s.buffer[:]) // what the last draws were made of
 	for i := range out {
 		v, err := g.draw(s)
 		if err != nil {
