@@ -37,7 +37,8 @@ func openParquet(src *source) (_ *parquetTable, err error) {
 }
 
 // careful runs f, which calls the library, and words its faults: their texts may hold what is in
-// the file. The library checks much of what it reads and panics at some of the rest.
+// the file. The library checks much of what it reads and panics at some of the rest. What a page
+// claims it may take memory for before it looks: the process's limit bounds that (docs/data.md).
 func (t *parquetTable) careful(f func() error) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -113,44 +114,40 @@ func (t *parquetTable) read(b *builder) error {
 		// A file may lie about its rows: a value has a bit, and a row is of d values.
 		b.reserve(float64(min(t.file.NumRows(), 8*t.src.before.Size()/int64(max(1, len(columns))))))
 	}
-	scratch := &pageScratch{left: pageFloor + pageRatio*t.src.before.Size()}
-	for i, group := range t.file.RowGroups() {
-		of := func(c *parquet.Column) *cursor {
-			ahead := newPagesAhead(t, scratch, &t.file.Metadata().RowGroups[i], c)
-			return newCursor(group.ColumnChunks()[c.Index()], c, ahead)
-		}
-		if err := t.group(b, group.NumRows(), columns, who, of); err != nil {
+	for _, group := range t.file.RowGroups() {
+		if err := t.group(b, group, columns, who); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// group gives one row group's rows to b; of opens a column's pages there.
-func (t *parquetTable) group(b *builder, rows int64, columns []*parquet.Column, who *parquet.Column, of func(*parquet.Column) *cursor) error {
-	cursors := make([]*cursor, len(columns))
+// group gives one row group's rows to b.
+func (t *parquetTable) group(b *builder, group parquet.RowGroup, columns []*parquet.Column, who *parquet.Column) error {
+	var cursors []*cursor // of columns, then of who
 	defer func() {
 		for _, c := range cursors {
-			if c != nil {
-				c.close()
-			}
+			c.close()
 		}
 	}()
-	for j, c := range columns {
-		cursors[j] = of(c)
+	open := func(c *parquet.Column) *cursor {
+		cursors = append(cursors, newCursor(group.ColumnChunks()[c.Index()], c))
+		return cursors[len(cursors)-1]
+	}
+	for _, c := range columns {
+		open(c)
 	}
 	var units *cursor
 	if who != nil {
-		units = of(who)
-		defer units.close()
+		units = open(who)
 	}
 	fields := make([][]float64, len(columns))
 	var names [][]byte
-	for left := rows; left > 0; {
+	for left := group.NumRows(); left > 0; {
 		n := int(min(int64(b.room()), left))
-		for j, c := range cursors {
+		for j := range columns {
 			var err error
-			if fields[j], err = c.numbers(n); err != nil {
+			if fields[j], err = cursors[j].numbers(n); err != nil {
 				return t.ends(err)
 			}
 		}
@@ -164,6 +161,11 @@ func (t *parquetTable) group(b *builder, rows int64, columns []*parquet.Column, 
 			return err
 		}
 		left -= int64(n)
+	}
+	for _, c := range cursors {
+		if c.row < c.length { // rows that the other columns have not: which are whose nobody knows
+			return &Error{File: t.src.path, Reason: "a column has more values than its row group has rows"}
+		}
 	}
 	return nil
 }
@@ -179,7 +181,6 @@ func (t *parquetTable) ends(err error) error {
 // cursor goes through a column's pages.
 type cursor struct {
 	pages parquet.Pages
-	ahead *pagesAhead
 	typ   parquet.Type
 	wide  bool // unsigned
 	page  parquet.Page
@@ -194,9 +195,9 @@ type cursor struct {
 	text   []byte
 }
 
-func newCursor(chunk parquet.ColumnChunk, c *parquet.Column, ahead *pagesAhead) *cursor {
+func newCursor(chunk parquet.ColumnChunk, c *parquet.Column) *cursor {
 	unsigned, _ := integer(c.Type())
-	return &cursor{pages: chunk.Pages(), ahead: ahead, typ: c.Type(), wide: unsigned}
+	return &cursor{pages: chunk.Pages(), typ: c.Type(), wide: unsigned}
 }
 
 func (c *cursor) close() {
@@ -212,9 +213,6 @@ func (c *cursor) turn() error {
 		if c.page != nil {
 			parquet.Release(c.page)
 			c.page = nil
-		}
-		if err := c.ahead.next(); err != nil {
-			return err
 		}
 		page, err := c.pages.ReadPage()
 		if err != nil {
@@ -427,10 +425,6 @@ func (c *cursor) texts(n int) ([][]byte, error) {
 		var word []byte
 		if c.levels == nil || c.levels[c.row] == 1 {
 			word = c.word()
-			// A long text of a dictionary may be that of many rows, each of which is compared.
-			if err := c.ahead.spend(int64(len(word))); err != nil {
-				return nil, err
-			}
 		}
 		c.row++
 		c.words = append(c.words, word)

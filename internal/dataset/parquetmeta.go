@@ -3,7 +3,6 @@ package dataset
 import (
 	"encoding/binary"
 	"errors"
-	"io"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -47,6 +46,9 @@ func (t *parquetTable) footer() error {
 			return t.damaged("", "its groups lie more than 255 deep in each other")
 		}
 		e := &m.Schema[i]
+		if int64(e.TypeLength.V) > size {
+			return t.damaged("", "a column's texts claim to be longer than the file")
+		}
 		if e.Type.Valid {
 			leaves++
 		}
@@ -119,9 +121,9 @@ var errThrift = errors.New("no structure of Thrift's compact protocol")
 // itself for each, and a stack that is full ends the process.
 const maxThriftDepth = 64
 
-// skim goes over a structure in Thrift's compact protocol and says how many bytes it takes;
-// io.ErrUnexpectedEOF if b ends first. Every length it meets is of bytes that are there,
-// and every list's elements too: each takes a byte at least.
+// skim goes over a structure in Thrift's compact protocol and returns how many bytes it takes.
+// Every length it meets is of bytes that are there, and every list's elements too: each takes a
+// byte at least.
 func skim(b []byte) (int, error) {
 	s := skimmer{b, 0}
 	if err := s.value(thrift.STRUCT, 0); err != nil {
@@ -137,7 +139,7 @@ type skimmer struct {
 
 func (s *skimmer) byte() (byte, error) {
 	if s.at == len(s.b) {
-		return 0, io.ErrUnexpectedEOF
+		return 0, errThrift
 	}
 	s.at++
 	return s.b[s.at-1], nil
@@ -145,11 +147,8 @@ func (s *skimmer) byte() (byte, error) {
 
 func (s *skimmer) varint() (uint64, error) {
 	v, n := binary.Uvarint(s.b[s.at:])
-	if n < 0 {
+	if n <= 0 {
 		return 0, errThrift
-	}
-	if n == 0 {
-		return 0, io.ErrUnexpectedEOF
 	}
 	s.at += n
 	return v, nil
@@ -157,7 +156,7 @@ func (s *skimmer) varint() (uint64, error) {
 
 func (s *skimmer) skip(n uint64) error {
 	if n > uint64(len(s.b)-s.at) {
-		return io.ErrUnexpectedEOF
+		return errThrift
 	}
 	s.at += int(n)
 	return nil

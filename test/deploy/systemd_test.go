@@ -27,6 +27,9 @@ func TestSystemd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.HasPrefix(file, "covey-agent") && !strings.Contains(string(text), "\nMemoryMax=") {
+			t.Errorf("%s: no MemoryMax, which docs/data.md promises", file)
+		}
 		// verify wants the command to be there.
 		path := filepath.Join(dir, unit)
 		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "/usr/local/lib/covey", dir)), 0o644); err != nil {
