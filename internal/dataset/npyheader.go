@@ -281,7 +281,7 @@ func (t dtype) append(out, raw []byte) []byte {
 	case 'u':
 		return strconv.AppendUint(out, t.unsigned(raw), 10)
 	}
-	return appendNumber(out, t.number(raw))
+	return AppendNumber(out, t.number(raw))
 }
 
 // numbers puts every stride-th value of raw, from the first on, into out.

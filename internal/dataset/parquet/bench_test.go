@@ -1,4 +1,4 @@
-package dataset
+package parquet
 
 import (
 	"fmt"
@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"covey/internal/dataset"
 )
 
 // benchParquet writes rows×d plain doubles, optional ones or not, and gives the bytes of the values.
-func benchParquet(b testing.TB, rows, d int, optional bool) (path string, columns []Column, size int64) {
+func benchParquet(b testing.TB, rows, d int, optional bool) (path string, columns []dataset.Column, size int64) {
 	b.Helper()
 	group := parquet.Group{}
 	for j := range d {
@@ -21,7 +23,7 @@ func benchParquet(b testing.TB, rows, d int, optional bool) (path string, column
 		}
 		name := fmt.Sprintf("c%03d", j)
 		group[name] = node
-		columns = append(columns, Column{name, 0, 1})
+		columns = append(columns, dataset.Column{Name: name, Offset: 0, Scale: 1})
 	}
 	path = filepath.Join(b.TempDir(), "bench.parquet")
 	f, err := os.Create(path)
@@ -52,11 +54,10 @@ func benchParquet(b testing.TB, rows, d int, optional bool) (path string, column
 	return path, columns, int64(rows) * int64(d) * 8
 }
 
-// BenchmarkParquet reads plain doubles into rows: without the hash, which runs on a processor of
-// its own where there is one, and with it. MB/s are of values. Every row ends where the
-// cache's writer would take it.
+// BenchmarkParquet reads plain doubles into rows, with the hash, which runs on a processor of its own where
+// there is one. MB/s are of values. Every row ends where the cache's writer would take it.
 //
-//	go test ./internal/dataset -run '^$' -bench Parquet -benchtime 5x -cpu 1
+//	go test ./internal/dataset/parquet -run '^$' -bench Parquet -benchtime 5x -cpu 1
 func BenchmarkParquet(b *testing.B) {
 	for _, d := range []int{16, 64, 256} {
 		for _, optional := range []bool{false, true} {
@@ -65,31 +66,9 @@ func BenchmarkParquet(b *testing.B) {
 			if optional {
 				kind = "optional"
 			}
-			drop := func([]float64) error { return nil }
-			b.Run(fmt.Sprintf("d=%d/%s/rows", d, kind), func(b *testing.B) {
-				perCore(b, size, func() {
-					f, err := os.Open(path)
-					if err != nil {
-						b.Fatal(err)
-					}
-					before, err := f.Stat()
-					if err != nil {
-						b.Fatal(err)
-					}
-					file, err := parquet.OpenFile(f, before.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-					if err != nil {
-						b.Fatal(err)
-					}
-					t := &parquetTable{src: &source{path: path, file: f, before: before}, file: file}
-					if err := t.rows(newBuilder(path, "row", columns, "", MissingError, Float64, drop)); err != nil {
-						b.Fatal(err)
-					}
-					f.Close()
-				})
-			})
 			b.Run(fmt.Sprintf("d=%d/%s/rows and hash", d, kind), func(b *testing.B) {
 				perCore(b, size, func() {
-					if _, err := Validate(Source{Path: path}, Request{Columns: columns, Missing: MissingError}, ReadOptions{}); err != nil {
+					if _, err := dataset.Validate(dataset.Source{Path: path}, dataset.Request{Columns: columns, Missing: dataset.MissingError}, dataset.ReadOptions{}); err != nil {
 						b.Fatal(err)
 					}
 				})

@@ -1,4 +1,4 @@
-package dataset
+package parquet
 
 import (
 	"bytes"
@@ -16,21 +16,23 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
+
+	"covey/internal/dataset"
 )
 
 // What DuckDB wrote as Parquet is what it wrote as CSV, with every compression and encoding, nulls,
 // and the unit column; so it is when it comes from a cache.
 func TestParquetOfDuckDB(t *testing.T) {
-	columns := []Column{{"d", 1e6, 3}, {"a", 0, 1}, {"e", 1, 2}, {"b", -1, 7}, {"c", 0, 1}}
+	columns := []dataset.Column{{Name: "d", Offset: 1e6, Scale: 3}, {Name: "a", Offset: 0, Scale: 1}, {Name: "e", Offset: 1, Scale: 2}, {Name: "b", Offset: -1, Scale: 7}, {Name: "c", Offset: 0, Scale: 1}}
 	for _, unit := range []string{"", "who"} {
-		q := Request{Columns: columns, Unit: unit, Missing: MissingDropRow}
-		want, err := Read(Source{Path: "testdata/duckdb.csv.gz"}, q, ReadOptions{})
+		q := dataset.Request{Columns: columns, Unit: unit, Missing: dataset.MissingDropRow}
+		want, err := dataset.Read(dataset.Source{Path: "testdata/duckdb.csv.gz"}, q, dataset.ReadOptions{})
 		if err != nil || want.Rows != 3000 || want.Dropped < 400 {
 			t.Fatalf("%+v, %v", want, err)
 		}
 		for _, kind := range []string{"snappy", "zstd", "plain"} {
-			s := Source{Path: "testdata/duckdb-" + kind + ".parquet"}
-			got, err := Read(s, q, ReadOptions{})
+			s := dataset.Source{Path: "testdata/duckdb-" + kind + ".parquet"}
+			got, err := dataset.Read(s, q, dataset.ReadOptions{})
 			if err != nil {
 				t.Fatal(kind, err)
 			}
@@ -46,7 +48,7 @@ func TestParquetOfDuckDB(t *testing.T) {
 			if !reflect.DeepEqual(&stored.Rows, together(want)) {
 				t.Errorf("%s, unit %q: other rows from the cache", kind, unit)
 			}
-			info, err := Inspect(s, unit, ReadOptions{})
+			info, err := dataset.Inspect(s, unit, dataset.ReadOptions{})
 			if err != nil || info.Rows != want.Rows || info.Units != want.Units || info.SHA256 != got.SHA256 || !slices.Equal(info.Header, strings.Split("who a b c d e money day flag", " ")) {
 				t.Errorf("%s: %+v, %v", kind, info, err)
 			}
@@ -106,11 +108,11 @@ func TestParquetKinds(t *testing.T) {
 			rows = append(rows, k)
 		}
 		path := writeParquet(t, rows, codecs[rapid.IntRange(0, 3).Draw(r, "codec")], parquet.DataPageVersion(rapid.IntRange(1, 2).Draw(r, "version")))
-		q := Request{Missing: MissingDropRow, Unit: "who"}
+		q := dataset.Request{Missing: dataset.MissingDropRow, Unit: "who"}
 		for _, name := range strings.Split("k j i h g f e d c b a", " ") {
-			q.Columns = append(q.Columns, Column{name, 0, 1})
+			q.Columns = append(q.Columns, dataset.Column{Name: name, Offset: 0, Scale: 1})
 		}
-		got, err := Read(Source{Path: path}, q, ReadOptions{})
+		got, err := dataset.Read(dataset.Source{Path: path}, q, dataset.ReadOptions{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -144,7 +146,7 @@ func TestParquetKinds(t *testing.T) {
 					units[fmt.Sprint(float64(k.K)+0)] = true
 				}
 			}
-			info, err := Inspect(Source{Path: path}, name, ReadOptions{})
+			info, err := dataset.Inspect(dataset.Source{Path: path}, name, dataset.ReadOptions{})
 			if err != nil || info.Units != len(units) {
 				r.Fatalf("column %s: %d units, want %d, %v", name, info.Units, len(units), err)
 			}
@@ -220,9 +222,9 @@ func TestBadParquet(t *testing.T) {
 		"NA unit":            {writeParquet(t, []one{{number(1), word("NA")}}), "a", "u", `row 1, column "u": the unit is missing`},
 	} {
 		count++
-		r, err := Read(Source{Path: c.path}, Request{Columns: []Column{{c.column, 0, 1}}, Unit: c.unit, Missing: MissingError}, ReadOptions{})
+		r, err := dataset.Read(dataset.Source{Path: c.path}, dataset.Request{Columns: []dataset.Column{{Name: c.column, Offset: 0, Scale: 1}}, Unit: c.unit, Missing: dataset.MissingError}, dataset.ReadOptions{})
 		sep := ": "
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*dataset.Error](err)
 		if !ok || r != nil || err.Error() != c.path+sep+c.want {
 			t.Errorf("%s: %v", name, err)
 		} else if strings.Contains(e.Reason, "41") {
@@ -239,7 +241,7 @@ func TestDamagedParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := Request{Columns: []Column{{"a", 0, 1}, {"b", 0, 1}, {"c", 0, 1}, {"d", 0, 1}}, Unit: "who", Missing: MissingDropRow}
+	q := dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}, {Name: "b", Offset: 0, Scale: 1}, {Name: "c", Offset: 0, Scale: 1}, {Name: "d", Offset: 0, Scale: 1}}, Unit: "who", Missing: dataset.MissingDropRow}
 	path := filepath.Join(t.TempDir(), "data.parquet")
 	refused := 0
 	for i := 0; i < len(good); i += 13 {
@@ -248,8 +250,8 @@ func TestDamagedParquet(t *testing.T) {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Read(Source{Path: path}, q, ReadOptions{})
-		if _, ok := errors.AsType[*Error](err); err != nil && !ok {
+		r, err := dataset.Read(dataset.Source{Path: path}, q, dataset.ReadOptions{})
+		if _, ok := errors.AsType[*dataset.Error](err); err != nil && !ok {
 			t.Fatalf("byte %d: %v", i, err)
 		}
 		if err != nil {

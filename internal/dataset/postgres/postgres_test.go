@@ -1,6 +1,6 @@
 //go:build postgres
 
-package dataset
+package postgres
 
 import (
 	"crypto/sha256"
@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/dataset"
 	"covey/internal/dataset/pgtest"
 )
 
@@ -24,12 +25,12 @@ insert into t select i, 'p' || (i*7 % 5), case when i % 11 = 3 then null when i 
  date '2020-01-01' + i, timestamptz '2020-01-01 00:00:00+00' + i * interval '1 hour' from generate_series(0, 99) i;
 create sequence numbers; grant usage on numbers to reader`)
 	file := writeAs(t, "db.dsn", []byte(dsn+"\n"))
-	source := func(sql string) Source { return Source{Query: &Query{SQL: sql, DSNFile: file}} }
+	source := func(sql string) dataset.Source { return dataset.Source{Query: &dataset.Query{SQL: sql, DSNFile: file}} }
 	const all = "select id, who, a, b, c, d, e, day, at from t order by id"
 
 	t.Run("rows", func(t *testing.T) {
-		q := Request{Columns: []Column{{"e", 0, 1}, {"a", 1, 2}, {"b", 0, 1}, {"c", 0, 1}, {"d", 0, 1}}, Unit: "who", Missing: MissingDropRow}
-		got, err := Read(source(all), q, ReadOptions{})
+		q := dataset.Request{Columns: []dataset.Column{{Name: "e", Offset: 0, Scale: 1}, {Name: "a", Offset: 1, Scale: 2}, {Name: "b", Offset: 0, Scale: 1}, {Name: "c", Offset: 0, Scale: 1}, {Name: "d", Offset: 0, Scale: 1}}, Unit: "who", Missing: dataset.MissingDropRow}
+		got, err := dataset.Read(source(all), q, dataset.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ create sequence numbers; grant usage on numbers to reader`)
 		if got.Rows != 100 || got.Units != 5 || !slices.Equal(got.Unit[:6], []int{0, 1, 2, 3, 4, 0}) || got.Dropped != 10 {
 			t.Errorf("%d rows of %d units, %d dropped, %v", got.Rows, got.Units, got.Dropped, got.Unit[:6])
 		}
-		info, err := Inspect(source(all), "who", ReadOptions{})
+		info, err := dataset.Inspect(source(all), "who", dataset.ReadOptions{})
 		if err != nil || info.Rows != 100 || info.Units != 5 || info.SHA256 != got.SHA256 || strings.Join(info.Header, " ") != "id who a b c d e day at" {
 			t.Errorf("%+v, %v", info, err)
 		}
@@ -62,7 +63,7 @@ create sequence numbers; grant usage on numbers to reader`)
 			t.Fatal("not found again")
 		}
 		found.Close()
-		for _, other := range []*Stored{c.Find(source(all+" "), q, "a", func([32]byte) bool { return true }), c.Find(source(all), q, "b", func([32]byte) bool { return true }),
+		for _, other := range []*dataset.Stored{c.Find(source(all+" "), q, "a", func([32]byte) bool { return true }), c.Find(source(all), q, "b", func([32]byte) bool { return true }),
 			c.Find(source(all), q, "a", func([32]byte) bool { return false })} {
 			if other != nil {
 				t.Error("found what was not asked for")
@@ -76,7 +77,7 @@ create sequence numbers; grant usage on numbers to reader`)
 	// The pin is over the text of all values, NULL apart from the empty string, in the query's order, and hangs
 	// on no setting of the server.
 	t.Run("pin", func(t *testing.T) {
-		info, err := Inspect(source("select a, b, c, day, at from (values (1, null::text, '', date '2020-01-02', timestamptz '2020-01-02 03:04:05+00'), (2, 'é', 'x', null, null)) v(a, b, c, day, at) order by a desc"), "a", ReadOptions{})
+		info, err := dataset.Inspect(source("select a, b, c, day, at from (values (1, null::text, '', date '2020-01-02', timestamptz '2020-01-02 03:04:05+00'), (2, 'é', 'x', null, null)) v(a, b, c, day, at) order by a desc"), "a", dataset.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,8 +123,8 @@ create sequence numbers; grant usage on numbers to reader`)
 		} {
 			s := source(c.sql)
 			s.Query.Timeout = 300 * time.Millisecond
-			r, err := Read(s, Request{Columns: []Column{{"a", 0, 1}}, Unit: c.unit, Missing: MissingError}, ReadOptions{})
-			if _, ok := errors.AsType[*Error](err); !ok || r != nil || !strings.Contains(err.Error(), c.want) {
+			r, err := dataset.Read(s, dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}}, Unit: c.unit, Missing: dataset.MissingError}, dataset.ReadOptions{})
+			if _, ok := errors.AsType[*dataset.Error](err); !ok || r != nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v", name, err)
 			} else if strings.Contains(err.Error(), "p2") || strings.Contains(err.Error(), "select") {
 				t.Errorf("%s: the error carries a value or the query: %v", name, err)
@@ -135,7 +136,7 @@ create sequence numbers; grant usage on numbers to reader`)
 		} {
 			s := source(all)
 			s.Query.DSNFile = writeAs(t, "db.dsn", []byte(c.dsn))
-			if _, err := Inspect(s, "", ReadOptions{}); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			if _, err := dataset.Inspect(s, "", dataset.ReadOptions{}); err == nil || !strings.HasSuffix(err.Error(), c.want) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

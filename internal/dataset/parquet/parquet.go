@@ -1,4 +1,5 @@
-package dataset
+// Package parquet reads Parquet files for package dataset. A program that imports it can.
+package parquet
 
 import (
 	"bytes"
@@ -10,29 +11,32 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+
+	"covey/internal/dataset"
 )
 
 // parquetTable is a Parquet file. Columns of numbers are FLOAT, DOUBLE, and INT32 and INT64
 // that stand for integers; null is a missing value, and so is NaN. Any encoding and compression
 // that the library reads will do.
 type parquetTable struct {
-	src  *source
+	src  *dataset.File
 	file *parquet.File
 }
 
-func openParquet(src *source) (_ *parquetTable, err error) {
+func init() { dataset.Register(dataset.Parquet, openParquet) }
+
+func openParquet(src *dataset.File) (_ dataset.Table, err error) {
 	t := &parquetTable{src: src}
 	err = t.careful(func() error {
 		if err := t.footer(); err != nil {
 			return err
 		}
-		t.file, err = parquet.OpenFile(src.file, src.before.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+		t.file, err = parquet.OpenFile(src, src.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	src.hashBeside()
 	return t, nil
 }
 
@@ -46,19 +50,18 @@ func (t *parquetTable) careful(f func() error) (err error) {
 		}
 	}()
 	err = f()
-	if _, ours := errors.AsType[*Error](err); err == nil || ours {
+	if _, ours := errors.AsType[*dataset.Error](err); err == nil || ours {
 		return err
 	}
 	return t.bad()
 }
 
-func (t *parquetTable) bad() *Error {
-	return &Error{File: t.src.path, Reason: "cannot be read: not Parquet, cut off, damaged, or of a kind that is not known here"}
+func (t *parquetTable) bad() *dataset.Error {
+	return &dataset.Error{File: t.src.Path(), Reason: "cannot be read: not Parquet, cut off, damaged, or of a kind that is not known here"}
 }
 
-func (t *parquetTable) word() string { return "row" }
-
-func (t *parquetTable) header() []string {
+// Header implements dataset.Table.
+func (t *parquetTable) Header() []string {
 	var names []string
 	for _, c := range t.file.Root().Columns() {
 		names = append(names, c.Name())
@@ -70,50 +73,49 @@ func (t *parquetTable) header() []string {
 func (t *parquetTable) find(name string) (*parquet.Column, error) {
 	all := t.file.Root().Columns()
 	// Names are compared as CSV's are, without the spaces around them.
-	at := slices.IndexFunc(all, func(c *parquet.Column) bool { return trim(c.Name()) == name })
+	at := slices.IndexFunc(all, func(c *parquet.Column) bool { return dataset.Trim(c.Name()) == name })
 	if at < 0 {
-		return nil, &Error{File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the file's %d columns has this name", len(all))}
+		return nil, &dataset.Error{File: t.src.Path(), Column: name, Reason: fmt.Sprintf("none of the file's %d columns has this name", len(all))}
 	}
-	if slices.ContainsFunc(all[at+1:], func(c *parquet.Column) bool { return trim(c.Name()) == name }) {
-		return nil, &Error{File: t.src.path, Column: name, Reason: "two columns of the file have this name"}
+	if slices.ContainsFunc(all[at+1:], func(c *parquet.Column) bool { return dataset.Trim(c.Name()) == name }) {
+		return nil, &dataset.Error{File: t.src.Path(), Column: name, Reason: "two columns of the file have this name"}
 	}
 	c := all[at]
 	if !c.Leaf() || c.Repeated() || c.MaxDefinitionLevel() > 1 {
-		return nil, &Error{File: t.src.path, Column: name, Reason: "is not one value a row, but a list or a group"}
+		return nil, &dataset.Error{File: t.src.Path(), Column: name, Reason: "is not one value a row, but a list or a group"}
 	}
 	return c, nil
 }
 
-func (t *parquetTable) rows(b *builder) error {
+// Rows implements dataset.Table.
+func (t *parquetTable) Rows(b dataset.Builder) error {
 	return t.careful(func() error { return t.read(b) })
 }
 
-func (t *parquetTable) read(b *builder) error {
+func (t *parquetTable) read(b dataset.Builder) error {
 	var columns []*parquet.Column
-	for _, c := range b.columns {
+	for _, c := range b.Columns() {
 		at, err := t.find(c.Name)
 		if err != nil {
 			return err
 		}
 		if reason := numeric(at.Type()); reason != "" {
-			return &Error{File: t.src.path, Column: c.Name, Reason: reason}
+			return &dataset.Error{File: t.src.Path(), Column: c.Name, Reason: reason}
 		}
 		columns = append(columns, at)
 	}
 	var who *parquet.Column
-	if b.unit != "" {
+	if b.Unit() != "" {
 		var err error
-		if who, err = t.find(b.unit); err != nil {
+		if who, err = t.find(b.Unit()); err != nil {
 			return err
 		}
 		if k := who.Type().Kind(); k == parquet.Int96 {
-			return &Error{File: t.src.path, Column: b.unit, Reason: "an INT96 cannot be the unit"}
+			return &dataset.Error{File: t.src.Path(), Column: b.Unit(), Reason: "an INT96 cannot be the unit"}
 		}
 	}
-	if b.reserve != nil {
-		// A file may lie about its rows: a value has a bit, and a row is of d values.
-		b.reserve(float64(min(t.file.NumRows(), 8*t.src.before.Size()/int64(max(1, len(columns))))))
-	}
+	// A file may lie about its rows: a value has a bit, and a row is of d values.
+	b.Reserve(float64(min(t.file.NumRows(), 8*t.src.Size()/int64(max(1, len(columns))))))
 	for _, group := range t.file.RowGroups() {
 		if err := t.group(b, group, columns, who); err != nil {
 			return err
@@ -123,7 +125,7 @@ func (t *parquetTable) read(b *builder) error {
 }
 
 // group gives one row group's rows to b.
-func (t *parquetTable) group(b *builder, group parquet.RowGroup, columns []*parquet.Column, who *parquet.Column) error {
+func (t *parquetTable) group(b dataset.Builder, group parquet.RowGroup, columns []*parquet.Column, who *parquet.Column) error {
 	var cursors []*cursor // of columns, then of who
 	defer func() {
 		for _, c := range cursors {
@@ -144,7 +146,7 @@ func (t *parquetTable) group(b *builder, group parquet.RowGroup, columns []*parq
 	fields := make([][]float64, len(columns))
 	var names [][]byte
 	for left := group.NumRows(); left > 0; {
-		n := int(min(int64(b.room()), left))
+		n := int(min(int64(b.Room()), left))
 		for j := range columns {
 			var err error
 			if fields[j], err = cursors[j].numbers(n); err != nil {
@@ -157,14 +159,14 @@ func (t *parquetTable) group(b *builder, group parquet.RowGroup, columns []*parq
 				return t.ends(err)
 			}
 		}
-		if err := b.columnar(n, fields, names); err != nil {
+		if err := b.Columnar(n, fields, names); err != nil {
 			return err
 		}
 		left -= int64(n)
 	}
 	for _, c := range cursors {
 		if c.row < c.length { // rows that the other columns have not: which are whose nobody knows
-			return &Error{File: t.src.path, Reason: "a column has more values than its row group has rows"}
+			return &dataset.Error{File: t.src.Path(), Reason: "a column has more values than its row group has rows"}
 		}
 	}
 	return nil
@@ -173,7 +175,7 @@ func (t *parquetTable) group(b *builder, group parquet.RowGroup, columns []*parq
 // ends words the end of a column before its row group's.
 func (t *parquetTable) ends(err error) error {
 	if err == io.EOF {
-		return &Error{File: t.src.path, Reason: "a column has fewer values than its row group has rows"}
+		return &dataset.Error{File: t.src.Path(), Reason: "a column has fewer values than its row group has rows"}
 	}
 	return err
 }
@@ -460,9 +462,9 @@ func (v *pageValues) append(out []byte, at int) []byte {
 	case v.bytes != nil:
 		return strconv.AppendBool(out, v.bytes[at/8]>>(at%8)&1 == 1)
 	case v.doubles != nil:
-		return appendNumber(out, v.doubles[at])
+		return dataset.AppendNumber(out, v.doubles[at])
 	case v.floats != nil:
-		return appendNumber(out, float64(v.floats[at]))
+		return dataset.AppendNumber(out, float64(v.floats[at]))
 	case v.int32s != nil:
 		return strconv.AppendInt(out, int64(v.int32s[at]), 10)
 	case v.int64s != nil:
@@ -471,10 +473,4 @@ func (v *pageValues) append(out []byte, at int) []byte {
 		return strconv.AppendUint(out, uint64(v.uint32s[at]), 10)
 	}
 	return strconv.AppendUint(out, v.uint64s[at], 10)
-}
-
-// appendNumber writes a number that is a unit's name: 7 and 7.0 are one number, and so are 0
-// and -0.
-func appendNumber(out []byte, v float64) []byte {
-	return strconv.AppendFloat(out, v+0, 'g', -1, 64)
 }

@@ -1,4 +1,4 @@
-package dataset
+package parquet
 
 import (
 	"encoding/binary"
@@ -11,6 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
+
+	"covey/internal/dataset"
 )
 
 // allColumns are one column in every encoding that a type has.
@@ -54,12 +56,12 @@ var allCodecs = []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parque
 
 // read reads column a as a number, or as the unit.
 func read(t testing.TB, raw []byte, unit bool) (rows, units int, values []float64, err error) {
-	s := Source{Path: writeAs(t, "x.parquet", raw)}
+	s := dataset.Source{Path: writeAs(t, "x.parquet", raw)}
 	if unit {
-		info, err := Inspect(s, "a", ReadOptions{})
+		info, err := dataset.Inspect(s, "a", dataset.ReadOptions{})
 		return info.Rows, info.Units, nil, err
 	}
-	r, err := Read(s, Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingDropRow}, ReadOptions{})
+	r, err := dataset.Read(s, dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}}, Missing: dataset.MissingDropRow}, dataset.ReadOptions{})
 	if err != nil {
 		return 0, 0, nil, err
 	}
@@ -185,7 +187,7 @@ func TestParquetDamagedNumbers(t *testing.T) {
 		}
 		raw := b.together(t)
 		_, _, _, err := read(t, raw, !isNumber(node.Type().Kind()) || rapid.Bool().Draw(r, "unit"))
-		if _, ok := errors.AsType[*Error](err); err != nil && !ok {
+		if _, ok := errors.AsType[*dataset.Error](err); err != nil && !ok {
 			r.Fatal(err)
 		}
 		if err != nil {

@@ -1,4 +1,4 @@
-package dataset
+package parquet
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"covey/internal/dataset"
 )
 
 // broken is a file of one column, taken apart.
@@ -209,12 +211,12 @@ func TestParquetClaims(t *testing.T) {
 			var err error
 			bounded(t, 256<<20, func() {
 				if c.unit {
-					_, err = Inspect(Source{Path: path}, "a", ReadOptions{})
+					_, err = dataset.Inspect(dataset.Source{Path: path}, "a", dataset.ReadOptions{})
 				} else {
-					_, err = Read(Source{Path: path}, Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingDropRow}, ReadOptions{})
+					_, err = dataset.Read(dataset.Source{Path: path}, dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}}, Missing: dataset.MissingDropRow}, dataset.ReadOptions{})
 				}
 			})
-			if e, ok := errors.AsType[*Error](err); !ok || e.Reason != c.want {
+			if e, ok := errors.AsType[*dataset.Error](err); !ok || e.Reason != c.want {
 				t.Errorf("%v", err)
 			}
 		})
@@ -229,7 +231,7 @@ func TestParquetTogether(t *testing.T) {
 		for _, o := range [][]parquet.WriterOption{first, second} {
 			for _, node := range []parquet.Node{double, indexed, parquet.Optional(double), parquet.Optional(indexed), parquet.Encoded(double, &parquet.ByteStreamSplit)} {
 				raw := oneColumn(t, node, aDouble, as(o, c)...).together(t)
-				r, err := Read(Source{Path: writeAs(t, "x.parquet", raw)}, Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingError}, ReadOptions{})
+				r, err := dataset.Read(dataset.Source{Path: writeAs(t, "x.parquet", raw)}, dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}}, Missing: dataset.MissingError}, dataset.ReadOptions{})
 				if err != nil || r.Rows != 40 {
 					t.Fatal(c, node, err)
 				}
@@ -262,7 +264,7 @@ func TestParquetReserve(t *testing.T) {
 	raw = append(binary.LittleEndian.AppendUint32(append(raw[:from], footer...), uint32(len(footer))), "PAR1"...)
 	lie := writeAs(t, "x.parquet", raw)
 	bounded(t, 64<<20, func() {
-		r, err := Read(Source{Path: lie}, Request{Columns: columns, Missing: MissingError}, ReadOptions{})
+		r, err := dataset.Read(dataset.Source{Path: lie}, dataset.Request{Columns: columns, Missing: dataset.MissingError}, dataset.ReadOptions{})
 		if err != nil || r.Rows != 10 {
 			t.Error(err)
 		}

@@ -1,4 +1,4 @@
-package dataset
+package parquet
 
 import (
 	"encoding/binary"
@@ -8,18 +8,20 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"covey/internal/dataset"
 )
 
 // footer holds the file's last bytes to what can be true before the library takes memory for what
 // they claim: their own length, the lengths of lists, and numbers of columns and row groups
 // that it multiplies before it compares them.
 func (t *parquetTable) footer() error {
-	size := t.src.before.Size()
+	size := t.src.Size()
 	var tail [8]byte
 	if size < 12 {
 		return t.bad()
 	}
-	if _, err := t.src.file.ReadAt(tail[:], size-8); err != nil || string(tail[4:]) != "PAR1" {
+	if _, err := t.src.ReadAt(tail[:], size-8); err != nil || string(tail[4:]) != "PAR1" {
 		return t.bad()
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
@@ -27,7 +29,7 @@ func (t *parquetTable) footer() error {
 		return t.damaged("", "its footer claims to be longer than the file")
 	}
 	raw := make([]byte, n)
-	if _, err := t.src.file.ReadAt(raw, size-8-n); err != nil {
+	if _, err := t.src.ReadAt(raw, size-8-n); err != nil {
 		return t.bad()
 	}
 	used, err := skim(raw)
@@ -104,8 +106,8 @@ func numeric(typ parquet.Type) string {
 	return "its type is no number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
 }
 
-func (t *parquetTable) damaged(column, reason string) *Error {
-	return &Error{File: t.src.path, Column: column, Reason: "is damaged: " + reason}
+func (t *parquetTable) damaged(column, reason string) *dataset.Error {
+	return &dataset.Error{File: t.src.Path(), Column: column, Reason: "is damaged: " + reason}
 }
 
 // decodeThrift decodes what skim has gone over. Of bytes that are at hand no string is longer than
