@@ -9,13 +9,14 @@ import (
 	"os"
 	"path/filepath"
 
+	"covey/cmd/internal/cli"
 	"covey/internal/pki"
 	"covey/internal/report"
 	"covey/internal/study"
 )
 
 type exportCmd struct {
-	File  string `arg:"" help:"A result, as \"study result --json\" prints it. It must verify."`
+	File  string `arg:"" help:"A result, as \"coordinator study result --json\" prints it. It must verify."`
 	NPZ   string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/results.md)."`
 	CSV   string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
 	Plots string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence and noise, as SVG and PNG."`
@@ -23,24 +24,24 @@ type exportCmd struct {
 
 func (c *exportCmd) Run(s *streams) error {
 	if c.NPZ == "" && c.CSV == "" && c.Plots == "" {
-		return bad("give --npz, --csv or --plots: what is wanted of %s", c.File)
+		return cli.Bad("give --npz, --csv or --plots: what is wanted of %s", c.File)
 	}
 	text, err := os.ReadFile(c.File)
 	if err != nil {
-		return &badInput{err}
+		return &cli.InputError{Err: err}
 	}
 	for _, path := range []string{c.NPZ, c.CSV} {
 		if same(path, c.File) {
-			return bad("%s is the result itself, which nothing else can replace", path)
+			return cli.Bad("%s is the result itself, which nothing else can replace", path)
 		}
 	}
 	v, err := study.Verify(text)
 	if err != nil {
-		return (&verifyCmd{File: c.File}).refuse(s, err)
+		return (&cli.Verify{File: c.File}).Refuse(s.stdout, err)
 	}
 	var r study.Result
 	if err := json.Unmarshal(text, &r); err != nil {
-		return &badInput{fmt.Errorf("%s: %w", c.File, err)}
+		return cli.Bad("%s: %w", c.File, err)
 	}
 	fmt.Fprintf(s.stderr, "%s verifies: it is signed by the key in it, %s\n", c.File, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
 	if c.NPZ != "" {
