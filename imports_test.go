@@ -20,6 +20,7 @@ var arrows = map[string][]string{
 	"internal/noise":     {},
 	"internal/secagg":    {},
 	"internal/failpoint": {},
+	"internal/memory":    {},
 	"internal/ledger":    {"internal/failpoint"},
 	"internal/dataset":   {},
 	// Readers of formats, which the commands that read them import.
@@ -43,11 +44,11 @@ var arrows = map[string][]string{
 	"internal/sim":              {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "internal/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
-	"cmd/agent":         {"internal/agent", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/noise"},
+	"cmd/agent":         {"internal/agent", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/completion", "internal/frame", "internal/pki", "internal/report", "internal/study"},
 	"cmd/internal/cli":  {"internal/pki", "internal/study"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator":       {"cmd/internal/cli", "internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/trace"},
+	"cmd/coordinator":       {"cmd/internal/cli", "internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/memory", "internal/trace"},
 	"experiments/run":       {"internal/study", "internal/local", "internal/clip", "internal/noise"},
 	"experiments/utility":   {"experiments/run", "internal/study"},
 	"experiments/auto":      {"experiments/run", "internal/study"},

@@ -265,7 +265,7 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 				break
 			}
 		}
-		follow(total, where, nil, exact) // wiped with the release, in the leader too
+		follow(total, where, nil, exact)                    // wiped with the release, in the leader too
 		if central && release.Kind != study.KindHistogram { // a bin without rows releases its noise alone
 			draws := make([]int64, len(exact))
 			for k := range exact {
