@@ -118,9 +118,7 @@ func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening 
 		return p.NewRelease(e.Ask, e.Survivors, noised)
 	}
 	key := noise.Key(sum[values:], q.Bits, q.Context, secagg.Survivors(e.Survivors).Hash())
-	source := noise.NewKeyed(key)
-	clear(key[:])
-	noised, err := privatize(p, e.Ask, sum[:values], q.Bits, source)
+	noised, err := privatize(p, e.Ask, sum[:values], q.Bits, noise.NewKeyed(key))
 	if err != nil {
 		return study.Release{}, err
 	}

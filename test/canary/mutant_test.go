@@ -29,7 +29,7 @@ var mutants = []struct {
 		{"internal/coordinator/release.go", "	began()\n	values", "	began()\n	for _, v := range sum {\n		print(v, \" \")\n	}\n	values"},
 	}, "file coordinator-", string(total)},
 	{"the noise's key on stderr", study.NoiseCentral, []edit{
-		{"internal/coordinator/release.go", "	clear(key[:])\n", "	print(string(key[:]))\n"},
+		{"internal/coordinator/release.go", "	noised, err := privatize(p, e.Ask, sum[:values]", "	print(string(key[:]))\n	noised, err := privatize(p, e.Ask, sum[:values]"},
 	}, "file coordinator-", "the key of the noise"},
 	{"an identity key in the hello", study.NoiseDistributed, []edit{
 		{"internal/agent/view.go", "	h := hello{Software: Software}\n", "	h := hello{Software: Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},
