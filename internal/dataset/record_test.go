@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 )
@@ -96,14 +97,12 @@ func TestArrayBounds(t *testing.T) {
 // before it.
 func TestRowOfNobody(t *testing.T) {
 	q := Request{Columns: []Column{{"a", 0, 1}}, Unit: "u", Missing: MissingDropRow}
-	number, word := 1.0, "p"
-	for _, path := range []string{
-		write(t, "u,a\np,1\n,NA\n"),
-		writeParquet(t, []one{{&number, &word}, {nil, nil}}),
-	} {
-		r, err := Read(Source{Path: path}, q, ReadOptions{})
-		if e, ok := errors.AsType[*Error](err); !ok || e.Column != "u" || e.Reason != "the unit is missing" || r != nil {
-			t.Errorf("%s: %v", path, err)
+	_, rows := Read(Source{Path: write(t, "u,a\np,1\n,NA\n")}, q, ReadOptions{})
+	b := newBuilder("x.npz", "row", q.Columns, q.Unit, q.Missing, Float64, func([]float64) error { return nil })
+	columns := b.columnar(2, [][]float64{{1, math.NaN()}}, [][]byte{[]byte("p"), nil})
+	for _, err := range []error{rows, columns} {
+		if e, ok := errors.AsType[*Error](err); !ok || e.Column != "u" || e.Reason != "the unit is missing" {
+			t.Error(err)
 		}
 	}
 }
