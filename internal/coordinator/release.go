@@ -164,13 +164,9 @@ func choose(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reade
 // numbers, so that a corrupt site that pushes the sum to the ring's edge makes it
 // wrong, not less private. What it gives has passed the study's own check.
 func addNoise(sum []uint64, bits uint, sigma noise.Sigma, source io.Reader) ([]int64, error) {
-	sampler, err := noise.NewGaussian(sigma.Squared())
-	if err != nil {
-		return nil, err
-	}
 	draws := make([]int64, len(sum))
 	defer clear(draws) // with the release they give the sum again
-	if err := sampler.Fill(source, draws); err != nil {
+	if err := sigma.Draw(source, draws); err != nil {
 		return nil, err
 	}
 	noised := make([]int64, len(sum))

@@ -189,7 +189,7 @@ func (p *literal) tuple() ([]int, bool) {
 			break
 		}
 		n, err := strconv.ParseUint(part, 10, 63)
-		if err != nil || n > maxValues || len(out) == 32 {
+		if err != nil {
 			return nil, false
 		}
 		out = append(out, int(n))
