@@ -17,6 +17,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/ledger"
+	"covey/internal/memory"
 	"covey/internal/pki"
 	"covey/internal/study"
 )
@@ -142,6 +143,7 @@ func (c *runCmd) Run(t *terminal) error {
 		c.Log = "json"
 	}
 	log := newLogger(t.err, c.Log)
+	memory.Keep().Log(log) // before the keys are read
 	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: true})
 	if errors.Is(err, ledger.ErrLocked) {
 		return fmt.Errorf("%s: %w", config.LedgerDir(), err)

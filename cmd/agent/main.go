@@ -18,6 +18,8 @@ import (
 	"covey/internal/agent"
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	_ "covey/internal/dataset/parquet"
+	_ "covey/internal/dataset/postgres"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 )

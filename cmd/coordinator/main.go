@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/node"
 	"covey/internal/noise"
@@ -39,7 +40,6 @@ type cli struct {
 	Raft    raftCmd    `cmd:"" help:"List, add and remove coordinators; give the lead away; snapshot."`
 	Account accountCmd `cmd:"" help:"Convert between noise and privacy."`
 	Verify  verifyCmd  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
-	Export  exportCmd  `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
 
 	Version    versionCmd    `cmd:"" help:"Show which build this is."`
 	Completion completionCmd `cmd:"" help:"Print a shell's completion script."`
@@ -99,6 +99,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // status gives the exit status of an error.
 func status(err error) int {
 	_, mine := errors.AsType[*badInput](err)
+	_, input := errors.AsType[*shared.InputError](err)
 	_, field := errors.AsType[*study.FieldError](err)
 	_, parameter := errors.AsType[*noise.ParameterError](err)
 	_, join := errors.AsType[*coordinator.JoinError](err)
@@ -110,7 +111,7 @@ func status(err error) int {
 	_, config := errors.AsType[*node.ConfigError](err)
 	_, joinFile := errors.AsType[*pki.JoinError](err)
 	_, expired := errors.AsType[*pki.ExpiredError](err)
-	if mine || field || parameter || join || name || exists || host || file || mode || config || joinFile || expired {
+	if mine || input || field || parameter || join || name || exists || host || file || mode || config || joinFile || expired {
 		return exitBad
 	}
 	return exitFailure

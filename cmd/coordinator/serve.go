@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"covey/internal/memory"
 	"covey/internal/node"
 	"covey/internal/pki"
 	"covey/internal/trace"
@@ -160,6 +161,7 @@ func (c *serveCmd) Run(s *streams) error {
 		return err
 	}
 	log := newLogger(s.stderr, c.Log, level)
+	memory.Keep().Log(log) // before the keys are read
 	n, err := node.Open(c.Data, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w: a coordinator runs here already, or another program has this port of %s", err, filepath.Join(c.Data, node.ConfigFile))

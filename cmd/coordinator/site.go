@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/pki"
 	"covey/internal/round"
@@ -153,8 +153,4 @@ func plainly(name string) string {
 	return strconv.Quote(name)
 }
 
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
+func printJSON(w io.Writer, v any) error { return shared.PrintJSON(w, v) }

@@ -129,12 +129,8 @@ func answer(p *study.Plan, a study.Ask, sites []*local.Rows, sources []io.Reader
 
 // add adds discrete Gaussian noise.
 func add(sum []int64, sigma noise.Sigma, source io.Reader) error {
-	sampler, err := noise.NewGaussian(sigma.Squared())
-	if err != nil {
-		return err
-	}
 	draws := make([]int64, len(sum))
-	if err := sampler.Fill(source, draws); err != nil {
+	if err := sigma.Draw(source, draws); err != nil {
 		return err
 	}
 	for i, v := range draws {

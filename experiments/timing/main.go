@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/big"
 	"os"
 	"slices"
 	"text/tabwriter"
@@ -114,7 +113,7 @@ func measure(sigma float64, values, releases int) (seen, error) {
 		once, least := 0.0, math.Inf(1)
 		for k := range repeats {
 			began := time.Now()
-			if err := draw(s.Squared(), noise.NewKeyed(key), draws); err != nil {
+			if err := s.Draw(noise.NewKeyed(key), draws); err != nil {
 				return seen{}, err
 			}
 			took := float64(time.Since(began).Nanoseconds())
@@ -133,14 +132,6 @@ func measure(sigma float64, values, releases int) (seen, error) {
 		out.once, out.least, out.magnitude = append(out.once, once), append(out.least, least), append(out.magnitude, magnitude)
 	}
 	return out, nil
-}
-
-func draw(sigma2 *big.Rat, source io.Reader, into []int64) error {
-	g, err := noise.NewGaussian(sigma2)
-	if err != nil {
-		return err
-	}
-	return g.Fill(source, into)
 }
 
 func quantile(v []float64, p float64) float64 {

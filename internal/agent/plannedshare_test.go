@@ -19,16 +19,12 @@ func TestShareIsThePlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampler, err := noise.NewGaussian(share.Squared())
-	if err != nil {
-		t.Fatal(err)
-	}
 	own, _, err := c.sites[0].session(c).slot(0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	draws := make([]int64, c.plan.Queries[0].Values)
-	if err := sampler.Fill(noise.NewKeyed(secagg.NoiseShareKey(own, c.secaggQuery(q).Context)), draws); err != nil {
+	if err := share.Draw(noise.NewKeyed(secagg.NoiseShareKey(own, c.secaggQuery(q).Context)), draws); err != nil {
 		t.Fatal(err)
 	}
 	for k, got := range c.shareOf(0, q) {

@@ -173,13 +173,9 @@ func (s *session) addShare(v []uint64, own secagg.SlotSecret, q secagg.Query, as
 	if err != nil {
 		return err
 	}
-	sampler, err := share.Gaussian()
-	if err != nil {
-		return err
-	}
 	draws := make([]int64, len(v))
 	key := secagg.NoiseShareKey(own, q.Context)
-	if err := sampler.Fill(noise.NewKeyed(key), draws); err != nil {
+	if err := share.Draw(noise.NewKeyed(key), draws); err != nil {
 		return err
 	}
 	for i, x := range draws {

@@ -29,11 +29,13 @@ func main() {
 
 	for _, s := range []set{
 		{name: "AVX2", parts: 2, masks: masks, round: round, vector: YMM, groups: []int{4, 2, 1}, adds: []int{8, 4, 2, 1}, height: 2, widths: []int{2}},
-		{name: "AVX512", parts: 1, masks: masks, round: round, vector: ZMM, groups: []int{8, 4, 2, 1}, adds: []int{8, 4, 2, 1}, height: 4, widths: []int{4, 2}},
+		{name: "AVX512", parts: 1, masks: masks, round: round, vector: ZMM, height: 4, widths: []int{4, 2}}, // one direction gains nothing
 	} {
 		for _, s.bytes = range []int{8, 4} {
-			s.dots()
-			s.accumulate()
+			if !s.wide() {
+				s.dots()
+				s.accumulate()
+			}
 			for _, width := range s.widths {
 				s.dotsTile(s.height, width)
 				s.accumulateTile(4, width)
@@ -51,7 +53,7 @@ type set struct {
 	parts        int
 	masks, round Mem
 	vector       func() reg.VecVirtual
-	groups, adds []int
+	groups, adds []int           // of one direction: rows at a time, from most to one
 	height       int             // of a tile of dots, in rows
 	widths       []int           // of tiles, in directions
 	bytes        int             // of a stored value: 8, or 4 that are widened as they are loaded
@@ -305,31 +307,18 @@ func (s *set) dots() {
 
 // reduce adds the lanes of each row, in one order whatever the number of rows: t_l = a_l + a_(l+4), u_l = t_l + t_(l+2), u_0 + u_1.
 func (s *set) reduce(a []octet, out reg.Register) {
-	switch {
-	case len(a) == 8: // wide
-		even, odd := s.quarter(a[0], a[2], a[4], a[6]), s.quarter(a[1], a[3], a[5], a[7])
-		lo, hi := ZMM(), ZMM()
-		VUNPCKLPD(odd, even, lo)
-		VUNPCKHPD(odd, even, hi)
-		VADDPD(hi, lo, lo)
-		VMOVUPD(lo, Mem{Base: out})
-	case len(a) == 4:
+	if len(a) == 4 {
 		VMOVUPD(s.reduce4(a), Mem{Base: out})
-	default:
-		for i := range a {
-			t, u, v := YMM(), XMM(), XMM()
-			if s.wide() {
-				VEXTRACTF64X4(Imm(1), a[i][0], t)
-				VADDPD(a[i][0].AsY(), t, t)
-			} else {
-				VADDPD(a[i][0], a[i][1], t)
-			}
-			VEXTRACTF128(Imm(1), t, u)
-			VADDPD(t.AsX(), u, u)
-			VUNPCKHPD(u, u, v)
-			VADDSD(v, u, u)
-			VMOVSD(u, Mem{Base: out, Disp: 8 * i})
-		}
+		return
+	}
+	for i := range a {
+		t, u, v := YMM(), XMM(), XMM()
+		VADDPD(a[i][0], a[i][1], t)
+		VEXTRACTF128(Imm(1), t, u)
+		VADDPD(t.AsX(), u, u)
+		VUNPCKHPD(u, u, v)
+		VADDSD(v, u, u)
+		VMOVSD(u, Mem{Base: out, Disp: 8 * i})
 	}
 }
 

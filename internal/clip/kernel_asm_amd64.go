@@ -49,16 +49,6 @@ func accumulate32By2AVX2(acc *uint64, rows *float32, c *float64, n int, d int, h
 //go:noescape
 func readAVX2(values *float64, n int) uint64
 
-// dotsAVX512 is dotsPortable for n rows of length d ≥ 1.
-//
-//go:noescape
-func dotsAVX512(s *float64, rows *float64, x *float64, n int, d int, ahead int)
-
-// accumulateAVX512 is accumulatePortable for n rows of length d ≥ 1. It prefetches what lies ahead bytes after each row.
-//
-//go:noescape
-func accumulateAVX512(acc *uint64, rows *float64, c *float64, n int, d int, ahead int)
-
 // dotsBy4AVX512 is dotsPortable for 4 directions, for n rows, a multiple of 4, of length d ≥ 1.
 //
 //go:noescape
@@ -78,16 +68,6 @@ func dotsBy2AVX512(s *float64, rows *float64, x *float64, n int, d int, h int, a
 //
 //go:noescape
 func accumulateBy2AVX512(acc *uint64, rows *float64, c *float64, n int, d int, h int, ahead int)
-
-// dots32AVX512 is dotsPortable for n rows of length d ≥ 1.
-//
-//go:noescape
-func dots32AVX512(s *float64, rows *float32, x *float64, n int, d int, ahead int)
-
-// accumulate32AVX512 is accumulatePortable for n rows of length d ≥ 1. It prefetches what lies ahead bytes after each row.
-//
-//go:noescape
-func accumulate32AVX512(acc *uint64, rows *float32, c *float64, n int, d int, ahead int)
 
 // dots32By4AVX512 is dotsPortable for 4 directions, for n rows, a multiple of 4, of length d ≥ 1.
 //

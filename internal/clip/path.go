@@ -15,7 +15,7 @@ type path uint32
 const (
 	portable path = iota // Go
 	avx2                 // amd64 with AVX2 and FMA
-	avx512               // amd64 with AVX-512F and VL
+	avx512               // amd64 with AVX-512F and VL: avx2, and kernels of several directions of its own
 )
 
 var pathNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512"}

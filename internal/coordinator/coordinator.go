@@ -123,6 +123,7 @@ func (c *Coordinator) Follow() {
 	}
 	for _, s := range c.sessions {
 		s.leave()
+		s.wipe()
 	}
 	clear(c.sessions)
 	for _, l := range c.links {
@@ -331,6 +332,7 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 // much, and studies are many. Every site with a link was told the end just now; one that comes later is told if it misses it (greet).
 func (c *Coordinator) over(state *round.State, s *session) {
 	s.leave()
+	s.wipe()
 	*s = session{c: c, state: state, plan: s.plan, sites: s.sites, faults: s.faults}
 	state.Step(round.Led{}) // of no link: nothing follows
 }

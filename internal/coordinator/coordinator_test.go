@@ -70,13 +70,9 @@ func (f *federation) wantRight(r study.Release) {
 	for _, i := range r.Survivors {
 		secagg.SumInto(lanes, secagg.NoiseLanes(f.sites[i].secrets.Slots[r.Slot], ctx, f.plan.Bits), f.plan.Bits)
 	}
-	g, err := noise.NewGaussian(r.Sigma.Squared())
-	if err != nil {
-		f.t.Fatal(err)
-	}
 	draws := make([]int64, len(r.Noised))
 	key := noise.Key(lanes, f.plan.Bits, ctx, secagg.Survivors(r.Survivors).Hash())
-	if err := g.Fill(noise.NewKeyed(key), draws); err != nil {
+	if err := r.Sigma.Draw(noise.NewKeyed(key), draws); err != nil {
 		f.t.Fatal(err)
 	}
 	for j, v := range f.exact(r) {

@@ -13,8 +13,8 @@ import (
 )
 
 // open unmasks the sum of the open slot, makes it private and proposes the
-// release. The exact sum lives on this goroutine's stack and heap until it is
-// noised, and nowhere else: not in the log, not in a log line, not in an error.
+// release. The exact sum lives in one slice of this goroutine's until it is noised, and is
+// overwritten then: not in the log, not in a log line, not in an error, not in memory.
 func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 	q, err := s.secaggQuery()
 	sum, opening := s.take()
@@ -38,6 +38,7 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 			c.unshared(term, digest, s, bad.Site, e, sum, opening)
 			return
 		}
+		wipe(sum, opening)
 		var signed round.Released
 		if err == nil {
 			signed, err = sign(c.authority.SigningKey(), released)
@@ -69,6 +70,7 @@ func (c *Coordinator) unshared(term int, digest study.Digest, s *session, site i
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	if !c.leading || c.term != term {
+		wipe(sum, opening)
 		return
 	}
 	s.fault(site, study.CodeBadShare)
@@ -82,6 +84,7 @@ func (c *Coordinator) lacking(term int, digest study.Digest, s *session, dealer 
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	if !c.leading || c.term != term || !s.current(e.Ask.Query, e.Ask.Slot) {
+		wipe(sum, opening)
 		return
 	}
 	s.giveBack(e.Ask.Query, e.Ask.Slot, sum, opening)
@@ -97,7 +100,7 @@ func (c *Coordinator) lacking(term int, digest study.Digest, s *session, dealer 
 // release opens the sum of U's uploads, in place, and adds its one noise. The noise is a
 // function of the opened lanes, ctx and H(U) (design section 6): opening again, here
 // or on another leader, gives the same release.
-// began is called when the masks are off.
+// began is called when the masks are off. The draws are overwritten; the sum is the caller's to wipe.
 func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening *secagg.Opening, began func()) (study.Release, error) {
 	if len(sum) != q.Lanes || opening == nil {
 		return study.Release{}, errNoSum
@@ -122,6 +125,15 @@ func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening 
 	return p.NewRelease(e.Ask, e.Survivors, noised)
 }
 
+// wipe overwrites a sum and the shares that open it, which nobody needs any more. The runtime's own
+// copies are not reached: docs/threat-model.md says what a core may hold.
+func wipe(sum []uint64, opening *secagg.Opening) {
+	clear(sum)
+	if opening != nil {
+		opening.Erase()
+	}
+}
+
 var errNoSum = errors.New("there is no sum to open")
 
 // privatize makes an opened sum private, by noise or by a private choice.
@@ -136,6 +148,7 @@ func privatize(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Re
 // mechanism: its index is all that is released.
 func choose(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reader) ([]int64, error) {
 	scores := make([]int64, len(sum))
+	defer clear(scores)
 	for i, v := range sum {
 		scores[i] = noise.OnCircle(v, bits, int64(p.Groups))
 	}
@@ -151,12 +164,9 @@ func choose(p *study.Plan, a study.Ask, sum []uint64, bits uint, source io.Reade
 // numbers, so that a corrupt site that pushes the sum to the ring's edge makes it
 // wrong, not less private. What it gives has passed the study's own check.
 func addNoise(sum []uint64, bits uint, sigma noise.Sigma, source io.Reader) ([]int64, error) {
-	sampler, err := noise.NewGaussian(sigma.Squared())
-	if err != nil {
-		return nil, err
-	}
 	draws := make([]int64, len(sum))
-	if err := sampler.Fill(source, draws); err != nil {
+	defer clear(draws) // with the release they give the sum again
+	if err := sigma.Draw(source, draws); err != nil {
 		return nil, err
 	}
 	noised := make([]int64, len(sum))
@@ -170,6 +180,7 @@ func addNoise(sum []uint64, bits uint, sigma noise.Sigma, source io.Reader) ([]i
 // from the sum by what the law of σ could have drawn, and by something.
 func check(sum []uint64, noised []int64, bits uint, sigma noise.Sigma) error {
 	difference := make([]int64, len(sum))
+	defer clear(difference)
 	for i, v := range sum {
 		difference[i] = lift(uint64(noised[i])-v, bits)
 	}

@@ -64,6 +64,7 @@ func (s *session) fault(site int, code study.Code) {
 func (s *session) turn() {
 	if s.in == nil || s.query != s.state.Query || s.slot != s.state.Slot {
 		s.leave()
+		s.wipe()
 		s.query, s.slot, s.turned = s.state.Query, s.state.Slot, make(chan struct{})
 		s.in, s.sum, s.late, s.settled = make([]bool, s.plan.Thresholds.Sites), nil, nil, false
 		s.opening, s.taken, s.asked, s.encoded, s.releasing = nil, false, nil, map[string][]byte{}, nil
@@ -91,6 +92,7 @@ func (s *session) settle() []round.Event {
 		s.settled = true
 		for i, in := range s.in {
 			if in && !slices.Contains(u, i) {
+				clear(s.sum)
 				s.in, s.sum = make([]bool, len(s.in)), nil
 				out = append(out, round.Forgotten{Query: s.query, Slot: s.slot})
 				break
@@ -199,12 +201,18 @@ func (s *session) take() ([]uint64, *secagg.Opening) {
 	return sum, opening
 }
 
-// giveBack is for an opening that failed for one site's shares, which leaves the sum as it was.
+// giveBack is for an opening that failed for one site's shares, which leaves the sum as it was. If the
+// slot was left meanwhile, both are overwritten.
 func (s *session) giveBack(query, slot int, sum []uint64, opening *secagg.Opening) {
-	if s.taken && s.current(query, slot) {
-		s.sum, s.opening, s.taken = sum, opening, false
+	if !s.taken || !s.current(query, slot) {
+		wipe(sum, opening)
+		return
 	}
+	s.sum, s.opening, s.taken = sum, opening, false
 }
+
+// wipe overwrites what is here of a slot that is left: with enough shares the sum could still be opened.
+func (s *session) wipe() { wipe(s.sum, s.opening) }
 
 // secaggQuery gives what secagg calls the open query.
 func (s *session) secaggQuery() (secagg.Query, error) {

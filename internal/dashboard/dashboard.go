@@ -91,7 +91,8 @@ type Dashboard struct {
 	source  Source
 	cluster func() Cluster
 	hosts   map[string]bool
-	session session
+	session *session
+	paces   paces
 	log     *slog.Logger
 	now     func() time.Time
 	stop    chan struct{}

@@ -5,7 +5,6 @@ import (
 	"runtime/debug"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"covey/internal/coordinator"
 	"covey/internal/round"
@@ -70,11 +69,12 @@ const overStudies = 10
 // collector reads the coordinator when it is scraped.
 type collector struct{ d *Dashboard }
 
-// registry is of this dashboard alone: a process can hold several.
-func (d *Dashboard) registry() *prometheus.Registry {
+// registry is of this dashboard, as a process can hold several, and of the runtime and the process, which the
+// library's own registry has: its package of collectors links database/sql.
+func (d *Dashboard) registry() prometheus.Gatherer {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collector{d}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), buildInfo())
-	return r
+	r.MustRegister(collector{d}, buildInfo())
+	return prometheus.Gatherers{r, prometheus.DefaultGatherer}
 }
 
 // buildInfo is covey_build_info, with what the toolchain noted.

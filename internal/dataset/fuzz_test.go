@@ -3,14 +3,8 @@ package dataset
 import (
 	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"runtime/metrics"
-	"strings"
 	"testing"
-
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
 )
 
 // bounded runs f and fails where it has taken more memory than limit: what a file says of its size
@@ -51,51 +45,6 @@ func reads(t *testing.T, name string, raw []byte, q Request) {
 	}
 }
 
-type otherKinds struct {
-	Who string   `parquet:"who,delta"`
-	A   int64    `parquet:"a,delta"`
-	B   *float64 `parquet:"b,optional,split"`
-	C   int32    `parquet:"c,delta"`
-	D   float32  `parquet:"d,split"`
-}
-
-// Whatever the file: a typed error, or rows.
-func FuzzParquet(f *testing.F) {
-	b, c, e := 2.5, float32(3), int64(4)
-	rows := []allKinds{{Who: "p", A: 1, B: &b, C: &c, D: 7, E: &e, F: 8, H: 9, J: 10, K: 11}, {Who: "q", A: 2}, {Who: "p", A: 3, B: &b}}
-	for _, codec := range []parquet.WriterOption{parquet.Compression(&parquet.Uncompressed), parquet.Compression(&parquet.Snappy), parquet.Compression(&parquet.Zstd), parquet.Compression(&parquet.Gzip)} {
-		raw, err := os.ReadFile(writeParquet(f, rows, codec))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(raw, true, byte(0))
-		f.Add(raw, false, byte(3))
-	}
-	more := []otherKinds{{Who: "pine", A: 1, B: &b, C: 2, D: 3}, {Who: "pint", A: 2}, {Who: "pine", A: 3, B: &b}}
-	for i, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Lz4Raw, &parquet.Brotli} {
-		raw, err := os.ReadFile(writeParquet(f, more, parquet.Compression(codec), parquet.DataPageVersion(1+i%2)))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(raw, true, byte(0))
-	}
-	names := strings.Split("a b c d e f h j k g", " ")
-	f.Fuzz(func(t *testing.T, raw []byte, unit bool, first byte) {
-		q := Request{Missing: MissingDropRow}
-		for i := range 4 {
-			q.Columns = append(q.Columns, Column{Name: names[(int(first)+i)%len(names)], Scale: 1})
-		}
-		if unit {
-			q.Unit = "who"
-		}
-		// Two readings, in each of which pages may claim pageFloor and pageRatio a byte. What is taken is
-		// less than four times the claim: a page's bytes are held by the check and by the library, whose
-		// buffers are up to a half larger, and decoders and rows grow by a quarter at a time, so
-		// that a row's 8 bytes are 40 in all, of the 16 that are claimed for each value.
-		bounded(t, 8*(pageFloor+pageRatio*uint64(len(raw))), func() { reads(t, "x.parquet", raw, q) })
-	})
-}
-
 // Whatever was packed, and however it was damaged: the packed text is read as the text is, and
 // any other bytes are a typed error or rows.
 func FuzzGzip(f *testing.F) {
@@ -119,33 +68,6 @@ func FuzzGzip(f *testing.F) {
 		if (err == nil) != (err2 == nil) || err == nil && (plain.Rows != unpacked.Rows || !bytes.Equal(doubles(plain.Values...), doubles(unpacked.Values...))) {
 			t.Fatalf("plain: %v, packed: %v", err, err2)
 		}
-	})
-}
-
-// Whatever the connection string: nothing of it in an error, and no panic.
-func FuzzDSN(f *testing.F) {
-	for _, s := range []string{"host=db.example user=covey dbname=clinic sslmode=verify-full password=swordfish", "postgres://u:swordfish@h:1/d?sslmode=disable", "postgres://[::1]:x/", "host='a b", "service=x", "  "} {
-		f.Add(s)
-	}
-	for _, name := range []string{"PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGSERVICE", "PGDATABASE", "PGSSLMODE"} {
-		f.Setenv(name, "") // a fuzzing machine's own
-	}
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, text string) {
-		path := filepath.Join(dir, "x.dsn")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		q := Query{DSNFile: path, SQL: "SELECT 1"}
-		c, err := q.config()
-		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.File != path || c != nil) {
-			t.Fatalf("%#v", err)
-		}
-		if err != nil && err.Error() != (&Error{File: path, Reason: "no connection string is there"}).Error() &&
-			!strings.Contains(err.Error(), "is no connection string, such as") && !strings.Contains(err.Error(), "is longer than") {
-			t.Fatal(err)
-		}
-		q.describe(func(string) {})
 	})
 }
 

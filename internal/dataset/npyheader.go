@@ -189,7 +189,7 @@ func (p *literal) tuple() ([]int, bool) {
 			break
 		}
 		n, err := strconv.ParseUint(part, 10, 63)
-		if err != nil || n > maxValues || len(out) == 32 {
+		if err != nil {
 			return nil, false
 		}
 		out = append(out, int(n))
@@ -281,7 +281,7 @@ func (t dtype) append(out, raw []byte) []byte {
 	case 'u':
 		return strconv.AppendUint(out, t.unsigned(raw), 10)
 	}
-	return appendNumber(out, t.number(raw))
+	return AppendNumber(out, t.number(raw))
 }
 
 // numbers puts every stride-th value of raw, from the first on, into out.

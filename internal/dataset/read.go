@@ -190,7 +190,7 @@ func (s Source) table(src *source) (table, error) {
 	case CSVGzip:
 		return openGzip(src)
 	case Parquet:
-		return openParquet(src)
+		return drive(Parquet, src)
 	case NPY:
 		return openNPY(src, s.Names)
 	case NPZ:

@@ -44,7 +44,7 @@ func TestFrames(t *testing.T) {
 
 func TestFramesRefuse(t *testing.T) {
 	frame, read := make([]byte, 10), 0
-	_, err := Receive(func() ([]byte, bool, error) { read++; return frame, false, nil }, 100)
+	_, err := Receive(func() ([]byte, bool, error) { read++; return frame, read == 20, nil }, 100)
 	if !errors.Is(err, ErrTooLong) || read != 11 {
 		t.Errorf("a message without end: %v after %d frames, want ErrTooLong after 11", err, read)
 	}

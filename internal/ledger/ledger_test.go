@@ -216,6 +216,31 @@ func TestItemsCannotBeSwapped(t *testing.T) {
 	}
 }
 
+// TestItemsBelongToTheirStudy: L17. What is sealed for one study opens in no other, under the same key and name.
+func TestItemsBelongToTheirStudy(t *testing.T) {
+	l := mustOpen(t, t.TempDir())
+	var raw []byte
+	for k := range byte(2) {
+		must(t, l.Approve(approval(k+1, 1)))
+		j := l.Journal(study(k + 1))
+		must(t, j.PutSlots(map[int][]byte{0: {'s', k}}))
+		must(t, j.write(place{}, func(r *record) error {
+			if k == 0 {
+				raw = bytes.Clone(r.get(slotBucket, index(0)))
+				return nil
+			}
+			return r.put(slotBucket, index(0), raw)
+		}))
+	}
+	if v, err := l.Journal(study(1)).Slot(0); err != nil || !bytes.Equal(v, []byte{'s', 0}) {
+		t.Fatalf("%q, %v", v, err)
+	}
+	v, err := l.Journal(study(2)).Slot(0)
+	if _, ok := errors.AsType[*LostError](err); !ok {
+		t.Errorf("another study's item: %q, %v", v, err)
+	}
+}
+
 // The database's file fails under the ledger: the first error latches, and the
 // files still hold everything that was acknowledged.
 func TestStoreErrorLatches(t *testing.T) {

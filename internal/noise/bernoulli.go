@@ -44,8 +44,8 @@ func (s *bitSource) below(n uint64) uint64 {
 }
 
 // bernoulli is true with probability exactly a/b, 0 <= a <= b, b > 0: it compares
-// a uniform real with a/b, 64 binary digits at a time. bernoulliWide and bernoulliBig
-// do the same to wider numbers: on the same ratio all three take the same words and agree.
+// a uniform real with a/b, 64 binary digits at a time. bernoulliBig does the same to wider
+// numbers: on the same ratio both take the same words and agree.
 func (s *bitSource) bernoulli(a, b uint64) bool {
 	if a >= b {
 		return true
@@ -61,43 +61,6 @@ func (s *bitSource) bernoulli(a, b uint64) bool {
 		}
 	}
 	return false // a uniform real is not below what it equals in every digit
-}
-
-// wide is an unsigned integer of 128 bits.
-type wide struct{ hi, lo uint64 }
-
-func (a wide) less(b wide) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
-
-func (a wide) minus(b wide) wide {
-	lo, borrow := bits.Sub64(a.lo, b.lo, 0)
-	hi, _ := bits.Sub64(a.hi, b.hi, borrow)
-	return wide{hi, lo}
-}
-
-// bernoulliWide needs b < 2^127, so that doubling what is below b stays within 128
-// bits. Long division digit by digit is cheap here: two digits decide on average.
-func (s *bitSource) bernoulliWide(a, b wide) bool {
-	if !a.less(b) {
-		return true
-	}
-	for a != (wide{}) {
-		u := s.word()
-		if s.err != nil {
-			return false
-		}
-		for range 64 {
-			a = wide{a.hi<<1 | a.lo>>63, a.lo << 1}
-			digit := uint64(0)
-			if !a.less(b) {
-				a, digit = a.minus(b), 1
-			}
-			if u>>63 != digit {
-				return u>>63 < digit
-			}
-			u <<= 1
-		}
-	}
-	return false
 }
 
 func (s *bitSource) bernoulliBig(a, b *big.Int) bool {

@@ -53,7 +53,7 @@ func TestCheckAcceptsNoise(t *testing.T) {
 		lanes int
 		sigma Sigma
 	}{{1, 1 << 26}, {4, 1 << 26}, {8, 1 << 31}, {64, 4_000_000 << 10}, {512, 3 << 10}, {512, 46_085}, {512, 300}} {
-		g, err := c.sigma.Gaussian()
+		g, err := NewGaussian(c.sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestCheckSeesWrongScale(t *testing.T) {
 		actual      Sigma
 		refuse, low bool
 	}{{sigma * 2 / 3, true, true}, {sigma * 3 / 2, true, false}, {sigma / 2, true, true}, {sigma, false, false}, {sigma * 9 / 10, false, false}} {
-		draws := fill(t, sampler(t, c.actual.Squared()), "scale", 512)
+		draws := fill(t, sampler(t, c.actual), "scale", 512)
 		err := CheckReleased(draws, make([]int64, 512), sigma)
 		if e, ok := errors.AsType[*ReleaseError](err); ok != c.refuse || ok && e.Low != c.low {
 			t.Errorf("noise of %v instead of %v: %v", c.actual.Float(), sigma.Float(), err)

@@ -31,7 +31,7 @@ func TestShareSigma(t *testing.T) {
 		if !carried(share) || share%step != 0 || carried(share-1) && carried(share-step) {
 			r.Fatalf("%d shares of %d for %d", honest, share, total)
 		}
-		if g, err := share.Gaussian(); err != nil || share > 64 && share.Float() < 1<<28 && g.root == nil {
+		if g, err := NewGaussian(share); err != nil || share > 64 && share.Float() < 1<<28 && g.root == nil {
 			r.Fatalf("σ_i = %v: machine words are not used (%v)", share.Float(), err)
 		}
 	})
@@ -341,7 +341,7 @@ func TestSharesSumToSigma(t *testing.T) {
 // TestDraw is the sampler's Fill, and leaves nothing behind after an error.
 func TestDraw(t *testing.T) {
 	got := make([]int64, 50)
-	if err := Sigma(46_085).Draw(seeded("draw"), got); err != nil || !slices.Equal(got, fill(t, sampler(t, Sigma(46_085).Squared()), "draw", 50)) {
+	if err := Sigma(46_085).Draw(seeded("draw"), got); err != nil || !slices.Equal(got, fill(t, sampler(t, 46_085), "draw", 50)) {
 		t.Errorf("other draws than Fill's (%v)", err)
 	}
 	if err := Sigma(0).Draw(seeded("draw"), got); err == nil || slices.ContainsFunc(got, func(v int64) bool { return v != 0 }) {

@@ -7,40 +7,31 @@ import (
 	"math/bits"
 )
 
-// Gaussian samples the discrete Gaussian N_Z(0, σ²) exactly, for any rational
-// σ² in (0, 2^104] (Canonne, Kamath, Steinke 2020, algorithm 3). No floating point is
-// used. It holds no randomness and may be shared.
+// Gaussian samples the discrete Gaussian N_Z(0, σ²) exactly (Canonne, Kamath, Steinke 2020,
+// algorithm 3). No floating point is used. It holds no randomness and may be shared.
 //
-// Which algorithm accepts proposals depends on σ² alone: one for squares of rationals
-// (every Sigma), one for the rest. Each has an implementation on machine words, where they
-// provably fit, and one on integers of any size, which draw the same from the same bits.
+// Proposals are accepted on machine words, where they provably fit, or else on integers of any
+// size, which draw the same from the same bits.
 type Gaussian struct {
-	num, den *big.Int // σ² = num/den, in lowest terms
-	t        uint64   // ⌊σ⌋+1, the scale of the discrete Laplace proposals
-	square   bool     // num = p², den = q²
-	p, q     *big.Int // where square
-	root     *rootWords
-	ratio    *ratioWords
+	p, q *big.Int // σ = p/q, in lowest terms
+	t    uint64   // ⌊σ⌋+1, the scale of the discrete Laplace proposals
+	root *rootWords
 }
 
 var errRange = errors.New("noise: a draw does not fit 63 bits")
 
-// NewGaussian prepares a sampler for σ² in (0, 2^104]; a *ParameterError otherwise.
-func NewGaussian(sigma2 *big.Rat) (*Gaussian, error) {
-	limit := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 104))
-	if sigma2 == nil || sigma2.Sign() <= 0 || sigma2.Cmp(limit) > 0 {
-		return nil, parameter("sigma²", "must be in (0, 2^104]")
+// NewGaussian prepares the sampler of a σ in (0, 2^52] grid steps; a *ParameterError otherwise.
+func NewGaussian(sigma Sigma) (*Gaussian, error) {
+	if sigma == 0 || sigma > maxSigma*sigmaStep {
+		return nil, parameter("sigma", "must be in (0, 2^52]")
 	}
-	g := &Gaussian{num: new(big.Int).Set(sigma2.Num()), den: new(big.Int).Set(sigma2.Denom())}
-	floor := new(big.Int).Sqrt(new(big.Int).Quo(g.num, g.den)) // ⌊σ⌋ = ⌊√⌊σ²⌋⌋
-	g.t = floor.Uint64() + 1
-	g.p, g.q = new(big.Int).Sqrt(g.num), new(big.Int).Sqrt(g.den)
-	g.square = new(big.Int).Mul(g.p, g.p).Cmp(g.num) == 0 && new(big.Int).Mul(g.q, g.q).Cmp(g.den) == 0
-	if g.square {
-		g.root = newRootWords(g)
-	} else {
-		g.ratio = newRatioWords(g)
+	common := min(bits.TrailingZeros64(uint64(sigma)), bits.TrailingZeros64(sigmaStep))
+	g := &Gaussian{
+		p: new(big.Int).SetUint64(uint64(sigma) >> common),
+		q: big.NewInt(sigmaStep >> common),
+		t: uint64(sigma)/sigmaStep + 1,
 	}
+	g.root = newRootWords(g)
 	return g, nil
 }
 
@@ -58,6 +49,7 @@ func (g *Gaussian) Sample(r io.Reader) (int64, error) {
 // draw beyond 2^62 (probability below e^-1000), out is all zeros.
 func (g *Gaussian) Fill(r io.Reader, out []int64) error {
 	s := &bitSource{r: r}
+	defer clear(s.buffer[:]) // what the last draws were made of
 	for i := range out {
 		v, err := g.draw(s)
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func sampler(t testing.TB, sigma2 *big.Rat) *Gaussian {
+func sampler(t testing.TB, sigma Sigma) *Gaussian {
 	t.Helper()
-	g, err := NewGaussian(sigma2)
+	g, err := NewGaussian(sigma)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func sampler(t testing.TB, sigma2 *big.Rat) *Gaussian {
 // onIntegers is g without its paths on machine words.
 func onIntegers(g *Gaussian) *Gaussian {
 	slow := *g
-	slow.root, slow.ratio = nil, nil
+	slow.root = nil
 	return &slow
 }
 
@@ -116,25 +116,24 @@ func floorDiv(a, b int64) int64 {
 // for good.
 func TestLaw(t *testing.T) {
 	for _, c := range []struct {
-		sigma2 *big.Rat
-		width  int64
+		sigma Sigma
+		width int64
 	}{
-		{big.NewRat(3, 10), 1}, {big.NewRat(1, 1), 1}, {big.NewRat(10, 1), 1}, {big.NewRat(1_000_000, 1), 50},
-		{big.NewRat(9, 4), 1}, {big.NewRat(1, 50), 1}, {big.NewRat(999_999, 2), 40},
-		{Sigma(46_085).Squared(), 3}, // a histogram's σ of 45.0049
+		{561, 1}, {1024, 1}, {3238, 1}, {1000 * sigmaStep, 50},
+		{1536, 1}, {145, 1}, {724_077, 40},
+		{46_085, 3}, // a histogram's σ of 45.0049
 	} {
-		g := sampler(t, c.sigma2)
-		s2, _ := c.sigma2.Float64()
+		g := sampler(t, c.sigma)
 		for name, n := range map[string]int{"words": 200_000, "integers": 50_000} {
-			t.Run(fmt.Sprintf("sigma2=%s/%s", c.sigma2, name), func(t *testing.T) {
+			t.Run(fmt.Sprintf("sigma=%v/%s", c.sigma.Float(), name), func(t *testing.T) {
 				g := g
-				if g.root == nil && g.ratio == nil {
+				if g.root == nil {
 					t.Fatal("machine words are not used")
 				}
 				if name == "integers" {
 					g = onIntegers(g)
 				}
-				p, bins := chiSquare(fill(t, g, "law "+name+c.sigma2.String(), n), exactLaw(s2, c.width), c.width)
+				p, bins := chiSquare(fill(t, g, fmt.Sprint("law ", name, c.sigma), n), exactLaw(c.sigma.Float()*c.sigma.Float(), c.width), c.width)
 				if p < 1e-6 {
 					t.Fatalf("the draws do not follow the law: p = %g over %d bins", p, bins)
 				}
@@ -146,16 +145,10 @@ func TestLaw(t *testing.T) {
 // TestLawOfWideNoise does the same with 100,000 draws at the σ of vector queries and
 // above; false-reject probability 1e-6 a case.
 func TestLawOfWideNoise(t *testing.T) {
-	whole := func(log uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), log) }
-	for _, sigma2 := range []*big.Rat{
-		new(big.Rat).SetInt(whole(44)), new(big.Rat).SetInt(whole(68)), new(big.Rat).SetInt(whole(104)),
-		new(big.Rat).SetFrac(whole(44), big.NewInt(3)), new(big.Rat).SetFrac(whole(101), big.NewInt(3)),
-		Sigma(1<<30 + 1).Squared(),
-	} {
-		s2, _ := sigma2.Float64()
-		sigma := math.Sqrt(s2)
+	for _, s := range []Sigma{1 << 32, 1 << 44, maxSigma * sigmaStep, 2_479_700_525, 1<<61 + 1, 1<<30 + 1} {
+		sigma := s.Float()
 		width := int64(sigma / 16)
-		p, bins := chiSquare(fill(t, sampler(t, sigma2), "wide "+sigma2.String(), 100_000), wideLaw(sigma, width), width)
+		p, bins := chiSquare(fill(t, sampler(t, s), fmt.Sprint("wide ", uint64(s)), 100_000), wideLaw(sigma, width), width)
 		if p < 1e-6 {
 			t.Errorf("σ = %g: the draws do not follow the law: p = %g over %d bins", sigma, p, bins)
 		}
@@ -169,7 +162,7 @@ func TestLawOfWideNoise(t *testing.T) {
 func TestMoments(t *testing.T) {
 	const n = 400_000
 	for _, sigma := range []int64{3, 1000, 1 << 22} {
-		draws := fill(t, sampler(t, big.NewRat(sigma*sigma, 1)), fmt.Sprint("moments", sigma), n)
+		draws := fill(t, sampler(t, Sigma(sigma*sigmaStep)), fmt.Sprint("moments", sigma), n)
 		var mean, square, fourth, far float64
 		for _, v := range draws {
 			x := float64(v) / float64(sigma)
@@ -205,38 +198,36 @@ func TestMoments(t *testing.T) {
 // TestPathsAgree: on machine words and on integers of any size the same bits give
 // the same draws, so that no version of one path can change a sum's noise.
 func TestPathsAgree(t *testing.T) {
-	roots, ratios := 0, 0
+	words, not := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
-		var sigma2 *big.Rat
-		if rapid.Bool().Draw(r, "square") {
-			sigma2 = Sigma(rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 62).Draw(r, "bits"))).Draw(r, "sigma")).Squared()
-		} else {
-			num := rapid.Int64Range(1, 1<<uint(rapid.IntRange(0, 62).Draw(r, "bits"))).Draw(r, "num")
-			sigma2 = big.NewRat(num, rapid.Int64Range(1, 1000).Draw(r, "den"))
+		lo, hi := 0, 30
+		if rapid.Bool().Draw(r, "large") {
+			lo, hi = 31, 61
 		}
-		g, err := NewGaussian(sigma2)
+		bits := uint(rapid.IntRange(lo, hi).Draw(r, "bits"))
+		sigma := Sigma(rapid.Uint64Range(1<<bits, 2<<bits).Draw(r, "sigma"))
+		g, err := NewGaussian(sigma)
 		if err != nil {
 			r.Fatal(err)
 		}
 		if g.root != nil {
-			roots++
-		}
-		if g.ratio != nil {
-			ratios++
+			words++
+		} else {
+			not++
 		}
 		label := fmt.Sprint(rapid.Uint64().Draw(r, "seed"))
 		if fast, slow := fill(t, g, label, 20), fill(t, onIntegers(g), label, 20); !slices.Equal(fast, slow) {
-			r.Fatalf("σ² = %s: %v on words, %v on integers", sigma2, fast, slow)
+			r.Fatalf("σ = %v: %v on words, %v on integers", sigma.Float(), fast, slow)
 		}
 		// Proposals that Laplace hardly ever makes, where words stop fitting.
 		y := rapid.Uint64Range(0, 1<<uint(rapid.IntRange(0, 62).Draw(r, "y bits"))).Draw(r, "y")
 		a, b := &bitSource{r: seeded(label)}, &bitSource{r: seeded(label)}
 		if g.accept(a, y) != onIntegers(g).accept(b, y) || a.used() != b.used() {
-			r.Fatalf("σ² = %s, y = %d: accepted on one path only", sigma2, y)
+			r.Fatalf("σ = %v, y = %d: accepted on one path only", sigma.Float(), y)
 		}
 	})
-	if roots == 0 || ratios == 0 {
-		t.Fatalf("machine words were used for %d squares and %d others", roots, ratios)
+	if words == 0 || not == 0 {
+		t.Fatalf("machine words were used for %d, not for %d", words, not)
 	}
 }
 
@@ -244,43 +235,40 @@ func TestPathsAgree(t *testing.T) {
 // not wrap, however far out y and however small σ are.
 func TestDistanceFits(t *testing.T) {
 	fits, not := 0, 0
-	check := func(r rapid.TB, p, q, y uint64) {
-		for _, factor := range []uint64{1, 3} {
-			num, den := new(big.Int).Mul(integer(p), integer(p)), new(big.Int).Mul(integer(q), integer(q))
-			g, err := NewGaussian(new(big.Rat).SetFrac(num, den.Mul(den, integer(factor))))
-			if err != nil {
-				r.Fatal(err)
-			}
-			var x uint64
-			var ok bool
-			want := new(big.Int).Mul(integer(y), integer(g.t))
-			want.Mul(want, g.den).Sub(want, g.num).Abs(want)
-			switch {
-			case g.root != nil:
-				x, ok = g.root.distance(y)
-				if w := x / g.root.m; ok && w >= 1<<32 {
-					r.Fatalf("σ = %d/%d, y = %d: the square of %d wraps", p, q, y, w)
-				}
-			case g.ratio != nil:
-				x, ok = g.ratio.distance(y)
-			}
-			if ok && integer(x).Cmp(want) != 0 {
-				r.Fatalf("σ² = %s, y = %d: x = %d, want %d", new(big.Rat).SetFrac(g.num, g.den), y, x, want)
-			}
-			if ok {
-				fits++
-			} else {
-				not++
+	check := func(r rapid.TB, sigma Sigma, y uint64) {
+		g, err := NewGaussian(sigma)
+		if err != nil {
+			r.Fatal(err)
+		}
+		var x uint64
+		var ok bool
+		square := new(big.Rat).SetFrac(new(big.Int).Mul(g.p, g.p), new(big.Int).Mul(g.q, g.q))
+		if square.Cmp(sigma.Squared()) != 0 || !new(big.Int).GCD(nil, nil, g.p, g.q).IsUint64() || new(big.Int).GCD(nil, nil, g.p, g.q).Uint64() != 1 {
+			r.Fatalf("σ = %v: %s/%s", sigma.Float(), g.p, g.q)
+		}
+		want := new(big.Int).Mul(integer(y), integer(g.t))
+		want.Mul(want, g.q).Mul(want, g.q).Sub(want, new(big.Int).Mul(g.p, g.p)).Abs(want)
+		if g.root != nil {
+			x, ok = g.root.distance(y)
+			if w := x / g.root.m; ok && w >= 1<<32 {
+				r.Fatalf("σ = %v, y = %d: the square of %d wraps", sigma.Float(), y, w)
 			}
 		}
+		if ok && integer(x).Cmp(want) != 0 {
+			r.Fatalf("σ = %v, y = %d: x = %d, want %d", sigma.Float(), y, x, want)
+		}
+		if ok {
+			fits++
+		} else {
+			not++
+		}
 	}
-	check(t, 1<<20, 1, 1<<21)
-	check(t, 1<<20, 1, 1<<61)
+	check(t, 1<<30, 1<<21)
+	check(t, 1<<30, 1<<61)
 	rapid.Check(t, func(r *rapid.T) {
-		p := rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 45).Draw(r, "p bits"))).Draw(r, "p")
-		q := rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 45).Draw(r, "q bits"))).Draw(r, "q")
+		sigma := Sigma(rapid.Uint64Range(1, 1<<uint(rapid.IntRange(0, 62).Draw(r, "bits"))).Draw(r, "sigma"))
 		y := rapid.Uint64Range(0, 1<<uint(rapid.IntRange(0, 62).Draw(r, "y bits"))).Draw(r, "y")
-		check(r, p, q, y)
+		check(r, sigma, y)
 	})
 	if fits == 0 || not == 0 {
 		t.Fatalf("%d distances fit, %d do not", fits, not)
@@ -292,23 +280,21 @@ func TestDistanceFits(t *testing.T) {
 // these change only with the label in Key and the protocol version.
 func TestKnownDraws(t *testing.T) {
 	for _, c := range []struct {
-		sigma2 *big.Rat
-		want   []int64
+		sigma Sigma
+		want  []int64
 	}{
-		{big.NewRat(1, 1), []int64{-1, 0, -1, -1, 0, -1}},
-		{big.NewRat(3, 10), []int64{1, -1, 0, 0, 0, 0}},
-		{Sigma(46_086).Squared(), []int64{47, -24, -153, 41, 81, -42}},
-		{big.NewRat(16_000_000_000_000, 1), []int64{1859069, -1600851, -13030155, 2900932, 2292586, -5693369}},
-		{Sigma(1 << 60).Squared(), []int64{617520402586300, 618459773136546, -1677202155266530, 1170410851497671, -742086266312744, -3930758711075729}},
-		{big.NewRat(16_000_000_000_000, 3), []int64{1150221, 1859069, -1382243, 1844473, 74145, 376015}},
+		{1024, []int64{-1, 0, -1, -1, 0, -1}},
+		{46_086, []int64{47, -24, -153, 41, 81, -42}},
+		{4_000_000 * sigmaStep, []int64{1859069, -1600851, -13030155, 2900932, 2292586, -5693369}},
+		{1 << 60, []int64{617520402586300, 618459773136546, -1677202155266530, 1170410851497671, -742086266312744, -3930758711075729}},
 	} {
 		draws := make([]int64, 6)
 		key := Key([]uint64{1, 2, 3, 4, 5, 6, 7}, 40, [32]byte{1}, [32]byte{2})
-		if err := sampler(t, c.sigma2).Fill(NewKeyed(key), draws); err != nil {
+		if err := sampler(t, c.sigma).Fill(NewKeyed(key), draws); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(draws, c.want) {
-			t.Errorf("σ² = %s: %v, want %v", c.sigma2, draws, c.want)
+			t.Errorf("σ = %v: %v, want %v", c.sigma.Float(), draws, c.want)
 		}
 	}
 }
@@ -316,7 +302,7 @@ func TestKnownDraws(t *testing.T) {
 // TestFillIsAFunctionOfTheBytes: draws do not depend on how the reader hands its
 // bytes out, and a longer Fill begins with the shorter one's draws.
 func TestFillIsAFunctionOfTheBytes(t *testing.T) {
-	g := sampler(t, Sigma(46_085).Squared())
+	g := sampler(t, 46_085)
 	want := fill(t, g, "refill", 500)
 	for name, r := range map[string]io.Reader{
 		"again": seeded("refill"), "bytes": iotest.OneByteReader(seeded("refill")), "halves": iotest.HalfReader(seeded("refill")),
@@ -339,13 +325,10 @@ func TestFillIsAFunctionOfTheBytes(t *testing.T) {
 }
 
 func TestBadSigma(t *testing.T) {
-	for _, v := range []*big.Rat{nil, big.NewRat(0, 1), big.NewRat(-1, 1), new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 105))} {
+	for _, v := range []Sigma{0, maxSigma*sigmaStep + 1, math.MaxUint64} {
 		if _, err := NewGaussian(v); err == nil {
-			t.Errorf("σ² = %v was accepted", v)
+			t.Errorf("σ = %v was accepted", v.Float())
 		}
-	}
-	if _, err := Sigma(0).Gaussian(); err == nil {
-		t.Error("σ = 0 was accepted")
 	}
 	for _, x := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1<<52 + 1} {
 		if s, err := SigmaAtLeast(x); err == nil {
@@ -377,7 +360,7 @@ func TestSigmaIsExactAndAtLeast(t *testing.T) {
 		if s.Squared().Cmp(root.Mul(root, root)) != 0 {
 			r.Fatalf("σ² of %v is %v", s.Float(), s.Squared())
 		}
-		g, err := s.Gaussian()
+		g, err := NewGaussian(s)
 		if err != nil || s > 64 && s%step == 0 && s.Float() < 1<<28 && g.root == nil {
 			r.Fatalf("σ = %v: machine words are not used (%v)", s.Float(), err)
 		}
@@ -386,18 +369,16 @@ func TestSigmaIsExactAndAtLeast(t *testing.T) {
 
 func BenchmarkFill(b *testing.B) {
 	for _, c := range []struct {
-		name   string
-		sigma2 *big.Rat
+		name  string
+		sigma Sigma
 	}{
-		{"sigma=1", big.NewRat(1, 1)},
-		{"sigma=45.0049", Sigma(46_085).Squared()},
-		{"sigma=2^20", big.NewRat(1<<40, 1)},
-		{"sigma=2^20/sqrt3", big.NewRat(1<<40, 3)},
-		{"sigma=2^34", Sigma(1 << 44).Squared()},
-		{"sigma=2^34/sqrt3", new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), 68), big.NewInt(3))},
+		{"sigma=1", 1 << 10},
+		{"sigma=45.0049", 46_085},
+		{"sigma=2^20", 1 << 30},
+		{"sigma=2^34", 1 << 44},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			g := sampler(b, c.sigma2)
+			g := sampler(b, c.sigma)
 			draws := make([]int64, 1000)
 			source := seeded("bench")
 			for b.Loop() {

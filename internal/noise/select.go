@@ -27,6 +27,7 @@ func Select(scores []int64, e0 *big.Rat, source io.Reader) (int, error) {
 		largest = max(largest, v)
 	}
 	s := &bitSource{r: source}
+	defer clear(s.buffer[:])
 	den := new(big.Int).Lsh(e0.Denom(), 1)
 	for {
 		i := int(s.below(uint64(len(scores))))

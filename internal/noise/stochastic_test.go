@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/big"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -138,16 +137,15 @@ func moments(law map[int64]float64, sigma float64, width int64) (magnitude, vari
 // σ(1 + 20/√draws), which it must reject.
 func TestDraws(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		sigma2 *big.Rat
+		name  string
+		sigma Sigma
 	}{
-		{"0.7", big.NewRat(49, 100)}, {"3", big.NewRat(9, 1)}, {"45.0049", Sigma(46_085).Squared()}, {"50", big.NewRat(2500, 1)},
-		{"1000", big.NewRat(1_000_000, 1)}, {"2^16", big.NewRat(1<<32, 1)}, {"2^20", big.NewRat(1<<40, 1)},
-		{"2^34", new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 68))},
-		{"2^20/√3", big.NewRat(1<<40, 3)}, // a site's share, and the path of no square
+		{"0.7002", 717}, {"3", 3 << 10}, {"45.0049", 46_085}, {"50", 50 << 10},
+		{"1000", 1000 << 10}, {"2^16", 1 << 26}, {"2^20", 1 << 30}, {"2^34", 1 << 44},
+		{"2^20/√3", 605_396 << 10}, // a site's share
 	} {
-		s2, _ := c.sigma2.Float64()
-		sigma, width := math.Sqrt(s2), max(1, int64(math.Sqrt(s2)/16))
+		sigma := c.sigma.Float()
+		s2, width := sigma*sigma, max(1, int64(sigma/16))
 		law := exactLaw
 		if sigma > 1<<17 {
 			law = func(s2 float64, width int64) map[int64]float64 { return wideLaw(math.Sqrt(s2), width) }
@@ -161,7 +159,7 @@ func TestDraws(t *testing.T) {
 			r    io.Reader
 		}{{"keyed", seeded("stochastic " + c.name)}, {"crypto/rand", rand.Reader}} {
 			t.Run(fmt.Sprintf("sigma=%s/%s", c.name, source.name), func(t *testing.T) {
-				count, g := newTally(sigma, magnitude, width), sampler(t, c.sigma2)
+				count, g := newTally(sigma, magnitude, width), sampler(t, c.sigma)
 				draws := make([]int64, 100_000)
 				for left := *drawn; left > 0; left -= len(draws) {
 					draws = draws[:min(left, len(draws))]

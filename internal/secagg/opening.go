@@ -144,6 +144,22 @@ func (o *Opening) Add(from int, message []byte) error {
 	return nil
 }
 
+// Erase overwrites the shares: the opening opens nothing any more, and is not to be used again.
+func (o *Opening) Erase() {
+	for _, shares := range o.shares {
+		erase(shares)
+	}
+	clear(o.shares)
+}
+
+func erase(secrets []*edwards25519.Scalar) {
+	for _, s := range secrets {
+		if s != nil {
+			s.Set(zero)
+		}
+	}
+}
+
 // forget takes a helper's shares out again.
 func (o *Opening) forget(helper int) {
 	delete(o.shares, helper)
@@ -191,6 +207,7 @@ func (o *Opening) Unmask(sum []uint64) error {
 	if err != nil {
 		return err
 	}
+	defer erase(secrets)
 	var streams []keystream
 	outside := make([][]int, len(secrets)) // by survivor, its mask neighbours that are not
 	for j, secret := range secrets {

@@ -41,11 +41,16 @@ func NewSecrets(cfg Config) (Secrets, error) {
 	}
 	var seed [32]byte
 	rand.Read(seed[:]) // never fails: the process ends instead
+	return expand(cfg, &seed), nil
+}
+
+// expand derives the secrets from a seed, which it overwrites: whoever has it has all slots, the erased ones too.
+func expand(cfg Config, seed *[32]byte) Secrets {
 	s := Secrets{Slots: make([]SlotSecret, cfg.Slots)}
 	copy(s.Transport[:], derive(seed[:], cfg.Study[:], "transport", 32, u32(int(cfg.Attempt))))
 	for i := range s.Slots {
 		copy(s.Slots[i][:], derive(seed[:], cfg.Study[:], "slot", 32, u32(int(cfg.Attempt)), u32(i)))
 	}
 	clear(seed[:])
-	return s, nil
+	return s
 }

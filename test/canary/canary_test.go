@@ -161,12 +161,12 @@ func (f *fleet) study(name, mode string, faults bool) (r *study.Result, copies [
 }
 
 // canary runs a federation with a study of each kind of noise, and gives everything that was found where it may not be.
-func canary(t *testing.T, overlay string, modes ...string) (f *fleet, k *known, leaks []leak) {
+func canary(t *testing.T, edits []edit, modes ...string) (f *fleet, k *known, leaks []leak) {
 	begun := time.Now()
 	took := func(what string) {
 		t.Logf("%v: %s", time.Since(begun).Round(time.Millisecond), what)
 	}
-	f = newFleet(t, overlay)
+	f = newFleet(t, edits)
 	took("built")
 	k = &known{h: newHaystack(), sums: history.NewFinder(), owners: map[string][]string{}, seen: map[kind]int{}}
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)) // other canaries each time
@@ -275,7 +275,7 @@ func TestSecretsStay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two studies of processes, read whole")
 	}
-	f, k, leaks := canary(t, "", study.NoiseCentral, study.NoiseDistributed)
+	f, k, leaks := canary(t, nil, study.NoiseCentral, study.NoiseDistributed)
 	for i, l := range leaks {
 		if i == 40 {
 			t.Errorf("and %d more", len(leaks)-i)

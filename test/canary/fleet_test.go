@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"covey/test/federation"
+	"covey/test/overlay"
 )
 
 const (
@@ -28,12 +30,19 @@ type fleet struct {
 	traces func() []byte
 }
 
-// newFleet builds the commands, with an overlay of sources if one is given.
-func newFleet(t *testing.T, overlay string) *fleet {
+// newFleet builds the commands, with edits of their sources if some are given.
+func newFleet(t *testing.T, edits []edit) *fleet {
 	t.Helper()
+	if os.Geteuid() != 0 { // root reads the memory of any process; others none of one that is not dumpable
+		edits = append(slices.Clone(edits), edit{"internal/memory/memory_linux.go", "PR_SET_DUMPABLE, 0,", "PR_SET_DUMPABLE, 1,"})
+	}
 	var flags []string
-	if overlay != "" {
-		flags = []string{"-overlay", overlay}
+	if len(edits) > 0 {
+		list, err := overlay.Write(t.TempDir(), edits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags = []string{"-overlay", list}
 	}
 	f := &fleet{Federation: federation.New(t, federation.Build(t, flags...), coordinators, sites), said: map[string][]byte{}}
 	f.Heard = func(command string, said []byte) {

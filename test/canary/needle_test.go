@@ -33,6 +33,7 @@ const (
 	page      kind = "the page's token"
 	sum       kind = "an exact sum of one site"
 	total     kind = "an exact sum of all sites"
+	drawn     kind = "the noise of a release"
 )
 
 // secret is one canary: who may know it, and where it may lie in a file.

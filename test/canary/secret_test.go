@@ -265,7 +265,14 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 				break
 			}
 		}
-		follow(total, where, leads, exact)
+		follow(total, where, nil, exact)                    // wiped with the release, in the leader too
+		if central && release.Kind != study.KindHistogram { // a bin without rows releases its noise alone
+			draws := make([]int64, len(exact))
+			for k := range exact {
+				draws[k] = release.Noised[k] - exact[k]
+			}
+			follow(drawn, where, nil, draws)
+		}
 		if central && known {
 			u := secagg.Survivors(release.Survivors)
 			key := noise.Key(lanesSum, p.Bits, ctx, u.Hash())

@@ -27,6 +27,14 @@ func TestSystemd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.HasPrefix(file, "covey-agent") && !strings.Contains(string(text), "\nMemoryMax=") {
+			t.Errorf("%s: no MemoryMax, which docs/data.md promises", file)
+		}
+		for _, want := range []string{"LimitCORE=0", "LimitMEMLOCK=infinity", "MemorySwapMax=0"} {
+			if !strings.Contains(string(text), "\n"+want+"\n") {
+				t.Errorf("%s: no %s, which docs/threat-model.md promises", file, want)
+			}
+		}
 		// verify wants the command to be there.
 		path := filepath.Join(dir, unit)
 		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "/usr/local/lib/covey", dir)), 0o644); err != nil {

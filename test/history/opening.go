@@ -149,12 +149,8 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		return
 	}
 	draws := make([]int64, values)
-	sampler, err := r.Sigma.Gaussian()
-	if err == nil {
-		key := noise.Key(sum[values:], q.Bits, q.Context, secagg.Survivors(r.Survivors).Hash())
-		err = sampler.Fill(noise.NewKeyed(key), draws)
-	}
-	if err != nil {
+	key := noise.Key(sum[values:], q.Bits, q.Context, secagg.Survivors(r.Survivors).Hash())
+	if err := r.Sigma.Draw(noise.NewKeyed(key), draws); err != nil {
 		fail("%v", err)
 		return
 	}

@@ -423,7 +423,7 @@ func (st *story) release(a study.Ask, u secagg.Survivors) round.Entry {
 	if st.vary.noise != nil {
 		key = st.vary.noise(key)
 	}
-	sampler, err := a.Sigma.Gaussian()
+	sampler, err := noise.NewGaussian(a.Sigma)
 	st.must(err)
 	draws := make([]int64, dims)
 	st.must(sampler.Fill(noise.NewKeyed(key), draws))

@@ -40,15 +40,13 @@ const portable = "COVEY_CLIP=portable"
 func mutants() []mutant {
 	all := []mutant{
 		{"sigma x 0.8: the coordinator's noise", 1, []edit{
-			{release, "	\"io\"\n", "	\"io\"\n	\"math/big\"\n"},
-			{release, "noise.NewGaussian(sigma.Squared())", "noise.NewGaussian(new(big.Rat).Mul(sigma.Squared(), big.NewRat(16, 25)))"},
+			{release, "sigma.Draw(source, draws)", "(sigma * 4 / 5).Draw(source, draws)"},
 		}, in("coordinator", "TestOpenedSumIsThePlainSum"), oneStep},
 		{"sigma x 0.8: the plan's", 1, []edit{
 			{studyGrid, "SigmaAtLeast(q.Multiplier *", "SigmaAtLeast(0.8 * q.Multiplier *"},
 		}, in("study", "TestDistributedPlan"), oneStep},
 		{"sigma x 0.8: a site's share", 1, []edit{
-			{agentQuery, "	\"errors\"\n", "	\"errors\"\n	\"math/big\"\n"},
-			{agentQuery, "share.Gaussian()", "noise.NewGaussian(new(big.Rat).Mul(share.Squared(), big.NewRat(16, 25)))"},
+			{agentQuery, "share.Draw(", "(share * 4 / 5).Draw("},
 		}, in("agent", "TestShareIsThePlans"), distributed},
 		{"Delta / 2: of sums, in both places", 2, []edit{
 			{studyGrid, "return up(2*ratio + root)", "return up(ratio + root)"},

@@ -239,14 +239,10 @@ func noisy(plan *study.Plan, a study.Ask, sum []uint64) ([]int64, error) {
 	if plan.Chooses(a.Query) {
 		return nil, fmt.Errorf("plain: query %d chooses; only sums are compared", a.Query)
 	}
-	sampler, err := noise.NewGaussian(a.Sigma.Squared())
-	if err != nil {
-		return nil, err
-	}
 	var key [32]byte
 	rand.Read(key[:])
 	noised := make([]int64, len(sum))
-	if err := sampler.Fill(noise.NewKeyed(key), noised); err != nil {
+	if err := a.Sigma.Draw(noise.NewKeyed(key), noised); err != nil {
 		return nil, err
 	}
 	for i, v := range sum {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"covey/cmd/internal/cli"
+	"covey/internal/pki"
+	"covey/internal/report"
+	"covey/internal/study"
+)
+
+type exportCmd struct {
+	File  string `arg:"" help:"A result, as \"coordinator study result --json\" prints it. It must verify."`
+	NPZ   string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/results.md)."`
+	CSV   string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
+	Plots string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence and noise, as SVG and PNG."`
+}
+
+func (c *exportCmd) Run(s *streams) error {
+	if c.NPZ == "" && c.CSV == "" && c.Plots == "" {
+		return cli.Bad("give --npz, --csv or --plots: what is wanted of %s", c.File)
+	}
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return &cli.InputError{Err: err}
+	}
+	for _, path := range []string{c.NPZ, c.CSV} {
+		if same(path, c.File) {
+			return cli.Bad("%s is the result itself, which nothing else can replace", path)
+		}
+	}
+	v, err := study.Verify(text)
+	if err != nil {
+		return (&cli.Verify{File: c.File}).Refuse(s.stdout, err)
+	}
+	var r study.Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		return cli.Bad("%s: %w", c.File, err)
+	}
+	fmt.Fprintf(s.stderr, "%s verifies: it is signed by the key in it, %s\n", c.File, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
+	if c.NPZ != "" {
+		if err := c.write(s, c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, &r) }); err != nil {
+			return err
+		}
+	}
+	if c.CSV != "" {
+		if err := c.write(s, c.CSV, func(w io.Writer) error { return report.WriteCSV(w, &r) }); err != nil {
+			return err
+		}
+	}
+	if c.Plots == "" {
+		return nil
+	}
+	plots, err := report.Plots(&r)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.Plots, 0o755); err != nil {
+		return err
+	}
+	for _, p := range plots {
+		if err := c.write(s, filepath.Join(c.Plots, p.Name+".svg"), p.WriteSVG); err != nil {
+			return err
+		}
+		if err := c.write(s, filepath.Join(c.Plots, p.Name+".png"), p.WritePNG); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same says that two paths are one file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// write makes a file whole or not at all, in place of one of that name, and prints its
+// name.
+func (c *exportCmd) write(s *streams, path string, content func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone already if all went well
+	err = errors.Join(content(f), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	_, err = fmt.Fprintln(s.stdout, path)
+	return err
+}

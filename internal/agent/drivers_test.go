@@ -1,0 +1,7 @@
+package agent
+
+// The agent's command imports these too.
+import (
+	_ "covey/internal/dataset/parquet"
+	_ "covey/internal/dataset/postgres"
+)

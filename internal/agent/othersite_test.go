@@ -1,0 +1,28 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOtherSitesFolder: an agent does not start with another site's certificate, whose identity and budgets
+// it would use under this site's name.
+func TestOtherSitesFolder(t *testing.T) {
+	s := newServer(t)
+	config, _ := s.joined(t)
+	of := config.Site
+	config.Site = "another"
+	a, err := New(Options{Config: config})
+	if a != nil {
+		a.Close()
+	}
+	e := mustErr[*ConfigError](t, err)
+	if !strings.Contains(e.Error(), `the certificate is of site "`+of+`", not "another"`) {
+		t.Error(e)
+	}
+	config.Site = of
+	if a, err = New(Options{Config: config}); err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+}

@@ -1,0 +1,136 @@
+package dataset
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A format whose reader is much code is a room of its own beneath this one, which registers itself as
+// the drivers of database/sql do. A program reads what it imports: the agent imports all of them, and the
+// coordinator, which holds the federation's keys, none.
+
+// Table is a source's rows, as a driver reads them. An error of its is an [*Error] that carries no value.
+type Table interface {
+	// Header returns the names of the columns, in the source's order.
+	Header() []string
+	// Rows hands all rows to b, each once and in the source's order.
+	Rows(b Builder) error
+}
+
+// Answer is the answer to a query, under way.
+type Answer interface {
+	Table
+	// Pin returns the SHA-256 of all that Rows handed on ([Query]).
+	Pin() [32]byte
+	Close()
+}
+
+// QueryDriver asks a server.
+type QueryDriver interface {
+	// Ask begins a query that [CheckQuery] takes. Header of the answer is free of twins.
+	Ask(q Query) (Answer, error)
+	// Describe passes to word what decides about the answer beside the query's text and is no secret.
+	Describe(q Query, word func(string))
+}
+
+var (
+	fileDrivers = map[Format]func(*File) (Table, error){}
+	queryDriver QueryDriver
+)
+
+// Register makes a format readable. It is called by the init of the room that reads it.
+func Register(format Format, open func(*File) (Table, error)) { fileDrivers[format] = open }
+
+// RegisterQuery makes queries possible, likewise.
+func RegisterQuery(d QueryDriver) { queryDriver = d }
+
+// File is a file that a driver reads here and there. It is hashed at the same time, from its first byte to its
+// last, and belongs to its caller, who closes it.
+type File struct{ src *source }
+
+func (f *File) Path() string { return f.src.path }
+
+// Size is in bytes, when the file was opened.
+func (f *File) Size() int64 { return f.src.before.Size() }
+
+func (f *File) ReadAt(p []byte, at int64) (int, error) { return f.src.file.ReadAt(p, at) }
+
+// driven is a driver's table as one of this package.
+type driven struct {
+	Table
+	read string // what a fault counts
+}
+
+func (t driven) header() []string      { return t.Header() }
+func (t driven) word() string          { return t.read }
+func (t driven) rows(b *builder) error { return t.Rows(Builder{b}) }
+
+// drive opens a file with its format's driver.
+func drive(format Format, src *source) (table, error) {
+	open := fileDrivers[format]
+	if open == nil {
+		return nil, &Error{File: src.path, Reason: fmt.Sprintf("this program does not read %s: the agent does", format)}
+	}
+	t, err := open(&File{src})
+	if err != nil {
+		return nil, err
+	}
+	src.hashBeside()
+	return driven{t, "row"}, nil
+}
+
+// Builder takes a driver's rows: one by one ([Builder.Begin], a field for each column and the unit in any order,
+// [Builder.End]), or many at a time by columns.
+type Builder struct{ b *builder }
+
+// Columns are those that a row holds, in order.
+func (b Builder) Columns() []Column { return b.b.columns }
+
+// Unit is the unit column's name; empty: every row is a unit.
+func (b Builder) Unit() string { return b.b.unit }
+
+// Reserve makes room for so many rows more, where rows are kept.
+func (b Builder) Reserve(rows float64) {
+	if b.b.reserve != nil {
+		b.b.reserve(rows)
+	}
+}
+
+// Room returns how many rows Columnar takes at a time.
+func (b Builder) Room() int { return b.b.room() }
+
+// Columnar takes the next n rows, at most Room, from columns: fields[j] holds n numbers of Columns()[j], NaN
+// where one is missing, and names the rows' units, if there is a unit column.
+func (b Builder) Columnar(n int, fields [][]float64, names [][]byte) error {
+	return b.b.columnar(n, fields, names)
+}
+
+// Begin starts the next row.
+func (b Builder) Begin() { b.b.begin(b.b.count + 1) }
+
+// Put gives a column its number; NaN is a missing value.
+func (b Builder) Put(j int, v float64) { b.b.put(j, v) }
+
+// Text gives a column its field as text.
+func (b Builder) Text(j int, field []byte) { b.b.text(j, field) }
+
+// Whose gives the row its unit.
+func (b Builder) Whose(field []byte) { b.b.whose(field) }
+
+// End checks the row and takes it.
+func (b Builder) End() error { return b.b.end() }
+
+// Trim is a column's name without the spaces around it, as names are compared.
+func Trim(name string) string { return trim(name) }
+
+// Twins returns the indices of two equal names; again is 0 where there are none.
+func Twins(names []string) (first, again int) { return twins(names) }
+
+// Unreadable is the error of a file that cannot be read, without its path, which the [Error] gives itself.
+func Unreadable(path string, err error) *Error { return unreadable(path, err) }
+
+// AppendNumber writes a number that is a unit's name: 7 and 7.0 are one number, and so are 0
+// and -0.
+func AppendNumber(out []byte, v float64) []byte {
+	return strconv.AppendFloat(out, v+0, 'g', -1, 64)
+}

@@ -1,0 +1,253 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"covey/internal/dataset"
+)
+
+// footer holds the file's last bytes to what can be true before the library takes memory for what
+// they claim: their own length, the lengths of lists, and numbers of columns and row groups
+// that it multiplies before it compares them.
+func (t *parquetTable) footer() error {
+	size := t.src.Size()
+	var tail [8]byte
+	if size < 12 {
+		return t.bad()
+	}
+	if _, err := t.src.ReadAt(tail[:], size-8); err != nil || string(tail[4:]) != "PAR1" {
+		return t.bad()
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if n > size-12 {
+		return t.damaged("", "its footer claims to be longer than the file")
+	}
+	raw := make([]byte, n)
+	if _, err := t.src.ReadAt(raw, size-8-n); err != nil {
+		return t.bad()
+	}
+	used, err := skim(raw)
+	if err != nil {
+		return t.bad()
+	}
+	var m format.FileMetaData
+	if err := decodeThrift(raw[:used], &m); err != nil {
+		return t.bad()
+	}
+	// The library adds up the depths, then multiplies leaves by row groups.
+	var open []int32 // children to come, of each group around an element
+	leaves := 0
+	for i := range m.Schema {
+		if len(open) > parquet.MaxColumnDepth {
+			return t.damaged("", "its groups lie more than 255 deep in each other")
+		}
+		e := &m.Schema[i]
+		if int64(e.TypeLength.V) > size {
+			return t.damaged("", "a column's texts claim to be longer than the file")
+		}
+		if e.Type.Valid {
+			leaves++
+		}
+		if e.NumChildren.Valid && e.NumChildren.V > 0 {
+			open = append(open, e.NumChildren.V)
+			continue
+		}
+		for len(open) > 0 {
+			if open[len(open)-1]--; open[len(open)-1] > 0 {
+				break
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	for i := range m.RowGroups {
+		if len(m.RowGroups[i].Columns) != leaves {
+			return t.damaged("", "a row group has not the file's columns")
+		}
+	}
+	return nil
+}
+
+// integer says whether an INT32 or INT64 stands for an integer, and for an unsigned one. A
+// date, a time or a decimal is none: its integer means nothing without its unit.
+func integer(typ parquet.Type) (unsigned, ok bool) {
+	if l := typ.LogicalType(); l != nil && l.Value != nil {
+		i, ok := l.Value.(*format.IntType)
+		return ok && !i.IsSigned, ok
+	}
+	c := typ.ConvertedType()
+	if c == nil {
+		return false, true
+	}
+	switch *c {
+	case deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
+		return false, true
+	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
+		return true, true
+	}
+	return false, false
+}
+
+// numeric gives the fault of a column of numbers by its type; empty is in order.
+func numeric(typ parquet.Type) string {
+	switch typ.Kind() {
+	case parquet.Double, parquet.Float:
+		return ""
+	case parquet.Int32, parquet.Int64:
+		if _, ok := integer(typ); ok {
+			return ""
+		}
+	}
+	return "its type is no number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
+}
+
+func (t *parquetTable) damaged(column, reason string) *dataset.Error {
+	return &dataset.Error{File: t.src.Path(), Column: column, Reason: "is damaged: " + reason}
+}
+
+// decodeThrift decodes what skim has gone over. Of bytes that are at hand no string is longer than
+// they are; of a reader the library takes memory for whatever length it meets.
+func decodeThrift(b []byte, v any) error {
+	var compact thrift.CompactProtocol
+	return thrift.NewDecoder(compact.NewReaderFromBytes(b)).Decode(v)
+}
+
+var errThrift = errors.New("no structure of Thrift's compact protocol")
+
+// maxThriftDepth is of structures and lists in each other: a footer has eight. The library calls
+// itself for each, and a stack that is full ends the process.
+const maxThriftDepth = 64
+
+// skim goes over a structure in Thrift's compact protocol and returns how many bytes it takes.
+// Every length it meets is of bytes that are there, and every list's elements too: each takes a
+// byte at least.
+func skim(b []byte) (int, error) {
+	s := skimmer{b, 0}
+	if err := s.value(thrift.STRUCT, 0); err != nil {
+		return 0, err
+	}
+	return s.at, nil
+}
+
+type skimmer struct {
+	b  []byte
+	at int
+}
+
+func (s *skimmer) byte() (byte, error) {
+	if s.at == len(s.b) {
+		return 0, errThrift
+	}
+	s.at++
+	return s.b[s.at-1], nil
+}
+
+func (s *skimmer) varint() (uint64, error) {
+	v, n := binary.Uvarint(s.b[s.at:])
+	if n <= 0 {
+		return 0, errThrift
+	}
+	s.at += n
+	return v, nil
+}
+
+func (s *skimmer) skip(n uint64) error {
+	if n > uint64(len(s.b)-s.at) {
+		return errThrift
+	}
+	s.at += int(n)
+	return nil
+}
+
+// value goes over one value of a type, that is no field's boolean.
+func (s *skimmer) value(typ thrift.Type, depth int) error {
+	if depth > maxThriftDepth {
+		return errThrift
+	}
+	switch typ {
+	case thrift.TRUE, thrift.FALSE, thrift.I8:
+		return s.skip(1)
+	case thrift.I16, thrift.I32, thrift.I64:
+		_, err := s.varint()
+		return err
+	case thrift.DOUBLE:
+		return s.skip(8)
+	case thrift.UUID:
+		return s.skip(16)
+	case thrift.BINARY:
+		n, err := s.varint()
+		if err != nil {
+			return err
+		}
+		return s.skip(n)
+	case thrift.LIST, thrift.SET, thrift.MAP:
+		return s.list(typ, depth)
+	case thrift.STRUCT:
+		return s.structure(depth)
+	}
+	return errThrift
+}
+
+// list goes over the elements of a list, a set or a map.
+func (s *skimmer) list(typ thrift.Type, depth int) error {
+	var n uint64
+	var err error
+	var of [2]thrift.Type // key and value of a map; the second otherwise
+	head := byte(0)
+	if typ == thrift.MAP {
+		if n, err = s.varint(); err != nil || n == 0 {
+			return err
+		}
+		if head, err = s.byte(); err != nil {
+			return err
+		}
+		of[0] = thrift.Type(head >> 4)
+	} else {
+		if head, err = s.byte(); err != nil {
+			return err
+		}
+		if n = uint64(head >> 4); n == 15 {
+			if n, err = s.varint(); err != nil {
+				return err
+			}
+		}
+	}
+	of[1] = thrift.Type(head & 15)
+	for range n { // b ends first, however many they claim to be
+		if typ == thrift.MAP {
+			if err := s.value(of[0], depth+1); err != nil {
+				return err
+			}
+		}
+		if err := s.value(of[1], depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *skimmer) structure(depth int) error {
+	for {
+		head, err := s.byte()
+		if err != nil || head == 0 {
+			return err
+		}
+		if head>>4 == 0 { // the field's number by itself
+			if _, err := s.varint(); err != nil {
+				return err
+			}
+		}
+		typ := thrift.Type(head & 15)
+		if typ == thrift.TRUE || typ == thrift.FALSE {
+			continue // a field's boolean is its type
+		}
+		if err := s.value(typ, depth+1); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,311 @@
+// Package postgres asks the queries of package dataset of PostgreSQL servers. A program that imports it can.
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"covey/internal/dataset"
+)
+
+// driver asks PostgreSQL servers.
+type driver struct{}
+
+func init() { dataset.RegisterQuery(driver{}) }
+
+const (
+	connectTimeout = 20 * time.Second
+	maxDSN         = 64 << 10
+)
+
+// config reads the connection string. Its text is in no error.
+func config(q dataset.Query) (*pgconn.Config, error) {
+	text := os.Getenv(q.DSNEnv)
+	if q.DSNFile != "" {
+		raw, err := readSecret(q.DSNFile)
+		if err != nil {
+			return nil, err
+		}
+		text = string(raw)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return nil, &dataset.Error{File: q.Name(), Reason: "no connection string is there"}
+	}
+	c, err := pgconn.ParseConfig(text)
+	if err != nil {
+		return nil, &dataset.Error{File: q.Name(), Reason: `is no connection string, such as "host=db.example user=covey dbname=clinic sslmode=verify-full"`}
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTimeout
+	}
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "covey-agent"
+	}
+	return c, nil
+}
+
+// readSecret reads a file that only its owner may read.
+func readSecret(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, dataset.Unreadable(path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, dataset.Unreadable(path, err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, &dataset.Error{File: path, Reason: "is no file"}
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, &dataset.Error{File: path, Reason: fmt.Sprintf("others may read it (mode %04o); chmod 600 it", info.Mode().Perm())}
+	case info.Size() > maxDSN:
+		return nil, &dataset.Error{File: path, Reason: fmt.Sprintf("is longer than %d bytes", maxDSN)}
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxDSN))
+	if err != nil {
+		return nil, dataset.Unreadable(path, err)
+	}
+	return raw, nil
+}
+
+// Describe adds nothing of a string that cannot be read: the query fails for it.
+func (driver) Describe(q dataset.Query, word func(string)) {
+	if c, err := config(q); err == nil {
+		word(c.Host)
+		word(strconv.Itoa(int(c.Port)))
+		word(c.Database)
+		word(c.User)
+	}
+}
+
+// postgresTable is the answer to a query, under way.
+type postgresTable struct {
+	query  dataset.Query
+	conn   *pgconn.PgConn
+	end    func() // closes conn
+	reader *pgconn.ResultReader
+	fields []pgconn.FieldDescription
+	names  []string
+	first  bool // the first row was read
+	hash   hash.Hash
+	pin    []byte // not hashed yet
+}
+
+// Ask implements dataset.QueryDriver.
+func (driver) Ask(q dataset.Query) (_ dataset.Answer, err error) {
+	c, err := config(q)
+	if err != nil {
+		return nil, err
+	}
+	// The server ends the statement; this is for one that does not answer any more.
+	ctx, cancel := context.WithTimeout(context.Background(), q.Limit()+2*c.ConnectTimeout)
+	t := &postgresTable{query: q, hash: sha256.New(), end: cancel}
+	defer func() {
+		if err != nil {
+			t.Close()
+		}
+	}()
+	if t.conn, err = pgconn.ConnectConfig(ctx, c); err != nil {
+		return nil, refused(q, "cannot connect", err)
+	}
+	t.end = func() {
+		t.conn.Close(ctx) // read-only: nothing to lose
+		cancel()
+	}
+	if err := t.conn.Exec(ctx, begin(q)).Close(); err != nil {
+		return nil, refused(q, "cannot begin a transaction", err)
+	}
+	t.reader = t.conn.ExecParams(ctx, q.SQL, nil, nil, nil, []int16{0})
+	if err := t.begin(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Close ends the query, the connection and the wait for both.
+func (t *postgresTable) Close() {
+	if t.reader != nil {
+		t.reader.Close()
+	}
+	t.end()
+}
+
+func (t *postgresTable) Header() []string { return t.names }
+
+func (t *postgresTable) Pin() [32]byte {
+	t.hash.Write(t.pin)
+	t.pin = nil
+	return [32]byte(t.hash.Sum(nil))
+}
+
+// begin is the statements before the query. What the text of values depends on is set, so that
+// the pin does not hang on a server's settings; all of it ends with the transaction.
+func begin(q dataset.Query) string {
+	return fmt.Sprintf(`begin transaction isolation level repeatable read, read only; set local client_encoding = 'UTF8'; set local timezone = 'UTC';
+set local datestyle = 'ISO'; set local intervalstyle = 'postgres'; set local extra_float_digits = 1; set local bytea_output = 'hex';
+set local statement_timeout = %d`, q.Limit().Milliseconds())
+}
+
+// begin reads the names of the columns and the first row.
+func (t *postgresTable) begin() error {
+	t.first = t.reader.NextRow()
+	t.fields = t.reader.FieldDescriptions()
+	if len(t.fields) == 0 {
+		if _, err := t.reader.Close(); err != nil {
+			return refused(t.query, "the query failed", err)
+		}
+		return &dataset.Error{File: t.query.Name(), Reason: "the query gives no columns"}
+	}
+	for _, f := range t.fields {
+		t.names = append(t.names, dataset.Trim(f.Name))
+	}
+	if i, j := dataset.Twins(t.names); j > 0 {
+		return &dataset.Error{Schema: dataset.SchemaColumns, File: t.query.Name(), Column: t.names[i], Reason: "two columns of the query have this name"}
+	}
+	t.pin = append(t.pin, "covey query 1\n"...)
+	t.pin = binary.LittleEndian.AppendUint32(t.pin, uint32(len(t.names)))
+	for _, name := range t.names {
+		t.value([]byte(name))
+	}
+	return nil
+}
+
+// value adds a value to the pin.
+func (t *postgresTable) value(v []byte) {
+	length := uint32(1<<32 - 1)
+	if v != nil {
+		length = uint32(len(v)) // PostgreSQL's values are below 2^30 bytes
+	}
+	t.pin = binary.LittleEndian.AppendUint32(t.pin, length)
+	if t.pin = append(t.pin, v...); len(t.pin) > 64<<10 {
+		t.hash.Write(t.pin)
+		t.pin = t.pin[:0]
+	}
+}
+
+func (t *postgresTable) find(name string) (int, error) {
+	for i, n := range t.names {
+		if n == name {
+			return i, nil
+		}
+	}
+	return 0, &dataset.Error{Schema: dataset.SchemaColumns, File: t.query.Name(), Column: name, Reason: fmt.Sprintf("none of the query's %d columns has this name", len(t.names))}
+}
+
+// Types of numbers, as pg_type names them by OID.
+const (
+	oidInt8, oidInt2, oidInt4       = 20, 21, 23
+	oidFloat4, oidFloat8, oidNumber = 700, 701, 1700
+)
+
+// Rows implements dataset.Table.
+func (t *postgresTable) Rows(b dataset.Builder) error {
+	at := make([]int, len(b.Columns()))
+	for j, c := range b.Columns() {
+		var err error
+		if at[j], err = t.find(c.Name); err != nil {
+			return err
+		}
+		switch t.fields[at[j]].DataTypeOID {
+		case oidInt2, oidInt4, oidInt8, oidFloat4, oidFloat8, oidNumber:
+		default:
+			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is no number; cast it in the query (::double precision)"}
+		}
+	}
+	who := -1
+	if b.Unit() != "" {
+		var err error
+		if who, err = t.find(b.Unit()); err != nil {
+			return err
+		}
+	}
+	for more := t.first; more; more = t.reader.NextRow() {
+		values := t.reader.Values()
+		for _, v := range values {
+			t.value(v)
+		}
+		b.Begin()
+		for j, i := range at {
+			if t.fields[i].DataTypeOID == oidFloat4 {
+				float4(b, j, values[i])
+			} else {
+				b.Text(j, values[i])
+			}
+		}
+		if who >= 0 {
+			b.Whose(values[who])
+		}
+		if err := b.End(); err != nil {
+			return err
+		}
+	}
+	if _, err := t.reader.Close(); err != nil {
+		return refused(t.query, "the query failed", err)
+	}
+	return nil
+}
+
+// float4 gives a column the float32 that its digits name, not the float64.
+func float4(b dataset.Builder, j int, field []byte) {
+	if v, err := strconv.ParseFloat(string(field), 32); err == nil {
+		b.Put(j, v)
+		return
+	}
+	b.Text(j, field)
+}
+
+// refused words a fault of the server by its code: its own text may hold values.
+func refused(q dataset.Query, what string, err error) error {
+	e := &dataset.Error{File: q.Name(), Reason: what}
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
+		e.Reason += ": SQLSTATE " + said.Code
+		if words := sqlstates[said.Code]; words != "" {
+			e.Reason += " (" + words + ")"
+		}
+		if said.Code == "57014" {
+			e.Reason += fmt.Sprintf("; the limit is %v (query_timeout)", q.Limit())
+		}
+		return e
+	}
+	network, isNetwork := errors.AsType[*net.OpError](err)
+	lookup, isLookup := errors.AsType[*net.DNSError](err)
+	switch {
+	case isLookup:
+		e.Reason += ": the host's name is not known: " + lookup.Name
+	case isNetwork && network.Addr != nil:
+		e.Reason += fmt.Sprintf(": %s %s: %v", network.Op, network.Addr, network.Err)
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Reason += ": no answer in time"
+	case errors.Is(err, fs.ErrNotExist):
+		e.Reason += ": there is no such socket"
+	case strings.Contains(err.Error(), "tls"):
+		e.Reason += ": TLS failed (sslmode, sslrootcert)"
+	default:
+		e.Reason += ": the connection failed"
+	}
+	return e
+}
+
+// sqlstates are the codes that operators meet.
+var sqlstates = map[string]string{
+	"08006": "the connection broke", "25006": "it writes, and the transaction is read-only", "28000": "the user may not log in from here",
+	"28P01": "the password is wrong", "3D000": "no such database", "3F000": "no such schema", "42501": "permission denied", "42601": "a syntax error, or several statements",
+	"42703": "no such column", "42704": "no such type or object", "42883": "no such function or operator", "42P01": "no such table", "22P02": "a cast of what is no number",
+	"22012": "a division by zero", "53300": "too many connections", "57014": "it took too long", "57P01": "the server is shutting down", "57P03": "the server is starting",
+}

@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+// repeated is n times the same text.
+func repeated(text string, n int) io.Reader {
+	var all []io.Reader
+	for range n {
+		all = append(all, strings.NewReader(text))
+	}
+	return io.MultiReader(all...)
+}
+
+// A record is held to maxRecord, on one line or inside quotes over many: what follows is not read into
+// memory.
+func TestRecordBound(t *testing.T) {
+	const piece = 1 << 20
+	line := strings.Repeat("x", piece-1) + "\n"
+	for name, c := range map[string]struct {
+		in   io.Reader
+		read func(l *lines) error
+	}{
+		"one line": {repeated(line[:piece-1], maxRecord/piece+80), func(l *lines) error {
+			_, _, err := l.next()
+			return err
+		}},
+		"a quote": {repeated(line, maxRecord/piece+20), func(l *lines) error {
+			_, err := l.unquote([]byte(`"`), true)
+			return err
+		}},
+	} {
+		err := c.read(newLines("x.csv", c.in))
+		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "a row of more than 64 MiB; is a quote not closed?" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A reader that gives nothing, again and again, is a fault and no end.
+func TestReaderThatGivesNothing(t *testing.T) {
+	l := newLines("x.csv", readerFunc(func([]byte) (int, error) { return 0, nil }))
+	if err := l.fill(); err != nil || l.err != io.ErrNoProgress {
+		t.Fatalf("%v, %v", err, l.err)
+	}
+	if _, _, err := l.next(); err == nil || err == io.EOF {
+		t.Errorf("%v", err)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// What a header may say, and what is refused before anything is made for it.
+func TestArrayBounds(t *testing.T) {
+	head := func(descr, shape string) string {
+		return "{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }"
+	}
+	for text, want := range map[string]error{
+		head("'<f8'", "(2147483647,)"):                       nil,
+		head("'<f8'", "(2147483648,)"):                       errShape,
+		head("'<f8'", "(2147483648, 1)"):                     errShape,
+		head("'<f8'", "(0, 9223372036854775807)"):            errShape,
+		head("'<f8'", "(18446744073709551616, 1)"):           errNPYHeader,
+		head("'<f8'", "(2147483647, 131073)"):                errShape,
+		head("'<f8'", "(1, 1048576)"):                        nil,
+		head("'<f8'", "(1, 1048577)"):                        errWide,
+		head("'<f8'", "("+strings.Repeat("1, ", 40)+")"):     errShape,
+		head("'<U4095'", "(1,)"):                             nil,
+		head("'<U4096'", "(1,)"):                             errDtype,
+		head("'<f8', 'descr': '<f8'", "(1, 1)"):              errNPYHeader,
+		head("'<f8'", "(1, 1), 'fortran_order': False"):      errNPYHeader,
+		head("'<f8'", "(1, 1)") + " and more":                errNPYHeader,
+		"{'descr': '<f8', 'shape': (1, 1), }":                errNPYHeader,
+		"{'descr': '<f8', 'fortran_order': 0, 'shape': (), ": errNPYHeader,
+	} {
+		if a, err := parseArray(text); err != want || (a == nil) != (err != nil) {
+			t.Errorf("%s: %v, want %v", text, err, want)
+		}
+	}
+	raw := append([]byte("\x93NUMPY\x02\x00"), 0xff, 0xff, 0xff, 0x7f)
+	bounded(t, 4<<20, func() {
+		if _, err := readArray(bytes.NewReader(append(raw, make([]byte, 100)...))); err != errNPYHeader {
+			t.Errorf("a header of 2 GiB: %v", err)
+		}
+	})
+}
+
+// A row of nobody is refused whatever else it lacks: dropped, it would count for the unit of the row
+// before it.
+func TestRowOfNobody(t *testing.T) {
+	q := Request{Columns: []Column{{"a", 0, 1}}, Unit: "u", Missing: MissingDropRow}
+	_, rows := Read(Source{Path: write(t, "u,a\np,1\n,NA\n")}, q, ReadOptions{})
+	b := newBuilder("x.npz", "row", q.Columns, q.Unit, q.Missing, Float64, func([]float64) error { return nil })
+	columns := b.columnar(2, [][]float64{{1, math.NaN()}}, [][]byte{[]byte("p"), nil})
+	for _, err := range []error{rows, columns} {
+		if e, ok := errors.AsType[*Error](err); !ok || e.Column != "u" || e.Reason != "the unit is missing" {
+			t.Error(err)
+		}
+	}
+}
+
+// A row's number fits 32 bits.
+func TestMostRows(t *testing.T) {
+	b := newBuilder("x.csv", "row", []Column{{"a", 0, 1}}, "", MissingError, Float64, func([]float64) error { return nil })
+	for count, want := range map[int]bool{maxRows - 1: true, maxRows: false} {
+		b.count = count
+		b.begin(count + 1)
+		b.put(0, 1)
+		err := b.end()
+		if e, ok := errors.AsType[*Error](err); (err == nil) != want || err != nil && (!ok || e.Reason != "more than 2^31-1 rows") {
+			t.Errorf("row %d: %v", count+1, err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package replica
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/raft"
+)
+
+// TestDamagedPages: bbolt panics at some pages of a damaged raft.db; Open says what is damaged instead.
+func TestDamagedPages(t *testing.T) {
+	dir := t.TempDir()
+	n := mustOpen(t, dir, &list{}, Options{})
+	apply(t, n, numbered(0, 20)...)
+	must(t, n.Close())
+	info, err := os.Stat(filepath.Join(dir, "raft", "raft.db"))
+	must(t, err)
+	page := int64(os.Getpagesize())
+	wrong := make([]byte, page)
+	for i := range wrong {
+		wrong[i] = 0xff
+	}
+	refused := 0
+	for at := 2 * page; at+page <= info.Size(); at += page { // behind the two pages that say where all begins
+		d := crash(t, dir)
+		f, err := os.OpenFile(filepath.Join(d, "raft", "raft.db"), os.O_WRONLY, 0)
+		must(t, err)
+		_, err = f.WriteAt(wrong, at)
+		must(t, errors.Join(err, f.Close()))
+		db, err := openBolt(f.Name())
+		if err == nil { // a page that opening does not read
+			must(t, db.Close())
+			continue
+		}
+		refused++
+		if e, ok := errors.AsType[*StoreError](err); !ok || db != nil {
+			t.Errorf("page %d: %v", at/page, err)
+		} else if e.Op != "opened raft.db" {
+			t.Errorf("page %d: %q", at/page, e.Op)
+		}
+	}
+	if refused == 0 {
+		t.Error("no page was read")
+	}
+}
+
+// sink counts what a snapshot's sink is told.
+type sink struct {
+	raft.SnapshotSink
+	fails             error
+	closed, cancelled int
+}
+
+func (s *sink) Write(p []byte) (int, error) { return len(p), s.fails }
+func (s *sink) Close() error                { s.closed++; return nil }
+func (s *sink) Cancel() error               { s.cancelled++; return nil }
+
+// TestSinkEndsOnce: a snapshot that could not be written is cancelled and not closed, or half of one would
+// stand for the log that is dropped; one that is closed is not cancelled after.
+func TestSinkEndsOnce(t *testing.T) {
+	failing := &sink{fails: errors.New("no room")}
+	if err := image("state").Persist(&snapshotSink{SnapshotSink: failing, s: &snapshots{latch: newLatch()}}); err == nil {
+		t.Error("a snapshot was written without room")
+	}
+	if failing.closed != 0 || failing.cancelled != 1 {
+		t.Errorf("closed %d times, cancelled %d times", failing.closed, failing.cancelled)
+	}
+	whole := &sink{}
+	k := &snapshotSink{SnapshotSink: whole, s: &snapshots{latch: newLatch()}}
+	must(t, image("state").Persist(k))
+	must(t, errors.Join(k.Cancel(), k.Close()))
+	if whole.closed != 1 || whole.cancelled != 0 {
+		t.Errorf("closed %d times, cancelled %d times", whole.closed, whole.cancelled)
+	}
+}

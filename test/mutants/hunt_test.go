@@ -1,0 +1,141 @@
+//go:build mutants
+
+package mutants
+
+// Lines that a hunt by hand found without a test: each is a build here, and the test that was written for it.
+func init() {
+	tables = append(tables, []mutant{
+		{"another attempt's setup is taken", 0, []edit{
+			{"internal/round/entry.go", "if s.Status != StatusSetup || e.Attempt != s.Attempt {", "if s.Status != StatusSetup {"},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"a study is set up twice", 0, []edit{
+			{"internal/round/entry.go", "if s.Status != StatusSetup || e.Attempt != s.Attempt {", "if e.Attempt != s.Attempt {"},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"an entry of another slot counts", 0, []edit{
+			{"internal/round/entry.go", " || e.Query != s.Query || e.Slot != s.Slot {", " || e.Query != s.Query {"},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"an entry of another query counts", 0, []edit{
+			{"internal/round/entry.go", " || e.Query != s.Query || e.Slot != s.Slot {", " || e.Slot != s.Slot {"},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"an opening without survivors", 0, []edit{
+			{"internal/round/entry.go", "if s.Survivors == nil || s.Certificate != nil {", "if s.Certificate != nil {"},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"a slot's certificate is replaced", 0, []edit{
+			{"internal/round/entry.go", "if s.Survivors == nil || s.Certificate != nil {", "if s.Survivors == nil {"},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"an entry after the end counts", 0, []edit{
+			{"internal/round/entry.go", "if s.plan == nil || s.Terminal() {", "if s.plan == nil {"},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"a study is proposed twice", 0, []edit{
+			{"internal/round/entry.go", "\t\tif s.plan != nil {\n\t\t\treturn stale\n\t\t}\n", ""},
+		}, in("round", "TestStaleEntries"), killer{}},
+		{"a snapshot that runs without its setup", 0, []edit{
+			{"internal/round/state.go", "(d.Status != StatusRunning || d.Query < len(p.Queries) && len(d.Announcements) == n)", "(d.Status != StatusRunning || d.Query < len(p.Queries))"},
+		}, in("round", "TestRunningWithoutSetupIsRefused"), killer{}},
+		{"slots are given up that later queries need", 0, []edit{
+			{"internal/round/entry.go", "if s.Certificate != nil || !s.spare() {", "if s.Certificate != nil {"},
+		}, in("round", "TestAbandonmentsLeaveASlotForEveryQuery"), killer{}},
+		{"later survivors replace the first", 0, []edit{
+			{"internal/round/entry.go", "\t\tif s.First == nil {\n\t\t\ts.First = e.Survivors\n\t\t}\n", "\t\ts.First = e.Survivors\n"},
+		}, in("round", "TestFirstSurvivorsAreKept"), killer{}},
+		{"a join with a token never given out", 0, []edit{
+			{"internal/coordinator/machine.go", "ok && s.Token == e.Token && bytes", "ok && bytes"},
+		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
+		{"a join again with another TLS key", 0, []edit{
+			{"internal/coordinator/machine.go", " && bytes.Equal(s.TLS, e.TLS) && !s.Revoked", " && !s.Revoked"},
+		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
+		{"a join again of a revoked site", 0, []edit{
+			{"internal/coordinator/machine.go", " && bytes.Equal(s.TLS, e.TLS) && !s.Revoked", " && bytes.Equal(s.TLS, e.TLS)"},
+		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
+		{"a site's token stays", 0, []edit{
+			{"internal/coordinator/machine.go", "\tdelete(m.invites, e.Token)\n\tm.sites", "\tm.sites"},
+		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
+		{"a revocation makes a site", 0, []edit{
+			{"internal/coordinator/machine.go", "\t\tif !ok {\n\t\t\treturn &JoinError{e.Revoke.Site", "\t\tif !ok && s.Revoked {\n\t\t\treturn &JoinError{e.Revoke.Site"},
+		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
+		{"a coordinator without a name takes a site's token", 0, []edit{
+			{"internal/coordinator/machine.go", "case invite.Node != e.Node || e.Node == \"\":", "case invite.Node != e.Node:"},
+		}, in("coordinator", "TestJoinsOfTheLog"), killer{}},
+		{"a panic of raft.db's is no error of the store", 0, []edit{
+			{"internal/replica/node.go", "err = nil, &StoreError{Op: \"opened raft.db\", Err: fmt.Errorf(\"the database is damaged: %v\", p)}", "err = nil, fmt.Errorf(\"x\")"},
+		}, in("replica", "TestDamagedPages"), killer{}},
+		{"a snapshot is cancelled after it was closed", 0, []edit{
+			{"internal/replica/store.go", "func (k *snapshotSink) Cancel() error {\n\tif k.done {\n\t\treturn nil\n\t}", "func (k *snapshotSink) Cancel() error {"},
+		}, in("replica", "TestSinkEndsOnce"), killer{}},
+		{"a snapshot whose write failed is not cancelled", 0, []edit{
+			{"internal/replica/machine.go", "\t\tsink.Cancel()\n", ""},
+		}, in("replica", "TestSinkEndsOnce"), killer{}},
+		{"a component's NaN is written", 0, []edit{
+			{"internal/report/check.go", "!(math.Abs(x) <= 2)", "math.Abs(x) > 2"},
+		}, in("report", "TestShapesThatDoNotFit"), killer{}},
+		{"variances without intervals", 0, []edit{
+			{"internal/report/check.go", "if len(r.VarianceInterval) != len(r.ExplainedVariance) || len", "if len"},
+		}, in("report", "TestShapesThatDoNotFit"), killer{}},
+		{"ratios without variances", 0, []edit{
+			{"internal/report/check.go", " || len(r.VarianceRatio) > len(r.ExplainedVariance) {", " {"},
+		}, in("report", "TestShapesThatDoNotFit"), killer{}},
+		{"components found of another length", 0, []edit{
+			{"internal/report/check.go", " || len(rel.Found)%d != 0", ""},
+		}, in("report", "TestShapesThatDoNotFit"), killer{}},
+		{"a power step's values are not counted", 0, []edit{
+			{"internal/report/check.go", "len(rel.Noised) != len(rel.X) || ", ""},
+		}, in("report", "TestShapesThatDoNotFit"), killer{}},
+		{"a result of no units", 0, []edit{
+			{"internal/report/check.go", " || r.N < 1", ""},
+		}, in("report", "TestShapesThatDoNotFit"), killer{}},
+		{"Recover overwrites a key file put aside", 0, []edit{
+			{"internal/ledger/recover.go", "filepath.Join(l.dir, aside)); !errors.Is(err, os.ErrNotExist) {", "filepath.Join(l.dir, aside)); false && err != nil {"},
+		}, in("ledger", "TestAsideIsNotOverwritten"), killer{}},
+		{"Recover trusts a damaged ledger.db", 0, []edit{
+			{"internal/ledger/recover.go", "case !ok || !lost.Budgets:", "case !ok:"},
+		}, in("ledger", "TestRecoverLeavesADamagedDatabase"), killer{}},
+		{"Restore forgets what was spent above ρ", 0, []edit{
+			{"internal/ledger/recover.go", "e.State, e.Code, e.Forfeit = Finished, CodeRestored, max(s.Rho, s.SpentRho)", "e.State, e.Code, e.Forfeit = Finished, CodeRestored, s.Rho"},
+		}, in("ledger", "TestRestoreSpendsTheMost"), killer{}},
+		{"Restore takes a study twice", 0, []edit{
+			{"internal/ledger/recover.go", "case seen[s.Study], ", "case "},
+		}, in("ledger", "TestRestoreRefuses"), killer{}},
+		{"Restore takes a state that is none", 0, []edit{
+			{"internal/ledger/recover.go", "s.State != Approved && s.State != Finished && s.State != Rejected, ", ""},
+		}, in("ledger", "TestRestoreRefuses"), killer{}},
+		{"a row without an end", 0, []edit{
+			{"internal/dataset/line.go", "if l.to >= maxRecord {", "if false {"},
+		}, in("dataset", "TestRecordBound"), killer{}},
+		{"a quote without an end", 0, []edit{
+			{"internal/dataset/line.go", "if len(l.text) > maxRecord {", "if false {"},
+		}, in("dataset", "TestRecordBound"), killer{}},
+		{"a reader that gives nothing is at its end", 0, []edit{
+			{"internal/dataset/line.go", "\tl.err = io.ErrNoProgress\n", ""},
+		}, in("dataset", "TestReaderThatGivesNothing"), killer{}},
+		{"a header's key twice", 0, []edit{
+			{"internal/dataset/npyheader.go", "if !ok || seen[key] || !p.take(\":\") {", "if !ok || !p.take(\":\") {"},
+		}, in("dataset", "TestArrayBounds"), killer{}},
+		{"an array of more than 2^31-1 rows", 0, []edit{
+			{"internal/dataset/npyheader.go", "case a.n > maxRows || a.n > 0", "case a.n > 0"},
+		}, in("dataset", "TestArrayBounds"), killer{}},
+		{"texts of any length", 0, []edit{
+			{"internal/dataset/npyheader.go", "return t, size > 0 && size < 1<<12", "return t, size > 0"},
+		}, in("dataset", "TestArrayBounds"), killer{}},
+		{"a row of nobody that is dropped", 0, []edit{
+			{"internal/dataset/rows.go", "\tcase b.nobody:", "\tcase b.nobody && !b.drop:"},
+		}, in("dataset", "TestRowOfNobody"), killer{}},
+		{"more rows than 32 bits count", 0, []edit{
+			{"internal/dataset/rows.go", "\tcase b.count == maxRows:", "\tcase false:"},
+		}, in("dataset", "TestMostRows"), killer{}},
+		{"an agent starts in another site's folder", 0, []edit{
+			{"internal/agent/agent.go", "if name := a.site.Name(); name != a.config.Site {", "if name := a.site.Name(); name == \"\" {"},
+		}, in("agent", "TestOtherSitesFolder"), killer{}},
+		{"another owner's rows are found", 0, []edit{
+			{"internal/dataset/cache.go", "if !ok || n.owner != owner || n.recipe != short(recipe) {", "if !ok || n.recipe != short(recipe) {"},
+		}, in("dataset", "TestFindIsTheOwners"), killer{}},
+		{"rows are found by their name alone", 0, []edit{
+			{"internal/dataset/cache.go", "if stored.head.recipe == recipe && accept", "if accept"},
+		}, in("dataset", "TestFindIsTheOwners"), killer{}},
+		{"a draft is removed while it is written", 0, []edit{
+			{"internal/dataset/cache.go", "\t\t\tcontinue // being written\n", ""},
+		}, in("dataset", "TestRetainLeavesDrafts"), killer{}},
+		{"two requests with one recipe", 0, []edit{
+			{"internal/dataset/cache.go", "\t\th.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(v))))\n", ""},
+		}, in("dataset", "TestRecipeIsOfOneRequest"), killer{}},
+	})
+}
