@@ -137,5 +137,26 @@ func init() {
 		{"two requests with one recipe", 0, []edit{
 			{"internal/dataset/cache.go", "\t\th.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(v))))\n", ""},
 		}, in("dataset", "TestRecipeIsOfOneRequest"), killer{}},
+		{"a cache file of another size than its header says", 0, []edit{
+			{"internal/dataset/stored.go", " || n[5] != uint64(size) {", " {"},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"a cache file's length wraps", 0, []edit{
+			{"internal/dataset/stored.go", " || d > maxValues/rows", " "},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"more units than rows", 0, []edit{
+			{"internal/dataset/stored.go", "units < 1 || units > rows ||", "units < 1 ||"},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"rows without units, of other units", 0, []edit{
+			{"internal/dataset/stored.go", "counted > 1 || counted == 0 && units != rows || ", ""},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"a cache file of another size than its shape", 0, []edit{
+			{"internal/dataset/stored.go", "if h.place(); h.size != size {", "if h.place(); false {"},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"a unit without rows", 0, []edit{
+			{"internal/dataset/stored.go", "if n < 1 || n > h.rows-len(s.Unit) {", "if n > h.rows-len(s.Unit) {"},
+		}, in("dataset", "TestSectionsThatDoNotFit"), killer{}},
+		{"rows of another recipe under this one's name", 0, []edit{
+			{"internal/dataset/stored.go", "(s.head.recipe != recipe || s.head.sha != sha)", "(s.head.sha != sha)"},
+		}, in("dataset", "TestLoadLooksBehindTheName"), killer{}},
 	})
 }
