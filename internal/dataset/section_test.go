@@ -56,3 +56,18 @@ func TestLoadLooksBehindTheName(t *testing.T) {
 		t.Errorf("column b is %v", got.Values)
 	}
 }
+
+// Check sees another length, and another time of the same length.
+func TestCheckSeesEither(t *testing.T) {
+	c, s := openCache(t), Source{Path: write(t, "a\n1\n")}
+	made := load(t, c, s, Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingError}, "one")
+	made.size++
+	if made.Check() == nil {
+		t.Error("another length is not seen")
+	}
+	made.size--
+	made.modified = made.modified.Add(-1)
+	if made.Check() == nil {
+		t.Error("another time is not seen")
+	}
+}

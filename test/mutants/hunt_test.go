@@ -158,5 +158,14 @@ func init() {
 		{"rows of another recipe under this one's name", 0, []edit{
 			{"internal/dataset/stored.go", "(s.head.recipe != recipe || s.head.sha != sha)", "(s.head.sha != sha)"},
 		}, in("dataset", "TestLoadLooksBehindTheName"), killer{}},
+		{"a cache file cut short is not seen by its length", 0, []edit{
+			{"internal/dataset/stored.go", "info.Size() != s.size || ", ""},
+		}, in("dataset", "TestCheckSeesEither"), killer{}},
+		{"a cache file written to is not seen by its time", 0, []edit{
+			{"internal/dataset/stored.go", "info.Size() != s.size || !info.ModTime().Equal(s.modified)", "info.Size() != s.size"},
+		}, in("dataset", "TestCheckSeesEither"), killer{}},
+		{"a dropped row that is none", 0, []edit{
+			{"internal/dataset/stored.go", "if at <= last || at >= h.rows {", "if at <= last {"},
+		}, in("dataset", "TestSectionsThatDoNotFit"), killer{}},
 	})
 }
