@@ -74,6 +74,7 @@ func TestArrayBounds(t *testing.T) {
 		head("'<f8'", "(1, 1048577)"):                        errWide,
 		head("'<f8'", "("+strings.Repeat("1, ", 40)+")"):     errShape,
 		head("'<U4095'", "(1,)"):                             nil,
+		head("'|S0'", "(1,)"):                                errDtype,
 		head("'<U4096'", "(1,)"):                             errDtype,
 		head("'<f8', 'descr': '<f8'", "(1, 1)"):              errNPYHeader,
 		head("'<f8'", "(1, 1), 'fortran_order': False"):      errNPYHeader,
@@ -117,6 +118,16 @@ func TestMostRows(t *testing.T) {
 		err := b.end()
 		if e, ok := errors.AsType[*Error](err); (err == nil) != want || err != nil && (!ok || e.Reason != "more than 2^31-1 rows") {
 			t.Errorf("row %d: %v", count+1, err)
+		}
+	}
+}
+
+// What is a missing value is what docs/data.md lists, and in no other case of letters: of a file that
+// means something else by it, rows would be dropped.
+func TestMissingWords(t *testing.T) {
+	for field, want := range map[string]bool{"": true, "NA": true, "nan": true, "NaN": true, "NAN": true, "na": false, "Na": false, "nA": false, "NA.": false, "nil": false, "n/a": false, "0": false} {
+		if isMissing([]byte(field)) != want {
+			t.Errorf("%q: want %v", field, want)
 		}
 	}
 }

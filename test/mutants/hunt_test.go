@@ -137,5 +137,41 @@ func init() {
 		{"two requests with one recipe", 0, []edit{
 			{"internal/dataset/cache.go", "\t\th.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(v))))\n", ""},
 		}, in("dataset", "TestRecipeIsOfOneRequest"), killer{}},
+		{"a cache file of another size than its header says", 0, []edit{
+			{"internal/dataset/stored.go", " || n[5] != uint64(size) {", " {"},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"a cache file's length wraps", 0, []edit{
+			{"internal/dataset/stored.go", " || d > maxValues/rows", " "},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"more units than rows", 0, []edit{
+			{"internal/dataset/stored.go", "units < 1 || units > rows ||", "units < 1 ||"},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"rows without units, of other units", 0, []edit{
+			{"internal/dataset/stored.go", "counted > 1 || counted == 0 && units != rows || ", ""},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"a cache file of another size than its shape", 0, []edit{
+			{"internal/dataset/stored.go", "if h.place(); h.size != size {", "if h.place(); false {"},
+		}, in("dataset", "TestHeaderNumbers"), killer{}},
+		{"a unit without rows", 0, []edit{
+			{"internal/dataset/stored.go", "if n < 1 || n > h.rows-len(s.Unit) {", "if n > h.rows-len(s.Unit) {"},
+		}, in("dataset", "TestSectionsThatDoNotFit"), killer{}},
+		{"rows of another recipe under this one's name", 0, []edit{
+			{"internal/dataset/stored.go", "(s.head.recipe != recipe || s.head.sha != sha)", "(s.head.sha != sha)"},
+		}, in("dataset", "TestLoadLooksBehindTheName"), killer{}},
+		{"a cache file cut short is not seen by its length", 0, []edit{
+			{"internal/dataset/stored.go", "info.Size() != s.size || ", ""},
+		}, in("dataset", "TestCheckSeesEither"), killer{}},
+		{"a cache file written to is not seen by its time", 0, []edit{
+			{"internal/dataset/stored.go", "info.Size() != s.size || !info.ModTime().Equal(s.modified)", "info.Size() != s.size"},
+		}, in("dataset", "TestCheckSeesEither"), killer{}},
+		{"a dropped row that is none", 0, []edit{
+			{"internal/dataset/stored.go", "if at <= last || at >= h.rows {", "if at <= last {"},
+		}, in("dataset", "TestSectionsThatDoNotFit"), killer{}},
+		{"na is a missing value", 0, []edit{
+			{"internal/dataset/column.go", "return string(field) == \"NA\"", "return field[0]|0x20 == 'n' && field[1]|0x20 == 'a'"},
+		}, in("dataset", "TestMissingWords"), killer{}},
+		{"texts of no length", 0, []edit{
+			{"internal/dataset/npyheader.go", "case 'S':\n\t\treturn t, size > 0", "case 'S':\n\t\treturn t, true"},
+		}, in("dataset", "TestArrayBounds"), killer{}},
 	})
 }
