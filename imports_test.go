@@ -16,7 +16,8 @@ import (
 // here fails the test: say where a new room stands before building it.
 var arrows = map[string][]string{
 	"proto/covey/v1":     {},
-	"internal/clip":      {},
+	"internal/query":     {},
+	"internal/clip":      {"internal/query"},
 	"internal/noise":     {},
 	"internal/secagg":    {},
 	"internal/failpoint": {},
@@ -31,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/frame":            {},
 	"internal/admission":        {},
 	"internal/peer":             {"internal/admission", "internal/pki"},
-	"internal/study":            {"internal/noise", "internal/secagg"},
+	"internal/study":            {"internal/noise", "internal/query", "internal/secagg"},
 	"internal/round":            {"internal/study"},
 	"internal/report":           {"internal/study"},
 	"internal/completion":       {},
@@ -76,7 +77,7 @@ const demoOnly = "cmd/coordinator/demo"
 var wireOnly = []string{"internal/agent", "internal/coordinator", "test/history"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}
+var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

@@ -42,11 +42,6 @@ func (r *Rows) String() string { return r.raw.String() }
 // GoString is String, for %#v.
 func (r *Rows) GoString() string { return r.String() }
 
-var kinds = map[study.Kind]clip.Map{
-	study.KindPower: clip.Power, study.KindMean: clip.Mean, study.KindMoment: clip.Moment,
-	study.KindVariance: clip.Variance, study.KindTotal: clip.Total, study.KindRows: clip.Rows,
-}
-
 // ErrKind is a planned query of no known kind.
 var ErrKind = errors.New("answer: a planned query is of no known kind")
 
@@ -61,7 +56,7 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 	var counts []int64
 	switch a.Kind {
 	case study.KindHistogram:
-		m, ok := kinds[q.Of]
+		m, ok := clip.MapOf(q.Of)
 		if !ok {
 			return nil, ErrKind
 		}
@@ -72,7 +67,7 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 			counts = within(counts, p, a.Kind)
 		}
 	default:
-		m, ok := kinds[a.Kind]
+		m, ok := clip.MapOf(a.Kind)
 		if !ok {
 			return nil, ErrKind
 		}
