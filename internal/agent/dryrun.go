@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	exact "covey/internal/answer"
 	"covey/internal/dataset"
-	"covey/internal/local"
 	"covey/internal/study"
 )
 
@@ -76,7 +76,7 @@ func (c *Config) dryRun(spec study.Spec, body []byte) (detail string, far []stri
 		return "", far, err
 	}
 	begun := time.Now()
-	sum, err := local.New(matrix).Answer(plan, self, ask, d.Workers)
+	sum, err := exact.New(matrix).Answer(plan, self, ask, d.Workers)
 	if err != nil {
 		return "", far, &DataError{d.Name, err}
 	}

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
+	exact "covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/dataset"
-	"covey/internal/local"
 	"covey/internal/study"
 )
 
@@ -59,7 +59,7 @@ func (s *session) load() error {
 		}
 		return errors.Join(&unitsError{rows.N(), want}, err)
 	}
-	s.rows, s.stored, s.sha = local.New(rows), stored, s.dataset.pin(sha)
+	s.rows, s.stored, s.sha = exact.New(rows), stored, s.dataset.pin(sha)
 	s.agent.log.Info("a data set is read", "study", s.plan.Digest, "dataset", s.dataset.Name, "mapped", stored != nil, "seconds", math.Round(time.Since(begun).Seconds()*10)/10)
 	return nil
 }

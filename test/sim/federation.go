@@ -23,9 +23,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"covey/internal/agent"
+	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/failpoint"
-	"covey/internal/local"
 	"covey/internal/node"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -62,7 +62,7 @@ type Federation struct {
 
 type site struct {
 	name string
-	rows *local.Rows
+	rows *answer.Rows
 }
 
 const (
@@ -204,7 +204,7 @@ func (f *Federation) writeRows(path, name string) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &site{name, local.New(rows)}, os.WriteFile(path, []byte(text.String()), 0o600)
+	return &site{name, answer.New(rows)}, os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
 // sum is the site's exact contribution to a query.
