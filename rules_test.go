@@ -151,7 +151,11 @@ func TestRulesHaveTests(t *testing.T) {
 			if i > 0 {
 				page.WriteString(";")
 			}
-			fmt.Fprintf(&page, " %s: %s", folder, strings.Join(held[r][folder], ", "))
+			tests := strings.Join(held[r][folder], ", ")
+			if folder == "." {
+				folder = "root"
+			}
+			fmt.Fprintf(&page, " %s: %s", folder, tests)
 		}
 		page.WriteString(" |\n")
 	}
