@@ -37,7 +37,7 @@ func TestJoinsOfTheLog(t *testing.T) {
 	fresh := func(t *testing.T) log {
 		l := log{NewMachine(), t}
 		for token, i := range map[string]Invite{
-			"t": {Site: "north", Expires: later}, "u": {Site: "south", Expires: later}, "n": {Node: "two", Expires: later}, "a": {Site: "north", Expires: later, Again: true},
+			"t": {Site: "north", Expires: later}, "u": {Site: "south", Expires: later}, "n": {Node: "two", Expires: later},
 		} {
 			if err := l.apply(entry{Invite: &inviteEntry{Token: token, Invite: i}}); err != nil {
 				t.Fatal(err)
@@ -76,6 +76,11 @@ func TestJoinsOfTheLog(t *testing.T) {
 			l := fresh(t)
 			if !c.unused {
 				if err := l.apply(entry{Join: &first}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !c.unused || name == "again, not joined" { // a newer join file withdraws an unused one
+				if err := l.apply(entry{Invite: &inviteEntry{Token: "a", Invite: Invite{Site: "north", Expires: later, Again: true}}}); err != nil {
 					t.Fatal(err)
 				}
 			}
