@@ -16,14 +16,10 @@ const (
 	softwareKey = "covey-software"
 )
 
-// unversioned is the protocol of an end that does not say its version: it was built before
-// versions were said.
-const unversioned = 1
-
 // Version is what one end of a link speaks and runs. Both ends work together where they
 // share a protocol; software is for people to read.
 type Version struct {
-	Protocol, Oldest int    // the newest and the oldest that it speaks
+	Protocol, Oldest int    // the newest and the oldest that it speaks; 0 if it names none
 	Software         string // such as "covey-agent/1.4.0"
 }
 
@@ -74,7 +70,7 @@ func (v Version) Pairs() []string {
 }
 
 // VersionOf reads the version that the other end, the named program, says in its metadata.
-// What it does not say, or says wrongly, is that of a build before versions were said.
+// Protocols that are missing or malformed are 0, which agrees with nobody's.
 func VersionOf(metadata map[string][]string, program string) Version {
 	one := func(key string) string {
 		if v := metadata[key]; len(v) == 1 {
@@ -82,14 +78,14 @@ func VersionOf(metadata map[string][]string, program string) Version {
 		}
 		return ""
 	}
-	v := Version{Protocol: unversioned, Oldest: unversioned, Software: clean(one(softwareKey))}
+	v := Version{Software: clean(one(softwareKey))}
 	newest, err := strconv.ParseUint(one(protocolKey), 10, 16)
 	oldest, err2 := strconv.ParseUint(one(oldestKey), 10, 16)
 	if err == nil && err2 == nil && oldest >= 1 && oldest <= newest {
 		v.Protocol, v.Oldest = int(newest), int(oldest)
 	}
 	if v.Software == "" {
-		v.Software = program + " of before versions were said"
+		v.Software = program + " that names no software"
 	}
 	return v
 }
@@ -111,6 +107,9 @@ func (e *VersionError) Error() string {
 }
 
 func (v Version) protocols() string {
+	if v.Protocol == 0 {
+		return "no protocol of Covey's"
+	}
 	if v.Protocol == v.Oldest {
 		return fmt.Sprintf("protocol %d", v.Protocol)
 	}
@@ -125,7 +124,7 @@ func Agree(agent, coordinator Version) error {
 	return nil
 }
 
-// Says reports whether metadata hold a version at all.
+// Says reports whether metadata hold anything of a version.
 func Says(metadata map[string][]string) bool {
 	return slices.ContainsFunc([]string{protocolKey, oldestKey, softwareKey}, func(key string) bool { return len(metadata[key]) > 0 })
 }

@@ -39,7 +39,7 @@ func TestVersionOf(t *testing.T) {
 	if got := VersionOf(said, "an agent"); got != This("covey-agent") || !Says(said) {
 		t.Errorf("%+v is read as %+v", This("covey-agent"), got)
 	}
-	old := Version{1, 1, "an agent of before versions were said"}
+	silent := Version{0, 0, "an agent that names no software"}
 	for _, m := range []map[string][]string{
 		nil,
 		{protocolKey: {"2"}, softwareKey: {""}},
@@ -49,8 +49,12 @@ func TestVersionOf(t *testing.T) {
 		{protocolKey: {"2"}, oldestKey: {"0"}},
 		{protocolKey: {"99999999999999999999"}, oldestKey: {"1"}},
 	} {
-		if got := VersionOf(m, "an agent"); got != old {
+		got := VersionOf(m, "an agent")
+		if got != silent {
 			t.Errorf("%v is read as %+v", m, got)
+		}
+		if e, ok := errors.AsType[*VersionError](Agree(got, This("covey-coordinator"))); !ok || e.Upgrade() != "agent" || !strings.Contains(e.Error(), "speaks no protocol of Covey's") {
+			t.Errorf("%v agrees: %v", m, e)
 		}
 	}
 	if got := VersionOf(map[string][]string{softwareKey: {"a\n\x1b[31mb" + strings.Repeat("c", 100)}}, ""); got.Software != "a31mb"+strings.Repeat("c", 55) {
