@@ -81,7 +81,7 @@ type joinEntry struct {
 	Site  string    `json:"site"`
 	Key   study.Key `json:"identity"`
 	TLS   study.Key `json:"tls,omitempty"` // of the certificate that is given out
-	Now   time.Time `json:"now"` // the leader's, so that Apply needs no clock
+	Now   time.Time `json:"now"`           // the leader's, so that Apply needs no clock
 }
 
 type revokeEntry struct {

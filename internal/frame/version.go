@@ -23,33 +23,62 @@ type Version struct {
 	Software         string // such as "covey-agent/1.4.0"
 }
 
-// This gives this build's version as the named program.
+// This returns this build's version as the named program.
 func This(program string) Version {
-	return Version{Protocol: Protocol, Oldest: OldestProtocol, Software: program + "/" + Release()}
+	name := build()
+	if name == "" {
+		name = "unknown"
+	}
+	return Version{Protocol: Protocol, Oldest: OldestProtocol, Software: program + "/" + name}
 }
 
 // version is set by deploy/build.sh.
 var version string
 
-// Release names this build: what deploy/build.sh was told, else what the Go toolchain
-// recorded of the module or its commit, else "unknown".
+// archived is the commit of an archive that git made: .gitattributes has it filled in there.
+const archived = "$Format:%H$"
+
+// Release returns this build's name for people: what deploy/build.sh was told, else what the Go
+// toolchain recorded of the module or its commit, else the commit of git's archive.
 func Release() string {
-	if version != "" {
-		return clean(version)
+	if name := build(); name != "" {
+		return name
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	return "unknown (built without version control)"
+}
+
+// build is Release's name, clean, or empty if nothing says it.
+func build() string {
+	info, _ := debug.ReadBuildInfo()
+	return clean(named(version, archived, info))
+}
+
+// named returns the first of: what the linker was told, the module's version, the commit that the
+// toolchain saw, the commit of an archive. info may be nil.
+func named(told, archived string, info *debug.BuildInfo) string {
+	if told != "" {
+		return told
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return clean(v)
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return clean(s.Value[:min(len(s.Value), 12)])
+	if info != nil {
+		if v := info.Main.Version; v != "" && v != "(devel)" {
+			return v
+		}
+		settings := map[string]string{}
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+		if commit := settings["vcs.revision"]; commit != "" {
+			commit = commit[:min(len(commit), 12)]
+			if settings["vcs.modified"] == "true" {
+				commit += "+dirty"
+			}
+			return commit
 		}
 	}
-	return "unknown"
+	if strings.HasPrefix(archived, "$") { // a checkout
+		return ""
+	}
+	return archived[:min(len(archived), 12)]
 }
 
 // clean keeps what a version can be: the other end's is shown to people.
