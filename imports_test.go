@@ -39,16 +39,16 @@ var arrows = map[string][]string{
 	"internal/answer":           {"internal/study", "internal/clip"},
 	"internal/agent":            {"internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator":      {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
-	"internal/dashboard":        {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki"},
+	"internal/dashboard":        {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":            {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":             {"internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"test/history":              {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":                  {"internal/agent", "internal/clip", "internal/answer", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
-	"cmd/agent":         {"internal/agent", "internal/frame", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/frame", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/completion", "internal/frame", "internal/pki", "internal/report", "internal/study"},
-	"cmd/internal/cli":  {"internal/pki", "internal/study"},
+	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/study"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
 	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/memory", "internal/trace"},
 	// A module of its own, which may import the rooms above.

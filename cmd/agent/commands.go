@@ -386,8 +386,8 @@ func (c egressCmd) chain(t *terminal) error {
 	if reply.EgressChain, err = agent.VerifyEgress(config.DataDir(), see); err != nil {
 		return err
 	}
-	t.say("%s: %d lines, %d messages, %d bytes; the chain holds, %d lines are of before it, %d were cut off by a crash.",
-		reply.File, reply.Lines, reply.Messages, reply.Bytes, reply.Unhashed, reply.Cut)
+	t.say("%s: %d lines, %d messages, %d bytes; the chain holds, %d lines were cut off by a crash.",
+		reply.File, reply.Lines, reply.Messages, reply.Bytes, reply.Cut)
 	return t.print(reply, func(w io.Writer) {
 		if c.Verify {
 			fmt.Fprintln(w, reply.Last)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/clip"
 	"covey/internal/dataset"
@@ -51,6 +52,8 @@ type cli struct {
 	Ledger ledgerCmd `cmd:"" help:"Privacy budgets and what was charged to them."`
 	Egress egressCmd `cmd:"" help:"Exactly what leaves this site, and what has left."`
 	Verify verifyCmd `cmd:"" help:"Check a result file offline, and with this site's ledger if -C names one."`
+
+	Release shared.Release `name:"version" help:"Print this program's version."`
 
 	Version    versionCmd    `cmd:"" help:"Show which build this is."`
 	Completion completionCmd `cmd:"" help:"Print a shell's completion script."`

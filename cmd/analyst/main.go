@@ -27,6 +27,8 @@ type commands struct {
 	Verify verifyCmd `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 	Export exportCmd `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
 
+	Release cli.Release `name:"version" help:"Print this program's version."`
+
 	Version    versionCmd    `cmd:"" help:"Show which build this is."`
 	Completion completionCmd `cmd:"" help:"Print a shell's completion script."`
 }

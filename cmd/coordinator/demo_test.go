@@ -78,6 +78,9 @@ func TestDemo(t *testing.T) {
 // TestDemoDropout stops one site's agent and brings it back: the rounds in
 // between are over the other four.
 func TestDemoDropout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a round's deadline several times")
+	}
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "kept")
 	r, _ := demo(t, "--kill-site", "2", "--at-round", "3", "--return-at", "6", "--keep", dir)
@@ -174,6 +177,9 @@ func checkKept(t *testing.T, dir string, r demoReport) {
 // TestDemoFailover stops the coordinator that leads: another goes on, and the
 // component is as good.
 func TestDemoFailover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second demo, of three coordinators")
+	}
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "kept")
 	r, fields := demo(t, "--coordinators", "3", "--kill-leader-at-round", "5", "--keep", dir)

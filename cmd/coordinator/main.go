@@ -41,6 +41,8 @@ type cli struct {
 	Account accountCmd `cmd:"" help:"Convert between noise and privacy."`
 	Verify  verifyCmd  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 
+	Release shared.Release `name:"version" help:"Print this program's version."`
+
 	Version    versionCmd    `cmd:"" help:"Show which build this is."`
 	Completion completionCmd `cmd:"" help:"Print a shell's completion script."`
 }

@@ -30,8 +30,8 @@ type sentMessage struct {
 	Code  study.Code    `json:"code,omitempty"`
 	Bytes int           `json:"bytes"` // serialized, without TLS and gRPC's framing
 	// SHA256 is of those bytes, Prev the link before this line (chain.go).
-	SHA256 string `json:"sha256,omitempty"`
-	Prev   string `json:"prev,omitempty"`
+	SHA256 string `json:"sha256"`
+	Prev   string `json:"prev"`
 }
 
 // of adds the message's hash.

@@ -40,7 +40,7 @@ type server struct {
 	grpc      *grpc.Server
 	ahead     time.Duration
 	stands    func(*covey.StandingRequest) (*covey.StandingResponse, error) // set before anyone calls
-	version   []string                                                      // that it says, set before anyone calls; none: it is of before versions were said
+	version   []string                                                      // metadata of its version, set before anyone calls
 }
 
 type serverLink struct {

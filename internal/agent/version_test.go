@@ -26,7 +26,7 @@ func TestCoordinatorVersion(t *testing.T) {
 	}{
 		"other software": {frame.Version{Protocol: frame.Protocol, Oldest: frame.Protocol, Software: "covey-coordinator/0.1"}.Pairs(), ""},
 		"newer":          {frame.Version{Protocol: frame.Protocol + 1, Oldest: frame.Protocol + 1, Software: "covey-coordinator/9"}.Pairs(), "agent"},
-		"unversioned":    {nil, "coordinator"},
+		"no version":     {nil, "coordinator"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
@@ -53,7 +53,7 @@ func TestCoordinatorVersion(t *testing.T) {
 			if !ok || wrong.Upgrade() != c.upgrade || !strings.Contains(err.Error(), Software) {
 				t.Errorf("Join: %v", err)
 			}
-			l.send(t, &covey.CoordinatorMessage{}) // an old one says something only then
+			l.send(t, &covey.CoordinatorMessage{}) // one that names no version sends its header only then
 			for {
 				status, failed := a.Status()
 				if failed != nil {
@@ -77,8 +77,8 @@ func TestCoordinatorVersion(t *testing.T) {
 	}
 }
 
-// TestUnknownCall: a coordinator of before versions were said that does not know a call is one
-// to upgrade; one that is not there is not.
+// TestUnknownCall: a coordinator that names no version and does not know a call is one to
+// upgrade; one that is not there is not.
 func TestUnknownCall(t *testing.T) {
 	old := func(err error) error {
 		return versionedCall(t.Context(), "/covey.v1.Federation/New", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err })
