@@ -35,7 +35,6 @@ var arrows = map[string][]string{
 	"internal/study":            {"internal/noise", "internal/secagg", "internal/strict"},
 	"internal/round":            {"internal/study"},
 	"internal/report":           {"internal/study"},
-	"internal/completion":       {},
 	"internal/local":            {"internal/study", "internal/clip"},
 	"internal/agent":            {"internal/strict", "internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator":      {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
@@ -46,11 +45,11 @@ var arrows = map[string][]string{
 	"test/sim":                  {"internal/agent", "internal/clip", "internal/local", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
-	"cmd/agent":         {"internal/agent", "internal/frame", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
-	"cmd/analyst":       {"cmd/internal/cli", "internal/completion", "internal/frame", "internal/pki", "internal/report", "internal/study"},
+	"cmd/agent":         {"internal/agent", "cmd/internal/cli", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/study"},
 	"cmd/internal/cli":  {"internal/pki", "internal/study"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/memory", "internal/trace"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/memory", "internal/trace"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/study", "internal/local", "internal/clip", "internal/noise"},
 	"experiments/accuracy": {"experiments/run", "internal/study"},
