@@ -10,8 +10,8 @@ import (
 )
 
 type accountCmd struct {
-	Sigma       *float64 `help:"Noise parameter of each query; returns epsilon."`
-	Epsilon     *float64 `help:"Privacy wanted; returns sigma."`
+	Sigma       *float64 `help:"Noise parameter of each query, to compute epsilon."`
+	Epsilon     *float64 `help:"Privacy wanted, to compute sigma."`
 	Delta       float64  `required:"" help:"The δ of (ε, δ)."`
 	Rounds      int      `default:"1" help:"Queries composed."`
 	Sensitivity float64  `default:"1" help:"L2 sensitivity Δ of each query when one unit is replaced, in sigma's units; one at s sites has s times it."`
