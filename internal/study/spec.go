@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -261,13 +262,10 @@ func refuseZeros(text []byte) error {
 }
 
 func decode(text []byte, into any) error {
-	d := toml.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields().EnableUnmarshalerInterface()
-	err := d.Decode(into)
-	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
-		row, _ := strict.Errors[0].Position()
-		return fieldError(strings.Join(strict.Errors[0].Key(), "."), "unknown key, line %d", row)
+	if err := onlyKnown(text, reflect.TypeOf(into)); err != nil {
+		return err
 	}
+	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().EnableUnmarshalerInterface().Decode(into)
 	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
 		row, col := bad.Position()
 		return fieldError("toml", "line %d column %d: %s", row, col, strings.TrimPrefix(bad.Error(), "toml: "))
