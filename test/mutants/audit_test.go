@@ -1,0 +1,21 @@
+//go:build mutants
+
+package mutants
+
+// What a second look at the closed attacks found.
+func init() {
+	tables = append(tables, []mutant{
+		{"a proposal's unknown keys are left to the decoder", 0, []edit{
+			{"internal/study/spec.go", "onlyKnown(text, reflect.TypeOf(into)); err != nil", "onlyKnown(text, reflect.TypeOf(into)); false && err != nil"},
+		}, in("study", "TestUnknownKeysAreCheap"), killer{}},
+		{"a proposal's lists have no bound before it is decoded", 0, []edit{
+			{"internal/study/proposal.go", "n > maxMarks {", "n > 100*maxMarks {"},
+		}, in("study", "TestListsAreBounded"), killer{}},
+		{"the log repeats all of a refused proposal's words", 0, []edit{
+			{"internal/agent/session.go", "errors.New(cleaned(err.Error()))", "errors.New(err.Error())"},
+		}, in("agent", "TestRefusedProposalsAreShortInTheLog"), killer{}},
+		{"a coordinator believes another's list for good", 0, []edit{
+			{"internal/node/members.go", "				n.unhear()\n", ""},
+		}, in("node", "TestHearsayIsForgotten"), killer{}},
+	})
+}
