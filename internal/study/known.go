@@ -87,7 +87,7 @@ func (w walk) key(e *unstable.Node, at reflect.Type, path string) (reflect.Type,
 		if path != "" {
 			path += "."
 		}
-		path += name
+		path += plainKey(name)
 		of := fieldOf(item(at), name)
 		if of == nil {
 			shown := path
