@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"crypto/x509"
 	"strings"
 	"testing"
@@ -26,6 +27,38 @@ func TestCertificatesNamesArePrintable(t *testing.T) {
 	for _, text := range []string{err.Error(), plain(err)} {
 		if strings.ContainsAny(text, "\n\x1b\u202e") || !strings.Contains(text, "linked to b") {
 			t.Errorf("%q", text)
+		}
+	}
+}
+
+// TestPendingProposalsAreBounded: by their number, and by their bytes together, which a coordinator chooses.
+func TestPendingProposalsAreBounded(t *testing.T) {
+	for _, c := range []struct{ bytes, fit int }{{10, maxPending}, {maxPendingBytes / 4, 4}} {
+		p, err := openPending(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := make([]byte, c.bytes)
+		for i := range c.fit {
+			body := bytes.Clone(first)
+			body[0] = byte(i)
+			if err := p.put(body); err != nil {
+				t.Fatalf("%d of %d bytes: %v", i, c.bytes, err)
+			}
+		}
+		one := bytes.Clone(first)
+		one[1] = 1
+		if err := p.put(one); err != errPendingFull {
+			t.Errorf("one more than %d of %d bytes: %v", c.fit, c.bytes, err)
+		}
+		if err := p.put(first); err != nil {
+			t.Errorf("one that is there: %v", err)
+		}
+		if err := p.remove(study.DigestOf(first)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.put(one); err != nil {
+			t.Errorf("in the place of one that was decided: %v", err)
 		}
 	}
 }

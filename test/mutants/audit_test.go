@@ -17,6 +17,9 @@ func init() {
 		{"a coordinator believes another's list for good", 0, []edit{
 			{"internal/node/members.go", "				n.unhear()\n", ""},
 		}, in("node", "TestHearsayIsForgotten"), killer{}},
+		{"proposals that wait have no bound together", 0, []edit{
+			{"internal/agent/pending.go", "len(all) >= maxPending || total > maxPendingBytes", "len(all) >= maxPending || total < 0"},
+		}, in("agent", "TestPendingProposalsAreBounded"), killer{}},
 		{"names of a certificate that nobody vouched for are shown raw", 0, []edit{
 			{"internal/agent/handshake.go", "cleaned(e.Err.Error())", "e.Err.Error()"},
 		}, in("agent", "TestCertificatesNamesArePrintable"), killer{}},
