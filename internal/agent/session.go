@@ -67,7 +67,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	}
 	plan, err := study.NewPlan(body)
 	if err != nil {
-		return nil, study.CodePlanMismatch, err
+		return nil, study.CodePlanMismatch, errors.New(cleaned(err.Error())) // it may repeat as much as the proposal holds
 	}
 	s := &session{agent: a, body: body, plan: plan, journal: a.ledger.Journal(id)}
 	public := a.identity.Public().(ed25519.PublicKey)

@@ -128,6 +128,9 @@ func (p Proposal) thresholds() (Thresholds, error) {
 // there: the digest covers every parameter in its final form.
 func Parse(body []byte) (Proposal, error) {
 	var p Proposal
+	if n := marks(body); n > maxMarks {
+		return Proposal{}, fieldError("toml", "%d brackets and commas; no proposal needs more than %d", n, maxMarks)
+	}
 	if err := decode(body, &p); err != nil {
 		return Proposal{}, err
 	}

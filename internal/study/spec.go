@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -271,6 +272,9 @@ func refuseZeros(text []byte) error {
 }
 
 func decode(text []byte, into any) error {
+	if err := onlyKnown(text, reflect.TypeOf(into)); err != nil {
+		return err
+	}
 	err := strict.Decode(text, into)
 	bad, ok := errors.AsType[*strict.Error](err)
 	if !ok {
