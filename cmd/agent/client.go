@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"covey/internal/agent"
+	"covey/internal/siteconfig"
 )
 
 // client talks to the running agent over its socket.
@@ -37,7 +38,7 @@ func (e *notRunningError) Unwrap() error { return e.err }
 
 // dial finds the socket of the configuration in dir.
 func dial(t *terminal) (*client, error) {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return nil, err
 	}

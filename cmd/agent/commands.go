@@ -19,6 +19,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/memory"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -71,7 +72,7 @@ func (c *joinCmd) Run(t *terminal) error {
 		Config      string    `json:"config"`
 		Fingerprint string    `json:"fingerprint"`
 		Expires     time.Time `json:"certificate_expires"`
-	}{join.Site, dir, filepath.Join(dir, agent.ConfigFile), agent.FingerprintOf(site), site.Certificate().NotAfter}
+	}{join.Site, dir, filepath.Join(dir, siteconfig.File), siteconfig.FingerprintOf(site), site.Certificate().NotAfter}
 	t.say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, dir)
 	t.say("The join file is spent; delete it. Tell the other sites your key's fingerprint by another way than this coordinator:")
 	return t.print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
@@ -83,7 +84,7 @@ type checkCmd struct {
 }
 
 func (c *checkCmd) Run(t *terminal) error {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func newLogger(out io.Writer, format string) *slog.Logger {
 }
 
 func (c *runCmd) Run(t *terminal) error {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return err
 	}
@@ -371,7 +372,7 @@ type chainReply struct {
 
 // chain reads the file.
 func (c egressCmd) chain(t *terminal) error {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return err
 	}

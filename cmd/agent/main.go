@@ -22,6 +22,7 @@ import (
 	_ "covey/internal/dataset/postgres"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 )
 
 // Exit codes.
@@ -152,7 +153,7 @@ func (e *inputError) Unwrap() error { return e.err }
 
 // badInput says whether an error is the input's fault.
 func badInput(err error) bool {
-	return is[*inputError](err) || is[*agent.ConfigError](err) || is[*agent.JoinRefusedError](err) || is[*agent.JoinedError](err) ||
+	return is[*inputError](err) || is[*siteconfig.Error](err) || is[*agent.JoinRefusedError](err) || is[*agent.JoinedError](err) ||
 		is[*pki.JoinError](err) || is[*pki.ExpiredError](err) || is[*pki.WrongCAError](err) || is[*pki.CertificateError](err) ||
 		is[*pki.FileError](err) || is[*pki.ModeError](err) || is[*pki.ExistsError](err) || errors.Is(err, pki.ErrNotJoined) ||
 		is[*dataset.Error](err) || is[*ledger.LostError](err) ||

@@ -12,6 +12,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/ledger"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -56,7 +57,7 @@ type recoveredBudget struct {
 }
 
 func (c *ledgerRecoverCmd) Run(t *terminal) error {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return err
 	}

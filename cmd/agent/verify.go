@@ -12,9 +12,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"covey/internal/agent"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -86,7 +86,7 @@ func (c *verifyCmd) Run(t *terminal) error {
 // under it is the one in the file. A result that lists this site's key for a study
 // that it never approved is refused.
 func onLedger(t *terminal, v *study.Verified) (here ledger.State, err error) {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return "", nil // no agent's folder
 	}

@@ -16,12 +16,13 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
 // Options of an agent.
 type Options struct {
-	Config *Config
+	Config *siteconfig.Config
 	// Logger takes what an operator reads. It never sees rows, shares or sums.
 	// Nothing is logged if nil.
 	Logger *slog.Logger
@@ -36,7 +37,7 @@ type Options struct {
 // Agent is a site's daemon. It owns its data directory from New to Close: a
 // second agent on one directory is refused by the ledger's lock.
 type Agent struct {
-	config      *Config
+	config      *siteconfig.Config
 	log         *slog.Logger
 	now         func() time.Time
 	control     bool
@@ -73,7 +74,7 @@ type Agent struct {
 // Format names the site whatever the verb: an agent holds its identity key.
 func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redacted]", a.config.Site) }
 
-// New opens an agent's data directory. The error is a *ConfigError, one of
+// New opens an agent's data directory. The error is a *siteconfig.Error, one of
 // internal/pki's or internal/ledger's, or an I/O error that names its file.
 func New(o Options) (*Agent, error) {
 	a := &Agent{
@@ -96,7 +97,7 @@ func New(o Options) (*Agent, error) {
 		if name == "" {
 			return nil, pki.ErrNotJoined
 		}
-		return nil, a.config.error("site", "the certificate is of site %q, not %q", name, a.config.Site)
+		return nil, a.config.Errorf("site", "the certificate is of site %q, not %q", name, a.config.Site)
 	}
 	a.identity = a.site.Identity()
 	if a.ledger, err = ledger.Open(a.config.LedgerDir()); err != nil {

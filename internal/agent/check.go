@@ -2,9 +2,7 @@ package agent
 
 import (
 	"context"
-	"crypto/ed25519"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,29 +11,30 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
 // Check looks at all that an agent needs and changes nothing: it opens neither
 // the ledger nor a link, so it may run beside the agent. ctx bounds the wait for
 // the coordinators. Whatever it finds has a code, and a remedy where it is not in order.
-func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOption) []Finding {
+func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...grpc.DialOption) []Finding {
 	var out []Finding
 	add := func(code Code, check, detail string, err error) { out = append(out, found(code, check, detail, err)) }
-	add(CheckConfig, "configuration", c.file, nil)
+	add(CheckConfig, "configuration", c.File(), nil)
 	for _, p := range c.Populations {
 		limit, err := p.Cap()
 		add(CheckConfig, "population "+p.Name, fmt.Sprintf("ρ = %.6g in all", limit), err)
 	}
 	for _, d := range c.Datasets {
-		info, err := dataset.Inspect(c.source(d), d.Unit, dataset.ReadOptions{})
+		info, err := dataset.Inspect(c.Source(d), d.Unit, dataset.ReadOptions{})
 		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), err)
 	}
 	if len(c.Datasets) == 0 {
 		out = append(out, Finding{Code: CheckNoData, Check: "data sets", OK: true, Result: "none: this site offers nothing to studies yet", Do: remedies[CheckNoData]})
 	}
-	policy := Finding{Code: CheckPolicy, Check: "policy", OK: true, Result: c.Policy.unattended()}
-	if c.Policy.Approve == ApproveWithinLimits && slices.Contains(c.Policy.Noise, study.NoiseCentral) {
+	policy := Finding{Code: CheckPolicy, Check: "policy", OK: true, Result: c.Policy.Unattended()}
+	if c.Policy.Approve == siteconfig.ApproveWithinLimits && slices.Contains(c.Policy.Noise, study.NoiseCentral) {
 		policy.Do = remedies[CheckPolicy]
 	}
 	out = append(out, policy)
@@ -44,7 +43,7 @@ func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOp
 		add(CheckKeys, "keys", "", err)
 		return out
 	}
-	add(CheckKeys, "keys", FingerprintOf(site), nil)
+	add(CheckKeys, "keys", siteconfig.FingerprintOf(site), nil)
 	if site.Name() == "" {
 		add(CheckNotJoined, "certificate", "", pki.ErrNotJoined)
 		return out
@@ -60,7 +59,7 @@ func Check(ctx context.Context, c *Config, now time.Time, options ...grpc.DialOp
 // nothing. text is a study.toml that a coordinator's operator sent ahead, or a proposal.
 // A fault in the rows is a *DataError that names file, line and column.
 // Where the rows are in order, one round is computed on them, and nothing is sent.
-func CheckStudy(c *Config, text []byte) []Finding {
+func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 	spec, err := study.ParseSpec(text)
 	proposal := false
 	if err != nil {
@@ -71,7 +70,7 @@ func CheckStudy(c *Config, text []byte) []Finding {
 	if err != nil {
 		return []Finding{found(CheckStudyFile, "study", "", err)}
 	}
-	detail, err := c.checkRows(spec)
+	detail, err := checkRows(c, spec)
 	out := []Finding{found(CheckColumns, "study "+frame.Word(spec.Name), detail, err)}
 	if err != nil {
 		return out
@@ -79,7 +78,7 @@ func CheckStudy(c *Config, text []byte) []Finding {
 	if !proposal {
 		text = nil
 	}
-	detail, far, err := c.dryRun(spec, text)
+	detail, far, err := dryRun(c, spec, text)
 	if len(far) > 0 {
 		out = append(out, Finding{Code: CheckUnits, Check: "units of columns", OK: true, Do: remedies[CheckUnits],
 			Result: fmt.Sprintf("most values of %q are more than %d times the study's scale away from its offset", far, farScales)})
@@ -87,15 +86,15 @@ func CheckStudy(c *Config, text []byte) []Finding {
 	return append(out, found(CheckDryRun, "dry run of one round", detail, err))
 }
 
-func (c *Config) checkRows(spec study.Spec) (string, error) {
-	d, ok := c.dataset(spec.Dataset)
+func checkRows(c *siteconfig.Config, spec study.Spec) (string, error) {
+	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
-		return "", c.error("dataset", "no data set %q, which the study asks for", spec.Dataset)
+		return "", c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
 	}
 	if spec.Unit != d.Unit {
 		return "", &DataError{d.Name, fmt.Errorf("its unit is %q, the study's %q", d.Unit, spec.Unit)}
 	}
-	rows, err := dataset.Validate(c.source(d), d.request(spec), dataset.ReadOptions{})
+	rows, err := dataset.Validate(c.Source(d), d.Request(spec), dataset.ReadOptions{})
 	if err != nil {
 		return "", &DataError{d.Name, err}
 	}
@@ -110,35 +109,12 @@ func sizeOf(rows, units int, unit string) string {
 	return fmt.Sprintf("%d rows of %d units (%s)", rows, units, unit)
 }
 
-// FingerprintOf gives the form of a site's key that people compare.
-func FingerprintOf(site *pki.Site) string {
-	return pki.Fingerprint(site.Identity().Public().(ed25519.PublicKey))
-}
-
-// PeersIn gives a policy's peers for sites whose data directories, root/NAME, are all on this machine, as in a demonstration.
-// Keys that are not there are made; joining keeps them.
-func PeersIn(root string, names ...string) (map[string]string, error) {
-	peers := make(map[string]string, len(names))
-	for _, name := range names {
-		dir := filepath.Join(root, name)
-		if err := pki.NewSiteKeys(dir); err != nil {
-			return nil, err
-		}
-		site, err := pki.LoadSite(dir)
-		if err != nil {
-			return nil, err
-		}
-		peers[name] = FingerprintOf(site)
-	}
-	return peers, nil
-}
-
-func checkCertificate(c *Config, site *pki.Site, now time.Time) Finding {
+func checkCertificate(c *siteconfig.Config, site *pki.Site, now time.Time) Finding {
 	const check = "certificate"
 	leaf, left := site.Certificate(), pki.Expiry(site.Certificate(), now)
 	switch {
 	case site.Name() != c.Site:
-		return found(CheckOtherSite, check, "", c.error("site", "the certificate is of site %q, not %q", site.Name(), c.Site))
+		return found(CheckOtherSite, check, "", c.Errorf("site", "the certificate is of site %q, not %q", site.Name(), c.Site))
 	case !now.Before(leaf.NotAfter):
 		return found(CheckEnded, check, "", &pki.CertificateError{Reason: "ended " + leaf.NotAfter.Format(time.DateOnly) + "; the site must join again"})
 	case now.Before(leaf.NotBefore):

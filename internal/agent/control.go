@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -45,7 +46,7 @@ func SocketPath(dir string) (string, error) {
 	}
 	note, err := os.ReadFile(filepath.Join(dir, socketNote))
 	if err != nil {
-		return "", fmt.Errorf("%s: %s", filepath.Join(dir, socketNote), reason(err))
+		return "", fmt.Errorf("%s: %s", filepath.Join(dir, socketNote), siteconfig.Reason(err))
 	}
 	return strings.TrimSpace(string(note)), nil
 }

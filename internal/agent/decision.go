@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"covey/internal/dataset"
 	"covey/internal/ledger"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -85,9 +85,9 @@ func (s *session) decide() decision {
 		return reject(study.CodeBudget, fmt.Errorf("population %q: %g spent and %g reserved of ρ = %g, the study takes %g",
 			budget.Population, budget.SpentRho, budget.ReservedRho, budget.CapRho, budget.StudyRho))
 	}
-	rules := a.config.Policy.judge(s.plan, s.self)
-	beyond := outside(rules)
-	if len(beyond) > 0 && a.config.Policy.Outside == OutsideReject {
+	rules := a.config.Policy.Judge(s.plan, s.self)
+	beyond := siteconfig.Outside(rules)
+	if len(beyond) > 0 && a.config.Policy.Outside == siteconfig.OutsideReject {
 		log.Warn("the policy rejects a proposal", "why", beyond)
 		s.closed(stateRefused, study.CodeRejected, "policy", outsideError(beyond))
 		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}
@@ -120,9 +120,9 @@ func (s *session) approve(by string) error {
 	if err := s.load(); err != nil {
 		return &DataError{s.dataset.Name, err}
 	}
-	population, ok := a.config.population(s.dataset.Population)
+	population, ok := a.config.Population(s.dataset.Population)
 	if !ok {
-		return &ConfigError{File: a.config.file, Key: "dataset", Reason: "names no population"}
+		return &siteconfig.Error{File: a.config.File(), Key: "dataset", Reason: "names no population"}
 	}
 	limit, err := population.Cap()
 	if err != nil {
@@ -144,31 +144,6 @@ func (s *session) approve(by string) error {
 	return nil
 }
 
-// DataError is a data set that a study cannot use. Err names file, line and
-// column, never a value.
-type DataError struct {
-	Dataset string
-	Err     error
-}
-
-func (e *DataError) Error() string { return fmt.Sprintf("data set %q: %v", e.Dataset, e.Err) }
-
-// Code tells the fault to the coordinator: one of the schema by a code of its own, whatever is in the rows; any other is "data".
-func (e *DataError) Code() study.Code {
-	if at, ok := errors.AsType[*dataset.Error](e.Err); ok {
-		switch at.Schema {
-		case dataset.SchemaColumns:
-			return study.CodeColumns
-		case dataset.SchemaFormat:
-			return study.CodeFormat
-		}
-	}
-	return study.CodeData
-}
-
-// Unwrap gives the fault.
-func (e *DataError) Unwrap() error { return e.Err }
-
 // StudyBudget is a population's budget before and after a study, in zCDP's ρ.
 type StudyBudget struct {
 	Population  string  `json:"population"`
@@ -183,7 +158,7 @@ type StudyBudget struct {
 // budget gives the budget as an approval now would find it.
 func (s *session) budget() StudyBudget {
 	b := StudyBudget{Population: s.dataset.Population, StudyRho: s.plan.Rho}
-	if p, ok := s.agent.config.population(s.dataset.Population); ok {
+	if p, ok := s.agent.config.Population(s.dataset.Population); ok {
 		b.CapRho, _ = p.Cap() // check read it before
 	}
 	for _, p := range s.agent.ledger.Populations() {
@@ -303,7 +278,7 @@ func (a *Agent) refused(body []byte, code study.Code, why error) {
 }
 
 // outsideError names the limits that a study is outside of.
-func outsideError(beyond []PolicyRule) error {
+func outsideError(beyond []siteconfig.PolicyRule) error {
 	words := make([]string, len(beyond))
 	for i, r := range beyond {
 		words[i] = r.String()

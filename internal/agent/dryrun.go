@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/local"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -39,12 +40,12 @@ func farColumns(rows *dataset.Rows, columns []study.Column) []string {
 // dryRun computes this site's sum for the first query of a study, as in a round, and sends nothing. body is
 // the proposal; without one the roster is made up: this site, and two others like it. far is of farColumns where the
 // study takes public offsets for the centre.
-func (c *Config) dryRun(spec study.Spec, body []byte) (detail string, far []string, err error) {
-	d, ok := c.dataset(spec.Dataset)
+func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, far []string, err error) {
+	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
-		return "", far, c.error("dataset", "no data set %q, which the study asks for", spec.Dataset)
+		return "", far, c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
 	}
-	rows, err := dataset.Read(c.source(d), d.request(spec), dataset.ReadOptions{})
+	rows, err := dataset.Read(c.Source(d), d.Request(spec), dataset.ReadOptions{})
 	if err != nil {
 		return "", far, &DataError{d.Name, err}
 	}
@@ -56,7 +57,7 @@ func (c *Config) dryRun(spec study.Spec, body []byte) (detail string, far []stri
 		return "", far, &DataError{d.Name, err}
 	}
 	if body == nil {
-		if body, err = c.imagine(spec, matrix.N()); err != nil {
+		if body, err = imagine(c, spec, matrix.N()); err != nil {
 			return "", far, err
 		}
 	}
@@ -85,7 +86,7 @@ func (c *Config) dryRun(spec study.Spec, body []byte) (detail string, far []stri
 }
 
 // imagine makes a proposal for this site and others like it.
-func (c *Config) imagine(spec study.Spec, units int) ([]byte, error) {
+func imagine(c *siteconfig.Config, spec study.Spec, units int) ([]byte, error) {
 	names := spec.Sites
 	if !slices.Contains(names, c.Site) {
 		names = []string{c.Site, "another-site", "a-third-site"}

@@ -19,6 +19,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 
 // runAgentUntilDry runs the agent of a folder; a line on stdin takes its random source away.
 func runAgentUntilDry(dir string) {
-	config, err := ReadConfig(dir)
+	config, err := siteconfig.Read(dir)
 	if err == nil {
 		var a *Agent
 		if a, err = New(Options{Config: config}); err == nil {
@@ -82,7 +83,7 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 	rows := "x,y\n" + strings.Repeat("1,2\n3,4\n", testUnits/2)
 	config := fmt.Sprintf("site = \"alpha\"\ncoordinator = [%q]\n[[population]]\nname = \"p\"\nbudget = { epsilon = 1.3, delta = 1e-6 }\n"+
 		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n[policy]\npeers = { %s }\n%s", s.address, strings.Join(peers, ", "), autoPolicy)
-	for name, text := range map[string]string{"rows.csv": rows, ConfigFile: config} {
+	for name, text := range map[string]string{"rows.csv": rows, siteconfig.File: config} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"covey/internal/siteconfig"
 	"strings"
 	"testing"
 )
@@ -16,7 +17,7 @@ func TestOtherSitesFolder(t *testing.T) {
 	if a != nil {
 		a.Close()
 	}
-	e := mustErr[*ConfigError](t, err)
+	e := mustErr[*siteconfig.Error](t, err)
 	if !strings.Contains(e.Error(), `the certificate is of site "`+of+`", not "another"`) {
 		t.Error(e)
 	}

@@ -10,18 +10,19 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
 // configured replaces words of a site's configuration and starts it again.
 func (s *testSite) configured(old, new string) {
 	s.t.Helper()
-	path := filepath.Join(s.dir, ConfigFile)
+	path := filepath.Join(s.dir, siteconfig.File)
 	text, err := os.ReadFile(path)
 	if err != nil || !bytes.Contains(text, []byte(old)) {
 		s.t.Fatalf("%q is not in the configuration: %v", old, err)
 	}
-	s.write(ConfigFile, strings.Replace(string(text), old, new, 1))
+	s.write(siteconfig.File, strings.Replace(string(text), old, new, 1))
 	s.restart()
 }
 

@@ -23,6 +23,7 @@ import (
 	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	covey "covey/proto/covey/v1"
 )
 
@@ -194,11 +195,11 @@ func TestJoin(t *testing.T) {
 	if err := Join(ctx, text, dir, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	config, err := ReadConfig(dir)
+	config, err := siteconfig.Read(dir)
 	if err != nil || config.Site != "alpha" || config.Coordinator[0] != s.address {
 		t.Fatalf("config %+v, %v", config, err)
 	}
-	for _, name := range []string{"identity.key", "tls.key", ConfigFile} {
+	for _, name := range []string{"identity.key", "tls.key", siteconfig.File} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v, want mode 0600", name, info, err)
 		}
@@ -220,7 +221,7 @@ func TestJoin(t *testing.T) {
 	if !strings.Contains(refused.Error(), "used before") {
 		t.Errorf("refused with %v", refused)
 	}
-	if _, err := os.Stat(filepath.Join(other, ConfigFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(other, siteconfig.File)); err == nil {
 		t.Error("a refused join left a configuration")
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "tls.crt")); string(after) != string(before) {
@@ -228,7 +229,7 @@ func TestJoin(t *testing.T) {
 	}
 	// A join that was refused can be done again in its directory, and keeps the
 	// configuration that its operator wrote meanwhile.
-	own := filepath.Join(other, ConfigFile)
+	own := filepath.Join(other, siteconfig.File)
 	if err := os.WriteFile(own, []byte("# mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +271,7 @@ func TestJoinWrongCA(t *testing.T) {
 
 // joined makes a site with one file, offered as three rows and as two people, ready
 // to run.
-func (s *server) joined(t *testing.T) (*Config, string) {
+func (s *server) joined(t *testing.T) (*siteconfig.Config, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "alpha")
 	if err := Join(bounded(t), s.invite(t, nil), dir, time.Now()); err != nil {
@@ -279,13 +280,13 @@ func (s *server) joined(t *testing.T) (*Config, string) {
 	text := fmt.Sprintf("site = \"alpha\"\ncoordinator = [%q]\n[[population]]\nname = \"p\"\ncap_rho = 1.0\n"+
 		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n"+
 		"[[dataset]]\nname = \"people\"\npath = \"rows.csv\"\nunit = \"x\"\npopulation = \"p\"\n[[dataset]]\nname = \"absent\"\npath = \"absent.csv\"\npopulation = \"p\"\n", s.address)
-	if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, siteconfig.File), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n3,6\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config, err := ReadConfig(dir)
+	config, err := siteconfig.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

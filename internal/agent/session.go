@@ -12,6 +12,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/local"
 	"covey/internal/secagg"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -23,7 +24,7 @@ type session struct {
 	body    []byte
 	plan    *study.Plan
 	self    int // roster index
-	dataset Dataset
+	dataset siteconfig.Dataset
 	journal *ledger.Journal
 
 	// mu is held while one request, or one decision of the operator, is worked on.
@@ -81,7 +82,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 		return nil, study.CodePlanMismatch, fmt.Errorf("it was approved with a plan of ρ = %g, and this version's takes %g", approval.Rho, plan.Rho)
 	}
 	var ok bool
-	if s.dataset, ok = a.config.dataset(plan.Proposal.Spec.Dataset); !ok {
+	if s.dataset, ok = a.config.Dataset(plan.Proposal.Spec.Dataset); !ok {
 		return nil, study.CodeData, fmt.Errorf("no [[dataset]] is named %q, as it asks", plan.Proposal.Spec.Dataset)
 	}
 	if unit := plan.Proposal.Spec.Unit; unit != s.dataset.Unit {

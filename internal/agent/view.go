@@ -12,6 +12,7 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -156,17 +157,17 @@ func (a *Agent) Find(ref string) (study.Digest, error) {
 // StudyDetail is everything that an operator reads before approving.
 type StudyDetail struct {
 	StudyView
-	Dataset  string           `json:"dataset,omitempty"`
-	Privacy  []string         `json:"privacy,omitempty"` // in plain words
-	Learns   []Learner        `json:"learns,omitempty"`  // who could learn what
-	Leaves   []PlannedEgress  `json:"leaves,omitempty"`
-	Sent     map[string]Count `json:"sent,omitempty"`
-	Roster   []RosterLine     `json:"roster,omitempty"`
-	Key      string           `json:"coordinator_key,omitempty"` // fingerprint: it signs what is released
-	Budget   *StudyBudget     `json:"budget,omitempty"`
-	Policy   []PolicyRule     `json:"policy,omitempty"` // what each of the site's limits says of it
-	Warnings []string         `json:"warnings,omitempty"`
-	Plan     *study.Plan      `json:"plan,omitempty"`
+	Dataset  string                  `json:"dataset,omitempty"`
+	Privacy  []string                `json:"privacy,omitempty"` // in plain words
+	Learns   []Learner               `json:"learns,omitempty"`  // who could learn what
+	Leaves   []PlannedEgress         `json:"leaves,omitempty"`
+	Sent     map[string]Count        `json:"sent,omitempty"`
+	Roster   []RosterLine            `json:"roster,omitempty"`
+	Key      string                  `json:"coordinator_key,omitempty"` // fingerprint: it signs what is released
+	Budget   *StudyBudget            `json:"budget,omitempty"`
+	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"` // what each of the site's limits says of it
+	Warnings []string                `json:"warnings,omitempty"`
+	Plan     *study.Plan             `json:"plan,omitempty"`
 }
 
 // RosterLine is one site of the roster.
@@ -208,12 +209,12 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 	}
 	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
 	d.Privacy, d.Learns, d.Leaves, d.Warnings = privacyWords(s.plan), learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
-	d.Policy = a.config.Policy.judge(s.plan, s.self)
+	d.Policy = a.config.Policy.Judge(s.plan, s.self)
 	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
 	for i, m := range s.plan.Proposal.Roster {
 		line := RosterLine{m.Name, pki.Fingerprint([]byte(m.Identity)), m.Units, i == s.self, ""}
 		if i != s.self {
-			line.Known = a.config.Policy.knows(line)
+			line.Known = a.config.Policy.Knows(line.Name, line.Fingerprint)
 		}
 		d.Roster = append(d.Roster, line)
 	}
@@ -326,7 +327,7 @@ func (a *Agent) Ledger() LedgerReply {
 		out.Populations = append(out.Populations, v)
 	}
 	for _, u := range used {
-		if _, ok := a.config.population(u.Name); !ok {
+		if _, ok := a.config.Population(u.Name); !ok {
 			out.Populations = append(out.Populations, PopulationView{Name: u.Name, CapRho: u.CapRho, SpentRho: u.SpentRho,
 				ReservedRho: u.ReservedRho, LeftRho: u.CapRho - u.SpentRho - u.ReservedRho})
 		}
@@ -382,8 +383,8 @@ func (a *Agent) hello() hello {
 type source struct{ path, unit string }
 
 // count gives a data set's units, and reads its file only if it looks changed.
-func (a *Agent) count(d Dataset) (int, error) {
-	at := a.config.source(d)
+func (a *Agent) count(d siteconfig.Dataset) (int, error) {
+	at := a.config.Source(d)
 	of, now := source{at.Path, d.Unit}, counted{}
 	if at.Query != nil {
 		of.path, now.modified = "query "+d.Name, a.now()

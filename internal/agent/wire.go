@@ -17,6 +17,7 @@ import (
 	"covey/internal/frame"
 	"covey/internal/noise"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -289,7 +290,7 @@ func explainLeader(err error) error {
 		if m, ok := d.(*covey.NotLeader); ok {
 			e := &notLeaderError{}
 			for _, a := range m.GetAddresses() {
-				if checkAddress(a) == nil && len(e.addresses) < maxHints {
+				if siteconfig.CheckAddress(a) == nil && len(e.addresses) < maxHints {
 					e.addresses = append(e.addresses, a)
 				}
 			}

@@ -15,8 +15,8 @@ func init() {
 			{"internal/study/resolve.go", "if LooksLikeDigest(s.Name) {", "if false {"},
 		}, in("study", "TestNameIsNoDigest"), killer{}},
 		{"door: within-limits without peers", 0, []edit{
-			{"internal/agent/policy.go", "if len(p.Peers) == 0 {", "if false {"},
-		}, in("agent", "TestAttackSybilWithinLimits"), killer{}},
+			{"internal/siteconfig/policy.go", "if len(p.Peers) == 0 {", "if false {"},
+		}, in("siteconfig", "TestAttackSybilWithinLimits"), killer{}},
 		{"door: a message's entries are not counted", 0, []edit{
 			{"internal/frame/shape.go", "if n < 0 || seen >= fields {", "if n < 0 {"},
 		}, in("agent", "TestEntriesAreCounted"), killer{}},

@@ -1,4 +1,4 @@
-package agent
+package siteconfig
 
 import (
 	"bytes"
@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,8 +21,8 @@ import (
 	"covey/internal/pki"
 )
 
-// ConfigFile is the name of the configuration in a data directory.
-const ConfigFile = "agent.toml"
+// File is the name of the configuration in a data directory.
+const File = "agent.toml"
 
 // maxConfig bounds the file, and maxEntries its data sets and its populations.
 const (
@@ -106,15 +108,15 @@ type Dataset struct {
 	Workers int `toml:"workers,omitempty"`
 }
 
-// ConfigError is a configuration that cannot be: it names the file, the key and
+// Error is a configuration that cannot be: it names the file, the key and
 // the bound.
-type ConfigError struct {
+type Error struct {
 	File   string
 	Key    string // empty where the whole file is meant
 	Reason string
 }
 
-func (e *ConfigError) Error() string {
+func (e *Error) Error() string {
 	s := e.File + ": "
 	if e.Key != "" {
 		s += e.Key + ": "
@@ -122,54 +124,54 @@ func (e *ConfigError) Error() string {
 	return s + e.Reason
 }
 
-// ReadConfig reads the configuration in path: the file, or a directory that
-// holds an agent.toml. Every error is a *ConfigError.
-func ReadConfig(path string) (*Config, error) {
+// Read reads the configuration in path: the file, or a directory that
+// holds an agent.toml. Every error is a *Error.
+func Read(path string) (*Config, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, ConfigFile)
+		path = filepath.Join(path, File)
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &ConfigError{File: path, Reason: reason(err) + "; -C or COVEY_AGENT_DIR names the folder that \"agent join\" made"}
+		return nil, &Error{File: path, Reason: Reason(err) + "; -C or COVEY_AGENT_DIR names the folder that \"agent join\" made"}
 	}
 	if err != nil {
-		return nil, &ConfigError{File: path, Reason: reason(err)}
+		return nil, &Error{File: path, Reason: Reason(err)}
 	}
 	if info.Size() > maxConfig {
-		return nil, &ConfigError{File: path, Reason: fmt.Sprintf("is longer than %d bytes", maxConfig)}
+		return nil, &Error{File: path, Reason: fmt.Sprintf("is longer than %d bytes", maxConfig)}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &ConfigError{File: path, Reason: reason(err)}
+		return nil, &Error{File: path, Reason: Reason(err)}
 	}
-	return ParseConfig(text, path)
+	return Parse(text, path)
 }
 
-// reason is an I/O error without the path, which the caller names.
-func reason(err error) string {
+// Reason is an I/O error without the path, which the caller names.
+func Reason(err error) string {
 	if at, ok := errors.AsType[*os.PathError](err); ok {
 		return at.Err.Error()
 	}
 	return err.Error()
 }
 
-// ParseConfig reads the text of a configuration that stands in file: relative
-// paths start from that file's directory. Every error is a *ConfigError.
-func ParseConfig(text []byte, file string) (*Config, error) {
+// Parse reads the text of a configuration that stands in file: relative
+// paths start from that file's directory. Every error is a *Error.
+func Parse(text []byte, file string) (*Config, error) {
 	c := &Config{file: file, dir: filepath.Dir(file)}
 	d := toml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // some editors begin a file with it
 	d.DisallowUnknownFields()
 	err := d.Decode(c)
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
 		row, _ := strict.Errors[0].Position()
-		return nil, c.error(strings.Join(strict.Errors[0].Key(), "."), "unknown key, line %d", row)
+		return nil, c.Errorf(strings.Join(strict.Errors[0].Key(), "."), "unknown key, line %d", row)
 	}
 	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
 		row, col := bad.Position()
-		return nil, c.error("", "line %d column %d: %s", row, col, strings.TrimPrefix(bad.Error(), "toml: "))
+		return nil, c.Errorf("", "line %d column %d: %s", row, col, strings.TrimPrefix(bad.Error(), "toml: "))
 	}
 	if err != nil {
-		return nil, c.error("", "%v", err)
+		return nil, c.Errorf("", "%v", err)
 	}
 	if err := c.check(); err != nil {
 		return nil, err
@@ -177,80 +179,80 @@ func ParseConfig(text []byte, file string) (*Config, error) {
 	return c, nil
 }
 
-func (c *Config) error(key, format string, args ...any) error {
-	return &ConfigError{File: c.file, Key: key, Reason: fmt.Sprintf(format, args...)}
+func (c *Config) Errorf(key, format string, args ...any) error {
+	return &Error{File: c.file, Key: key, Reason: fmt.Sprintf(format, args...)}
 }
 
 func (c *Config) check() error {
 	if err := pki.ValidName(c.Site); err != nil {
-		return c.error("site", "%v", err)
+		return c.Errorf("site", "%v", err)
 	}
 	if len(c.Coordinator) == 0 {
-		return c.error("coordinator", "at least one host:port is needed")
+		return c.Errorf("coordinator", "at least one host:port is needed")
 	}
 	for i, address := range c.Coordinator {
-		if err := checkAddress(address); err != nil {
-			return c.error(fmt.Sprintf("coordinator[%d]", i), "%v", err)
+		if err := CheckAddress(address); err != nil {
+			return c.Errorf(fmt.Sprintf("coordinator[%d]", i), "%v", err)
 		}
 	}
 	if len(c.Populations) > maxEntries || len(c.Datasets) > maxEntries {
-		return c.error("", "at most %d populations and %d data sets", maxEntries, maxEntries)
+		return c.Errorf("", "at most %d populations and %d data sets", maxEntries, maxEntries)
 	}
 	populations := map[string]bool{}
 	for i, p := range c.Populations {
 		key := fmt.Sprintf("population[%d]", i)
 		if err := checkText(p.Name); err != nil {
-			return c.error(key+".name", "%v", err)
+			return c.Errorf(key+".name", "%v", err)
 		}
 		if populations[p.Name] {
-			return c.error(key+".name", "%q appears twice", p.Name)
+			return c.Errorf(key+".name", "%q appears twice", p.Name)
 		}
 		populations[p.Name] = true
 		if _, err := p.Cap(); err != nil {
-			return c.error(key, "%v", err)
+			return c.Errorf(key, "%v", err)
 		}
 	}
 	datasets := map[string]bool{}
 	for i, d := range c.Datasets {
 		key := fmt.Sprintf("dataset[%d]", i)
 		if err := checkText(d.Name); err != nil {
-			return c.error(key+".name", "%v", err)
+			return c.Errorf(key+".name", "%v", err)
 		}
 		if datasets[d.Name] {
-			return c.error(key+".name", "%q appears twice", d.Name)
+			return c.Errorf(key+".name", "%q appears twice", d.Name)
 		}
 		datasets[d.Name] = true
 		if err := c.checkQuery(key, d); err != nil {
 			return err
 		}
 		if f := dataset.Format(d.Format); f != "" && !slices.Contains(dataset.Formats, f) {
-			return c.error(key+".format", "must be one of %v, got %q", dataset.Formats, d.Format)
+			return c.Errorf(key+".format", "must be one of %v, got %q", dataset.Formats, d.Format)
 		}
 		if d.Query == "" && d.Format == "" && dataset.FormatOf(d.Path) == "" {
-			return c.error(key+".path", "the name ends in none of %v; give format", dataset.Formats)
+			return c.Errorf(key+".path", "the name ends in none of %v; give format", dataset.Formats)
 		}
 		if err := c.checkNames(key, d); err != nil {
 			return err
 		}
 		if !slices.Contains([]string{"", string(dataset.Float64), string(dataset.Float32)}, d.Precision) {
-			return c.error(key+".precision", `must be "float64" or "float32", got %q`, d.Precision)
+			return c.Errorf(key+".precision", `must be "float64" or "float32", got %q`, d.Precision)
 		}
-		if !slices.Contains([]string{"", cacheStudy, cacheKeep, cacheMemory}, d.Cache) {
-			return c.error(key+".cache", `must be "study", "keep" or "memory", got %q`, d.Cache)
+		if !slices.Contains([]string{"", CacheStudy, CacheKeep, CacheMemory}, d.Cache) {
+			return c.Errorf(key+".cache", `must be "study", "keep" or "memory", got %q`, d.Cache)
 		}
 		if !populations[d.Population] {
-			return c.error(key+".population", "no [[population]] is named %q", d.Population)
+			return c.Errorf(key+".population", "no [[population]] is named %q", d.Population)
 		}
 		if d.Unit != "" {
 			if err := checkText(d.Unit); err != nil {
-				return c.error(key+".unit", "%v", err)
+				return c.Errorf(key+".unit", "%v", err)
 			}
 			if d.Unit != strings.Trim(d.Unit, " \t") {
-				return c.error(key+".unit", "has spaces around it")
+				return c.Errorf(key+".unit", "has spaces around it")
 			}
 		}
 		if d.Workers < 0 || d.Workers > 1024 {
-			return c.error(key+".workers", "must be in 0..1024, got %d", d.Workers)
+			return c.Errorf(key+".workers", "must be in 0..1024, got %d", d.Workers)
 		}
 	}
 	return c.Policy.check(c)
@@ -263,43 +265,43 @@ const maxQueryTimeout = 24 * time.Hour
 func (c *Config) checkQuery(key string, d Dataset) error {
 	switch {
 	case d.Query == "" && d.Path == "":
-		return c.error(key+".path", "must be given, or query")
+		return c.Errorf(key+".path", "must be given, or query")
 	case d.Query == "" && d.DSNFile+d.DSNEnv+d.QueryTimeout != "":
-		return c.error(key+".query", "must be given with dsn_file, dsn_env or query_timeout")
+		return c.Errorf(key+".query", "must be given with dsn_file, dsn_env or query_timeout")
 	case d.Query == "":
 		return nil
 	case d.Path+d.Format != "":
-		return c.error(key+".path", "give path or query, not both")
+		return c.Errorf(key+".path", "give path or query, not both")
 	case (d.DSNFile == "") == (d.DSNEnv == ""):
-		return c.error(key+".dsn_file", "give dsn_file or dsn_env with a query")
+		return c.Errorf(key+".dsn_file", "give dsn_file or dsn_env with a query")
 	}
 	if err := dataset.CheckQuery(d.Query); err != nil {
-		return c.error(key+".query", "%v", err)
+		return c.Errorf(key+".query", "%v", err)
 	}
 	if d.QueryTimeout == "" {
 		return nil
 	}
 	if limit, err := time.ParseDuration(d.QueryTimeout); err != nil || limit < time.Second || limit > maxQueryTimeout {
-		return c.error(key+".query_timeout", `must be in 1s..24h, such as "10m", got %q`, d.QueryTimeout)
+		return c.Errorf(key+".query_timeout", `must be in 1s..24h, such as "10m", got %q`, d.QueryTimeout)
 	}
 	return nil
 }
 
 // checkNames checks the columns' names of a data set that has none of its own.
 func (c *Config) checkNames(key string, d Dataset) error {
-	f := c.source(d).Kind()
+	f := c.Source(d).Kind()
 	if len(d.Names) > 0 && f != dataset.NPY && f != dataset.NPZ {
-		return c.error(key+".names", "are for .npy and .npz; the columns of other formats have their own")
+		return c.Errorf(key+".names", "are for .npy and .npz; the columns of other formats have their own")
 	}
 	for i, name := range d.Names {
 		if err := checkText(name); err != nil {
-			return c.error(fmt.Sprintf("%s.names[%d]", key, i), "%v", err)
+			return c.Errorf(fmt.Sprintf("%s.names[%d]", key, i), "%v", err)
 		}
 		if name != strings.Trim(name, " \t") {
-			return c.error(fmt.Sprintf("%s.names[%d]", key, i), "has spaces around it")
+			return c.Errorf(fmt.Sprintf("%s.names[%d]", key, i), "has spaces around it")
 		}
 		if slices.Contains(d.Names[:i], name) {
-			return c.error(fmt.Sprintf("%s.names[%d]", key, i), "%q appears twice", name)
+			return c.Errorf(fmt.Sprintf("%s.names[%d]", key, i), "%q appears twice", name)
 		}
 	}
 	return nil
@@ -344,8 +346,8 @@ func (p Population) Cap() (float64, error) {
 	return p.CapRho, nil
 }
 
-// population gives a population by name; check made sure that a data set's exists.
-func (c *Config) population(name string) (Population, bool) {
+// Population returns a population by name; check made sure that a data set's exists.
+func (c *Config) Population(name string) (Population, bool) {
 	i := slices.IndexFunc(c.Populations, func(p Population) bool { return p.Name == name })
 	if i < 0 {
 		return Population{}, false
@@ -353,7 +355,8 @@ func (c *Config) population(name string) (Population, bool) {
 	return c.Populations[i], true
 }
 
-func (c *Config) dataset(name string) (Dataset, bool) {
+// Dataset returns a data set by name.
+func (c *Config) Dataset(name string) (Dataset, bool) {
 	i := slices.IndexFunc(c.Datasets, func(d Dataset) bool { return d.Name == name })
 	if i < 0 {
 		return Dataset{}, false
@@ -369,8 +372,8 @@ func (c *Config) path(p string) string {
 	return filepath.Join(c.dir, p)
 }
 
-// source says where a data set's rows are.
-func (c *Config) source(d Dataset) dataset.Source {
+// Source is where a data set's rows are.
+func (c *Config) Source(d Dataset) dataset.Source {
 	if d.Query != "" {
 		q := &dataset.Query{SQL: d.Query, DSNEnv: d.DSNEnv}
 		if d.DSNFile != "" {
@@ -382,8 +385,23 @@ func (c *Config) source(d Dataset) dataset.Source {
 	return dataset.Source{Path: c.path(d.Path), Format: dataset.Format(d.Format), Names: d.Names}
 }
 
+// File is the configuration's file, for messages.
+func (c *Config) File() string { return c.file }
+
 // DataDir is the directory of keys, ledger and socket.
 func (c *Config) DataDir() string { return c.path(c.Data) }
 
 // LedgerDir is the directory of the ledger's files.
 func (c *Config) LedgerDir() string { return filepath.Join(c.DataDir(), "ledger") }
+
+// CheckAddress checks that an address is host:port.
+func CheckAddress(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" {
+		return fmt.Errorf("%q: host:port is wanted", address)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("%q: a port in 1..65535 is wanted", address)
+	}
+	return nil
+}

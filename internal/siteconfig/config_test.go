@@ -1,4 +1,4 @@
-package agent
+package siteconfig
 
 import (
 	"path/filepath"
@@ -79,10 +79,10 @@ func TestConfigIsStrict(t *testing.T) {
 			if text == goodConfig {
 				t.Fatal("the case changes nothing")
 			}
-			_, err := ParseConfig([]byte(text), "agent.toml")
-			at, ok := err.(*ConfigError)
+			_, err := Parse([]byte(text), "agent.toml")
+			at, ok := err.(*Error)
 			if !ok {
-				t.Fatalf("got %v, want a *ConfigError", err)
+				t.Fatalf("got %v, want a *Error", err)
 			}
 			if at.File != "agent.toml" || at.Key != c.key || !strings.Contains(at.Reason, c.reason) {
 				t.Errorf("got key %q reason %q, want %q and %q within", at.Key, at.Reason, c.key, c.reason)
@@ -92,7 +92,7 @@ func TestConfigIsStrict(t *testing.T) {
 }
 
 func TestConfigValues(t *testing.T) {
-	c, err := ParseConfig([]byte(goodConfig), "/etc/covey/agent.toml")
+	c, err := Parse([]byte(goodConfig), "/etc/covey/agent.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestConfigValues(t *testing.T) {
 
 // TestConfigByteOrderMark: a file that an editor began with one, and whose lines end with CRLF, reads like any other.
 func TestConfigByteOrderMark(t *testing.T) {
-	if _, err := ParseConfig([]byte("\ufeff"+strings.ReplaceAll(goodConfig, "\n", "\r\n")), "/etc/covey/agent.toml"); err != nil {
+	if _, err := Parse([]byte("\ufeff"+strings.ReplaceAll(goodConfig, "\n", "\r\n")), "/etc/covey/agent.toml"); err != nil {
 		t.Error(err)
 	}
 }
@@ -132,11 +132,11 @@ func TestConfigByteOrderMark(t *testing.T) {
 // TestSampleConfig checks that what a join leaves parses, as it is and filled in
 // by taking the comment signs off.
 func TestSampleConfig(t *testing.T) {
-	text, err := sampleConfig(pki.Join{Site: "alpha", Coordinator: []string{"c.example:7443"}})
+	text, err := Sample(pki.Join{Site: "alpha", Coordinator: []string{"c.example:7443"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := ParseConfig(text, filepath.Join("alpha", ConfigFile))
+	c, err := Parse(text, filepath.Join("alpha", File))
 	if err != nil || c.Policy.Approve != ApproveAsk || len(c.Datasets) != 0 {
 		t.Fatalf("as it is: %+v, %v", c, err)
 	}
@@ -151,7 +151,7 @@ func TestSampleConfig(t *testing.T) {
 		}
 		filled = append(filled, line)
 	}
-	c, err = ParseConfig([]byte(strings.Join(filled, "\n")), ConfigFile)
+	c, err = Parse([]byte(strings.Join(filled, "\n")), File)
 	if err != nil {
 		t.Fatalf("filled in: %v", err)
 	}

@@ -1,9 +1,8 @@
-package agent
+package siteconfig
 
 import (
 	"crypto/ed25519"
 	"math"
-	"strings"
 	"testing"
 
 	"covey/internal/pki"
@@ -32,13 +31,13 @@ func TestPolicyLimits(t *testing.T) {
 		return p
 	}
 	same := func(*study.Proposal) {}
-	if rules := within.judge(plan(same), 0); len(outside(rules)) != 0 || len(rules) != 7 {
+	if rules := within.Judge(plan(same), 0); len(Outside(rules)) != 0 || len(rules) != 7 {
 		t.Fatalf("a study at the limits: %q", rules)
 	}
 	icu := func(p *study.Proposal) {
 		p.Spec.Dataset, p.Spec.Epsilon, p.Spec.Columns = "icu", 0.5, p.Spec.Columns[:1]
 	}
-	if rules := within.judge(plan(icu), 0); len(outside(rules)) != 0 || len(rules) != 8 {
+	if rules := within.Judge(plan(icu), 0); len(Outside(rules)) != 0 || len(rules) != 8 {
 		t.Fatalf("a study at the data set's limits: %q", rules)
 	}
 	for _, c := range []struct {
@@ -58,58 +57,12 @@ func TestPolicyLimits(t *testing.T) {
 		{"dataset.icu.max_epsilon", func(p *study.Proposal) { icu(p); p.Spec.Epsilon = 0.6 }},
 		{"dataset.icu.columns", func(p *study.Proposal) { p.Spec.Dataset, p.Spec.Epsilon = "icu", 0.5 }},
 	} {
-		if out := outside(within.judge(plan(c.change), 0)); len(out) != 1 || out[0].Rule != c.rule {
+		if out := Outside(within.Judge(plan(c.change), 0)); len(out) != 1 || out[0].Rule != c.rule {
 			t.Errorf("%s: outside of %q, want that limit alone", c.rule, out)
 		}
 	}
 	ask := Policy{Approve: ApproveAsk}
-	if out := outside(ask.judge(plan(same), 0)); len(out) == 0 {
+	if out := Outside(ask.Judge(plan(same), 0)); len(out) == 0 {
 		t.Error(`approve = "ask" approved a study`)
-	}
-}
-
-// TestPolicyOutside: with outside = "reject" a study beyond a limit is rejected at once, signed, and
-// nothing is reserved or put on record; with "ask" it waits.
-func TestPolicyOutside(t *testing.T) {
-	for outside, want := range map[string]Verdict{OutsideAsk: VerdictPending, OutsideReject: VerdictRejected} {
-		c := newStandIn(t, 3, strings.Replace(autoPolicy, `"central", `, "", 1)+"outside = \""+outside+"\"\n", nil)
-		s := c.sites[0]
-		d := wantDecision(s, c.body)
-		if d.Verdict != want {
-			t.Errorf("outside = %q: %s", outside, d.Verdict)
-		}
-		if want == VerdictRejected && !study.CheckDecision(c.plan.Proposal.Roster[0], c.plan.Digest, study.DecisionRejected, study.CodeRejected, d.Signature) {
-			t.Error("the rejection is not signed")
-		}
-		if n := len(s.agent.ledger.Studies()); n != 0 {
-			t.Errorf("%d studies on record", n)
-		}
-		if !strings.Contains(s.log.String(), "noise: ") {
-			t.Errorf("the log does not say which limit:\n%s", s.log.String())
-		}
-	}
-}
-
-func wantDecision(s *testSite, body []byte) decision { return want[decision](s, askDecision{body}) }
-
-// TestLearners: the words follow the thresholds of the roster.
-func TestLearners(t *testing.T) {
-	for n, want := range map[int]string{
-		2: "the leader and the other site",
-		3: "the exact sum over the 2 other sites",
-		5: "the leader and one other site: the exact sum over the 3 or more sites",
-		7: "the leader and more than 2 other sites",
-	} {
-		th, err := study.NewThresholds(n, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text strings.Builder
-		for _, l := range learners(&study.Plan{Thresholds: th}) {
-			text.WriteString(l.Who + ": " + l.What + "\n")
-		}
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%d sites: no %q in\n%s", n, want, text.String())
-		}
 	}
 }

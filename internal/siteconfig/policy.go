@@ -1,4 +1,4 @@
-package agent
+package siteconfig
 
 import (
 	"fmt"
@@ -90,49 +90,49 @@ func (p *Policy) check(c *Config) error {
 		return err
 	}
 	if p.MinSites < 2 || p.MinSites > study.MaxSites {
-		return c.error("policy.min_sites", "must be in 2..%d, got %d", study.MaxSites, p.MinSites)
+		return c.Errorf("policy.min_sites", "must be in 2..%d, got %d", study.MaxSites, p.MinSites)
 	}
 	if p.Outside != OutsideAsk && p.Outside != OutsideReject {
-		return c.error("policy.outside", "must be %q or %q, got %q", OutsideAsk, OutsideReject, p.Outside)
+		return c.Errorf("policy.outside", "must be %q or %q, got %q", OutsideAsk, OutsideReject, p.Outside)
 	}
 	switch p.Approve {
 	case ApproveAsk:
 		if p.MaxEpsilon != 0 || p.MaxDelta != 0 || p.Outside == OutsideReject {
-			return c.error("policy", `max_epsilon, max_delta and outside need approve = "within-limits"`)
+			return c.Errorf("policy", `max_epsilon, max_delta and outside need approve = "within-limits"`)
 		}
 	case ApproveWithinLimits:
 		if !(p.MaxEpsilon > 0) || math.IsInf(p.MaxEpsilon, 0) {
-			return c.error("policy.max_epsilon", "must be positive, got %v", p.MaxEpsilon)
+			return c.Errorf("policy.max_epsilon", "must be positive, got %v", p.MaxEpsilon)
 		}
 		if !(p.MaxDelta > 0 && p.MaxDelta < 1) {
-			return c.error("policy.max_delta", "must be in (0, 1), got %v", p.MaxDelta)
+			return c.Errorf("policy.max_delta", "must be in (0, 1), got %v", p.MaxDelta)
 		}
 		if len(p.Peers) == 0 {
-			return c.error("policy.peers", `is needed with approve = "within-limits": { NAME = "FINGERPRINT" } of each other site, as its operator read it to you`+
+			return c.Errorf("policy.peers", `is needed with approve = "within-limits": { NAME = "FINGERPRINT" } of each other site, as its operator read it to you`+
 				` ("agent status" there shows it); without it a study of this site and made-up ones would be approved`)
 		}
 		if p.Noise == nil {
 			p.Noise = []string{study.NoiseDistributed}
 		}
 	default:
-		return c.error("policy.approve", "must be %q or %q, got %q", ApproveAsk, ApproveWithinLimits, p.Approve)
+		return c.Errorf("policy.approve", "must be %q or %q, got %q", ApproveAsk, ApproveWithinLimits, p.Approve)
 	}
 	for _, name := range sortedKeys(p.Peers) {
 		key := fmt.Sprintf("policy.peers.%s", name)
 		if err := pki.ValidName(name); err != nil {
-			return c.error("policy.peers", "%v", err)
+			return c.Errorf("policy.peers", "%v", err)
 		}
 		if !fingerprintForm.MatchString(p.Peers[name]) {
-			return c.error(key, "must be a fingerprint, six groups of four letters and digits, got %q", p.Peers[name])
+			return c.Errorf(key, "must be a fingerprint, six groups of four letters and digits, got %q", p.Peers[name])
 		}
 	}
 	for _, name := range sortedKeys(p.Datasets) {
 		key := fmt.Sprintf("policy.dataset.%s", name)
-		if _, ok := c.dataset(name); !ok {
-			return c.error(key, "no [[dataset]] is named %q", name)
+		if _, ok := c.Dataset(name); !ok {
+			return c.Errorf(key, "no [[dataset]] is named %q", name)
 		}
 		if e := p.Datasets[name].MaxEpsilon; !(e >= 0) || math.IsInf(e, 0) {
-			return c.error(key+".max_epsilon", "must be positive, got %v", e)
+			return c.Errorf(key+".max_epsilon", "must be positive, got %v", e)
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func (p *Policy) check(c *Config) error {
 func oneOf(c *Config, key string, given []string, allowed ...string) error {
 	for i, v := range given {
 		if !slices.Contains(allowed, v) {
-			return c.error(fmt.Sprintf("%s[%d]", key, i), "must be one of %q, got %q", allowed, v)
+			return c.Errorf(fmt.Sprintf("%s[%d]", key, i), "must be one of %q, got %q", allowed, v)
 		}
 	}
 	return nil
@@ -156,8 +156,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// judge says of each limit whether a plan is within it; self is this site's place in the roster.
-func (p *Policy) judge(plan *study.Plan, self int) []PolicyRule {
+// Judge reports of each limit whether a plan is within it; self is this site's place in the roster.
+func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	s := plan.Proposal.Spec
 	own := p.Datasets[s.Dataset]
 	var out []PolicyRule
@@ -217,8 +217,8 @@ func named(strange []string, all int, what string) string {
 	return strings.Trim(fmt.Sprintf("%q", strange), "[]")
 }
 
-// unattended says in words what the policy can let in without the operator.
-func (p *Policy) unattended() string {
+// Unattended says in words what the policy can let in without the operator.
+func (p *Policy) Unattended() string {
 	if p.Approve != ApproveWithinLimits {
 		return "every study waits for the operator"
 	}
@@ -234,20 +234,21 @@ func (p *Policy) unattended() string {
 		p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise)
 }
 
-// outside gives the rules that a study does not keep; none means that the policy approves it.
-func outside(rules []PolicyRule) []PolicyRule {
+// Outside returns the rules that a study does not keep; none means that the policy approves it.
+func Outside(rules []PolicyRule) []PolicyRule {
 	return slices.DeleteFunc(slices.Clone(rules), func(r PolicyRule) bool { return r.OK })
 }
 
-// knows says what [policy.peers] has of a site.
-func (p *Policy) knows(m RosterLine) string {
-	pinned, listed := p.Peers[m.Name]
+// Knows is what [policy.peers] has of a site, by its name and its key's fingerprint: "yes", "no", or "other key"; empty where
+// there are no peers.
+func (p *Policy) Knows(name, fingerprint string) string {
+	pinned, listed := p.Peers[name]
 	switch {
 	case p.Peers == nil:
 		return ""
 	case !listed:
 		return "no"
-	case pinned != m.Fingerprint:
+	case pinned != fingerprint:
 		return "other key"
 	}
 	return "yes"
