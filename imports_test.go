@@ -37,7 +37,8 @@ var arrows = map[string][]string{
 	"internal/completion":       {},
 	"internal/local":            {"internal/study", "internal/clip"},
 	"internal/siteconfig":       {"internal/dataset", "internal/noise", "internal/pki", "internal/study"},
-	"internal/agent":            {"internal/siteconfig", "internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
+	"internal/egress":           {"internal/study"},
+	"internal/agent":            {"internal/egress", "internal/siteconfig", "internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator":      {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/dashboard":        {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":            {"internal/coordinator", "internal/round", "internal/study"},
@@ -46,7 +47,7 @@ var arrows = map[string][]string{
 	"test/sim":                  {"internal/agent", "internal/siteconfig", "internal/clip", "internal/local", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
-	"cmd/agent":         {"internal/agent", "internal/siteconfig", "internal/frame", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"internal/agent", "internal/egress", "internal/siteconfig", "internal/frame", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/completion", "internal/frame", "internal/pki", "internal/report", "internal/study"},
 	"cmd/internal/cli":  {"internal/pki", "internal/study"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
@@ -74,7 +75,7 @@ var arrows = map[string][]string{
 const demoOnly = "cmd/coordinator/demo"
 
 // siteOnly are the rooms of a site.
-var siteOnly = []string{"internal/agent", "internal/siteconfig"}
+var siteOnly = []string{"internal/agent", "internal/egress", "internal/siteconfig"}
 
 // wireOnly are the packages whose generated messages stay in one file.
 var wireOnly = []string{"internal/agent", "internal/coordinator", "test/history"}

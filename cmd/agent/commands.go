@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"covey/internal/agent"
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/memory"
 	"covey/internal/pki"
@@ -365,9 +366,9 @@ elsewhere, to see later that no line was taken off the end.`
 
 // chainReply is egress --verify's and --each's --json.
 type chainReply struct {
-	agent.EgressChain
-	File string              `json:"file"`
-	Each []agent.SentMessage `json:"messages_sent,omitempty"`
+	egress.Chain
+	File string               `json:"file"`
+	Each []egress.SentMessage `json:"messages_sent,omitempty"`
 }
 
 // chain reads the file.
@@ -376,15 +377,15 @@ func (c egressCmd) chain(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	reply := chainReply{File: filepath.Join(config.DataDir(), agent.EgressFile)}
-	var see func(agent.SentMessage)
+	reply := chainReply{File: filepath.Join(config.DataDir(), egress.File)}
+	var see func(egress.SentMessage)
 	switch {
 	case c.Each && t.json:
-		see = func(m agent.SentMessage) { reply.Each = append(reply.Each, m) }
+		see = func(m egress.SentMessage) { reply.Each = append(reply.Each, m) }
 	case c.Each:
-		see = func(m agent.SentMessage) { printSent(t.out, m) }
+		see = func(m egress.SentMessage) { printSent(t.out, m) }
 	}
-	if reply.EgressChain, err = agent.VerifyEgress(config.DataDir(), see); err != nil {
+	if reply.Chain, err = egress.Verify(config.DataDir(), see); err != nil {
 		return err
 	}
 	t.say("%s: %d lines, %d messages, %d bytes; the chain holds, %d lines are of before it, %d were cut off by a crash.",
@@ -400,7 +401,7 @@ func (c egressCmd) Run(t *terminal) error {
 	if c.Each || c.Verify {
 		return c.chain(t)
 	}
-	e, err := ask[agent.EgressReply](t, "GET", "egress")
+	e, err := ask[egress.Reply](t, "GET", "egress")
 	if err != nil {
 		return err
 	}

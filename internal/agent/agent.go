@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/dataset"
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
@@ -48,7 +49,7 @@ type Agent struct {
 	ledger   *ledger.Ledger
 	pending  *pendingStore
 	past     *pastStore
-	egress   *egressLog
+	egress   *egress.Log
 	cache    *dataset.Cache
 
 	work sync.WaitGroup // everything that Run starts
@@ -104,7 +105,7 @@ func New(o Options) (*Agent, error) {
 		return nil, err
 	}
 	if a.pending, err = openPending(filepath.Join(dir, "pending")); err == nil {
-		a.egress, err = openEgress(dir, a.log)
+		a.egress, err = egress.Open(dir, a.log)
 	}
 	if err == nil {
 		a.past, err = openPast(filepath.Join(dir, "past"))
@@ -166,7 +167,7 @@ func (a *Agent) Run(ctx context.Context) error {
 // Close releases the data directory. An agent that runs is ended by its context.
 func (a *Agent) Close() error {
 	var err error
-	a.once.Do(func() { err = errors.Join(a.ledger.Close(), a.egress.close(), a.closeCache()) })
+	a.once.Do(func() { err = errors.Join(a.ledger.Close(), a.egress.Close(), a.closeCache()) })
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -96,7 +97,7 @@ func TestOperator(t *testing.T) {
 		t.Errorf("after leaving: %v", d)
 	}
 	call("POST", "/v1/studies/"+id.String()+"/approve", http.StatusBadRequest, &ErrorReply{})
-	var out EgressReply
+	var out egress.Reply
 	call("GET", "/v1/egress", http.StatusOK, &out)
 	if len(out.Studies) != 1 || out.Studies[0].Sent["decision"].Messages != 3 {
 		t.Errorf("egress %+v", out)

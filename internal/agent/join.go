@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
@@ -203,7 +204,7 @@ func (a *Agent) follow(ctx context.Context, conn grpc.ClientConnInterface) (move
 	bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
 	defer cancel()
 	issuer := sha256.Sum256(a.site.Issuer().Raw)
-	a.egress.record(sentMessage{Kind: "standing", Bytes: len(issuer)}.of(issuer[:]), a.now())
+	a.egress.Record(egress.Line{Kind: "standing", Bytes: len(issuer)}.Of(issuer[:]), a.now())
 	s, err := callStanding(bounded, conn, issuer[:])
 	if err != nil {
 		return false, err
@@ -226,7 +227,7 @@ func (a *Agent) renew(ctx context.Context, conn grpc.ClientConnInterface) (done 
 	var certificate []byte
 	csr, err := a.site.CSR(a.config.Site)
 	if err == nil {
-		a.egress.record(sentMessage{Kind: "renewal", Bytes: len(csr)}.of(csr), a.now())
+		a.egress.Record(egress.Line{Kind: "renewal", Bytes: len(csr)}.Of(csr), a.now())
 		bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
 		certificate, err = callRenew(bounded, conn, csr)
 		cancel()

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
 
+	"covey/internal/egress"
 	"covey/internal/failpoint"
 	"covey/internal/frame"
 	"covey/internal/study"
@@ -24,7 +25,7 @@ const maxWaiting = 64
 // queued is one message to send and what the egress log says of it.
 type queued struct {
 	raw  []byte
-	sent sentMessage
+	sent egress.Line
 }
 
 // link is one open stream. One goroutine reads it and one writes it; each study's
@@ -126,7 +127,7 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 		for _, m := range queue {
 			// Recorded before it is sent: the log may hold a message that was
 			// cut off, never miss one that left.
-			l.agent.egress.record(m.sent.of(m.raw), l.agent.now())
+			l.agent.egress.Record(m.sent.Of(m.raw), l.agent.now())
 			if err := l.agent.hit(failpoint.Send, failpoint.Before, m.raw); err != nil {
 				return err
 			}

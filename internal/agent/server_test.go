@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/pki"
@@ -333,7 +334,7 @@ func TestLink(t *testing.T) {
 	if err := <-ran; !errors.Is(err, context.Canceled) {
 		t.Errorf("Run: %v", err)
 	}
-	egress, err := os.ReadFile(filepath.Join(dir, EgressFile))
+	egress, err := os.ReadFile(filepath.Join(dir, egress.File))
 	if err != nil || strings.Count(string(egress), `"kind":"hello"`) != 4 || strings.Count(string(egress), `"kind":"refusal"`) != 2 {
 		t.Errorf("egress log: %v\n%s", err, egress)
 	}

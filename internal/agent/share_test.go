@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/secagg"
@@ -183,7 +184,7 @@ func TestDistributedWords(t *testing.T) {
 		t.Error(words)
 	}
 	leaves := plannedEgress(c.plan, 0)
-	if !slices.ContainsFunc(leaves, func(l PlannedEgress) bool { return strings.Contains(l.What, "with this site's share of the noise") }) {
+	if !slices.ContainsFunc(leaves, func(l egress.Planned) bool { return strings.Contains(l.What, "with this site's share of the noise") }) {
 		t.Errorf("%+v", leaves)
 	}
 }

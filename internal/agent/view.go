@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/internal/dataset"
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
@@ -160,8 +161,8 @@ type StudyDetail struct {
 	Dataset  string                  `json:"dataset,omitempty"`
 	Privacy  []string                `json:"privacy,omitempty"` // in plain words
 	Learns   []Learner               `json:"learns,omitempty"`  // who could learn what
-	Leaves   []PlannedEgress         `json:"leaves,omitempty"`
-	Sent     map[string]Count        `json:"sent,omitempty"`
+	Leaves   []egress.Planned        `json:"leaves,omitempty"`
+	Sent     map[string]egress.Count `json:"sent,omitempty"`
 	Roster   []RosterLine            `json:"roster,omitempty"`
 	Key      string                  `json:"coordinator_key,omitempty"` // fingerprint: it signs what is released
 	Budget   *StudyBudget            `json:"budget,omitempty"`
@@ -183,7 +184,7 @@ type RosterLine struct {
 // Study tells all about one study. Of one that is over, only what the ledger keeps.
 func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 	d := StudyDetail{StudyView: a.view(id)}
-	for _, e := range a.egress.snapshot().Studies {
+	for _, e := range a.egress.Snapshot().Studies {
 		if e.Study == id {
 			d.Sent = e.Sent
 		}
@@ -340,8 +341,8 @@ func (a *Agent) Ledger() LedgerReply {
 
 // Egress tells what left so far, and for studies that are pending or approved
 // what will have left at their end.
-func (a *Agent) Egress() EgressReply {
-	out := a.egress.snapshot()
+func (a *Agent) Egress() egress.Reply {
+	out := a.egress.Snapshot()
 	for i := range out.Studies {
 		e := &out.Studies[i]
 		e.Name = a.view(e.Study).Name

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/noise"
 	"covey/internal/pki"
@@ -133,8 +134,8 @@ func entry(body protoreflect.Message, name protoreflect.Name) (protoreflect.Valu
 
 // describe says of an answer what the egress log holds. It reads the message that is sent, by its fields' names: a message
 // with a field of a study, a query, a slot or a code cannot leave without its being on record.
-func describe(a answer, bytes int) sentMessage {
-	s := sentMessage{Kind: a.kind(), Bytes: bytes}
+func describe(a answer, bytes int) egress.Line {
+	s := egress.Line{Kind: a.kind(), Bytes: bytes}
 	body := bodyOf(message(a))
 	if body == nil {
 		return s

@@ -1,4 +1,4 @@
-package agent
+package egress
 
 import (
 	"bytes"
@@ -16,18 +16,18 @@ import (
 func TestEgressChain(t *testing.T) {
 	count := 0
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
-	path := filepath.Join(dir, EgressFile)
+	path := filepath.Join(dir, File)
 	write := func(n int) {
 		t.Helper()
-		e, err := openEgress(dir, log)
+		e, err := Open(dir, log)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range n {
 			raw := []byte{byte(i)}
-			e.record(describe(upload{study.Digest{1}, i, i, raw}, len(raw)).of(raw), testNow)
+			e.Record(Line{Kind: "upload", Study: &study.Digest{1}, Query: &i, Slot: &i, Bytes: len(raw)}.Of(raw), moment)
 		}
-		if err := e.close(); err != nil {
+		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,7 +45,7 @@ func TestEgressChain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if chain, err := VerifyEgress(dir, nil); err != nil || chain.Lines != 0 {
+	if chain, err := Verify(dir, nil); err != nil || chain.Lines != 0 {
 		t.Fatalf("no file: %+v, %v", chain, err)
 	}
 	// Two lines of a version that did not chain, then four of this one.
@@ -53,13 +53,13 @@ func TestEgressChain(t *testing.T) {
 	write(4)
 	whole := read()
 	put(whole[:len(whole)-9]) // a crash
-	if chain, err := VerifyEgress(dir, nil); err != nil || chain.Lines != 5 {
+	if chain, err := Verify(dir, nil); err != nil || chain.Lines != 5 {
 		t.Errorf("with the last line half written: %+v, %v", chain, err)
 	}
 	write(3)
 	whole = read()
 	var seen []SentMessage
-	chain, err := VerifyEgress(dir, func(m SentMessage) { seen = append(seen, m) })
+	chain, err := Verify(dir, func(m SentMessage) { seen = append(seen, m) })
 	if err != nil || chain.Lines != 9 || chain.Cut != 1 || chain.Unhashed != 2 || chain.Messages != 8 || len(seen) != 8 ||
 		seen[2].SHA256 != hashOf([]byte{0}) || seen[2].Line != 3 || *seen[7].Query != 2 {
 		t.Fatalf("%+v, %v, %+v", chain, err, seen)
@@ -73,7 +73,7 @@ func TestEgressChain(t *testing.T) {
 		at := len(join(lines[:i]...)) + 9 // inside the time
 		changed[at] ^= 1
 		put(changed)
-		_, err := VerifyEgress(dir, nil)
+		_, err := Verify(dir, nil)
 		bad, ok := errors.AsType[*ChainError](err)
 		// The two oldest lines hold no link and the sixth is cut off: the next line that holds one shows it.
 		want := i + 2
@@ -94,12 +94,12 @@ func TestEgressChain(t *testing.T) {
 	} {
 		count++
 		put(text)
-		if _, err := VerifyEgress(dir, nil); err == nil {
+		if _, err := Verify(dir, nil); err == nil {
 			t.Errorf("a line %s: not found", name)
 		}
 	}
 	put(join(lines[:7]...))
-	short, err := VerifyEgress(dir, nil)
+	short, err := Verify(dir, nil)
 	if err != nil || short.Last == chain.Last {
 		t.Errorf("cut short: %+v, %v, and the last hash does not tell", short, err)
 	}

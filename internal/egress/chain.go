@@ -1,4 +1,4 @@
-package agent
+package egress
 
 import (
 	"bufio"
@@ -29,7 +29,7 @@ const maxEgressLine = 1 << 16
 // startOfChain is link 0.
 var startOfChain = strings.Repeat("0", 2*sha256.Size)
 
-// nextLink gives the link after a line.
+// nextLink returns the link after a line.
 func nextLink(link string, line []byte) string { return hashOf(append([]byte(link), line...)) }
 
 func hashOf(line []byte) string {
@@ -50,8 +50,8 @@ type SentMessage struct {
 	SHA256 string        `json:"sha256,omitempty"` // of those bytes; empty in lines from before they were hashed
 }
 
-// EgressChain is what [VerifyEgress] found.
-type EgressChain struct {
+// Chain is what [Verify] found.
+type Chain struct {
 	Lines    int    `json:"lines"`
 	Messages int    `json:"messages"`
 	Cut      int    `json:"cut"`       // lines that a crash cut off
@@ -70,11 +70,11 @@ func (e *ChainError) Error() string {
 	return fmt.Sprintf("%s: line %d does not hold the hash of the lines before it: one of them was changed, put in or taken out", e.File, e.Line)
 }
 
-// VerifyEgress checks the chain of a data directory's egress.jsonl, which an agent may be writing, and
+// Verify checks the chain of a data directory's egress.jsonl, which an agent may be writing, and
 // shows see every message, if it is not nil. The error is a *ChainError or an I/O error.
-func VerifyEgress(dir string, see func(SentMessage)) (EgressChain, error) {
-	path := filepath.Join(dir, EgressFile)
-	chain := EgressChain{Last: startOfChain}
+func Verify(dir string, see func(SentMessage)) (Chain, error) {
+	path := filepath.Join(dir, File)
+	chain := Chain{Last: startOfChain}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return chain, nil
@@ -95,7 +95,7 @@ func VerifyEgress(dir string, see func(SentMessage)) (EgressChain, error) {
 		}
 		line = line[:len(line)-1]
 		chain.Lines++
-		var m sentMessage
+		var m Line
 		bad := json.Unmarshal(line, &m) != nil
 		switch {
 		case bad: // the next line's hash says whether this is as it was written
