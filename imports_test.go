@@ -38,20 +38,23 @@ var arrows = map[string][]string{
 	"internal/local":            {"internal/study", "internal/clip"},
 	"internal/siteconfig":       {"internal/dataset", "internal/noise", "internal/pki", "internal/study"},
 	"internal/egress":           {"internal/study"},
-	"internal/agent":            {"internal/egress", "internal/siteconfig", "internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
+	"internal/sitedata":         {"internal/clip", "internal/dataset", "internal/study"},
+	"internal/enroll":           {"internal/frame", "internal/pki", "internal/siteconfig", "proto/covey/v1"},
+	"internal/doctor":           {"internal/dataset", "internal/enroll", "internal/frame", "internal/local", "internal/pki", "internal/sitedata", "internal/siteconfig", "internal/study"},
+	"internal/agent":            {"internal/egress", "internal/enroll", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator":      {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/dashboard":        {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":            {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":             {"internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"test/history":              {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
-	"test/sim":                  {"internal/agent", "internal/siteconfig", "internal/clip", "internal/local", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
+	"test/sim":                  {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/local", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
-	"cmd/agent":         {"internal/agent", "internal/egress", "internal/siteconfig", "internal/frame", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"internal/agent", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/completion", "internal/frame", "internal/pki", "internal/report", "internal/study"},
 	"cmd/internal/cli":  {"internal/pki", "internal/study"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/siteconfig", "internal/memory", "internal/trace"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/study", "internal/local", "internal/clip", "internal/noise"},
 	"experiments/accuracy": {"experiments/run", "internal/study"},
@@ -66,19 +69,20 @@ var arrows = map[string][]string{
 	// A server for tests; built under the tag postgres alone.
 	"internal/dataset/pgtest": {},
 	// What several rooms of tests share.
-	"test/fed":        {"internal/agent", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
+	"test/fed":        {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
 	"test/federation": {},
 	"test/overlay":    {},
+	"test/port":       {"internal/frame", "internal/pki", "proto/covey/v1"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import what is a site's alone.
 const demoOnly = "cmd/coordinator/demo"
 
 // siteOnly are the rooms of a site.
-var siteOnly = []string{"internal/agent", "internal/egress", "internal/siteconfig"}
+var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/sitedata", "internal/siteconfig"}
 
 // wireOnly are the packages whose generated messages stay in one file.
-var wireOnly = []string{"internal/agent", "internal/coordinator", "test/history"}
+var wireOnly = []string{"internal/agent", "internal/enroll", "internal/coordinator", "test/history"}
 
 // pure packages take no context, clock, logger, file or socket.
 var pure = []string{"internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}

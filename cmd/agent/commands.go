@@ -16,7 +16,9 @@ import (
 	"golang.org/x/term"
 
 	"covey/internal/agent"
+	"covey/internal/doctor"
 	"covey/internal/egress"
+	"covey/internal/enroll"
 	"covey/internal/ledger"
 	"covey/internal/memory"
 	"covey/internal/pki"
@@ -52,10 +54,10 @@ func (c *joinCmd) Run(t *terminal) error {
 		dir = join.Site
 	}
 	t.say("Joining at %s (%v at most for each)\nunder the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s",
-		strings.Join(join.Coordinator, ", "), agent.JoinTimeout, join.Fingerprint)
-	spend := agent.Join
+		strings.Join(join.Coordinator, ", "), enroll.JoinTimeout, join.Fingerprint)
+	spend := enroll.Join
 	if c.Again {
-		spend = agent.JoinAgain
+		spend = enroll.JoinAgain
 	}
 	if err := spend(t.ctx, text, dir, time.Now()); err != nil {
 		if t.ctx.Err() != nil {
@@ -91,13 +93,13 @@ func (c *checkCmd) Run(t *terminal) error {
 	}
 	ctx, cancel := context.WithTimeout(t.ctx, c.Timeout)
 	defer cancel()
-	found := agent.Check(ctx, config, time.Now())
+	found := doctor.Check(ctx, config, time.Now())
 	if c.Study != "" {
 		text, err := os.ReadFile(c.Study)
 		if err != nil {
 			return err
 		}
-		found = append(found, agent.CheckStudy(config, text)...)
+		found = append(found, doctor.CheckStudy(config, text)...)
 	}
 	if err := t.print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/agent"
+	"covey/internal/enroll"
 	"covey/internal/pki"
 )
 
@@ -44,10 +44,10 @@ func TestJoinInterrupted(t *testing.T) {
 
 // TestSwallowedHandshake: a network that answers nothing is no bad input; a certificate that is wrong is.
 func TestSwallowedHandshake(t *testing.T) {
-	if badInput(&agent.HandshakeError{Err: context.DeadlineExceeded}) {
+	if badInput(&enroll.HandshakeError{Err: context.DeadlineExceeded}) {
 		t.Error("no answer is bad input")
 	}
-	if !badInput(&agent.HandshakeError{Err: &pki.WrongCAError{}}) {
+	if !badInput(&enroll.HandshakeError{Err: &pki.WrongCAError{}}) {
 		t.Error("a wrong CA is no bad input")
 	}
 }

@@ -15,11 +15,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"covey/internal/agent"
 	"covey/internal/clip"
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
 	_ "covey/internal/dataset/postgres"
+	"covey/internal/enroll"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
@@ -153,11 +153,11 @@ func (e *inputError) Unwrap() error { return e.err }
 
 // badInput says whether an error is the input's fault.
 func badInput(err error) bool {
-	return is[*inputError](err) || is[*siteconfig.Error](err) || is[*agent.JoinRefusedError](err) || is[*agent.JoinedError](err) ||
+	return is[*inputError](err) || is[*siteconfig.Error](err) || is[*enroll.JoinRefusedError](err) || is[*enroll.JoinedError](err) ||
 		is[*pki.JoinError](err) || is[*pki.ExpiredError](err) || is[*pki.WrongCAError](err) || is[*pki.CertificateError](err) ||
 		is[*pki.FileError](err) || is[*pki.ModeError](err) || is[*pki.ExistsError](err) || errors.Is(err, pki.ErrNotJoined) ||
 		is[*dataset.Error](err) || is[*ledger.LostError](err) ||
-		is[*agent.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded) // a network that swallows it is nobody's input
+		is[*enroll.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded) // a network that swallows it is nobody's input
 }
 
 func is[E error](err error) bool {

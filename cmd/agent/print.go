@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/doctor"
 	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
@@ -23,7 +24,7 @@ func table(w io.Writer, rows func(line func(format string, args ...any))) {
 }
 
 // printFindings has what to do in a line of its own: beside the result it would be beyond a terminal's width.
-func printFindings(w io.Writer, found []agent.Finding) {
+func printFindings(w io.Writer, found []doctor.Finding) {
 	table(w, func(line func(string, ...any)) {
 		for _, f := range found {
 			mark, result := "ok", f.Result

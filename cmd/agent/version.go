@@ -8,9 +8,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"covey/internal/agent"
 	"covey/internal/clip"
 	"covey/internal/completion"
+	"covey/internal/enroll"
 )
 
 type versionCmd struct{}
@@ -27,7 +27,7 @@ type build struct {
 }
 
 func (versionCmd) Run(t *terminal) error {
-	b := build{Software: agent.Software, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kernel: clip.Path()}
+	b := build{Software: enroll.Software, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kernel: clip.Path()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			switch s.Key {

@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"covey/internal/agent"
+	"covey/internal/enroll"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
@@ -105,7 +106,7 @@ func (f *federation) join(site string) error {
 	}
 	home := filepath.Join(f.dir, site)
 	// The lead may move while a site asks; its file is good until it was answered.
-	err = f.until("a leader", func() error { return agent.Join(f.ctx, text, home, time.Now()) })
+	err = f.until("a leader", func() error { return enroll.Join(f.ctx, text, home, time.Now()) })
 	if err != nil {
 		return err
 	}

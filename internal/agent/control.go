@@ -68,7 +68,7 @@ func listen(dir string) (net.Listener, error) {
 			os.Remove(short)
 			return nil, fmt.Errorf("control socket: neither %s nor %s is at most %d bytes long; use a shorter data directory or TMPDIR", dir, path, maxSockPath)
 		}
-		if err := writeFile(filepath.Join(dir, socketNote), []byte(path+"\n")); err != nil {
+		if err := siteconfig.WriteFile(filepath.Join(dir, socketNote), []byte(path+"\n")); err != nil {
 			return nil, err
 		}
 	}

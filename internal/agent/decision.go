@@ -8,6 +8,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -102,7 +103,7 @@ func (s *session) decide() decision {
 	}
 	log.Info("the policy approves a proposal", "why", rules)
 	if err := s.approve("policy"); err != nil {
-		if data, ok := errors.AsType[*DataError](err); ok {
+		if data, ok := errors.AsType[*sitedata.DataError](err); ok {
 			return reject(data.Code(), err)
 		}
 		if _, ok := errors.AsType[*ledger.BudgetError](err); ok {
@@ -118,7 +119,7 @@ func (s *session) decide() decision {
 func (s *session) approve(by string) error {
 	a := s.agent
 	if err := s.load(); err != nil {
-		return &DataError{s.dataset.Name, err}
+		return &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
 	}
 	population, ok := a.config.Population(s.dataset.Population)
 	if !ok {

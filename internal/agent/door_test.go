@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"covey/internal/ledger"
 	"covey/internal/study"
@@ -87,24 +83,5 @@ func TestAttackCompletedAfterOneResult(t *testing.T) {
 	s.agent.work.Wait()
 	if _, err := s.session(c).journal.Slot(1); err != nil {
 		t.Errorf("the next slot's secrets: %v", err)
-	}
-}
-
-// TestAttackPlain: what a coordinator says with a status is printable, quoted and short, wherever an error is worded.
-func TestAttackPlain(t *testing.T) {
-	words := "\x1b[2K\r\n\u202e\"); linked to hub.example " + strings.Repeat("x", 1000)
-	err := status.Error(codes.Unavailable, words)
-	for _, text := range []string{plain(err), found(CheckNoAnswer, "a", "", err).Result, (&DialError{[]string{"a:1"}, err}).Error(), (&JoinRefusedError{words}).Error()} {
-		for _, r := range text {
-			if !strconv.IsPrint(r) {
-				t.Errorf("%q holds %q", text, r)
-			}
-		}
-		if strings.Contains(text, `");`) || len(text) > 400 {
-			t.Errorf("%q", text)
-		}
-	}
-	if got := plain(status.Error(codes.Unavailable, "the coordinator stops")); got != `Unavailable: "the coordinator stops"` {
-		t.Error(got)
 	}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"covey/internal/siteconfig"
+	"covey/test/port"
 	"strings"
 	"testing"
 )
@@ -9,8 +10,8 @@ import (
 // TestOtherSitesFolder: an agent does not start with another site's certificate, whose identity and budgets
 // it would use under this site's name.
 func TestOtherSitesFolder(t *testing.T) {
-	s := newServer(t)
-	config, _ := s.joined(t)
+	s := port.New(t)
+	config, _ := joined(t, s)
 	of := config.Site
 	config.Site = "another"
 	a, err := New(Options{Config: config})

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -114,7 +115,7 @@ func (p *pastStore) put(one past) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(p.path(one.Digest), raw); err != nil {
+	if err := siteconfig.WriteFile(p.path(one.Digest), raw); err != nil {
 		return err
 	}
 	one.bytes, one.Proposal = len(raw), nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -62,7 +63,7 @@ func (p *pendingStore) put(body []byte) error {
 	if len(all) >= maxPending {
 		return errPendingFull
 	}
-	return writeFile(p.path(d), body)
+	return siteconfig.WriteFile(p.path(d), body)
 }
 
 // has reports whether a proposal is stored.
@@ -103,22 +104,4 @@ func (p *pendingStore) list() ([]study.Digest, error) {
 	}
 	slices.SortFunc(out, func(a, b study.Digest) int { return strings.Compare(a.String(), b.String()) })
 	return out, nil
-}
-
-// writeFile replaces a file by way of a temporary one beside it, mode 0600.
-func writeFile(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

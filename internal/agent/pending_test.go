@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -133,7 +134,7 @@ func TestApprovalReadsTheRowsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write("rows.csv", strings.Replace(string(text), "\n", "\n1,2,3\n", 1))
-	mustErr[*DataError](t, s.agent.Approve(c.plan.Digest))
+	mustErr[*sitedata.DataError](t, s.agent.Approve(c.plan.Digest))
 	if _, ok := s.agent.standing(c.plan.Digest); ok {
 		t.Error("a failed approval is on record")
 	}

@@ -10,6 +10,7 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/local"
 	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -39,7 +40,7 @@ func (s *session) load() error {
 		if stored != nil {
 			err = stored.Close()
 		}
-		return errors.Join(&unitsError{rows.N(), want}, err)
+		return errors.Join(&sitedata.UnitsError{Has: rows.N(), Roster: want}, err)
 	}
 	s.rows, s.stored, s.sha = local.New(rows), stored, s.dataset.Pin(sha)
 	s.agent.log.Info("a data set is read", "study", s.plan.Digest, "dataset", s.dataset.Name, "mapped", stored != nil, "seconds", math.Round(time.Since(begun).Seconds()*10)/10)
@@ -53,7 +54,7 @@ func (s *session) read(at dataset.Source, q dataset.Request) (*clip.Matrix, *dat
 		if err != nil {
 			return nil, nil, [32]byte{}, err
 		}
-		rows, err := matrixOf(read)
+		rows, err := sitedata.Matrix(read)
 		return rows, nil, read.SHA256, err
 	}
 	rows, stored, err := s.cached(at, q)
@@ -85,7 +86,7 @@ func (s *session) cached(at dataset.Source, q dataset.Request) (rows *clip.Matri
 	var work sync.WaitGroup
 	work.Go(func() { damage = stored.Verify() })
 	err = stored.Guard(func() error {
-		rows, err = matrixOf(&stored.Rows)
+		rows, err = sitedata.Matrix(&stored.Rows)
 		return err
 	})
 	work.Wait()

@@ -13,6 +13,7 @@ import (
 	"covey/internal/local"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -96,7 +97,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 func (s *session) pinned(approval ledger.Approval) study.Code {
 	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
 	if err := s.load(); err != nil {
-		if _, ok := errors.AsType[*unitsError](err); ok {
+		if _, ok := errors.AsType[*sitedata.UnitsError](err); ok {
 			log.Error("the data set is not the one that was approved", "error", err)
 			return study.CodeDataChanged
 		}

@@ -11,9 +11,11 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/egress"
+	"covey/internal/enroll"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -49,7 +51,7 @@ func (a *Agent) Status() (Status, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s.Linked, s.Coordinator, s.LinkError = a.link != nil, a.address, plain(a.linkErr)
+	s.Linked, s.Coordinator, s.LinkError = a.link != nil, a.address, enroll.Plain(a.linkErr)
 	return s, nil
 }
 
@@ -367,7 +369,7 @@ const askAgain = time.Minute
 // hello says what this site offers: the names of its data sets and their sizes,
 // public under replacement adjacency. One that cannot be read is not offered.
 func (a *Agent) hello() hello {
-	h := hello{Software: Software}
+	h := hello{Software: enroll.Software}
 	for _, d := range a.config.Datasets {
 		units, err := a.count(d)
 		if err != nil {
@@ -423,7 +425,7 @@ func badInput(err error) bool {
 	_, unknown := errors.AsType[*UnknownStudyError](err)
 	_, budget := errors.AsType[*ledger.BudgetError](err)
 	_, state := errors.AsType[*ledger.StateError](err)
-	_, data := errors.AsType[*DataError](err)
+	_, data := errors.AsType[*sitedata.DataError](err)
 	_, late := errors.AsType[*TooLateError](err)
 	_, not := errors.AsType[*NotApprovedError](err)
 	data = data || late || not

@@ -18,6 +18,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/coordinator"
+	"covey/internal/enroll"
 	"covey/internal/node"
 	"covey/internal/round"
 	"covey/internal/siteconfig"
@@ -158,7 +159,7 @@ func (f *federation) join(i int, name string) {
 		return err == nil
 	})
 	home := filepath.Join(f.dir, name)
-	f.until("a join", func() bool { return agent.Join(f.t.Context(), text, home, time.Now()) == nil })
+	f.until("a join", func() bool { return enroll.Join(f.t.Context(), text, home, time.Now()) == nil })
 	random := rand.New(rand.NewPCG(uint64(i), 1))
 	var rows strings.Builder
 	rows.WriteString("age,height,weight,pressure,note\n")

@@ -3,6 +3,5 @@
 //
 // What agent and doctor know of a site before they open its keys or its ledger is here. A
 // configuration is checked whole when it is read: a *Config has a price for each population, a
-// population for each data set, and limits that can be compared with a plan. The package reads
-// agent.toml alone, and writes nothing.
+// population for each data set, and limits that can be compared with a plan.
 package siteconfig

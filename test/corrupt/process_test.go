@@ -19,6 +19,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/coordinator"
+	"covey/internal/enroll"
 	"covey/internal/round"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -201,7 +202,7 @@ func (f *fleet) order(o order) told {
 func (f *fleet) join(name string) string {
 	f.t.Helper()
 	home := filepath.Join(f.dir, name)
-	if err := agent.Join(f.t.Context(), []byte(f.order(order{Invite: name}).Join), home, time.Now()); err != nil {
+	if err := enroll.Join(f.t.Context(), []byte(f.order(order{Invite: name}).Join), home, time.Now()); err != nil {
 		f.t.Fatal(err)
 	}
 	return home

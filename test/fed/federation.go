@@ -16,6 +16,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/coordinator"
+	"covey/internal/enroll"
 	"covey/internal/node"
 	"covey/internal/round"
 	"covey/internal/siteconfig"
@@ -89,7 +90,7 @@ func NewSites(n int) *Sites {
 // and approves whatever it is asked.
 func (s *Sites) Start(dir, site string, join []byte, path string) error {
 	home := filepath.Join(dir, site)
-	if err := agent.Join(s.ctx, join, home, time.Now()); err != nil {
+	if err := enroll.Join(s.ctx, join, home, time.Now()); err != nil {
 		return err
 	}
 	joined, err := siteconfig.Read(home)

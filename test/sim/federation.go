@@ -22,8 +22,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"covey/internal/agent"
 	"covey/internal/clip"
+	"covey/internal/enroll"
 	"covey/internal/failpoint"
 	"covey/internal/local"
 	"covey/internal/node"
@@ -304,7 +304,7 @@ func (f *Federation) join(p *process) error {
 		if err != nil {
 			return false, err
 		}
-		return true, agent.Join(context.Background(), text, p.dir, time.Now(), p.dialer()...)
+		return true, enroll.Join(context.Background(), text, p.dir, time.Now(), p.dialer()...)
 	})
 	if err != nil {
 		return err

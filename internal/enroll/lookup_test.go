@@ -1,4 +1,4 @@
-package agent
+package enroll
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func TestLookups(t *testing.T) {
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())
 	}}
-	conn, err := grpc.NewClient("hub.covey.test:1", dialOptions(newHandshake(&tls.Config{}))...)
+	conn, err := grpc.NewClient("hub.covey.test:1", DialOptions(NewHandshake(&tls.Config{}))...)
 	if err != nil {
 		t.Fatal(err)
 	}

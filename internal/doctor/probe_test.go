@@ -1,4 +1,4 @@
-package agent
+package doctor
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 
 	"covey/internal/pki"
 	covey "covey/proto/covey/v1"
+	"covey/test/port"
 )
 
 // answering is a listener that hands each connection to serve.
@@ -97,7 +98,7 @@ func made(t *testing.T, like *pki.Authority, now time.Time) *pki.Authority {
 }
 
 // certified gives a site with a certificate, without a call.
-func (s *server) certified(t *testing.T) *pki.Site {
+func certified(t *testing.T, s *port.Server) *pki.Site {
 	t.Helper()
 	dir := t.TempDir()
 	if err := pki.NewSiteKeys(dir); err != nil {
@@ -111,11 +112,11 @@ func (s *server) certified(t *testing.T) *pki.Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	certificate, err := s.authority.IssueSite("alpha", csr, time.Now())
+	certificate, err := s.Authority.IssueSite("alpha", csr, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := site.SaveCertificate(certificate, s.authority.CertificatePEM(), time.Now()); err != nil {
+	if err := site.SaveCertificate(certificate, s.Authority.CertificatePEM(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	return site
@@ -124,8 +125,8 @@ func (s *server) certified(t *testing.T) *pki.Site {
 // TestProbeTellsFaultsApart: everything that can stand between an agent and its coordinator has its own code
 // and a remedy.
 func TestProbeTellsFaultsApart(t *testing.T) {
-	s := newServer(t)
-	site := s.certified(t)
+	s := port.New(t)
+	site := certified(t, s)
 	closed := answering(t, func(net.Conn) {})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -144,7 +145,7 @@ func TestProbeTellsFaultsApart(t *testing.T) {
 			if err != nil {
 				return
 			}
-			tls.Server(c, s.authority.ServerTLS()).Handshake()
+			tls.Server(c, s.Authority.ServerTLS()).Handshake()
 			c.Close()
 		}
 	}()
@@ -158,9 +159,9 @@ func TestProbeTellsFaultsApart(t *testing.T) {
 		"hangs up":      {closed, CheckTLS, "cut off"},
 		"not TLS":       {answering(t, func(c net.Conn) { c.Write([]byte("SSH-2.0-OpenSSH_9.6\r\n")) }), CheckNotTLS, "does not speak TLS"},
 		"inspection":    {speaking(t, inspector(t)), CheckInspected, "Web Gateway CA"},
-		"another Covey": {speaking(t, made(t, nil, time.Now()).ServerTLS()), CheckWrongCA, "its fingerprint should be " + s.authority.Fingerprint()},
-		"ended":         {speaking(t, made(t, s.authority, time.Now().Add(-2*365*24*time.Hour)).ServerTLS()), CheckServerEnded, "ended"},
-		"clock behind":  {speaking(t, made(t, s.authority, time.Now().Add(30*24*time.Hour)).ServerTLS()), CheckClockBehind, "clock says"},
+		"another Covey": {speaking(t, made(t, nil, time.Now()).ServerTLS()), CheckWrongCA, "its fingerprint should be " + s.Authority.Fingerprint()},
+		"ended":         {speaking(t, made(t, s.Authority, time.Now().Add(-2*365*24*time.Hour)).ServerTLS()), CheckServerEnded, "ended"},
+		"clock behind":  {speaking(t, made(t, s.Authority, time.Now().Add(30*24*time.Hour)).ServerTLS()), CheckClockBehind, "clock says"},
 		"another name":  {elsewhere.Addr().String(), CheckWrongName, `"127.0.0.1"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +174,7 @@ func TestProbeTellsFaultsApart(t *testing.T) {
 			}
 		})
 	}
-	out := probe(t.Context(), site, s.address, nil)
+	out := probe(t.Context(), site, s.Address, nil)
 	if len(out) != 5 || out[4].Code != CheckClock {
 		t.Fatalf("%+v", out)
 	}
@@ -187,26 +188,26 @@ func TestProbeTellsFaultsApart(t *testing.T) {
 // TestProbeCall: what the coordinator says, and that it says nothing.
 func TestProbeCall(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*server)
+		change func(*port.Server)
 		code   Code
 	}{
-		"clock apart": {func(s *server) { s.ahead = -10 * time.Minute }, CheckClock},
-		"revoked": {func(s *server) {
-			s.stands = func(*covey.StandingRequest) (*covey.StandingResponse, error) {
+		"clock apart": {func(s *port.Server) { s.Ahead = -10 * time.Minute }, CheckClock},
+		"revoked": {func(s *port.Server) {
+			s.Stands = func(*covey.StandingRequest) (*covey.StandingResponse, error) {
 				return nil, status.Error(codes.PermissionDenied, "the site is revoked or has not joined")
 			}
 		}, CheckRefusedSite},
-		"fails": {func(s *server) {
-			s.stands = func(*covey.StandingRequest) (*covey.StandingResponse, error) {
+		"fails": {func(s *port.Server) {
+			s.Stands = func(*covey.StandingRequest) (*covey.StandingResponse, error) {
 				return nil, status.Error(codes.Internal, "x")
 			}
 		}, CheckNoAnswer},
-		"another version": {func(s *server) { s.version = []string{"covey-protocol", "900", "covey-oldest", "900"} }, CheckVersion},
+		"another version": {func(s *port.Server) { s.Version = []string{"covey-protocol", "900", "covey-oldest", "900"} }, CheckVersion},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
+			s := port.New(t)
 			c.change(s)
-			out := probe(bounded(t), s.certified(t), s.address, nil)
+			out := probe(port.Bounded(t), certified(t, s), s.Address, nil)
 			if last := out[len(out)-1]; last.Code != c.code || last.OK || last.Do == "" {
 				t.Errorf("%+v, want %s", last, c.code)
 			}

@@ -1,4 +1,6 @@
-package agent
+package doctor
+
+import "covey/internal/enroll"
 
 // Code names what a line of `agent check` is about: stable, for scripts and for docs/commands.md.
 type Code string
@@ -85,7 +87,7 @@ type Finding struct {
 func found(code Code, check, detail string, err error) Finding {
 	f := Finding{Code: code, Check: check, OK: err == nil, Result: detail, Err: err}
 	if err != nil {
-		f.Result, f.Do = plain(err), remedies[code]
+		f.Result, f.Do = enroll.Plain(err), remedies[code]
 	}
 	return f
 }

@@ -1,4 +1,6 @@
-package agent
+// Package sitedata takes the rows that dataset reads to the kernel, and holds the errors of a data
+// set that a study cannot use.
+package sitedata
 
 import (
 	"errors"
@@ -34,15 +36,15 @@ func (e *DataError) Code() study.Code {
 // Unwrap gives the fault.
 func (e *DataError) Unwrap() error { return e.Err }
 
-// unitsError is a data set of another size than the roster says.
-type unitsError struct{ has, roster int }
+// UnitsError is a data set of another size than the roster says.
+type UnitsError struct{ Has, Roster int }
 
-func (e *unitsError) Error() string {
+func (e *UnitsError) Error() string {
 	return "the data set has another number of units than the roster says"
 }
 
-// matrixOf gives rows to the kernel, without copying values that lie unit by unit.
-func matrixOf(r *dataset.Rows) (*clip.Matrix, error) {
+// Matrix gives rows to the kernel, without copying values that lie unit by unit.
+func Matrix(r *dataset.Rows) (*clip.Matrix, error) {
 	switch narrow := r.Values32 != nil; {
 	case narrow && r.Unit == nil:
 		return clip.NewMatrix32(r.D, r.Values32, r.Absent...)

@@ -1,12 +1,10 @@
-package agent
+package enroll
 
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
@@ -110,7 +107,7 @@ func joinSite(ctx context.Context, file []byte, dir string, again bool, now time
 	if err != nil {
 		return err
 	}
-	return writeFile(path, text)
+	return siteconfig.WriteFile(path, text)
 }
 
 // DialError is a coordinator that was not reached at any of its addresses.
@@ -120,7 +117,7 @@ type DialError struct {
 }
 
 func (e *DialError) Error() string {
-	return fmt.Sprintf("no coordinator answers at %q: %s", e.Addresses, plain(e.Err))
+	return fmt.Sprintf("no coordinator answers at %q: %s", e.Addresses, Plain(e.Err))
 }
 
 // Unwrap gives the last address's error.
@@ -137,9 +134,9 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 	proof := site.ProveIdentity(join.Site, join.Token.Hash(), csr)
 	identity := site.Identity().Public().(ed25519.PublicKey)
 	for _, address := range join.Coordinator {
-		seen := newHandshake(pki.JoinTLS(join.Fingerprint, serverName(address)))
+		seen := NewHandshake(pki.JoinTLS(join.Fingerprint, ServerName(address)))
 		var conn *grpc.ClientConn
-		if conn, err = grpc.NewClient(address, append(dialOptions(seen), options...)...); err != nil {
+		if conn, err = grpc.NewClient(address, append(DialOptions(seen), options...)...); err != nil {
 			continue
 		}
 		bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
@@ -152,7 +149,7 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 		if status.Code(err) == codes.PermissionDenied {
 			return nil, nil, &JoinRefusedError{status.Convert(err).Message()}
 		}
-		err = seen.explain(err)
+		err = seen.Explain(err)
 		if _, ok := errors.AsType[*HandshakeError](err); ok {
 			return nil, nil, err
 		}
@@ -161,85 +158,4 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 		}
 	}
 	return nil, nil, &DialError{join.Coordinator, err}
-}
-
-// serverName is the host of an address, as the coordinator's certificate has it.
-func serverName(address string) string {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return address
-	}
-	return host
-}
-
-// standingEvery is how often an agent asks which CAs are in force: while a federation changes its CA, its
-// operator waits for all sites.
-const standingEvery = 10 * time.Minute
-
-// renewals keeps the certificate good for more than pki.RenewBefore, and of the CA that the federation
-// changes to, as long as the link lives. The keys stay.
-func (a *Agent) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
-	for {
-		moved, err := a.follow(ctx, conn)
-		if err != nil && ctx.Err() == nil {
-			a.log.Warn("the coordinator was not asked which CAs are in force, or its answer is refused; it is tried again", "error", plain(err))
-		}
-		if moved || pki.Expiry(a.site.Certificate(), a.now()) < int(pki.RenewBefore/(24*time.Hour)) {
-			if a.renew(ctx, conn) && moved {
-				// So that the operator of the coordinator hears at once, and the old CA is dropped if it is over.
-				a.follow(ctx, conn)
-			}
-		}
-		select {
-		case <-time.After(standingEvery):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// follow takes over the CAs that are in force, and says whether this site's certificate is to be one of
-// another CA than it is.
-func (a *Agent) follow(ctx context.Context, conn grpc.ClientConnInterface) (moved bool, err error) {
-	bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
-	defer cancel()
-	issuer := sha256.Sum256(a.site.Issuer().Raw)
-	a.egress.Record(egress.Line{Kind: "standing", Bytes: len(issuer)}.Of(issuer[:]), a.now())
-	s, err := callStanding(bounded, conn, issuer[:])
-	if err != nil {
-		return false, err
-	}
-	changed, err := a.site.Trust(s.authorities, a.now())
-	if err != nil {
-		return false, err
-	}
-	if changed {
-		var trusted []string
-		for _, ca := range a.site.Authorities() {
-			trusted = append(trusted, pki.CAFingerprint(ca))
-		}
-		a.log.Warn("the federation changes its CA: these are trusted now; compare them with what its operator says", "authorities", trusted)
-	}
-	return s.authorities[0].Fingerprint() != pki.CAFingerprint(a.site.Issuer()), nil
-}
-
-func (a *Agent) renew(ctx context.Context, conn grpc.ClientConnInterface) (done bool) {
-	var certificate []byte
-	csr, err := a.site.CSR(a.config.Site)
-	if err == nil {
-		a.egress.Record(egress.Line{Kind: "renewal", Bytes: len(csr)}.Of(csr), a.now())
-		bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
-		certificate, err = callRenew(bounded, conn, csr)
-		cancel()
-	}
-	if err == nil {
-		err = a.site.SaveCertificate(certificate, nil, a.now())
-	}
-	left := pki.Expiry(a.site.Certificate(), a.now())
-	if err != nil {
-		a.log.Warn("the certificate was not renewed; it is tried again", "days_left", left, "error", plain(err))
-		return false
-	}
-	a.log.Info("certificate renewed", "days_left", left, "authority", pki.CAFingerprint(a.site.Issuer()))
-	return true
 }

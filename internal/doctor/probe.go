@@ -1,4 +1,4 @@
-package agent
+package doctor
 
 import (
 	"bufio"
@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/pki"
 )
@@ -55,10 +56,10 @@ func (p *probing) add(code Code, what, detail string, err error) bool {
 
 // reach opens a connection, by way of the proxy that the environment names, as gRPC does.
 func (p *probing) reach() net.Conn {
-	host := serverName(p.address)
+	host := enroll.ServerName(p.address)
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: p.address}})
 	if err != nil {
-		p.add(CheckProxy, "proxy for", "", &DialError{[]string{p.address}, errors.New("HTTPS_PROXY is no address of a proxy")}) // it may hold a password
+		p.add(CheckProxy, "proxy for", "", &enroll.DialError{Addresses: []string{p.address}, Err: errors.New("HTTPS_PROXY is no address of a proxy")}) // it may hold a password
 		return nil
 	}
 	if proxy != nil {
@@ -135,7 +136,7 @@ func (p *probing) connect(proxy *url.URL) net.Conn {
 
 // handshake is the agent's own, with its certificate; a failure is told apart by what was shown.
 func (p *probing) handshake(conn net.Conn) bool {
-	config, err := p.site.ClientTLS(serverName(p.address))
+	config, err := p.site.ClientTLS(enroll.ServerName(p.address))
 	if err != nil {
 		return p.add(CheckTLS, "TLS with", "", err)
 	}
@@ -163,7 +164,7 @@ func (p *probing) tlsFault(err error) (Code, error) {
 	}
 	shown, ok := errors.AsType[*tls.CertificateVerificationError](err)
 	if !ok || len(shown.UnverifiedCertificates) == 0 {
-		return CheckTLS, &HandshakeError{err}
+		return CheckTLS, &enroll.HandshakeError{Err: err}
 	}
 	chain := shown.UnverifiedCertificates
 	leaf, last := chain[0], chain[len(chain)-1]
@@ -179,14 +180,14 @@ func (p *probing) tlsFault(err error) (Code, error) {
 		for _, ip := range leaf.IPAddresses {
 			names = append(names, ip.String())
 		}
-		return CheckWrongName, fmt.Errorf("the coordinator's certificate is for %q, not %q", names, serverName(p.address))
+		return CheckWrongName, fmt.Errorf("the coordinator's certificate is for %q, not %q", names, enroll.ServerName(p.address))
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); !ok {
-		return CheckTLS, &HandshakeError{err}
+		return CheckTLS, &enroll.HandshakeError{Err: err}
 	}
 	// A coordinator shows its CA last. What opens TLS may copy the leaf's name, and shows its own CA.
 	if last.IsCA && (strings.HasPrefix(last.Subject.CommonName, pki.CAName) || bytes.Equal(last.RawSubject, p.site.Issuer().RawSubject)) {
-		return CheckWrongCA, &HandshakeError{&pki.WrongCAError{Want: pki.CAFingerprint(p.site.Authorities()[0]), Got: pki.CAFingerprint(last)}}
+		return CheckWrongCA, &enroll.HandshakeError{Err: &pki.WrongCAError{Want: pki.CAFingerprint(p.site.Authorities()[0]), Got: pki.CAFingerprint(last)}}
 	}
 	return CheckInspected, fmt.Errorf("the certificate that is shown was issued by %q, which is not the federation's CA: TLS is opened on the way, or this is no coordinator", leaf.Issuer.String())
 }
@@ -198,13 +199,13 @@ const maxSkew = 5 * time.Minute
 
 // call asks the coordinator how this site stands: by the agent's own way, gRPC and its proxy included.
 func (p *probing) call(options []grpc.DialOption) {
-	config, err := p.site.ClientTLS(serverName(p.address))
+	config, err := p.site.ClientTLS(enroll.ServerName(p.address))
 	if err != nil {
 		p.add(CheckTLS, "TLS with", "", err)
 		return
 	}
-	seen := newHandshake(config)
-	conn, err := grpc.NewClient(p.address, append(dialOptions(seen), options...)...)
+	seen := enroll.NewHandshake(config)
+	conn, err := grpc.NewClient(p.address, append(enroll.DialOptions(seen), options...)...)
 	if err != nil {
 		p.add(CheckNoAnswer, "coordinator", "", err)
 		return
@@ -212,12 +213,12 @@ func (p *probing) call(options []grpc.DialOption) {
 	defer conn.Close()
 	issuer := sha256.Sum256(p.site.Issuer().Raw)
 	before := time.Now()
-	s, err := callStanding(p.ctx, conn, issuer[:])
+	s, err := enroll.CallStanding(p.ctx, conn, issuer[:])
 	if err != nil {
-		err = seen.explain(err)
+		err = seen.Explain(err)
 		code := CheckNoAnswer
-		_, version := errors.AsType[*VersionError](err)
-		_, refused := errors.AsType[*HandshakeError](err)
+		_, version := errors.AsType[*enroll.VersionError](err)
+		_, refused := errors.AsType[*enroll.HandshakeError](err)
 		switch c := status.Code(err); {
 		case version:
 			code = CheckVersion
@@ -226,14 +227,14 @@ func (p *probing) call(options []grpc.DialOption) {
 		case c == codes.Unimplemented:
 			code = CheckVersion
 		}
-		p.add(code, "coordinator", "", &DialError{[]string{p.address}, err})
+		p.add(code, "coordinator", "", &enroll.DialError{Addresses: []string{p.address}, Err: err})
 		return
 	}
 	after := time.Now()
 	p.add(CheckNoAnswer, "coordinator", "takes this site's certificate", nil)
-	p.add(CheckVersion, "versions with", fmt.Sprintf("agent %s, coordinator %s", Software, frame.Word(s.software)), nil)
+	p.add(CheckVersion, "versions with", fmt.Sprintf("agent %s, coordinator %s", enroll.Software, frame.Word(s.Software)), nil)
 	// The coordinator's moment lies between ours.
-	skew := max(before.Sub(s.clock), s.clock.Sub(after), 0)
+	skew := max(before.Sub(s.Clock), s.Clock.Sub(after), 0)
 	err = nil
 	if skew > maxSkew {
 		err = fmt.Errorf("this machine's clock and the coordinator's are %v apart", skew.Round(time.Second))

@@ -1,4 +1,4 @@
-package agent
+package doctor
 
 import (
 	"crypto/ed25519"
@@ -10,6 +10,7 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/local"
 	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -47,14 +48,14 @@ func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, 
 	}
 	rows, err := dataset.Read(c.Source(d), d.Request(spec), dataset.ReadOptions{})
 	if err != nil {
-		return "", far, &DataError{d.Name, err}
+		return "", far, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
 	if spec.Center == study.CenterPublic {
 		far = farColumns(rows, spec.Columns)
 	}
-	matrix, err := matrixOf(rows)
+	matrix, err := sitedata.Matrix(rows)
 	if err != nil {
-		return "", far, &DataError{d.Name, err}
+		return "", far, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
 	if body == nil {
 		if body, err = imagine(c, spec, matrix.N()); err != nil {
@@ -70,7 +71,7 @@ func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, 
 		return "", far, fmt.Errorf("the proposal's roster has no site %q", c.Site)
 	}
 	if want := plan.Proposal.Roster[self].Units; matrix.N() != want {
-		return "", far, &DataError{d.Name, &unitsError{matrix.N(), want}}
+		return "", far, &sitedata.DataError{Dataset: d.Name, Err: &sitedata.UnitsError{Has: matrix.N(), Roster: want}}
 	}
 	ask, err := plan.NewAsk(plan.Start(), 0, 0)
 	if err != nil {
@@ -79,7 +80,7 @@ func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, 
 	begun := time.Now()
 	sum, err := local.New(matrix).Answer(plan, self, ask, d.Workers)
 	if err != nil {
-		return "", far, &DataError{d.Name, err}
+		return "", far, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
 	return fmt.Sprintf("%s: %d numbers in %v; masked they would be %d bytes, for the first of %d queries. Nothing was sent",
 		ask.Kind, len(sum), time.Since(begun).Round(time.Millisecond), plan.Queries[0].Bytes, len(plan.Queries)), far, nil

@@ -1,4 +1,4 @@
-package agent
+package doctor
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -92,11 +93,11 @@ func checkRows(c *siteconfig.Config, spec study.Spec) (string, error) {
 		return "", c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
 	}
 	if spec.Unit != d.Unit {
-		return "", &DataError{d.Name, fmt.Errorf("its unit is %q, the study's %q", d.Unit, spec.Unit)}
+		return "", &sitedata.DataError{Dataset: d.Name, Err: fmt.Errorf("its unit is %q, the study's %q", d.Unit, spec.Unit)}
 	}
 	rows, err := dataset.Validate(c.Source(d), d.Request(spec), dataset.ReadOptions{})
 	if err != nil {
-		return "", &DataError{d.Name, err}
+		return "", &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
 	return fmt.Sprintf("data set %s: %s, %d columns, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), rows.D, rows.Dropped), nil
 }
