@@ -39,9 +39,11 @@ var arrows = map[string][]string{
 	"internal/siteconfig":       {"internal/dataset", "internal/noise", "internal/pki", "internal/study"},
 	"internal/egress":           {"internal/study"},
 	"internal/sitedata":         {"internal/clip", "internal/dataset", "internal/study"},
+	"internal/proposals":        {"internal/siteconfig", "internal/study"},
+	"internal/terms":            {"internal/study"},
 	"internal/enroll":           {"internal/frame", "internal/pki", "internal/siteconfig", "proto/covey/v1"},
 	"internal/doctor":           {"internal/dataset", "internal/enroll", "internal/frame", "internal/local", "internal/pki", "internal/sitedata", "internal/siteconfig", "internal/study"},
-	"internal/agent":            {"internal/egress", "internal/enroll", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
+	"internal/agent":            {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator":      {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/dashboard":        {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":            {"internal/coordinator", "internal/round", "internal/study"},
@@ -79,7 +81,7 @@ var arrows = map[string][]string{
 const demoOnly = "cmd/coordinator/demo"
 
 // siteOnly are the rooms of a site.
-var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/sitedata", "internal/siteconfig"}
+var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
 
 // wireOnly are the packages whose generated messages stay in one file.
 var wireOnly = []string{"internal/agent", "internal/enroll", "internal/coordinator", "test/history"}

@@ -17,6 +17,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/proposals"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
@@ -47,8 +48,8 @@ type Agent struct {
 	site     *pki.Site
 	identity ed25519.PrivateKey
 	ledger   *ledger.Ledger
-	pending  *pendingStore
-	past     *pastStore
+	pending  *proposals.PendingStore
+	past     *proposals.PastStore
 	egress   *egress.Log
 	cache    *dataset.Cache
 
@@ -104,11 +105,11 @@ func New(o Options) (*Agent, error) {
 	if a.ledger, err = ledger.Open(a.config.LedgerDir()); err != nil {
 		return nil, err
 	}
-	if a.pending, err = openPending(filepath.Join(dir, "pending")); err == nil {
+	if a.pending, err = proposals.OpenPending(filepath.Join(dir, "pending")); err == nil {
 		a.egress, err = egress.Open(dir, a.log)
 	}
 	if err == nil {
-		a.past, err = openPast(filepath.Join(dir, "past"))
+		a.past, err = proposals.OpenPast(filepath.Join(dir, "past"))
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.ledger.Close())
@@ -127,16 +128,16 @@ func New(o Options) (*Agent, error) {
 
 // tidy removes proposals whose decision was on record when a crash came.
 func (a *Agent) tidy() error {
-	pending, err := a.pending.list()
+	pending, err := a.pending.List()
 	if err != nil {
 		return err
 	}
 	for _, id := range pending {
 		if e, decided := a.standing(id); decided {
-			if body, ok := a.pending.get(id); ok && e.State == ledger.Rejected {
+			if body, ok := a.pending.Get(id); ok && e.State == ledger.Rejected {
 				a.rejected(id, body)
 			}
-			if err := a.pending.remove(id); err != nil {
+			if err := a.pending.Remove(id); err != nil {
 				return err
 			}
 		}
@@ -251,7 +252,7 @@ func (a *Agent) session(id study.Digest) (*session, study.Code) {
 	body, pending := []byte(nil), false
 	if approval, ok := a.ledger.Approved(id); ok {
 		body = approval.Proposal
-	} else if body, pending = a.pending.get(id); !pending {
+	} else if body, pending = a.pending.Get(id); !pending {
 		return nil, study.CodeUnknownStudy
 	}
 	s, code := a.newSession(body)

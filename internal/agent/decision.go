@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"covey/internal/ledger"
+	"covey/internal/proposals"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -76,7 +77,7 @@ func (s *session) decide() decision {
 		return decision{Study: id, Verdict: VerdictRejected, Code: code}
 	}
 	if why := s.expired(); why != nil {
-		if a.pending.has(id) {
+		if a.pending.Has(id) {
 			s.lapse(why)
 			return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeExpired}
 		}
@@ -94,7 +95,7 @@ func (s *session) decide() decision {
 		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}
 	}
 	if len(beyond) > 0 {
-		if err := a.pending.put(s.body); err != nil {
+		if err := a.pending.Put(s.body); err != nil {
 			return reject(study.CodeNotApproved, err)
 		}
 		a.reopened(id)
@@ -139,7 +140,7 @@ func (s *session) approve(by string) error {
 	}
 	a.reopened(s.plan.Digest)
 	a.log.Info("study approved", "study", s.plan.Digest, "by", by, "rho", s.plan.Rho, "population", population.Name)
-	if err := a.pending.remove(s.plan.Digest); err != nil {
+	if err := a.pending.Remove(s.plan.Digest); err != nil {
 		a.log.Error("an approved proposal stays in pending", "study", s.plan.Digest, "error", err)
 	}
 	return nil
@@ -238,7 +239,7 @@ func (a *Agent) Reject(id study.Digest) error {
 		a.post(refusal{Study: id, Code: study.CodeLeft})
 		return nil
 	}
-	body, pending := a.pending.get(id)
+	body, pending := a.pending.Get(id)
 	if _, ok := a.standing(id); !ok && s == nil && !pending {
 		return a.unknown(id)
 	}
@@ -249,7 +250,7 @@ func (a *Agent) Reject(id study.Digest) error {
 	if pending {
 		a.rejected(id, body)
 	}
-	if err := a.pending.remove(id); err != nil {
+	if err := a.pending.Remove(id); err != nil {
 		a.log.Error("a rejected proposal stays in pending", "study", id, "error", err)
 	}
 	a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
@@ -260,7 +261,7 @@ func (a *Agent) Reject(id study.Digest) error {
 
 // rejected keeps what the operator said no to.
 func (a *Agent) rejected(id study.Digest, body []byte) {
-	one := past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
+	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
 	if p, err := study.Parse(body); err == nil {
 		one.Name = p.Spec.Name
 	}
@@ -269,7 +270,7 @@ func (a *Agent) rejected(id study.Digest, body []byte) {
 
 // refused keeps a proposal that no session can be made of. Of bytes that are no proposal the digest alone is kept.
 func (a *Agent) refused(body []byte, code study.Code, why error) {
-	one := past{Digest: study.DigestOf(body), State: stateRefused, Code: code, By: "check"}
+	one := proposals.Past{Digest: study.DigestOf(body), State: stateRefused, Code: code, By: "check"}
 	if p, err := study.Parse(body); err == nil {
 		one.Name = p.Spec.Name
 	} else {
@@ -290,7 +291,7 @@ func outsideError(beyond []siteconfig.PolicyRule) error {
 // known gives the digests of all studies that this site knows: pending ones,
 // then the ledger's and then the others that are over, the newest first.
 func (a *Agent) known() ([]study.Digest, error) {
-	out, err := a.pending.list()
+	out, err := a.pending.List()
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +300,7 @@ func (a *Agent) known() ([]study.Digest, error) {
 			out = append(out, id)
 		}
 	}
-	for _, id := range a.past.list() {
+	for _, id := range a.past.List() {
 		if !slices.Contains(out, id) {
 			out = append(out, id)
 		}

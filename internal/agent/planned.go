@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/egress"
 	"covey/internal/study"
+	"covey/internal/terms"
 )
 
 // The sizes of internal/secagg's messages, which a test compares with real ones:
@@ -51,9 +52,9 @@ func plannedEgress(p *study.Plan, self int) []egress.Planned {
 	add(confirmation{Study: p.Digest, Signature: make([]byte, 64)}, "a signature that the shares are in order")
 	for i, q := range p.Queries {
 		query, round = i, q.Round
-		what := summed(q, units) + hidden
+		what := terms.Sum(q, units) + hidden
 		if p.Honest > 0 {
-			what = summed(q, units) + ", with this site's share of the noise" + hidden
+			what = terms.Sum(q, units) + ", with this site's share of the noise" + hidden
 		}
 		if q.Branch != "" {
 			what += fmt.Sprintf(` (only if "auto" decides for %s)`, q.Branch)
@@ -66,25 +67,3 @@ func plannedEgress(p *study.Plan, self int) []egress.Planned {
 }
 
 const hidden = ", masked: uniformly random to all; only the sum over sites can be opened"
-
-// summed says what a query's upload holds of this site's units.
-func summed(q study.Query, units int) string {
-	switch q.Kind {
-	case study.KindHistogram:
-		return fmt.Sprintf("the counts of %d units in %d bins of size", units, q.Values)
-	case study.KindLambda, study.KindSelect:
-		return fmt.Sprintf("the counts of groups of units in %d octaves of their largest variance", q.Values)
-	case study.KindMean:
-		return fmt.Sprintf("the sum of %d clipped rows of %d numbers", units, q.Values)
-	case study.KindMoment:
-		return fmt.Sprintf("the sum of %d clipped second-moment matrices of %d numbers", units, q.Values)
-	case study.KindVariance:
-		return fmt.Sprintf("the sum of %d clipped lengths along %d components", units, q.Values)
-	case study.KindTotal:
-		return fmt.Sprintf("the sum of %d clipped squared lengths, one number", units)
-	case study.KindRows:
-		return fmt.Sprintf("the clipped number of rows of %d units, one number", units)
-	default:
-		return fmt.Sprintf("the sum of %d clipped vectors of %d numbers", units, q.Values)
-	}
-}

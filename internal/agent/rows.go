@@ -171,7 +171,7 @@ func (a *Agent) openCache() error {
 	if a.cache, err = dataset.OpenCache(a.config.CacheDir()); err != nil {
 		return err
 	}
-	known, err := a.pending.list()
+	known, err := a.pending.List()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/ledger"
 	"covey/internal/local"
+	"covey/internal/proposals"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -64,7 +65,7 @@ func (a *Agent) newSession(body []byte) (*session, study.Code) {
 // makeSession is newSession that gives the reason in words in place of logging it.
 func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	id := study.DigestOf(body)
-	if len(body) > maxProposal {
+	if len(body) > proposals.MaxProposal {
 		return nil, study.CodePlanMismatch, errors.New("it is over 32 MiB")
 	}
 	plan, err := study.NewPlan(body)
@@ -208,7 +209,7 @@ func (s *session) ended(code study.Code) {
 // dropped forgets a proposal that ended before this site approved it.
 func (s *session) dropped(code study.Code) {
 	s.closed(stateEnded, code, "coordinator", nil)
-	if err := s.agent.pending.remove(s.plan.Digest); err != nil {
+	if err := s.agent.pending.Remove(s.plan.Digest); err != nil {
 		s.agent.log.Error("a proposal that ended cannot be removed", "study", s.plan.Digest, "error", err)
 	}
 	s.agent.log.Info("study ended before this site approved it", "study", s.plan.Digest, "code", code)

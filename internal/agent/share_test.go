@@ -12,6 +12,7 @@ import (
 	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/terms"
 )
 
 // distributed studies of five sites: η = 1, four in a sum, so three honest ones carry σ².
@@ -179,7 +180,7 @@ func TestUploadIsMadeAgainTheSame(t *testing.T) {
 // that holds.
 func TestDistributedWords(t *testing.T) {
 	c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
-	words := strings.Join(privacyWords(c.plan), "\n")
+	words := strings.Join(terms.Privacy(c.plan), "\n")
 	if !strings.Contains(words, "shares of 3 honest sites") || strings.Contains(words, "leader sees exact sums") {
 		t.Error(words)
 	}

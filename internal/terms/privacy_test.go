@@ -1,4 +1,4 @@
-package agent
+package terms
 
 import (
 	"crypto/ed25519"
@@ -33,13 +33,13 @@ func wordsPlan(t *testing.T, sites int, change func(*study.Spec)) *study.Plan {
 // TestPrivacyWords: whoever approves reads what ε means in a number, that it rests on cryptography, what is replaced, and at how
 // many sites.
 func TestPrivacyWords(t *testing.T) {
-	all := strings.Join(privacyWords(wordsPlan(t, 3, func(*study.Spec) {})), "\n")
+	all := strings.Join(Privacy(wordsPlan(t, 3, func(*study.Spec) {})), "\n")
 	for _, part := range []string{"under replacement of one unit (replace-one)", "e^ε = 7.39", "does not break the cryptography", "its ρ is s² times this (sites_per_unit = 1)"} {
 		if !strings.Contains(all, part) {
 			t.Errorf("%q is not in\n%s", part, all)
 		}
 	}
-	all = strings.Join(privacyWords(wordsPlan(t, 3, func(s *study.Spec) { s.SitesPerUnit = 2 })), "\n")
+	all = strings.Join(Privacy(wordsPlan(t, 3, func(s *study.Spec) { s.SitesPerUnit = 2 })), "\n")
 	if !strings.Contains(all, "a unit at up to 2 sites has the whole promise (sites_per_unit = 2)") {
 		t.Errorf("two sites are not in\n%s", all)
 	}

@@ -1,4 +1,4 @@
-package agent
+package proposals
 
 import (
 	"errors"
@@ -19,18 +19,18 @@ import (
 
 // Bounds on what an unapproved coordinator message may make this site keep.
 const (
-	maxProposal = 32 << 20
+	MaxProposal = 32 << 20
 	maxPending  = 100
 )
 
 var errPendingFull = fmt.Errorf("agent: %d proposals await the operator already", maxPending)
 
-// pendingStore is the directory. Files are replaced whole, so a crash leaves the
+// PendingStore is the directory. Files are replaced whole, so a crash leaves the
 // old or the new one, or a temporary file that the next start removes.
-type pendingStore struct{ dir string }
+type PendingStore struct{ dir string }
 
-// openPending makes the directory, and removes what a crash left half written.
-func openPending(dir string) (*pendingStore, error) {
+// OpenPending makes the directory, and removes what a crash left half written.
+func OpenPending(dir string) (*PendingStore, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -43,20 +43,20 @@ func openPending(dir string) (*pendingStore, error) {
 			return nil, err
 		}
 	}
-	return &pendingStore{dir}, nil
+	return &PendingStore{dir}, nil
 }
 
-func (p *pendingStore) path(d study.Digest) string {
+func (p *PendingStore) path(d study.Digest) string {
 	return filepath.Join(p.dir, d.String()+".toml")
 }
 
-// put stores a proposal; storing it again changes nothing.
-func (p *pendingStore) put(body []byte) error {
+// Put stores a proposal; storing it again changes nothing.
+func (p *PendingStore) Put(body []byte) error {
 	d := study.DigestOf(body)
-	if p.has(d) {
+	if p.Has(d) {
 		return nil
 	}
-	all, err := p.list()
+	all, err := p.List()
 	if err != nil {
 		return err
 	}
@@ -66,28 +66,28 @@ func (p *pendingStore) put(body []byte) error {
 	return siteconfig.WriteFile(p.path(d), body)
 }
 
-// has reports whether a proposal is stored.
-func (p *pendingStore) has(d study.Digest) bool {
+// Has reports whether a proposal is stored.
+func (p *PendingStore) Has(d study.Digest) bool {
 	_, err := os.Stat(p.path(d))
 	return err == nil
 }
 
-// get gives a proposal's bytes; false if it is not there or not what its name says.
-func (p *pendingStore) get(d study.Digest) ([]byte, bool) {
+// Get returns a proposal's bytes; false if it is not there or not what its name says.
+func (p *PendingStore) Get(d study.Digest) ([]byte, bool) {
 	body, err := os.ReadFile(p.path(d))
 	return body, err == nil && study.DigestOf(body) == d
 }
 
-// remove forgets a proposal that is decided or over.
-func (p *pendingStore) remove(d study.Digest) error {
+// Remove forgets a proposal that is decided or over.
+func (p *PendingStore) Remove(d study.Digest) error {
 	if err := os.Remove(p.path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// list gives the digests, in order.
-func (p *pendingStore) list() ([]study.Digest, error) {
+// List returns the digests, in order.
+func (p *PendingStore) List() ([]study.Digest, error) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package agent
+package terms
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ type Learner struct {
 	What string `json:"what"`
 }
 
-// learners says who could learn what under which collusion, from the plan's thresholds
+// Learners says who could learn what under which collusion, from the plan's thresholds
 // (docs/threat-model.md derives them).
-func learners(p *study.Plan) []Learner {
+func Learners(p *study.Plan) []Learner {
 	t, corrupt := p.Thresholds, p.Thresholds.Corrupt
 	out := []Learner{{"analysts, other sites, whoever reads the result", "what is released: sums with noise, and the number of units"}}
 	if t.Sites == 2 {
