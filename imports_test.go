@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"internal/pki":              {},
 	"internal/replica":          {"internal/failpoint"},
 	"internal/frame":            {},
-	"internal/admission":        {},
+	"internal/admission":        {"internal/pki"},
 	"internal/peer":             {"internal/admission", "internal/pki"},
 	"internal/study":            {"internal/noise", "internal/secagg"},
 	"internal/round":            {"internal/study"},
@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	"internal/coordinator":      {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/dashboard":        {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":            {"internal/coordinator", "internal/round", "internal/study"},
-	"internal/node":             {"internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
+	"internal/node":             {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"test/history":              {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":                  {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/local", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.

@@ -1,4 +1,4 @@
-package coordinator
+package admission
 
 import (
 	"errors"
@@ -8,14 +8,13 @@ import (
 
 	"google.golang.org/grpc/credentials"
 
-	"covey/internal/admission"
 	"covey/internal/pki"
 )
 
 // Limits of the sites' port (docs/operations.md, "What one caller can take").
 const (
-	// handshakeTime bounds a TLS handshake and the first words of HTTP/2 after it.
-	handshakeTime = 10 * time.Second
+	// HandshakeTime bounds a TLS handshake and the first words of HTTP/2 after it.
+	HandshakeTime = 10 * time.Second
 	// maxStrangers is how many connections there are at a time that have not shown a site's
 	// certificate, those in the handshake among them. One more ends the oldest of the host that has most.
 	maxStrangers = 256
@@ -24,14 +23,14 @@ const (
 	// maxConnections is how many a site has at a time; one more ends its oldest. An agent has one, and
 	// one that lost its network without a word leaves others behind until their pings fail.
 	maxConnections = 4
-	// maxStreams is how many calls a connection has at a time. An agent has its link, and now and then another.
-	maxStreams = 8
-	// maxHeaders bounds the head of a call, in bytes.
-	maxHeaders = 8 << 10
-	// streamWindow is what a stream's sender may be ahead of its reader, in bytes.
-	streamWindow = 1 << 20
-	// connWindow is the same of a connection, of what is on its way: gRPC gives it back as soon as it has come.
-	connWindow = 2 * streamWindow
+	// MaxStreams is how many calls a connection has at a time. An agent has its link, and now and then another.
+	MaxStreams = 8
+	// MaxHeaders bounds the head of a call, in bytes.
+	MaxHeaders = 8 << 10
+	// StreamWindow is what a stream's sender may be ahead of its reader, in bytes.
+	StreamWindow = 1 << 20
+	// ConnWindow is the same of a connection, of what is on its way: gRPC gives it back as soon as it has come.
+	ConnWindow = 2 * StreamWindow
 
 	// Handshakes: hostRate a second and hostBurst at once from one host, allRate and allBurst from all.
 	// What comes faster waits, for queueTime at most: hundreds of sites behind one address are let in.
@@ -47,26 +46,26 @@ var (
 	errOverloaded = errors.New("coordinator: too many connections")
 )
 
-// gate is the sites' port's TLS, with bounds on what can be held or done by connections that
+// Gate is the sites' port's TLS, with bounds on what can be held or done by connections that
 // have shown no certificate, and by those of one site. It is around the handshake because gRPC bounds no
 // connections.
-type gate struct {
+type Gate struct {
 	credentials.TransportCredentials
 
 	mu        sync.Mutex
-	all       admission.Bucket
-	hosts     *admission.Hosts[host]
+	all       Bucket
+	hosts     *Hosts[host]
 	strangers []*entrant            // oldest first
 	sites     map[string][]*entrant // oldest first
 }
 
 // host is where connections come from: an IPv4 address, or a /64 of IPv6.
 type host struct {
-	bucket    admission.Bucket
+	bucket    Bucket
 	strangers int
 }
 
-func newHost() *host { return &host{bucket: admission.NewBucket(hostRate, hostBurst)} }
+func newHost() *host { return &host{bucket: NewBucket(hostRate, hostBurst)} }
 
 func (h *host) idle(now time.Time) bool { return h.strangers == 0 && h.bucket.Full(now) }
 
@@ -80,21 +79,22 @@ type entrant struct {
 	gone  chan struct{} // closed with left
 }
 
-// caller is what a handshake found out.
-type caller struct {
+// Caller is what a handshake found out.
+type Caller struct {
 	credentials.TLSInfo
-	meter *meter
+	Meter *Meter
 }
 
-func newGate(tls credentials.TransportCredentials) *gate {
-	return &gate{TransportCredentials: tls, all: admission.NewBucket(allRate, allBurst), hosts: admission.NewHosts(newHost, (*host).idle), sites: map[string][]*entrant{}}
+// NewGate puts the bounds around a port's TLS.
+func NewGate(tls credentials.TransportCredentials) *Gate {
+	return &Gate{TransportCredentials: tls, all: NewBucket(allRate, allBurst), hosts: NewHosts(newHost, (*host).idle), sites: map[string][]*entrant{}}
 }
 
 // Clone shares what is counted: it is of one port.
-func (g *gate) Clone() credentials.TransportCredentials { return g }
+func (g *Gate) Clone() credentials.TransportCredentials { return g }
 
 // ServerHandshake is credentials.TransportCredentials': the embedded one's, between bounds.
-func (g *gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (g *Gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	e, wait, err := g.enter(raw, time.Now())
 	if err != nil {
 		return nil, nil, err
@@ -120,11 +120,11 @@ func (g *gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, er
 		}
 	}
 	m := newMeter(conn, e.site == "", func() { g.leave(e) })
-	return m, caller{tls, m}, nil
+	return m, Caller{tls, m}, nil
 }
 
 // enter counts a connection and says how long it has to wait until its handshake may begin.
-func (g *gate) enter(raw net.Conn, now time.Time) (*entrant, time.Duration, error) {
+func (g *Gate) enter(raw net.Conn, now time.Time) (*entrant, time.Duration, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	h := g.hostOf(raw.RemoteAddr(), now)
@@ -161,7 +161,7 @@ func (g *gate) enter(raw net.Conn, now time.Time) (*entrant, time.Duration, erro
 }
 
 // known moves a connection to its site's.
-func (g *gate) known(e *entrant, site string) {
+func (g *Gate) known(e *entrant, site string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if e.left {
@@ -177,14 +177,14 @@ func (g *gate) known(e *entrant, site string) {
 	g.sites[site] = append(g.sites[site], e)
 }
 
-func (g *gate) leave(e *entrant) {
+func (g *Gate) leave(e *entrant) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.drop(e)
 }
 
 // drop takes a connection out of the count. Called with the lock held.
-func (g *gate) drop(e *entrant) {
+func (g *Gate) drop(e *entrant) {
 	if e.left {
 		return
 	}
@@ -211,17 +211,17 @@ func without(all []*entrant, e *entrant) []*entrant {
 }
 
 // hostOf gives who is counted for an address. Called with the lock held.
-func (g *gate) hostOf(address net.Addr, now time.Time) *host { return g.hosts.Of(address, now) }
+func (g *Gate) hostOf(address net.Addr, now time.Time) *host { return g.hosts.Of(address, now) }
 
 // Paced takes connections from a listener no faster than what a server can look at: refusing one
 // costs, too.
 func Paced(l net.Listener) net.Listener {
-	return &paced{Listener: l, bucket: admission.NewBucket(acceptRate, acceptBurst)}
+	return &paced{Listener: l, bucket: NewBucket(acceptRate, acceptBurst)}
 }
 
 type paced struct {
 	net.Listener
-	bucket admission.Bucket // of the one that accepts
+	bucket Bucket // of the one that accepts
 }
 
 // Accept is net.Listener's.

@@ -1,4 +1,4 @@
-package coordinator
+package admission
 
 import (
 	"encoding/binary"
@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"covey/internal/admission"
 )
 
 // HTTP/2 frames that move no message, and what each costs (RFC 9113, section 6). A connection of an
@@ -45,30 +43,30 @@ const (
 
 var errStranger = errors.New("coordinator: a caller without a certificate said too much")
 
-// meter is a connection behind its TLS that looks at the heads of the HTTP/2 frames that come and
+// Meter is a connection behind its TLS that looks at the heads of the HTTP/2 frames that come and
 // holds the reader back when there are more of them than an agent has reason to send: gRPC
 // bounds the streams that are open at a time, and none of resets, pings, settings and empty frames.
-type meter struct {
+type Meter struct {
 	net.Conn
 	done func() // once, at Close
 	once sync.Once
 	end  chan struct{} // closed by Close
 
 	// Of the one reader.
-	frames  admission.Bucket
+	frames  Bucket
 	skip    uint32 // payload bytes to come, at first the preface
 	head    [frameHead]byte
 	had     int // bytes of head
 	written atomic.Int64
 
 	mu   sync.Mutex
-	data admission.Bucket // of bytes
-	left int64            // of strangerBytes; negative for a site
+	data Bucket // of bytes
+	left int64  // of strangerBytes; negative for a site
 }
 
-func newMeter(conn net.Conn, stranger bool, done func()) *meter {
-	m := &meter{Conn: conn, done: done, end: make(chan struct{}), skip: prefaceLength, left: -1,
-		frames: admission.NewBucket(frameRate, frameBurst), data: admission.NewBucket(dataRate, dataBurst)}
+func newMeter(conn net.Conn, stranger bool, done func()) *Meter {
+	m := &Meter{Conn: conn, done: done, end: make(chan struct{}), skip: prefaceLength, left: -1,
+		frames: NewBucket(frameRate, frameBurst), data: NewBucket(dataRate, dataBurst)}
 	if stranger {
 		m.left = strangerBytes
 	}
@@ -76,7 +74,7 @@ func newMeter(conn net.Conn, stranger bool, done func()) *meter {
 }
 
 // Read is net.Conn's. It waits after it has read, so that the sender is held back by TCP.
-func (m *meter) Read(p []byte) (int, error) {
+func (m *Meter) Read(p []byte) (int, error) {
 	n, err := m.Conn.Read(p)
 	if n == 0 {
 		return n, err
@@ -105,7 +103,7 @@ func (m *meter) Read(p []byte) (int, error) {
 }
 
 // count goes over bytes that came: their cost in tokens, and how many were DATA.
-func (m *meter) count(p []byte) (cost float64, data int) {
+func (m *Meter) count(p []byte) (cost float64, data int) {
 	for len(p) > 0 {
 		if m.skip > 0 {
 			k := min(int(m.skip), len(p))
@@ -146,21 +144,21 @@ func (m *meter) count(p []byte) (cost float64, data int) {
 }
 
 // Write is net.Conn's.
-func (m *meter) Write(p []byte) (int, error) {
+func (m *Meter) Write(p []byte) (int, error) {
 	n, err := m.Conn.Write(p)
 	m.written.Add(int64(n))
 	return n, err
 }
 
-// accepted gives back what a message was made of that changed something.
-func (m *meter) accepted(bytes int) {
+// Accepted gives back what a message was made of that changed something.
+func (m *Meter) Accepted(bytes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.data.Tokens = min(m.data.Burst, m.data.Tokens+float64(bytes))
 }
 
-// expect makes room for messages of up to so many bytes.
-func (m *meter) expect(bytes int) {
+// Expect makes room for messages of up to so many bytes.
+func (m *Meter) Expect(bytes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if burst := float64(dataBurst + 2*bytes); burst > m.data.Burst {
@@ -170,7 +168,7 @@ func (m *meter) expect(bytes int) {
 }
 
 // Close is net.Conn's.
-func (m *meter) Close() error {
+func (m *Meter) Close() error {
 	m.once.Do(func() {
 		close(m.end)
 		m.done()

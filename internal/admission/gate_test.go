@@ -1,7 +1,6 @@
-package coordinator
+package admission
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -15,8 +14,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/credentials"
-
-	"covey/internal/admission"
 )
 
 // handshakes stands in for TLS: a handshake begins, and is over when the other side has said its site's
@@ -59,14 +56,14 @@ func (f from) RemoteAddr() net.Addr {
 // door is a gate and those that came to it.
 type door struct {
 	t    *testing.T
-	gate *gate
+	gate *Gate
 	tls  *handshakes
 }
 
 func newDoor(t *testing.T) *door {
 	h := &handshakes{}
 	t.Cleanup(func() { time.Sleep(queueTime + strangerTime); synctest.Wait() }) // nobody waits any more
-	return &door{t, newGate(h), h}
+	return &door{t, NewGate(h), h}
 }
 
 // knock begins a connection; in tells its handshake's end.
@@ -259,19 +256,19 @@ func TestAllHandshakesAreRationed(t *testing.T) {
 	})
 }
 
-// TestHostsAreForgotten: addresses are kept count of one by one for admission.MaxHosts at most; IPv6 by /64.
+// TestHostsAreForgotten: addresses are kept count of one by one for MaxHosts at most; IPv6 by /64.
 func TestHostsAreForgotten(t *testing.T) {
-	if a, b := admission.Host(&net.TCPAddr{IP: net.ParseIP("2001:db8::1")}), admission.Host(&net.TCPAddr{IP: net.ParseIP("2001:db8::ffff:2")}); a != b {
+	if a, b := Host(&net.TCPAddr{IP: net.ParseIP("2001:db8::1")}), Host(&net.TCPAddr{IP: net.ParseIP("2001:db8::ffff:2")}); a != b {
 		t.Errorf("%s and %s are one network", a, b)
 	}
-	if a, b := admission.Host(&net.TCPAddr{IP: net.ParseIP("192.0.2.1")}), admission.Host(&net.TCPAddr{IP: net.ParseIP("::ffff:192.0.2.1")}); a != b {
+	if a, b := Host(&net.TCPAddr{IP: net.ParseIP("192.0.2.1")}), Host(&net.TCPAddr{IP: net.ParseIP("::ffff:192.0.2.1")}); a != b {
 		t.Errorf("%s and %s are one address", a, b)
 	}
-	g, now := newGate(nil), time.Now()
-	for i := range 3 * admission.MaxHosts {
+	g, now := NewGate(nil), time.Now()
+	for i := range 3 * MaxHosts {
 		g.hostOf(&net.TCPAddr{IP: net.IPv4(10, byte(i>>16), byte(i>>8), byte(i))}, now).bucket.Spend(now, 1)
 	}
-	if g.hosts.Len() > admission.MaxHosts+1 {
+	if g.hosts.Len() > MaxHosts+1 {
 		t.Errorf("%d hosts are kept", g.hosts.Len())
 	}
 	g.hostOf(&net.TCPAddr{IP: net.IPv4(11, 0, 0, 1)}, now.Add(time.Minute))
@@ -394,10 +391,10 @@ func TestMeterGivesBack(t *testing.T) {
 			if err != nil {
 				break
 			}
-			m.accepted(n)
+			m.Accepted(n)
 		}
 		m = newMeter(&pour{rest: frames(4096, frameData, 16<<10)}, false, func() {})
-		m.expect(32 << 20)
+		m.Expect(32 << 20)
 		io.Copy(io.Discard, struct{ io.Reader }{m})
 		if took := time.Since(began); took > 0 {
 			t.Errorf("an honest site waited %v", took)
@@ -419,24 +416,4 @@ func siteLeaf(name string) *x509.Certificate {
 	leaf := &x509.Certificate{URIs: []*url.URL{{Scheme: "covey", Host: "site", Path: "/" + name}}}
 	leaf.Subject.CommonName = name
 	return leaf
-}
-
-// TestPace: a debt is waited out, and no longer than the link is there.
-func TestPace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, l := newPace(), newLink("north")
-		began := time.Now()
-		for range int(paceBurst) + 1000 {
-			if err := l.wait(t.Context(), p.spend(time.Now(), costMessage)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if took := time.Since(began); took < 490*time.Millisecond || took > 510*time.Millisecond {
-			t.Errorf("1000 messages over the burst took %v, want 0.5 s", took)
-		}
-		l.close(errRevoked)
-		if err := l.wait(context.Background(), time.Hour); !errors.Is(err, errRevoked) {
-			t.Error(err)
-		}
-	})
 }
