@@ -16,7 +16,8 @@ import (
 // here fails the test: say where a new room stands before building it.
 var arrows = map[string][]string{
 	"proto/covey/v1":     {},
-	"internal/clip":      {},
+	"internal/query":     {},
+	"internal/clip":      {"internal/query"},
 	"internal/noise":     {},
 	"internal/secagg":    {},
 	"internal/failpoint": {},
@@ -31,25 +32,25 @@ var arrows = map[string][]string{
 	"internal/frame":            {},
 	"internal/admission":        {"internal/pki"},
 	"internal/peer":             {"internal/admission", "internal/pki"},
-	"internal/study":            {"internal/noise", "internal/secagg"},
+	"internal/study":            {"internal/noise", "internal/query", "internal/secagg"},
 	"internal/round":            {"internal/study"},
 	"internal/report":           {"internal/study"},
 	"internal/completion":       {},
-	"internal/local":            {"internal/study", "internal/clip"},
+	"internal/answer":           {"internal/study", "internal/clip"},
 	"internal/siteconfig":       {"internal/dataset", "internal/noise", "internal/pki", "internal/study"},
 	"internal/egress":           {"internal/study"},
 	"internal/sitedata":         {"internal/clip", "internal/dataset", "internal/study"},
 	"internal/proposals":        {"internal/siteconfig", "internal/study"},
 	"internal/terms":            {"internal/study"},
 	"internal/enroll":           {"internal/frame", "internal/pki", "internal/siteconfig", "proto/covey/v1"},
-	"internal/doctor":           {"internal/dataset", "internal/enroll", "internal/frame", "internal/local", "internal/pki", "internal/sitedata", "internal/siteconfig", "internal/study"},
-	"internal/agent":            {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/local", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
+	"internal/doctor":           {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/sitedata", "internal/siteconfig", "internal/study"},
+	"internal/agent":            {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator":      {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/dashboard":        {"internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":            {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":             {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/study"},
 	"test/history":              {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
-	"test/sim":                  {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/local", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
+	"test/sim":                  {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/answer", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"cmd/agent":         {"internal/agent", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/completion", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
@@ -58,16 +59,16 @@ var arrows = map[string][]string{
 	// The demo runs agents in the coordinator's process; nothing else there may.
 	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/completion", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace"},
 	// A module of its own, which may import the rooms above.
-	"experiments/run":      {"internal/study", "internal/local", "internal/clip", "internal/noise"},
+	"experiments/run":      {"internal/study", "internal/answer", "internal/clip", "internal/noise"},
 	"experiments/accuracy": {"experiments/run", "internal/study"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
-	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/local", "internal/noise", "internal/round", "internal/secagg", "internal/study"},
+	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
 	"experiments/bench":        {"internal/frame", "internal/secagg", "proto/covey/v1"},
 	"experiments/bench/delay":  {},
 	"experiments/bench/kernel": {},
-	"experiments/bench/plain":  {"internal/clip", "internal/frame", "internal/local", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
+	"experiments/bench/plain":  {"internal/clip", "internal/frame", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
 	// A server for tests; built under the tag postgres alone.
 	"internal/dataset/pgtest": {},
 	// What several rooms of tests share.
@@ -87,7 +88,7 @@ var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", 
 var wireOnly = []string{"internal/agent", "internal/enroll", "internal/coordinator", "test/history"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}
+var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

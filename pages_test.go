@@ -79,7 +79,7 @@ func TestPictureNamesPackages(t *testing.T) {
 			}
 		}
 	}
-	for name := range strings.SplitSeq("dataset local clip noise secagg ledger agent coordinator round study replica", " ") {
+	for name := range strings.SplitSeq("dataset answer clip noise secagg ledger agent coordinator round study replica", " ") {
 		if !named[name] {
 			t.Errorf("the picture lacks %s", name)
 		}

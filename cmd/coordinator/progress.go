@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -150,28 +151,16 @@ func few(names []string) string {
 
 // step says what the open query is for.
 func step(v coordinator.View) string {
-	kind := v.Kind
-	if kind == study.KindHistogram {
-		kind = v.Of
-	}
-	switch kind {
-	case study.KindMean:
-		return fmt.Sprintf("mean, step %d/2", v.Round+1)
-	case study.KindMoment:
-		return "covariance"
-	case study.KindVariance, study.KindTotal:
-		if v.Kind == study.KindHistogram && kind == study.KindTotal {
-			return "norms of rows"
+	if v.Kind == study.KindPower || v.Of == study.KindPower || v.Kind == "" {
+		text := fmt.Sprintf("round %d/%d", v.Round+1, v.Rounds)
+		if v.Runs > 1 {
+			text = fmt.Sprintf("component %d/%d, %s", v.Run+1, v.Runs, text)
 		}
-		return "explained variance"
-	case study.KindRows:
-		return "rows per unit"
-	case study.KindLambda, study.KindSelect:
-		return "scale"
+		return text
 	}
-	text := fmt.Sprintf("round %d/%d", v.Round+1, v.Rounds)
-	if v.Runs > 1 {
-		text = fmt.Sprintf("component %d/%d, %s", v.Run+1, v.Runs, text)
+	text := v.Kind.Title(v.Of)
+	if steps := cmp.Or(v.Of, v.Kind).Definition().Steps; steps > 1 {
+		text += fmt.Sprintf(", step %d/%d", v.Round+1, steps)
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func (f *federation) newEvidence(all []answered, releases []study.Release, p pai
 			step[k] = float64(a.step[k]) / a.sigma
 			e.raw += step[k] * float64(raw)
 		}
-		if k := a.ask.Kind; k == study.KindHistogram || k == study.KindLambda || k == study.KindSelect {
+		if a.ask.Kind.Definition().Counts {
 			length := math.Sqrt(dot(step, step))
 			if length == 0 {
 				add(0, 0)

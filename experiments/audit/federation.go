@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"covey/internal/agent"
+	"covey/internal/answer"
 	"covey/internal/coordinator"
-	"covey/internal/local"
 	"covey/internal/noise"
 	"covey/internal/round"
 	"covey/internal/secagg"
@@ -20,7 +20,7 @@ import (
 type federation struct {
 	scene *scene
 	plan  *study.Plan
-	rows  [2][]*local.Rows // of the two worlds, by site; they differ at site 0 alone
+	rows  [2][]*answer.Rows // of the two worlds, by site; they differ at site 0 alone
 
 	setup      *secagg.Setup
 	secrets    []secagg.Secrets
@@ -47,7 +47,7 @@ func identity(i int) ed25519.PrivateKey {
 
 // newFederation runs a setup as agents do: announcements, boxes, receipts. Its secrets come from
 // seed.
-func newFederation(s *scene, plan *study.Plan, rows [2][]*local.Rows, seed, batch uint64) (*federation, error) {
+func newFederation(s *scene, plan *study.Plan, rows [2][]*answer.Rows, seed, batch uint64) (*federation, error) {
 	cfg := plan.Setup(uint32(batch))
 	n := len(cfg.Identity)
 	f := &federation{scene: s, plan: plan, rows: rows}

@@ -1,6 +1,6 @@
 // Command audit tries to tell two neighboring data sets apart by everything that studies on them
 // release, thousands of times, and prints the ε that this shows to be needed next to the one that
-// is claimed (docs/privacy.md, Audit).
+// is claimed (docs/experiments.md, "The audit").
 //
 // A run is a whole study without a network: local sums, masks, noise, opening and outputs are those
 // of agents and coordinator (agent.Upload, coordinator.Release).

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"covey/internal/answer"
 	"covey/internal/clip"
-	"covey/internal/local"
 	"covey/internal/study"
 )
 
@@ -158,8 +158,8 @@ func (s *scene) newPlan(seed uint64) (*study.Plan, error) {
 }
 
 // rows returns both worlds, by site. The unit that is replaced is the last of site 0.
-func (s *scene) rows(p pair) ([2][]*local.Rows, error) {
-	var out [2][]*local.Rows
+func (s *scene) rows(p pair) ([2][]*answer.Rows, error) {
+	var out [2][]*answer.Rows
 	for world, own := range [][][]float64{p.one, p.two} {
 		for i := range s.sites {
 			var values []float64
@@ -184,7 +184,7 @@ func (s *scene) rows(p pair) ([2][]*local.Rows, error) {
 			if err != nil {
 				return out, err
 			}
-			out[world] = append(out[world], local.New(m))
+			out[world] = append(out[world], answer.New(m))
 		}
 	}
 	return out, nil

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"covey/experiments/bench/plain"
+	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/coordinator"
-	"covey/internal/local"
 	"covey/internal/study"
 	"covey/test/fed"
 )
@@ -215,7 +215,7 @@ func (s shape) answer(b *testing.B) time.Duration {
 	if err != nil {
 		b.Fatal(err)
 	}
-	rows := local.New(m)
+	rows := answer.New(m)
 	spec := s.spec(time.Millisecond)
 	spec.Radius = "1" // the first query is then a power step
 	plan, err := s.plan(spec)

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/answer"
 	"covey/internal/clip"
-	"covey/internal/local"
 )
 
 // Sites is the number of sites that every study's rows are spread over.
@@ -144,15 +144,15 @@ func (m *Data) units() []int {
 }
 
 // sites returns the rows as the sites hold them.
-func (m *Data) sites() ([]*local.Rows, error) {
-	var out []*local.Rows
+func (m *Data) sites() ([]*answer.Rows, error) {
+	var out []*answer.Rows
 	at := 0
 	for _, u := range m.units() {
 		rows, err := clip.NewMatrix(m.D, m.values[at:at+u*m.D])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, local.New(rows))
+		out = append(out, answer.New(rows))
 		at += u * m.D
 	}
 	return out, nil

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"covey/internal/local"
+	"covey/internal/answer"
 	"covey/internal/noise"
 	"covey/internal/study"
 )
@@ -53,7 +53,7 @@ func (s Study) On(m *Data, seed uint64) (*study.Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		noised, err := answer(plan, ask, sites, sources)
+		noised, err := opened(plan, ask, sites, sources)
 		if err != nil {
 			return nil, err
 		}
@@ -87,9 +87,9 @@ func newPlan(spec study.Spec, units []int, seed uint64) (*study.Plan, error) {
 	return study.NewPlan(body)
 }
 
-// answer returns the opened sum, made private where the plan says: by every site's share, by
+// opened returns the opened sum, made private where the plan says: by every site's share, by
 // the coordinator's noise, or by a private choice.
-func answer(p *study.Plan, a study.Ask, sites []*local.Rows, sources []io.Reader) ([]int64, error) {
+func opened(p *study.Plan, a study.Ask, sites []*answer.Rows, sources []io.Reader) ([]int64, error) {
 	sum := make([]int64, p.Queries[a.Query].Values)
 	for i, rows := range sites {
 		part, err := rows.Answer(p, i, a, 1) // studies run side by side instead

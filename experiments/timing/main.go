@@ -1,5 +1,5 @@
 // Command timing measures what the sampler's time shows of what it drew, and what is left of that
-// after the tick on which a release leaves (docs/privacy.md, "Timing").
+// after the tick on which a release leaves (docs/experiments.md, "The sampler's time").
 package main
 
 import (

@@ -5,7 +5,6 @@ import (
 
 	"covey/internal/egress"
 	"covey/internal/study"
-	"covey/internal/terms"
 )
 
 // The sizes of internal/secagg's messages, which a test compares with real ones:
@@ -52,9 +51,9 @@ func plannedEgress(p *study.Plan, self int) []egress.Planned {
 	add(confirmation{Study: p.Digest, Signature: make([]byte, 64)}, "a signature that the shares are in order")
 	for i, q := range p.Queries {
 		query, round = i, q.Round
-		what := terms.Sum(q, units) + hidden
+		what := q.Kind.Sends(units, q.Values) + hidden
 		if p.Honest > 0 {
-			what = terms.Sum(q, units) + ", with this site's share of the noise" + hidden
+			what = q.Kind.Sends(units, q.Values) + ", with this site's share of the noise" + hidden
 		}
 		if q.Branch != "" {
 			what += fmt.Sprintf(` (only if "auto" decides for %s)`, q.Branch)

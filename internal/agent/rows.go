@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	exact "covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/dataset"
-	"covey/internal/local"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -42,7 +42,7 @@ func (s *session) load() error {
 		}
 		return errors.Join(&sitedata.UnitsError{Has: rows.N(), Roster: want}, err)
 	}
-	s.rows, s.stored, s.sha = local.New(rows), stored, s.dataset.Pin(sha)
+	s.rows, s.stored, s.sha = exact.New(rows), stored, s.dataset.Pin(sha)
 	s.agent.log.Info("a data set is read", "study", s.plan.Digest, "dataset", s.dataset.Name, "mapped", stored != nil, "seconds", math.Round(time.Since(begun).Seconds()*10)/10)
 	return nil
 }

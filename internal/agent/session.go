@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
+	exact "covey/internal/answer"
 	"covey/internal/dataset"
 	"covey/internal/ledger"
-	"covey/internal/local"
 	"covey/internal/proposals"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
@@ -31,7 +31,7 @@ type session struct {
 
 	// mu is held while one request, or one decision of the operator, is worked on.
 	mu     sync.Mutex
-	rows   *local.Rows
+	rows   *exact.Rows
 	stored *dataset.Stored // what rows lie in; nil if they are in memory
 
 	sha       [32]byte      // of the file that rows, or the last look at it, came from

@@ -16,8 +16,8 @@ import (
 
 	"google.golang.org/grpc"
 
+	exact "covey/internal/answer"
 	"covey/internal/clip"
-	"covey/internal/local"
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
@@ -408,7 +408,7 @@ func (c *standIn) plain(q askUpload, u []int) []int64 {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		sum, err := local.New(m).Answer(c.plan, i, q.Ask, 1)
+		sum, err := exact.New(m).Answer(c.plan, i, q.Ask, 1)
 		if err != nil {
 			c.t.Fatal(err)
 		}

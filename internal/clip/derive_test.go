@@ -197,7 +197,7 @@ func TestReplacingUnitsOfDerivedMatrices(t *testing.T) {
 	for _, kind := range maps {
 		for range 30 {
 			d := 2 + rng.IntN(4)
-			q := query(rng, kind, d, 1, math.Ldexp(1+rng.Float64(), rng.IntN(8)-4), 0)
+			q := queryOf(rng, kind, d, 1, math.Ldexp(1+rng.Float64(), rng.IntN(8)-4), 0)
 			delta := Sensitivity(kind, q.Radius, q.Grid, q.Values(d))
 			const n = 7
 			order, found, center := rng.Perm(n), orthogonal(rng, d, 1), gaussian(rng, d)

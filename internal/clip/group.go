@@ -4,10 +4,12 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/query"
 )
 
 // GroupBins is the number of bins of [Groups], one to an octave from 2^-256 to 2^256.
-const GroupBins = 512
+const GroupBins = query.GroupBins
 
 // Groups counts groups by the largest eigenvalue of (1/size) Σ y yᵀ over their rows, into [GroupBins] bins: bin j covers [2^(j-256), 2^(j-255)), bin 0 also
 // everything below (zero groups included), bin 511 also everything above. A group is size consecutive units; units at the end that do not fill one are left out.
@@ -25,19 +27,10 @@ func Groups(m *Matrix, size, workers int) ([]int64, error) {
 			for i := lo; i < hi; i++ {
 				first, _ := m.unit(i * size)
 				_, end := m.unit((i+1)*size - 1)
-				acc[octave(topEigenvalue(m.values.part(first*m.d, end*m.d).widened(&wide), m.d, size))]++
+				acc[query.Octave(topEigenvalue(m.values.part(first*m.d, end*m.d).widened(&wide), m.d, size))]++
 			}
 		}
 	})), nil
-}
-
-// octave is the bin of f·2^e.
-func octave(f float64, e int) int {
-	if !(f > 0) {
-		return 0
-	}
-	_, up := math.Frexp(f) // f in [2^(up-1), 2^up)
-	return max(0, min(up-1+e+GroupBins/2, GroupBins-1))
 }
 
 // topEigenvalue is the largest eigenvalue of (1/size) Σ y yᵀ as f·2^e. It works on the smaller of the two Gram matrices, which have the same one,

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"covey/internal/query"
 )
 
 func mustGroups(tb testing.TB, m *Matrix, size, workers int) []int64 {
@@ -90,7 +92,7 @@ func TestGroupBins(t *testing.T) {
 		{1, 0, 256}, {math.Nextafter(1, 0), 0, 255}, {2, 0, 257}, {1.99, 0, 256}, {0.5, 0, 255}, {1, -256, 0}, {1, -255, 1}, {1, -300, 0}, {1, -2000, 0},
 		{1, 255, 511}, {1.5, 254, 510}, {1, 256, 511}, {1, 2000, 511}, {0, 0, 0}, {-1, 0, 0}, {math.NaN(), 0, 0},
 	} {
-		if got := octave(c.f, c.e); got != c.want {
+		if got := query.Octave(c.f, c.e); got != c.want {
 			t.Errorf("%v·2^%d is in bin %d, want %d", c.f, c.e, got, c.want)
 		}
 	}

@@ -1,29 +1,19 @@
 package clip
 
-import "math"
+import (
+	"math"
 
-// HistogramBins is the number of bins of [Histogram], four to an octave from 2^-64 to 2^64.
-const HistogramBins = 512
-
-// HistogramSensitivity is the L2 sensitivity of [Histogram] under replacement of one row: each row is in exactly one bin, so at most one count
-// falls by 1 and one rises by 1. It is √2 rounded up: the nearest float64 is above √2.
-const HistogramSensitivity float64 = math.Sqrt2
-
-// The bins' inner edges within an octave, 2^(1/4), 2^(1/2), 2^(3/4) to the nearest float64. They define the bins: [BinEdge] and bin
-// use the same three, so an edge is in the bin above it on every machine.
-const (
-	quarter1 float64 = 1.18920711500272106671749997056047591529
-	quarter2 float64 = math.Sqrt2
-	quarter3 float64 = 1.68179283050742908606225095246642979008
+	"covey/internal/query"
 )
 
-// BinEdge is the upper edge 2^((j-255)/4) of bin j, which is the lower edge of bin j+1; BinEdge(-1) = 2^-64 is the nominal lower edge of bin 0.
-// Bin 511 holds everything from 2^63.75 up, whatever BinEdge(511) = 2^64 says.
-func BinEdge(j int) float64 {
-	e := j - 255
-	octave := e >> 2 // floor
-	return math.Ldexp([4]float64{1, quarter1, quarter2, quarter3}[e&3], octave)
-}
+// HistogramBins is the number of bins of [Histogram], four to an octave from 2^-64 to 2^64.
+const HistogramBins = query.HistogramBins
+
+// HistogramSensitivity is the L2 sensitivity of [Histogram] under replacement of one unit.
+const HistogramSensitivity = query.HistogramSensitivity
+
+// BinEdge is the upper edge of bin j ([query.BinEdge]).
+func BinEdge(j int) float64 { return query.BinEdge(j) }
 
 // bin is the index of the bin of p ≥ 0, exact by comparisons: no logarithm whose last bit could differ between machines. Within
 // an octave the mantissa bits order as the values do; they are compared by the borrow of a subtraction, since which bin comes next is
@@ -41,7 +31,7 @@ func bin(p float64) int {
 	over := func(edge float64) int { // 1 if p's mantissa is at least edge's
 		return int((math.Float64bits(edge)&mantissa - 1 - bits&mantissa) >> 63)
 	}
-	return 4*octave + 256 + over(quarter1) + over(quarter2) + over(quarter3)
+	return 4*octave + 256 + over(query.Quarter1) + over(query.Quarter2) + over(query.Quarter3)
 }
 
 // Histogram counts the units by the size of their map before clipping, the one that [Sum] clips to R, into [HistogramBins] bins: bin j covers

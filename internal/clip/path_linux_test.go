@@ -147,7 +147,7 @@ func TestMatrixIsNeverWrittenTo(t *testing.T) {
 	center, found := gaussian(rng, d), orthogonal(rng, d, 2)
 	for _, m := range all {
 		for _, kind := range maps {
-			q := query(rng, kind, d, 3, 2, 0)
+			q := queryOf(rng, kind, d, 3, 2, 0)
 			for _, p := range supported() {
 				on(p, func() { mustSum(t, m, q, 2) })
 			}

@@ -3,15 +3,17 @@ package clip
 import (
 	"fmt"
 	"math"
+
+	"covey/internal/query"
 )
 
-// Limits of a [Query]. They keep every intermediate of [Sum] normal and finite and below the 2^51 to which the rounding constant reaches.
+// Limits of a [Query].
 const (
-	MinRadius = 0x1p-200 // smallest radius
-	MaxRadius = 0x1p+200 // largest radius
-	MinRatio  = 0x1p+16  // smallest R/g: the √d of the rounding stays under 0.1% of Δ to d = 10^4
-	MaxRatio  = 0x1p+40  // largest R/g
-	MaxValues = 1 << 24  // most values of a map: a moment of d ≤ 5792
+	MinRadius = query.MinRadius
+	MaxRadius = query.MaxRadius
+	MinRatio  = query.MinRatio
+	MaxRatio  = query.MaxRatio
+	MaxValues = query.MaxValues
 )
 
 // Tolerances of a set of directions. Sensitivity depends on neither.
@@ -20,20 +22,7 @@ const (
 	crossTolerance = 1e-6 // how far the product of two directions may be from 0
 )
 
-// Map says what a unit's rows become before they are clipped, rounded and added.
-type Map uint8
-
-// The maps. Each is the sum over the unit's rows y, in R^d, of a vector, and has a size that is clipped to R. X holds the k directions x_l.
-const (
-	Power    Map = iota // y (yᵀX): k vectors y (yᵀx_l), one after another, k·d values; size: L2 norm (of the d×k matrix: Frobenius)
-	Mean                // y: d values; size: L2 norm
-	Moment              // y yᵀ: its upper triangle row by row, entries off the diagonal times √2, d(d+1)/2 values; size: trace Σ‖y‖², never below the L2 norm
-	Variance            // (x_lᵀy)²: k values; size: L2 norm
-	Total               // ‖y‖²: one value, its own size
-	Rows                // 1: one value, its own size
-)
-
-// Query is one private sum: the map, the directions X (k of length d, one after another, orthonormal; nil unless the map is Power or Variance),
+// Query is one private sum: the map, the directions X (k of length d, one after another, orthonormal; nil unless the map has directions),
 // the clipping radius R in the units of the map's size, and the grid step g.
 type Query struct {
 	Map          Map
@@ -48,15 +37,8 @@ func (e *QueryError) Error() string { return "clip: query " + e.Field + " " + e.
 
 // Values is how many values the map of a query has, for rows of length d.
 func (q Query) Values(d int) int {
-	switch q.Map {
-	case Power:
-		return len(q.X)
-	case Mean:
-		return d
-	case Moment:
-		return d * (d + 1) / 2
-	case Variance:
-		return len(q.X) / d
+	if values := q.Map.definition().Values; values != nil {
+		return values(d, len(q.X)/d)
 	}
 	return 1
 }
@@ -82,13 +64,13 @@ func (q Query) Validate(d int) error {
 
 // validateMap checks what does not depend on the radius.
 func (q Query) validateMap(d int) error {
-	if q.Map > Rows {
+	if q.Map.definition().Map == nil {
 		return &QueryError{"map", "is not known"}
 	}
 	if q.Values(d) > MaxValues {
 		return &QueryError{"map", "has more than 2^24 values"}
 	}
-	if q.Map == Power || q.Map == Variance {
+	if q.Map.definition().Directions != query.None {
 		if len(q.X) == 0 {
 			return &QueryError{"direction", fmt.Sprintf("has length 0, rows have %d", d)}
 		}
@@ -128,49 +110,12 @@ func orthonormal(x []float64, d int, tolerance float64) error {
 	return nil
 }
 
-// Grid is the default grid step of a radius, the power of two g = 2^(floor(log2 R)-16), taken from the exponent bits and so exact. R/g is in
-// [2^16, 2^17). A radius outside [2^-200, 2^200] gives NaN, which [Query.Validate] refuses.
-func Grid(radius float64) float64 {
-	if !(radius >= MinRadius && radius <= MaxRadius) {
-		return math.NaN()
-	}
-	_, e := math.Frexp(radius) // radius = f·2^e, f in [1/2, 1): floor(log2 R) = e-1
-	return math.Ldexp(1, e-17)
-}
+// Grid is the default grid step of a radius ([query.Grid]). [Query.Validate] refuses the NaN of a radius out of bounds.
+func Grid(radius float64) float64 { return query.Grid(radius) }
 
-// Sensitivity bounds, in grid units, the L2 change of [Sum] when one unit is replaced, rounded up, for a map of so many values (L):
-//
-//	Power, Mean       2R/g + √L
-//	Moment, Variance  √2·R/g + √L, and R/g + 1 where L is 1
-//	Total, Rows       R/g + 1
-//
-// The package comment derives them; floating-point error adds nothing, the margin 2^-30 absorbs it. A unit present at s sites multiplies Δ by
-// s; that is the caller's.
-//
-// The formulas to restate elsewhere, bit for bit, where up(z) is math.Nextafter(z, +Inf):
-//
-//	up(2*(R/g) + up(sqrt(L)))
-//	up(up(math.Sqrt2*(R/g)) + up(sqrt(L)))
-//	up(R/g + 1)
-//
-// R/g and its double are exact because g is a power of two, and the float64 of √2 is above √2; every other operation rounds to nearest, so one step up
-// covers each. Arguments that a [Query] could not have give +Inf, for which no noise suffices.
+// Sensitivity bounds, in grid units, the L2 change of [Sum] when one unit is replaced, rounded up, for a map of so many values: by the table
+// of package query. The package comment derives it; floating-point error adds nothing, the margin 2^-30 absorbs it. A unit present at s sites multiplies
+// it by s; that is the caller's. Arguments that a [Query] could not have give +Inf.
 func Sensitivity(m Map, radius, grid float64, values int) float64 {
-	f, _ := math.Frexp(grid)
-	r := radius / grid
-	if !(radius >= MinRadius && radius <= MaxRadius && f == 0.5 && r >= MinRatio && r <= MaxRatio && values >= 1 && values <= MaxValues) {
-		return math.Inf(1)
-	}
-	root := up(math.Sqrt(float64(values)))
-	switch {
-	case m <= Mean: // Power, Mean
-		return up(2*r + root) // 2*r is exact: fusing changes nothing
-	case m <= Variance && values > 1: // Moment, Variance
-		return up(up(float64(math.Sqrt2*r)) + root)
-	case m <= Rows && values == 1: // one number in [0, R]: 0 and R are farthest apart
-		return up(r + 1)
-	}
-	return math.Inf(1)
+	return m.definition().Sensitivity(radius, grid, values)
 }
-
-func up(z float64) float64 { return math.Nextafter(z, math.Inf(1)) }

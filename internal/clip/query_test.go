@@ -78,7 +78,7 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 			t.Errorf("a total of %d values: %v", values, s)
 		}
 	}
-	if s := Sensitivity(Rows+1, 1, 0x1p-16, 1); !math.IsInf(s, 1) {
+	if s := Sensitivity(Map(len(definitions)), 1, 0x1p-16, 1); !math.IsInf(s, 1) {
 		t.Errorf("an unknown map: %v", s)
 	}
 	for _, c := range []struct {
@@ -184,7 +184,7 @@ func TestMapsAreChecked(t *testing.T) {
 		field string // "" where it is fine
 	}{
 		"power": {Power, axes, ""}, "variance": {Variance, axes[:6], ""}, "mean": {Mean, nil, ""}, "rows": {Rows, []float64{}, ""},
-		"unknown": {Rows + 1, nil, "map"}, "power of nothing": {Power, nil, "direction"}, "variance of nothing": {Variance, nil, "direction"},
+		"unknown": {Map(len(definitions)), nil, "map"}, "power of nothing": {Power, nil, "direction"}, "variance of nothing": {Variance, nil, "direction"},
 		"ragged": {Power, axes[:4], "direction"}, "four of three": {Variance, append(axes[:9:9], 0, 0, 1), "direction"},
 		"twice the same": {Power, append(axes[:3:3], 1, 0, 0), "direction"}, "askew": {Variance, []float64{1, 0, 0, 2e-6, 1, 0}, "direction"},
 		"second not of norm 1": {Power, []float64{1, 0, 0, 0, 1 + 1e-8, 0}, "direction"}, "second nan": {Power, []float64{1, 0, 0, 0, math.NaN(), 0}, "direction"},

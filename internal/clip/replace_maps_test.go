@@ -110,9 +110,9 @@ func TestReplacingUnitsNeverExceedsSensitivity(t *testing.T) {
 			if c.kind == Rows { // among the numbers of rows
 				radius = 1 + 300*rng.Float64()
 			}
-			q := query(rng, c.kind, d, 1+rng.IntN(min(d, 4)), radius, []int{0, 0, 0, 4, 23}[trial%5])
+			q := queryOf(rng, c.kind, d, 1+rng.IntN(min(d, 4)), radius, []int{0, 0, 0, 4, 23}[trial%5])
 			delta := Sensitivity(c.kind, q.Radius, q.Grid, q.Values(d))
-			longest := up(q.Radius/q.Grid + math.Sqrt(float64(q.Values(d)))/2)
+			longest := math.Nextafter(q.Radius/q.Grid+math.Sqrt(float64(q.Values(d)))/2, math.Inf(1))
 			const n = 4
 			many := trial%2 == 0 || c.kind == Rows
 			draw := func() []float64 {
@@ -214,7 +214,7 @@ func TestClippedUnitsKeepTheMargin(t *testing.T) {
 	for _, kind := range maps {
 		for _, d := range []int{1, 2, 3, 40, 300} {
 			for _, rows := range []int{0, 1, 3, 500} { // 0: a row that is a unit
-				q := query(rng, kind, d, min(d, 3), 1, 0)
+				q := queryOf(rng, kind, d, min(d, 3), 1, 0)
 				q.Grid = 0x1p-40
 				row := gaussian(rng, d)
 				for j := range row {

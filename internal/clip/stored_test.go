@@ -63,7 +63,7 @@ func TestFloat32IsFloat64(t *testing.T) {
 // sameSums compares what sums, histograms and groups make of two matrices, b on every path.
 func sameSums(t *rapid.T, rng *rand.Rand, a, b *Matrix) {
 	kind := rapid.SampledFrom(maps).Draw(t, "map")
-	q := query(rng, kind, a.d, 1+rng.IntN(min(a.d, 5)), math.Exp(rapid.Float64Range(-60, 60).Draw(t, "log R")), rapid.IntRange(0, 23).Draw(t, "finer"))
+	q := queryOf(rng, kind, a.d, 1+rng.IntN(min(a.d, 5)), math.Exp(rapid.Float64Range(-60, 60).Draw(t, "log R")), rapid.IntRange(0, 23).Draw(t, "finer"))
 	want, err := Sum(a, q, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestPowerSumIsRational(t *testing.T) {
 		for i, v := range narrow {
 			wide[i] = float64(v)
 		}
-		q := query(rng, Power, d, k, math.Exp(4*rng.Float64()-1), rng.IntN(24))
+		q := queryOf(rng, Power, d, k, math.Exp(4*rng.Float64()-1), rng.IntN(24))
 		want := make([]int64, k*d)
 		for i := range n {
 			y := wide[i*d : (i+1)*d]

@@ -15,7 +15,7 @@ var maps = []Map{Power, Mean, Moment, Variance, Total, Rows}
 func (m Map) directed() bool { return m == Power || m == Variance }
 
 // query is a query of the map with k random directions where it has any, with the radius's default grid times 2^-finer.
-func query(rng *rand.Rand, m Map, d, k int, radius float64, finer int) Query {
+func queryOf(rng *rand.Rand, m Map, d, k int, radius float64, finer int) Query {
 	q := Query{Map: m, Radius: radius, Grid: math.Ldexp(Grid(radius), -finer)}
 	if m.directed() {
 		q.X = orthogonal(rng, d, k)
@@ -131,7 +131,7 @@ func TestSumIsTheClippedMap(t *testing.T) {
 			for i := range rows {
 				rows[i] += shift
 			}
-			q := query(rng, kind, d, k, math.Exp(8*rng.Float64()-2), []int{0, 10, 23}[trial%3])
+			q := queryOf(rng, kind, d, k, math.Exp(8*rng.Float64()-2), []int{0, 10, 23}[trial%3])
 			got := mustSum(t, mustUnits(t, d, rows, lengths), q, 1)
 			want, size := exactMap(q, d, rows)
 			c, off := exact(1), 0x1p-46
@@ -169,7 +169,7 @@ func TestFusedMapsAreExact(t *testing.T) {
 			for _, r := range []float64{0.3, 2.5, 1e3} {
 				for _, finer := range []int{0, 23} {
 					for _, kind := range []Map{Power, Mean, Moment} {
-						q := query(rng, kind, d, min(d, 3), r, finer)
+						q := queryOf(rng, kind, d, min(d, 3), r, finer)
 						want := make([]int64, q.Values(d))
 						for i := range n {
 							y := values[i*d : (i+1)*d]
@@ -290,7 +290,7 @@ func drawn(t *rapid.T) (d int, m *Matrix, alone []*Matrix, rng *rand.Rand) {
 func TestUnitsDoNotInteract(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, m, alone, rng := drawn(t)
-		q := query(rng, rapid.SampledFrom(maps).Draw(t, "map"), d, rapid.IntRange(1, min(d, 5)).Draw(t, "k"),
+		q := queryOf(rng, rapid.SampledFrom(maps).Draw(t, "map"), d, rapid.IntRange(1, min(d, 5)).Draw(t, "k"),
 			math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log R")), rapid.IntRange(0, 23).Draw(t, "finer"))
 		want, counts := make([]int64, q.Values(d)), make([]int64, HistogramBins)
 		for _, one := range alone {
@@ -349,7 +349,7 @@ func TestMapsOfManyBlocks(t *testing.T) {
 		}
 		for _, m := range []*Matrix{mustMatrix(t, d, values), mustUnits(t, d, values, lengths)} {
 			for _, kind := range maps {
-				q := query(rng, kind, d, min(d, 3), 2, 0)
+				q := queryOf(rng, kind, d, min(d, 3), 2, 0)
 				want := mustSum(t, m, q, 1)
 				for _, workers := range []int{0, 2, 5} {
 					if got := mustSum(t, m, q, workers); !slices.Equal(got, want) {
@@ -401,7 +401,7 @@ func TestHistogramIsOfTheMapsSize(t *testing.T) {
 	for _, kind := range maps {
 		for trial := range 60 {
 			d := 1 + rng.IntN(5)
-			q := query(rng, kind, d, 1+rng.IntN(d), 1, 0)
+			q := queryOf(rng, kind, d, 1+rng.IntN(d), 1, 0)
 			n, lengths := 1, []int(nil)
 			if trial%2 == 0 {
 				n = 1 + rng.IntN(9)

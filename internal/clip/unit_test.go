@@ -80,7 +80,7 @@ func TestOneMoreRowOfAUnitChangesNoOther(t *testing.T) {
 	for _, kind := range maps {
 		const d, n = 3, 20_000
 		values := gaussian(rng, (n+1)*d)
-		q := query(rng, kind, d, 2, 1.9, 23)
+		q := queryOf(rng, kind, d, 2, 1.9, 23)
 		part := func(lengths []int, rows int) []int64 {
 			return mustSum(t, mustUnits(t, d, values[:rows*d], lengths), q, 0)
 		}
@@ -108,7 +108,7 @@ func TestUnitSumsDoNotDependOnBlocks(t *testing.T) {
 	const d, n = 3, 203
 	m := mustUnits(t, d, gaussian(rng, n*d), []int{101, 102})
 	for _, kind := range maps {
-		q := query(rng, kind, d, 2, 1, 0)
+		q := queryOf(rng, kind, d, 2, 1, 0)
 		one := newFold(m, q, blockBytes)
 		one.unit(1)
 		for _, block := range []int{1, 8 * d * 5, 8 * d * 8, 8 * d * 50} {

@@ -205,52 +205,35 @@ func sentence(s coordinator.Story, leading bool) string {
 	return ""
 }
 
-var kindText = map[study.Kind]string{
-	study.KindPower: "power step", study.KindHistogram: "norms for the clip radius", study.KindMean: "mean of the columns",
-	study.KindMoment: "second-moment matrix", study.KindVariance: "explained variance", study.KindTotal: "total variance",
-	study.KindRows: "rows per unit", study.KindLambda: "scale Λ", study.KindSelect: "scale Λ, chosen",
-}
-
 func describe(kind, of study.Kind, t, run int, p *study.Plan) string {
-	text := kindText[kind]
-	switch kind {
-	case study.KindPower:
-		text = fmt.Sprintf("power step %d of %d", t+1, p.Rounds)
+	switch {
+	case kind == study.KindPower:
+		text := fmt.Sprintf("%s %d of %d", kind.Title(""), t+1, p.Rounds)
 		if p.Runs() > 1 {
 			text += fmt.Sprintf(" for component %d", run+1)
 		}
-	case study.KindHistogram:
-		if of != "" && of != study.KindPower {
-			text += " of the " + kindText[of]
-		}
+		return text
+	case of == study.KindPower:
+		return kind.Title("")
 	}
-	return text
+	return kind.Title(of)
 }
 
 // tag is the kind in a cell's few letters.
 func tag(kind study.Kind, t int) string {
 	if kind == study.KindPower {
-		return "t" + strconv.Itoa(t+1)
+		return kind.Definition().Tag + strconv.Itoa(t+1)
 	}
-	return map[study.Kind]string{
-		study.KindHistogram: "R", study.KindMean: "mean", study.KindMoment: "YᵀY", study.KindVariance: "var",
-		study.KindTotal: "tot", study.KindRows: "rows", study.KindLambda: "Λ", study.KindSelect: "Λ",
-	}[kind]
+	return kind.Definition().Tag
 }
 
 // tags says what the letters mean that the plan's cells have.
 func tags(p *study.Plan) string {
 	var out []string
-	for _, k := range []struct {
-		kind study.Kind
-		text string
-	}{
-		{study.KindRows, "rows: rows per unit"}, {study.KindLambda, "Λ: the scale"}, {study.KindSelect, "Λ: the scale"}, {study.KindMean, "mean: of the columns"},
-		{study.KindHistogram, "R: norms for a clip radius"}, {study.KindPower, "t: a power step"}, {study.KindMoment, "YᵀY: the second-moment matrix"},
-		{study.KindVariance, "var: explained variance"}, {study.KindTotal, "tot: total variance"},
-	} {
-		if slices.ContainsFunc(p.Queries, func(q study.Query) bool { return q.Kind == k.kind }) {
-			out = append(out, k.text)
+	for _, q := range p.Queries {
+		d := q.Kind.Definition()
+		if text := d.Tag + ": " + d.Title; !slices.Contains(out, text) {
+			out = append(out, text)
 		}
 	}
 	return strings.Join(out, "; ") + "."

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	exact "covey/internal/answer"
 	"covey/internal/dataset"
-	"covey/internal/local"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -78,7 +78,7 @@ func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, 
 		return "", far, err
 	}
 	begun := time.Now()
-	sum, err := local.New(matrix).Answer(plan, self, ask, d.Workers)
+	sum, err := exact.New(matrix).Answer(plan, self, ask, d.Workers)
 	if err != nil {
 		return "", far, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}

@@ -94,7 +94,7 @@ func smallest(most int, fits func(int) bool) int {
 
 // Validate computes again that the numbers are safe, whoever proposes them, and names
 // the bound that does not hold. It says nothing of dropouts: useless numbers lose queries, not privacy.
-// The derivation is in docs/privacy.md.
+// The derivation is in docs/graph.md.
 func (n Neighbourhood) Validate() error {
 	if err := n.population(); err != nil {
 		return err

@@ -19,7 +19,7 @@ func newNeighbourhood(t testing.TB, sites, corrupt int) Neighbourhood {
 	return n
 }
 
-// neighbourhoods is the table of docs/privacy.md: sites, corrupt; K, T, m, r at a dropout share of 0.1.
+// neighbourhoods is the table of docs/graph.md: sites, corrupt; K, T, m, r at a dropout share of 0.1.
 var neighbourhoods = [][6]int{
 	{65, 3, 36, 20, 13, 7}, {65, 6, 43, 25, 15, 9}, {65, 13, 56, 35, 21, 15}, {65, 21, 64, 43, 29, 22},
 	{100, 5, 42, 24, 15, 9}, {100, 10, 51, 31, 19, 13}, {100, 20, 69, 45, 28, 22}, {100, 33, 90, 62, 39, 34},

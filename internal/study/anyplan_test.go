@@ -73,7 +73,7 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 	t.Helper()
 	radius, public := p.publicRadius(q.Kind)
-	if !public && !q.Kind.counts() {
+	if !public && !q.Kind.Definition().Counts {
 		radius = math.Exp2(rng.Float64()*120 - 60)
 		if rng.IntN(3) == 0 {
 			radius = math.Ldexp(1, rng.IntN(120)-60) // the coarsest grid
@@ -94,7 +94,7 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 	}
 	values := float64(q.Values)
 	delta := root(2) // of counts
-	if q.Kind.counts() {
+	if q.Kind.Definition().Counts {
 		delta.Quo(delta, exact(p.countGrid()))
 	} else {
 		_, e := math.Frexp(radius)

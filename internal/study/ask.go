@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"covey/internal/noise"
+	"covey/internal/query"
 )
 
 // Ask is one query as sent to the sites: a planned query with the values that
@@ -39,7 +40,7 @@ func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 	if q.columns(p) > 0 {
 		a.X = c.X
 	}
-	if !q.Kind.counts() {
+	if !q.Kind.Definition().Counts {
 		a.Radius = c.Radii[q.Kind]
 	}
 	a.Grid = p.grid(q, a.Radius)
@@ -50,10 +51,10 @@ func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 
 // columns is how many vectors an ask of the query holds in X.
 func (q Query) columns(p *Plan) int {
-	switch {
-	case q.Kind == KindPower || q.Of == KindPower:
+	switch q.sum().Definition().Directions {
+	case query.Iterate:
 		return p.block()
-	case q.Kind == KindVariance || q.Of == KindVariance:
+	case query.Components:
 		return p.K()
 	default:
 		return 0
@@ -100,7 +101,7 @@ func (p *Plan) Check(a Ask) error {
 	if err := p.checkVectors(q, a); err != nil {
 		return err
 	}
-	if q.Kind.counts() {
+	if q.Kind.Definition().Counts {
 		if a.Radius != 0 || a.Grid != p.countGrid() {
 			return mismatch(a.Query, "radius", "counts have radius 0 and grid %g", p.countGrid())
 		}
@@ -126,8 +127,7 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 	if why := orthonormal(a.X, p.D); why != "" {
 		return mismatch(a.Query, "x", "%s", why)
 	}
-	centered := p.Proposal.Spec.Center == CenterPrivate && (q.Kind != KindMean && q.Of != KindMean || q.Round > 0) &&
-		q.Kind != KindRows && q.Of != KindRows
+	centered := p.Proposal.Spec.Center == CenterPrivate && q.sum().Definition().Centered && (q.sum() != KindMean || q.Round > 0)
 	switch {
 	case centered && len(a.Center) != p.D:
 		return mismatch(a.Query, "center", "has %d coordinates, the plan %d", len(a.Center), p.D)
@@ -140,7 +140,7 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 		}
 	}
 	found := 0
-	if q.Kind == KindPower || q.Of == KindPower {
+	if q.sum().Definition().Directions == query.Iterate {
 		found = q.Run
 	}
 	if len(a.Found) != found*p.D {

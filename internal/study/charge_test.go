@@ -50,7 +50,7 @@ func TestRingHoldsShares(t *testing.T) {
 		p := mustPlan(t, with(four, `noise = "distributed"`, `explained_variance = "none"`), units...)
 		for _, q := range p.Queries {
 			per := 0x1p17 + 2
-			if q.Kind.counts() {
+			if q.Kind.Definition().Counts {
 				per = 256
 			}
 			sigma, err := p.Sigma(q, math.Nextafter(2, 1)) // R/g just below 2^17
@@ -61,7 +61,7 @@ func TestRingHoldsShares(t *testing.T) {
 			if need := float64(p.N)*per + 39.9*spread; need >= math.Ldexp(1, int(p.Bits)-1) {
 				r.Fatalf("%s: a ring of %d bits cannot hold 2^%.2f", q.Kind, p.Bits, math.Log2(need))
 			}
-			if q.Kind.counts() && p.Sensitivity(q, 0) != 256*math.Sqrt2 {
+			if q.Kind.Definition().Counts && p.Sensitivity(q, 0) != 256*math.Sqrt2 {
 				r.Fatalf("counts in units of 2^-8 have sensitivity %v", p.Sensitivity(q, 0))
 			}
 		}

@@ -5,54 +5,24 @@ import (
 	"math/big"
 
 	"covey/internal/noise"
+	"covey/internal/query"
 )
 
-// Grid is the grid step g of radius R: the power of two with R/g in
-// [2^16, 2^17). It restates clip.Grid, which this package may not import; a
-// test at the root compares the two.
-func Grid(radius float64) float64 {
-	_, e := math.Frexp(radius) // radius = f·2^e, f in [1/2, 1)
-	return math.Ldexp(1, e-1-16)
+// Grid is the grid step g of radius R ([query.Grid]).
+func Grid(radius float64) float64 { return query.Grid(radius) }
+
+// SumSensitivity is Δ of a sum in grid units, rounded up, by the table of package query.
+func SumSensitivity(k Kind, radius, grid float64, values int) float64 {
+	return k.Definition().Sensitivity(radius, grid, values)
 }
 
-// SumSensitivity is Δ of a sum in grid units, rounded up (docs/privacy.md): 2R/g + √L
-// for vectors of L numbers that point anywhere, √2·R/g + √L for those whose inner
-// products are never negative, R/g + 1 for one number in [0, R]. It restates
-// clip.Sensitivity to the bit.
-func SumSensitivity(k Kind, radius, grid float64, values int) float64 {
-	ratio := radius / grid // exact: the grid is a power of two
-	root := up(math.Sqrt(float64(values)))
-	switch k {
-	case KindMoment, KindVariance:
-		if values > 1 {
-			return up(up(float64(math.Sqrt2*ratio)) + root)
-		}
-		return up(ratio + 1)
-	case KindTotal, KindRows:
-		return up(ratio + 1)
-	default:
-		return up(2*ratio + root)
-	}
-}
+// HistogramSensitivity is Δ of counts.
+const HistogramSensitivity = query.HistogramSensitivity
+
+// BinEdge is the upper edge of bin j ([query.BinEdge]).
+func BinEdge(j int) float64 { return query.BinEdge(j) }
 
 func up(z float64) float64 { return math.Nextafter(z, math.Inf(1)) }
-
-// HistogramSensitivity is Δ of a histogram query: a replaced unit leaves one
-// bin and enters another. The float64 of √2 is above √2. It restates
-// clip.HistogramSensitivity.
-const HistogramSensitivity = math.Sqrt2
-
-// BinEdge is the upper edge of bin j, 2^((j-255)/4).
-func BinEdge(j int) float64 {
-	k := j - (HistogramBins/2 - 1)
-	whole := k >> 2 // floor, also below zero
-	return math.Ldexp([]float64{1, quarterRoot, math.Sqrt2, threeQuarterRoot}[k&3], whole)
-}
-
-const (
-	quarterRoot      = 1.18920711500272106671749997056047591529
-	threeQuarterRoot = 1.68179283050742908606225095246642979008
-)
 
 // countGrid is the grid of counts. Central noise needs none; the sum of distributed
 // shares is as close to its law as that of vectors when counts are scaled up (design
@@ -66,7 +36,7 @@ func (p *Plan) countGrid() float64 {
 
 // grid is the grid of a query's answer, given the radius of its sum.
 func (p *Plan) grid(q Query, radius float64) float64 {
-	if q.Kind.counts() {
+	if q.Kind.Definition().Counts {
 		return p.countGrid()
 	}
 	return Grid(radius)
@@ -75,7 +45,7 @@ func (p *Plan) grid(q Query, radius float64) float64 {
 // Sensitivity is Δ of a query in its own units, given the radius of its sum: that of one
 // unit, times the sites at which a unit may be, rounded up.
 func (p *Plan) Sensitivity(q Query, radius float64) float64 {
-	if q.Kind.counts() {
+	if q.Kind.Definition().Counts {
 		return p.atSites(HistogramSensitivity / p.countGrid())
 	}
 	return p.atSites(SumSensitivity(q.Kind, radius, Grid(radius), q.Values))

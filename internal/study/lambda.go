@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"covey/internal/noise"
+	"covey/internal/query"
 )
 
 // falseScale bounds the probability with which noise alone makes a bin of a histogram
@@ -56,13 +57,7 @@ func (p *Plan) lambdaBins() (lo, hi int) {
 	if r == nil {
 		return 0, HistogramBins - 1
 	}
-	return octave(r[0]), octave(r[1])
-}
-
-// octave is the bin [2^(j-256), 2^(j-255)) of v.
-func octave(v float64) int {
-	_, e := math.Frexp(v) // v = f·2^e, f in [1/2, 1)
-	return max(0, min(HistogramBins-1, e-1+256))
+	return query.Octave(r[0], 0), query.Octave(r[1], 0)
 }
 
 // readLambda takes the upper edge of the chosen octave for Λ, and the paper's radius.

@@ -1,17 +1,17 @@
 package study
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"covey/internal/noise"
+	"covey/internal/query"
 	"covey/internal/secagg"
 )
 
-// HistogramBins is the number of bins of a histogram; bin j of one that a radius is
-// read from covers [2^((j-256)/4), 2^((j-255)/4)), bin j of one of Λ [2^(j-256),
-// 2^(j-255)), and the ends are open (design section 2).
-const HistogramBins = 512
+// HistogramBins is the number of bins of a histogram ([query.HistogramBins]).
+const HistogramBins = query.HistogramBins
 
 // radiusRounds are the rounds before which a private radius is refreshed
 // (design section 2).
@@ -20,21 +20,20 @@ var radiusRounds = []int{0, 1, 2, 4, 7}
 // ringBits are the wire widths that the plan chooses from (design section 5).
 var ringBits = []uint{32, 40, 48, 56, 64}
 
-// Kind is what a query asks for: the map that turns a unit's rows into a vector,
-// whose clipped sum over all units is wanted (docs/privacy.md).
-type Kind string
+// Kind is what a query asks for: a row of the table of package query.
+type Kind = query.Kind
 
 // The kinds of query.
 const (
-	KindPower     Kind = "power"     // Σ y yᵀX, d·k numbers
-	KindHistogram Kind = "histogram" // of the norms of another kind's vectors
-	KindMean      Kind = "mean"      // Σ y, d numbers
-	KindMoment    Kind = "moment"    // Σ y yᵀ, packed, d(d+1)/2 numbers
-	KindVariance  Kind = "variance"  // Σ (x_jᵀy)², k numbers
-	KindTotal     Kind = "total"     // Σ ‖y‖²
-	KindRows      Kind = "rows"      // rows of a unit
-	KindLambda    Kind = "lambda"    // groups by their top eigenvalue's octave
-	KindSelect    Kind = "select"    // the same within lambda_range, one chosen
+	KindPower     = query.Power
+	KindHistogram = query.Histogram
+	KindMean      = query.Mean
+	KindMoment    = query.Moment
+	KindVariance  = query.Variance
+	KindTotal     = query.Total
+	KindRows      = query.Rows
+	KindLambda    = query.Lambda
+	KindSelect    = query.Select
 )
 
 // Parts of the budget that no key of study.toml sets.
@@ -66,8 +65,8 @@ type Query struct {
 	share float64 // of the budget
 }
 
-// counts says that the sum is of counts, with a grid that the plan gives.
-func (k Kind) counts() bool { return k == KindHistogram || k == KindLambda || k == KindSelect }
+// sum is the kind of sum that is asked for, or whose norms a histogram counts.
+func (q Query) sum() Kind { return cmp.Or(q.Of, q.Kind) }
 
 // setQueries lists the queries and splits the budget over them.
 func (p *Plan) setQueries() error {
@@ -89,7 +88,7 @@ func (p *Plan) setQueries() error {
 		buy(Query{Kind: KindRows}, rowsShare*2/3)
 	}
 	if s.Center == CenterPrivate {
-		for step := range 2 { // coarse, then fine
+		for step := range KindMean.Definition().Steps {
 			buy(Query{Kind: KindHistogram, Of: KindMean, Round: step}, s.CenterShare/2*histogramPart)
 			buy(Query{Kind: KindMean, Round: step}, s.CenterShare/2*(1-histogramPart))
 		}
@@ -203,23 +202,11 @@ func (p *Plan) varianceQueries() []Query {
 
 // values is how many numbers a query's sum has.
 func (p *Plan) values(q Query) int {
-	switch q.Kind {
-	case KindPower:
-		return p.D * p.block()
-	case KindMean:
-		return p.D
-	case KindMoment:
-		return p.D * (p.D + 1) / 2
-	case KindVariance:
-		return p.K()
-	case KindTotal, KindRows:
-		return 1
-	case KindSelect:
+	if q.Kind == KindSelect {
 		lo, hi := p.lambdaBins()
 		return hi - lo + 1
-	default:
-		return HistogramBins
 	}
+	return q.Kind.Definition().Values(p.D, q.columns(p))
 }
 
 // charge sets a query's noise and its ρ. The charge of σ = multiplier·Δ does not
@@ -325,7 +312,7 @@ func (p *Plan) setRing() error {
 			ratio := p.Radius / Grid(p.Radius)
 			per, sensitivity = ratio+math.Sqrt(float64(q.Values)), 2*ratio+math.Sqrt(float64(q.Values))
 		}
-		if q.Kind.counts() {
+		if q.Kind.Definition().Counts {
 			per, sensitivity = 1/p.countGrid(), HistogramSensitivity/p.countGrid()
 		}
 		sigma := q.Multiplier * p.atSites(sensitivity)

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/coordinator"
 	"covey/internal/dataset"
 	"covey/internal/ledger"
-	"covey/internal/local"
 	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/secagg"
@@ -132,7 +132,7 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	all := map[string]any{
 		"secagg.SlotSecret": secrets[0].Slots[0], "secagg.Secrets": secrets[0], "secagg.Held": shares, "secagg.SlotHeld": shares[0], "secagg.Agreement": agreement, "secagg.Setup": setup,
 		"pki.Token": token, "pki.Join": join, "pki.Join, read": read, "pki.Estate": estate, "pki.Site": joining, "pki.Authority": authority,
-		"clip.Matrix": matrix, "local.Rows": local.New(matrix), "dataset.Rows": rows, "noise.NewKeyed": noise.NewKeyed(noiseKey),
+		"clip.Matrix": matrix, "answer.Rows": answer.New(matrix), "dataset.Rows": rows, "noise.NewKeyed": noise.NewKeyed(noiseKey),
 		"agent.Agent": running, "ledger.Ledger": book, "ledger.Journal": book.Journal([32]byte{1}), "coordinator.Coordinator": hub, "coordinator.Options": coordinator.Options{Authority: authority},
 	}
 	// In an unexported field fmt calls no method of a value, so a struct that keeps a secret there has a Format of its own.

@@ -17,9 +17,9 @@ import (
 	"strconv"
 	"strings"
 
+	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/ledger"
-	"covey/internal/local"
 	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -235,7 +235,7 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 			if err != nil {
 				f.T.Fatal(err)
 			}
-			v, err := local.New(m).Answer(p, i, ask, 1)
+			v, err := answer.New(m).Answer(p, i, ask, 1)
 			if err != nil {
 				f.T.Fatal(err)
 			}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"covey/internal/answer"
 	"covey/internal/clip"
-	"covey/internal/local"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -38,7 +38,7 @@ type world struct {
 	corrupt []int
 	site    map[int]site // the honest ones
 	party   map[int]*party
-	rows    map[int]*local.Rows
+	rows    map[int]*answer.Rows
 	truth   map[int][][32]byte // slot secrets by site: the checker's alone
 
 	config    secagg.Config
@@ -57,7 +57,7 @@ type world struct {
 
 func newWorld(t testing.TB, o options) *world {
 	t.Helper()
-	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*local.Rows{},
+	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*answer.Rows{},
 		truth: map[int][][32]byte{}, sending: map[int]study.Ask{}, latest: map[int]study.Ask{}, name: map[int]string{}}
 	spec := study.Spec{
 		Name: "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
@@ -115,7 +115,7 @@ func (w *world) setRows(i int, values []float64) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.rows[i] = local.New(m)
+	w.rows[i] = answer.New(m)
 }
 
 // propose writes a proposal and takes it for the world's study.

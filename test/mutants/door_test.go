@@ -10,6 +10,7 @@ func init() {
 			{"internal/agent/control.go", "func exactly(do func", "func exactly(a *Agent, do func"},
 			{"internal/agent/control.go", "approve\", exactly(func", "approve\", exactly(a, func"},
 			{"internal/agent/control.go", "reject\", exactly(func", "reject\", exactly(a, func"},
+			{"internal/agent/control.go", "withdraw\", exactly(func", "withdraw\", exactly(a, func"},
 		}, in("agent", "TestAttackNameIsADigest"), killer{}},
 		{"door: a study's name may be a digest", 0, []edit{
 			{"internal/study/resolve.go", "if LooksLikeDigest(s.Name) {", "if false {"},

@@ -9,6 +9,7 @@ const (
 	release      = "internal/coordinator/release.go"
 	studyQuery   = "internal/study/query.go"
 	studyGrid    = "internal/study/grid.go"
+	queryGrid    = "internal/query/grid.go"
 	clipSum      = "internal/clip/sum.go"
 	clipPower    = "internal/clip/power.go"
 	clipLimit    = "internal/clip/limit.go"
@@ -48,13 +49,12 @@ func mutants() []mutant {
 		{"sigma x 0.8: a site's share", 1, []edit{
 			{agentQuery, "share.Draw(", "(share * 4 / 5).Draw("},
 		}, in("agent", "TestShareIsThePlans"), distributed},
-		{"Delta / 2: of sums, in both places", 2, []edit{
-			{studyGrid, "return up(2*ratio + root)", "return up(ratio + root)"},
-			{"internal/clip/query.go", "return up(2*r + root)", "return up(r + root)"},
+		{"Delta / 2: of sums", 2, []edit{
+			{queryGrid, "return up(2*ratio + root)", "return up(ratio + root)"},
 		}, in("clip", "TestReplacementNeverExceedsSensitivity"), oneStep},
 		{"Delta / 2: of histograms", 2, []edit{
-			{studyGrid, "const HistogramSensitivity = math.Sqrt2", "const HistogramSensitivity = math.Sqrt2 / 2"},
-		}, killer{pkg: ".", run: "TestRestatedFormulas"}, histograms},
+			{queryGrid, "const HistogramSensitivity float64 = math.Sqrt2", "const HistogramSensitivity float64 = math.Sqrt2 / 2"},
+		}, in("clip", "TestHistogramReplacement"), histograms},
 		{"noise missing in one round", 3, []edit{
 			{release, "	return addNoise(sum, bits, a.Sigma, source)\n", `	if a.Kind == study.KindPower && a.Round == 1 {
 		out := make([]int64, len(sum))

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/failpoint"
-	"covey/internal/local"
 	"covey/internal/study"
 	"covey/test/federation"
 	"covey/test/history"
@@ -82,7 +82,7 @@ func newFleet(t *testing.T, coordinators, sites int, o fleetOptions) *fleet {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := local.New(matrix)
+		rows := answer.New(matrix)
 		f.truth.Sites[p.Dir] = history.Site{Name: p.Name, Sum: func(p *study.Plan, self int, a study.Ask) ([]int64, error) {
 			return rows.Answer(p, self, a, 1)
 		}}

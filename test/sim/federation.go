@@ -22,10 +22,10 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/enroll"
 	"covey/internal/failpoint"
-	"covey/internal/local"
 	"covey/internal/node"
 	"covey/internal/round"
 	"covey/internal/siteconfig"
@@ -63,7 +63,7 @@ type Federation struct {
 
 type site struct {
 	name string
-	rows *local.Rows
+	rows *answer.Rows
 }
 
 const (
@@ -205,7 +205,7 @@ func (f *Federation) writeRows(path, name string) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &site{name, local.New(rows)}, os.WriteFile(path, []byte(text.String()), 0o600)
+	return &site{name, answer.New(rows)}, os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
 // sum is the site's exact contribution to a query.

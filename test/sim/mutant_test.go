@@ -31,9 +31,11 @@ var mutants = []mutant{
 		{"internal/agent/query.go", "	s.record(r)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r)\n"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
-		{"internal/round/step.go", "		if waits || subset(s.wanted(), uploaded) {\n			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})",
-			"		if waits || subset(s.wanted(), uploaded) {\n			s.Survivors = s.wanted()\n			return append(s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()}), s.prompts()...)"},
-		{"internal/round/entry.go", "		if s.Survivors != nil {\n			return stale\n		}\n		s.Survivors = e.Survivors", "		s.Survivors = e.Survivors"},
+		{"internal/round/step.go", "		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})\n	case s.Survivors == nil:\n",
+			"		s.Survivors = s.wanted()\n		return append(s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()}), s.prompts()...)\n	case s.Survivors == nil:\n"},
+		{"internal/round/step.go", "		if subset(s.wanted(), uploaded) {\n			return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})",
+			"		if subset(s.wanted(), uploaded) {\n			s.Survivors = s.wanted()\n			return append(s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()}), s.prompts()...)"},
+		{"internal/round/entry.go", "if s.Survivors != nil || s.waits() && s.First != nil && !slices.Equal(e.Survivors, s.First) {", "if slices.Equal(e.Survivors, nil) {"},
 	}, "TestQuiet", "survivors-before-signature"},
 	{"journal written after the reply", []edit{
 		{"internal/ledger/query.go", "	\"slices\"\n", "	\"slices\"\n	\"time\"\n"},

@@ -19,8 +19,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"covey/internal/answer"
 	"covey/internal/clip"
-	"covey/internal/local"
 	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/secagg"
@@ -35,7 +35,7 @@ type Federation struct {
 	server *grpc.Server
 	work   sync.WaitGroup
 	links  []*link // by site
-	sites  []*local.Rows
+	sites  []*answer.Rows
 	errs   chan error // the first failure of each client
 
 	mu   sync.Mutex
@@ -69,7 +69,7 @@ func Start(dir string, n, d int, values []float64) (_ *Federation, err error) {
 		if err != nil {
 			return nil, err
 		}
-		f.sites = append(f.sites, local.New(m))
+		f.sites = append(f.sites, answer.New(m))
 		config, err := newSite(filepath.Join(dir, "plain", fmt.Sprint(i)), siteName(i), authority)
 		if err != nil {
 			return nil, err

@@ -1,8 +1,8 @@
-// Package local gives a site's exact answer to a query: it turns a planned query into
+// Package answer gives a site's exact answer to a query: it turns a planned query into
 // sums over rows (package clip), so that an agent, an experiment and a test of the whole
 // compute the same integers. It does no I/O. What it gives is NOT private: the agent adds
 // its share of noise where the proposal says so, and masks it.
-package local
+package answer
 
 import (
 	"errors"
@@ -42,13 +42,8 @@ func (r *Rows) String() string { return r.raw.String() }
 // GoString is String, for %#v.
 func (r *Rows) GoString() string { return r.String() }
 
-var kinds = map[study.Kind]clip.Map{
-	study.KindPower: clip.Power, study.KindMean: clip.Mean, study.KindMoment: clip.Moment,
-	study.KindVariance: clip.Variance, study.KindTotal: clip.Total, study.KindRows: clip.Rows,
-}
-
 // ErrKind is a planned query of no known kind.
-var ErrKind = errors.New("local: a planned query is of no known kind")
+var ErrKind = errors.New("answer: a planned query is of no known kind")
 
 // Answer is this site's exact sum for an ask that Plan.Check found in order: the query's
 // Values integers, in units of the ask's grid. site is its roster index.
@@ -61,7 +56,7 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 	var counts []int64
 	switch a.Kind {
 	case study.KindHistogram:
-		m, ok := kinds[q.Of]
+		m, ok := clip.MapOf(q.Of)
 		if !ok {
 			return nil, ErrKind
 		}
@@ -72,7 +67,7 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 			counts = within(counts, p, a.Kind)
 		}
 	default:
-		m, ok := kinds[a.Kind]
+		m, ok := clip.MapOf(a.Kind)
 		if !ok {
 			return nil, ErrKind
 		}
@@ -112,7 +107,7 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 		if r.base == nil || r.pairs != p.Digest {
 			paired, err := r.raw.Pairs(p.PairOrder(site))
 			if err != nil {
-				return nil, fmt.Errorf("local: pairs: %w", err)
+				return nil, fmt.Errorf("answer: pairs: %w", err)
 			}
 			r.base, r.pairs, r.moved = paired, p.Digest, moved{}
 		}
@@ -129,12 +124,12 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	var err error
 	if len(a.Center) > 0 {
 		if rows, err = rows.Less(a.Center); err != nil {
-			return nil, fmt.Errorf("local: center: %w", err)
+			return nil, fmt.Errorf("answer: center: %w", err)
 		}
 	}
 	if len(a.Found) > 0 {
 		if rows, err = rows.Off(a.Found); err != nil {
-			return nil, fmt.Errorf("local: found: %w", err)
+			return nil, fmt.Errorf("answer: found: %w", err)
 		}
 	}
 	r.moved = moved{slices.Clone(a.Center), slices.Clone(a.Found), rows}
