@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/ledger"
 	"covey/internal/pki"
@@ -162,8 +163,8 @@ func (f *badFolder) refused(t *testing.T, says string, args ...string) {
 	t.Helper()
 	before := tree(t, f.dir)
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), append([]string{"-C", f.dir}, args...), &out, &errs); code != exitInput {
-		t.Errorf("exit status %d, want %d\n%s", code, exitInput, errs.String())
+	if code := run(t.Context(), append([]string{"-C", f.dir}, args...), &out, &errs); code != shared.ExitBad {
+		t.Errorf("exit status %d, want %d\n%s", code, shared.ExitBad, errs.String())
 	}
 	if !strings.Contains(errs.String(), says) {
 		t.Errorf("stderr has no %q:\n%s", says, errs.String())

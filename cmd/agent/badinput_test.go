@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	shared "covey/cmd/internal/cli"
 )
 
 // goodConfig, goodData and goodStudy are in order; each bad input below changes one thing of them.
@@ -222,8 +224,8 @@ func TestBadInput(t *testing.T) {
 			before := tree(t, dir)
 			var out, errs bytes.Buffer
 			code := run(t.Context(), strings.Fields(c.args), &out, &errs)
-			if code != exitInput {
-				t.Errorf("exit status %d, want %d\n%s", code, exitInput, errs.String())
+			if code != shared.ExitBad {
+				t.Errorf("exit status %d, want %d\n%s", code, shared.ExitBad, errs.String())
 			}
 			for _, part := range c.says {
 				if !strings.Contains(errs.String(), part) {

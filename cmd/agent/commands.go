@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/doctor"
 	"covey/internal/egress"
@@ -31,19 +31,19 @@ const maxJoinFile = 1 << 20
 
 type joinCmd struct {
 	File  string `arg:"" help:"The join file."`
-	To    string `short:"o" placeholder:"DIR" help:"Data directory to make (./SITE)."`
-	Again bool   `help:"Join again into the directory of a site that has joined: its certificate ended, or its coordinator has another CA. The keys stay."`
+	To    string `short:"o" placeholder:"DIR" help:"Data folder to make (./SITE)."`
+	Again bool   `help:"Join again into the folder of a site that has joined: its certificate expired, or its coordinator has another CA. The keys stay."`
 }
 
 func (c *joinCmd) Run(t *terminal) error {
 	f, err := os.Open(c.File)
 	if err != nil {
-		return &inputError{err}
+		return &shared.InputError{Err: err}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxJoinFile))
 	if err != nil {
-		return &inputError{err}
+		return &shared.InputError{Err: err}
 	}
 	join, err := pki.ParseJoin(text)
 	if err != nil {
@@ -53,14 +53,14 @@ func (c *joinCmd) Run(t *terminal) error {
 	if dir == "" {
 		dir = join.Site
 	}
-	t.say("Joining at %s (%v at most for each)\nunder the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s",
+	t.Say("Joining at %s (%v at most for each)\nunder the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s",
 		strings.Join(join.Coordinator, ", "), enroll.JoinTimeout, join.Fingerprint)
 	spend := enroll.Join
 	if c.Again {
 		spend = enroll.JoinAgain
 	}
-	if err := spend(t.ctx, text, dir, time.Now()); err != nil {
-		if t.ctx.Err() != nil {
+	if err := spend(t.Ctx, text, dir, time.Now()); err != nil {
+		if t.Ctx.Err() != nil {
 			return errors.New("interrupted: try the same join file again")
 		}
 		return err
@@ -76,9 +76,9 @@ func (c *joinCmd) Run(t *terminal) error {
 		Fingerprint string    `json:"fingerprint"`
 		Expires     time.Time `json:"certificate_expires"`
 	}{join.Site, dir, filepath.Join(dir, siteconfig.File), siteconfig.FingerprintOf(site), site.Certificate().NotAfter}
-	t.say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, dir)
-	t.say("The join file is spent; delete it. Tell the other sites your key's fingerprint by another way than this coordinator:")
-	return t.print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
+	t.Say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, dir)
+	t.Say("The join file is spent; delete it. Tell the other sites your key's fingerprint by another way than this coordinator:")
+	return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
 }
 
 type checkCmd struct {
@@ -91,7 +91,7 @@ func (c *checkCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(t.ctx, c.Timeout)
+	ctx, cancel := context.WithTimeout(t.Ctx, c.Timeout)
 	defer cancel()
 	found := doctor.Check(ctx, config, time.Now())
 	if c.Study != "" {
@@ -101,7 +101,7 @@ func (c *checkCmd) Run(t *terminal) error {
 		}
 		found = append(found, doctor.CheckStudy(config, text)...)
 	}
-	if err := t.print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
+	if err := t.Print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err
 	}
 	var failed []error
@@ -116,8 +116,8 @@ func (c *checkCmd) Run(t *terminal) error {
 type runCmd struct {
 	Log         string   `default:"auto" enum:"auto,json,text" help:"json, text, or auto: text on a terminal, JSON elsewhere."`
 	LogJSON     bool     `name:"log-json" hidden:"" help:"The same as --log json."`
-	Metrics     string   `placeholder:"HOST:PORT" env:"COVEY_AGENT_METRICS" help:"Serve /metrics here, such as 127.0.0.1:7481: who can reach it sees budgets and counts, no data."`
-	MetricsHost []string `placeholder:"NAME" help:"A name that /metrics is reached by, beside localhost and addresses."`
+	Metrics     string   `placeholder:"HOST:PORT" env:"COVEY_AGENT_METRICS" help:"Serve /metrics here, such as 127.0.0.1:7481: whoever can reach it sees budgets and counts, no data."`
+	MetricsHost []string `placeholder:"NAME" help:"A host name under which /metrics is reached; localhost and IP addresses always work."`
 }
 
 // newLogger writes text for people on a terminal and JSON for everything else.
@@ -143,10 +143,10 @@ func (c *runCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if c.LogJSON || t.json {
+	if c.LogJSON || t.JSON {
 		c.Log = "json"
 	}
-	log := newLogger(t.err, c.Log)
+	log := newLogger(t.Err, c.Log)
 	memory.Keep().Log(log) // before the keys are read
 	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: true})
 	if errors.Is(err, ledger.ErrLocked) {
@@ -161,20 +161,20 @@ func (c *runCmd) Run(t *terminal) error {
 	if c.Metrics != "" {
 		l, err := net.Listen("tcp", c.Metrics)
 		if err != nil {
-			return errors.Join(&inputError{fmt.Errorf("--metrics: %w", err)}, a.Close())
+			return errors.Join(shared.Bad("--metrics: %w", err), a.Close())
 		}
 		log.Info("metrics are served", "url", "http://"+l.Addr().String()+"/metrics")
-		ctx, stop := context.WithCancel(t.ctx)
+		ctx, stop := context.WithCancel(t.Ctx)
 		done := make(chan error, 1)
 		go func() { done <- serveMetrics(ctx, l, metricsHandler(a, c.MetricsHost)) }()
 		defer func() {
 			stop()
 			if err := <-done; err != nil {
-				log.Error("metrics are served no more", "error", err)
+				log.Error("metrics server stopped", "error", err)
 			}
 		}()
 	}
-	if err := a.Run(t.ctx); err != nil && !errors.Is(err, context.Canceled) {
+	if err := a.Run(t.Ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return nil
@@ -187,11 +187,11 @@ func (statusCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return t.print(s, func(w io.Writer) { printStatus(w, s) })
+	return t.Print(s, func(w io.Writer) { printStatus(w, s) })
 }
 
 type studyCmd struct {
-	List     studyListCmd     `cmd:"" help:"List the studies this site knows, those that are over with the reason."`
+	List     studyListCmd     `cmd:"" help:"List the studies that this site knows, and why one is over."`
 	Show     studyShowCmd     `cmd:"" help:"Show what a study takes, releases and charges, or how it ended here."`
 	Approve  studyApproveCmd  `cmd:"" help:"Approve a study: read \"study show\" first."`
 	Withdraw studyWithdrawCmd `cmd:"" help:"Take an approval back, as long as the study's setup has not begun."`
@@ -205,7 +205,7 @@ func (studyListCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return t.print(s, func(w io.Writer) { printStudies(w, s) })
+	return t.Print(s, func(w io.Writer) { printStudies(w, s) })
 }
 
 // ref is how a study is named.
@@ -220,32 +220,38 @@ func (c *studyShowCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return t.print(s, func(w io.Writer) { printStudy(w, s) })
+	return t.Print(s, func(w io.Writer) { printStudy(w, s) })
 }
 
-type studyApproveCmd struct {
+// decision is a word of the operator on one study.
+type decision struct {
 	ref
 	Yes bool `short:"y" help:"Do not ask: STUDY is the whole digest that \"study show\" printed."`
 }
 
-func (c *studyApproveCmd) Run(t *terminal) error {
+// agreed returns the study that was meant, once the operator has agreed to decide on that digest and no other.
+func (c *decision) agreed(t *terminal, question, undone string) (agent.StudyDetail, error) {
 	s, err := c.resolve(t)
 	if err != nil {
-		return err
+		return s, err
 	}
 	if c.Yes {
 		if _, err := study.ParseDigest(c.Study); err != nil {
 			// The coordinator may have put another study in the place of the one that was read.
-			return &inputError{fmt.Errorf("--yes approves what \"study show\" showed: give the whole digest that it printed, 64 hexadecimal digits, got %.80q", c.Study)}
+			return s, shared.Bad("--yes decides on what \"study show\" showed: give the whole digest that it printed, 64 hexadecimal digits, got %.80q", c.Study)
 		}
-	} else {
-		if !term.IsTerminal(int(os.Stdin.Fd())) {
-			return &inputError{errors.New("stdin is no terminal: read \"study show\" and give --yes with its digest")}
-		}
-		printStudy(t.err, s)
-		if !t.agreed(os.Stdin, fmt.Sprintf("\nApprove study %s? Type yes: ", s.Digest)) {
-			return &inputError{errors.New("not approved: the answer was not yes")}
-		}
+		return s, nil
+	}
+	printStudy(t.Err, s)
+	return s, t.Confirm(fmt.Sprintf("\n%s study %s? Type yes: ", question, s.Digest), undone, "read \"study show\" and give --yes with the whole digest that it prints")
+}
+
+type studyApproveCmd struct{ decision }
+
+func (c *studyApproveCmd) Run(t *terminal) error {
+	s, err := c.agreed(t, "Approve", "not approved")
+	if err != nil {
+		return err
 	}
 	done, err := ask[agent.StudyDetail](t, "POST", "studies", s.Digest.String(), "approve")
 	if err != nil {
@@ -254,11 +260,11 @@ func (c *studyApproveCmd) Run(t *terminal) error {
 	if err := same(done.Digest, s.Digest); err != nil {
 		return err
 	}
-	t.say("Study %s is approved: ρ = %.6g of population %q is reserved.", done.Digest, done.Rho, done.Population)
-	return t.print(done.StudyView, func(w io.Writer) { fmt.Fprintln(w, done.Digest) })
+	t.Say("Study %s is approved: ρ = %.6g of population %q is reserved.", done.Digest, done.Rho, done.Population)
+	return t.Print(done.StudyView, func(w io.Writer) { fmt.Fprintln(w, done.Digest) })
 }
 
-// resolve gives the study that is meant. A whole digest means itself and nothing else.
+// resolve returns the study that is meant. A whole digest means itself and nothing else.
 func (r ref) resolve(t *terminal) (agent.StudyDetail, error) {
 	s, err := ask[agent.StudyDetail](t, "GET", "studies", r.Study)
 	if err != nil {
@@ -278,43 +284,36 @@ func same(got, want study.Digest) error {
 	return nil
 }
 
-type studyRejectCmd struct{ ref }
+type studyRejectCmd struct{ decision }
 
 func (c *studyRejectCmd) Run(t *terminal) error {
-	found, err := c.resolve(t)
-	if err != nil {
-		return err
-	}
-	s, err := ask[agent.StudyView](t, "POST", "studies", found.Digest.String(), "reject")
-	if err != nil {
-		return err
-	}
-	if err := same(s.Digest, found.Digest); err != nil {
-		return err
-	}
-	t.say("%s", without(s))
-	return t.print(s, func(w io.Writer) { fmt.Fprintln(w, s.Digest) })
+	return c.leave(t, "reject", "Reject", "not rejected")
 }
 
-type studyWithdrawCmd struct{ ref }
+type studyWithdrawCmd struct{ decision }
 
 func (c *studyWithdrawCmd) Run(t *terminal) error {
-	found, err := c.resolve(t)
+	return c.leave(t, "withdraw", "Withdraw the approval of", "not withdrawn")
+}
+
+// leave takes this site out of a study.
+func (c *decision) leave(t *terminal, word, question, undone string) error {
+	found, err := c.agreed(t, question, undone)
 	if err != nil {
 		return err
 	}
-	s, err := ask[agent.StudyView](t, "POST", "studies", found.Digest.String(), "withdraw")
+	s, err := ask[agent.StudyView](t, "POST", "studies", found.Digest.String(), word)
 	if err != nil {
 		return err
 	}
 	if err := same(s.Digest, found.Digest); err != nil {
 		return err
 	}
-	t.say("%s", without(s))
-	return t.print(s, func(w io.Writer) { fmt.Fprintln(w, s.Digest) })
+	t.Say("%s", without(s))
+	return t.Print(s, func(w io.Writer) { fmt.Fprintln(w, s.Digest) })
 }
 
-// without says how a site is out of a study by its operator's word.
+// without is how a site is out of a study by its operator's word.
 func without(s agent.StudyView) string {
 	id := s.Digest.String()[:12]
 	switch study.Code(s.Code) {
@@ -329,7 +328,7 @@ func without(s agent.StudyView) string {
 type ledgerCmd struct {
 	Show    ledgerShowCmd    `cmd:"" help:"Show budgets and charges."`
 	Export  ledgerExportCmd  `cmd:"" help:"Write budgets and charges as JSON. Keep one elsewhere: \"recover --from\" reads it."`
-	Recover ledgerRecoverCmd `cmd:"" help:"Go on after a loss of ledger files; the agent must not run."`
+	Recover ledgerRecoverCmd `cmd:"" help:"Recover from a loss of ledger files; the agent must not run."`
 }
 
 type ledgerShowCmd struct{}
@@ -339,7 +338,7 @@ func (ledgerShowCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return t.print(l, func(w io.Writer) { printLedger(w, l) })
+	return t.Print(l, func(w io.Writer) { printLedger(w, l) })
 }
 
 type ledgerExportCmd struct{}
@@ -349,9 +348,7 @@ func (ledgerExportCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	e := json.NewEncoder(t.out)
-	e.SetIndent("", "  ")
-	return e.Encode(l)
+	return shared.PrintJSON(t.Out, l)
 }
 
 type egressCmd struct {
@@ -382,17 +379,17 @@ func (c egressCmd) chain(t *terminal) error {
 	reply := chainReply{File: filepath.Join(config.DataDir(), egress.File)}
 	var see func(egress.SentMessage)
 	switch {
-	case c.Each && t.json:
+	case c.Each && t.JSON:
 		see = func(m egress.SentMessage) { reply.Each = append(reply.Each, m) }
 	case c.Each:
-		see = func(m egress.SentMessage) { printSent(t.out, m) }
+		see = func(m egress.SentMessage) { printSent(t.Out, m) }
 	}
 	if reply.Chain, err = egress.Verify(config.DataDir(), see); err != nil {
 		return err
 	}
-	t.say("%s: %d lines, %d messages, %d bytes; the chain holds, %d lines are of before it, %d were cut off by a crash.",
-		reply.File, reply.Lines, reply.Messages, reply.Bytes, reply.Unhashed, reply.Cut)
-	return t.print(reply, func(w io.Writer) {
+	t.Say("%s: %d lines, %d messages, %d bytes; hash chain OK; %d lines truncated by a crash.",
+		reply.File, reply.Lines, reply.Messages, reply.Bytes, reply.Cut)
+	return t.Print(reply, func(w io.Writer) {
 		if c.Verify {
 			fmt.Fprintln(w, reply.Last)
 		}
@@ -407,5 +404,5 @@ func (c egressCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	return t.print(e, func(w io.Writer) { printEgress(w, e) })
+	return t.Print(e, func(w io.Writer) { printEgress(w, e) })
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -47,12 +48,12 @@ func TestAnotherStudyIsNotDecided(t *testing.T) {
 		found, decided study.Digest
 		posts, code    int
 	}{
-		{other, other, 0, exitFailure},
-		{asked, other, 1, exitFailure},
-		{asked, asked, 1, exitOK},
+		{other, other, 0, shared.ExitFailure},
+		{asked, other, 1, shared.ExitFailure},
+		{asked, asked, 1, shared.ExitOK},
 	} {
 		found, decided = c.found, c.decided
-		for _, args := range [][]string{{"study", "approve", asked.String(), "--yes"}, {"study", "reject", asked.String()}} {
+		for _, args := range [][]string{{"study", "approve", asked.String(), "--yes"}, {"study", "reject", asked.String(), "--yes"}, {"study", "withdraw", asked.String(), "--yes"}} {
 			posts = nil
 			var out, err bytes.Buffer
 			if code := run(t.Context(), append([]string{"-C", dir}, args...), &out, &err); code != c.code || len(posts) != c.posts {
@@ -63,7 +64,7 @@ func TestAnotherStudyIsNotDecided(t *testing.T) {
 					t.Errorf("%q asks for %s", args, path)
 				}
 			}
-			if c.code != exitOK && (out.Len() > 0 || strings.Contains(err.String(), "approved")) {
+			if c.code != shared.ExitOK && (out.Len() > 0 || strings.Contains(err.String(), "approved")) {
 				t.Errorf("%q says %s%s", args, out.String(), err.String())
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/ledger"
 )
 
@@ -26,9 +27,9 @@ func FuzzExport(f *testing.F) {
 			t.Fatal(err)
 		}
 		c := ledgerRecoverCmd{From: path, Yes: true}
-		_, err := c.restore(&terminal{ctx: context.Background(), out: io.Discard, err: io.Discard, dir: root}, dir)
+		_, err := c.restore(&terminal{&shared.Terminal{Ctx: context.Background(), Out: io.Discard, Err: io.Discard}, root}, dir)
 		if err != nil {
-			if !is[*inputError](err) && !is[*ledger.FieldError](err) || err.Error() == "" {
+			if !shared.Is[*shared.InputError](err) && !shared.Is[*ledger.FieldError](err) || err.Error() == "" {
 				t.Fatalf("%#v", err)
 			}
 			if _, err := os.Lstat(filepath.Join(dir, "ledger.db")); !errors.Is(err, os.ErrNotExist) {

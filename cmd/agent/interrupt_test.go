@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/enroll"
 	"covey/internal/pki"
 )
@@ -32,7 +33,7 @@ func TestJoinInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	var out, said bytes.Buffer
-	if code := run(ctx, []string{"join", file, "-o", filepath.Join(dir, "north")}, &out, &said); code != exitFailure {
+	if code := run(ctx, []string{"join", file, "-o", filepath.Join(dir, "north")}, &out, &said); code != shared.ExitFailure {
 		t.Errorf("exit status %d", code)
 	}
 	for _, want := range []string{"Joining at 127.0.0.1:1, 127.0.0.1:2 (20s at most for each)", "interrupted: try the same join file again"} {

@@ -132,7 +132,17 @@ func TestOperatorCommands(t *testing.T) {
 	if exported != asJSON || !json.Valid([]byte(exported)) {
 		t.Errorf("export and show --json differ:\n%s\n%s", exported, asJSON)
 	}
-	out, said = agent(0, "study", "withdraw", "blood")
+	for _, word := range []string{"withdraw", "reject"} {
+		_, said = agent(2, "study", word, id.String())
+		has(said, "stdin is not a terminal", "--yes", "What leaves this site")
+		for _, ref := range []string{"blood", id.String()[:10], id.String()[:63]} {
+			_, said = agent(2, "study", word, ref, "--yes")
+			has(said, "whole digest")
+		}
+	}
+	out, _ = agent(0, "study", "list")
+	has(out, "approved")
+	out, said = agent(0, "study", "withdraw", id.String(), "--yes")
 	if out != id.String()+"\n" {
 		t.Errorf("stdout %q, want the digest alone", out)
 	}
@@ -143,9 +153,9 @@ func TestOperatorCommands(t *testing.T) {
 	has(out, "finished (withdrawn)", "WHEN", time.Now().UTC().Format("2006-01-02T"))
 	out, _ = agent(0, "study", "show", "blood")
 	has(out, "finished (withdrawn); approved by operator", "when     ", "charged  ρ = 0 over 0 queries", "It is over here", "What leaves this site", "Roster")
-	_, said = agent(0, "study", "withdraw", "blood")
+	_, said = agent(0, "study", "withdraw", id.String(), "--yes")
 	has(said, "is withdrawn")
-	_, said = agent(0, "study", "withdraw", "blood", "--json")
+	_, said = agent(0, "study", "withdraw", id.String(), "-y", "--json")
 	has(said, "is withdrawn")
 	_, said = agent(2, "study", "approve", id.String(), "--yes")
 	has(said, "finished")

@@ -123,7 +123,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	}
 	fmt.Fprintln(w)
 	if s.State == "pending" {
-		fmt.Fprintln(w, "rows     read once you approve, not before; to try them: agent check --study\n         with pending/DIGEST.toml of the data directory")
+		fmt.Fprintln(w, "rows     are read once you approve; to try them before: agent check --study FILE,\n         where FILE is pending/DIGEST.toml in the data folder")
 	}
 
 	fmt.Fprintln(w, "\nPrivacy")

@@ -3,13 +3,11 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
-	"golang.org/x/term"
-
+	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/ledger"
 	"covey/internal/siteconfig"
@@ -62,7 +60,7 @@ func (c *ledgerRecoverCmd) Run(t *terminal) error {
 		return err
 	}
 	if _, err := ask[agent.Status](t, "GET", "status"); err == nil {
-		return &inputError{errors.New("the agent runs; stop it first")}
+		return shared.Bad("the agent runs; stop it first")
 	}
 	var done recovered
 	if c.From != "" {
@@ -70,14 +68,14 @@ func (c *ledgerRecoverCmd) Run(t *terminal) error {
 	} else {
 		done, err = c.recover(t, config.LedgerDir())
 	}
-	if errors.Is(err, ledger.ErrHealthy) || errors.Is(err, ledger.ErrExists) || is[*ledger.FieldError](err) {
-		return &inputError{err}
+	if errors.Is(err, ledger.ErrHealthy) || errors.Is(err, ledger.ErrExists) || shared.Is[*ledger.FieldError](err) {
+		return &shared.InputError{Err: err}
 	}
 	if err != nil {
 		return err
 	}
-	t.say("The ledger can be used again. The studies above are left for good; new ones can be joined.")
-	return t.print(done, func(w io.Writer) { printBudgets(w, done) })
+	t.Say("The ledger can be used again. The studies above are left for good; new ones can be joined.")
+	return t.Print(done, func(w io.Writer) { printBudgets(w, done) })
 }
 
 // recover keeps ledger.db.
@@ -90,7 +88,7 @@ func (c *ledgerRecoverCmd) recover(t *terminal, dir string) (recovered, error) {
 	}
 	done := newRecovered(rec.Found.File+" "+rec.Found.Reason, rec.Studies, rec.Populations)
 	if done.Aside = rec.Aside; done.Aside != "" {
-		t.say("The key file of another ledger was in the way; it is %s now. Put it back where it belongs.", done.Aside)
+		t.Say("The key file of another ledger was in the way; it is %s now. Put it back where it belongs.", done.Aside)
 	}
 	return done, nil
 }
@@ -99,14 +97,14 @@ func (c *ledgerRecoverCmd) recover(t *terminal, dir string) (recovered, error) {
 func (c *ledgerRecoverCmd) restore(t *terminal, dir string) (recovered, error) {
 	f, err := os.Open(c.From)
 	if err != nil {
-		return recovered{}, &inputError{err}
+		return recovered{}, &shared.InputError{Err: err}
 	}
 	defer f.Close()
 	var export agent.LedgerReply
 	d := json.NewDecoder(io.LimitReader(f, maxExport))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&export); err != nil {
-		return recovered{}, &inputError{fmt.Errorf("%s: not what \"ledger export\" writes: %w", c.From, err)}
+		return recovered{}, shared.Bad("%s: not what \"ledger export\" writes: %w", c.From, err)
 	}
 	populations, studies := export.Entries()
 	var open []ledger.StudyEntry
@@ -142,23 +140,17 @@ func newRecovered(found string, left []ledger.StudyEntry, populations []ledger.P
 
 // agree shows what will be done, and asks unless --yes.
 func (c *ledgerRecoverCmd) agree(t *terminal, r recovered) error {
-	t.say("%s. The studies that were not over are left, and all of their ρ counts as spent:", r.Found)
-	table(t.err, func(line func(string, ...any)) {
+	t.Say("%s. The studies that were not over are left, and all of their ρ counts as spent:", r.Found)
+	table(t.Err, func(line func(string, ...any)) {
 		line("  STUDY\tNAME\tPOPULATION\tRHO\tSPENT BEFORE")
 		for _, s := range r.Left {
 			line("  %s\t%s\t%s\t%.6g\t%.6g", s.Digest.String()[:12], s.Name, s.Population, s.Rho, s.SpentRho)
 		}
 	})
-	switch {
-	case c.Yes:
+	if c.Yes {
 		return nil
-	case !term.IsTerminal(int(os.Stdin.Fd())):
-		return &inputError{errors.New("stdin is no terminal: give --yes")}
 	}
-	if !t.agreed(os.Stdin, "\nGo on? Type yes: ") {
-		return &inputError{errors.New("nothing was changed: the answer was not yes")}
-	}
-	return nil
+	return t.Confirm("\nGo on? Type yes: ", "nothing was changed", "give --yes")
 }
 
 func printBudgets(w io.Writer, r recovered) {

@@ -20,9 +20,11 @@ type exportCmd struct {
 	NPZ   string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/results.md)."`
 	CSV   string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
 	Plots string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence and noise, as SVG and PNG."`
+
+	written []string
 }
 
-func (c *exportCmd) Run(s *streams) error {
+func (c *exportCmd) Run(t *cli.Terminal) error {
 	if c.NPZ == "" && c.CSV == "" && c.Plots == "" {
 		return cli.Bad("give --npz, --csv or --plots: what is wanted of %s", c.File)
 	}
@@ -37,27 +39,35 @@ func (c *exportCmd) Run(s *streams) error {
 	}
 	v, err := study.Verify(text)
 	if err != nil {
-		return (&cli.Verify{File: c.File}).Refuse(s.stdout, err)
+		return (&cli.Verify{File: c.File}).Refuse(t, err)
 	}
 	var r study.Result
 	if err := json.Unmarshal(text, &r); err != nil {
 		return cli.Bad("%s: %w", c.File, err)
 	}
-	fmt.Fprintf(s.stderr, "%s verifies: it is signed by the key in it, %s\n", c.File, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
+	fmt.Fprintf(t.Err, "%s verifies: it is signed by the key in it, %s\n", c.File, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
 	if c.NPZ != "" {
-		if err := c.write(s, c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, &r) }); err != nil {
+		if err := c.write(t, c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, &r) }); err != nil {
 			return err
 		}
 	}
 	if c.CSV != "" {
-		if err := c.write(s, c.CSV, func(w io.Writer) error { return report.WriteCSV(w, &r) }); err != nil {
+		if err := c.write(t, c.CSV, func(w io.Writer) error { return report.WriteCSV(w, &r) }); err != nil {
 			return err
 		}
 	}
-	if c.Plots == "" {
-		return nil
+	if c.Plots != "" {
+		if err := c.plot(t, &r); err != nil {
+			return err
+		}
 	}
-	plots, err := report.Plots(&r)
+	return t.Print(struct {
+		Files []string `json:"files"`
+	}{c.written}, func(io.Writer) {}) // as text, each as it was written
+}
+
+func (c *exportCmd) plot(t *cli.Terminal, r *study.Result) error {
+	plots, err := report.Plots(r)
 	if err != nil {
 		return err
 	}
@@ -65,17 +75,17 @@ func (c *exportCmd) Run(s *streams) error {
 		return err
 	}
 	for _, p := range plots {
-		if err := c.write(s, filepath.Join(c.Plots, p.Name+".svg"), p.WriteSVG); err != nil {
+		if err := c.write(t, filepath.Join(c.Plots, p.Name+".svg"), p.WriteSVG); err != nil {
 			return err
 		}
-		if err := c.write(s, filepath.Join(c.Plots, p.Name+".png"), p.WritePNG); err != nil {
+		if err := c.write(t, filepath.Join(c.Plots, p.Name+".png"), p.WritePNG); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// same says that two paths are one file.
+// same reports whether two paths are one file.
 func same(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
@@ -87,7 +97,7 @@ func same(a, b string) bool {
 
 // write makes a file whole or not at all, in place of one of that name, and prints its
 // name.
-func (c *exportCmd) write(s *streams, path string, content func(io.Writer) error) error {
+func (c *exportCmd) write(t *cli.Terminal, path string, content func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err
@@ -100,6 +110,9 @@ func (c *exportCmd) write(s *streams, path string, content func(io.Writer) error
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	_, err = fmt.Fprintln(s.stdout, path)
+	c.written = append(c.written, path)
+	if !t.JSON {
+		_, err = fmt.Fprintln(t.Out, path)
+	}
 	return err
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"covey/cmd/internal/cli"
 )
 
 // TestBadInput: each gives exit status 2, says what is at fault, and changes nothing on disk.
@@ -31,7 +33,7 @@ func TestBadInput(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, errs bytes.Buffer
-			if code := run(strings.Fields(c.args), &out, &errs); code != exitBad || !strings.Contains(errs.String(), c.says) {
+			if code := run(strings.Fields(c.args), &out, &errs); code != cli.ExitBad || !strings.Contains(errs.String(), c.says) {
 				t.Errorf("exit status %d: %s", code, errs.String())
 			}
 			text, err := os.ReadFile("study.toml")

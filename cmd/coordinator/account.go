@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"math"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/noise"
 	"covey/internal/study"
 )
 
 type accountCmd struct {
-	Sigma       *float64 `help:"Noise parameter of each query; gives epsilon."`
-	Epsilon     *float64 `help:"Privacy wanted; gives sigma."`
+	Sigma       *float64 `help:"Noise parameter of each query, to compute epsilon."`
+	Epsilon     *float64 `help:"Privacy wanted, to compute sigma."`
 	Delta       float64  `required:"" help:"The δ of (ε, δ)."`
 	Rounds      int      `default:"1" help:"Queries composed."`
 	Sensitivity float64  `default:"1" help:"L2 sensitivity Δ of each query when one unit is replaced, in sigma's units; one at s sites has s times it."`
-	JSON        bool     `help:"Print JSON."`
 }
 
 // account is what `account --json` prints.
@@ -29,12 +29,12 @@ type account struct {
 	Adjacency       string  `json:"adjacency"` // what the sensitivity, and so ε, is for
 }
 
-func (c *accountCmd) Run(s *streams) error {
+func (c *accountCmd) Run(s *terminal) error {
 	if (c.Sigma == nil) == (c.Epsilon == nil) {
-		return bad("give one of --sigma and --epsilon")
+		return shared.Bad("give one of --sigma and --epsilon")
 	}
 	if c.Rounds < 1 {
-		return bad("--rounds must be at least 1, got %d", c.Rounds)
+		return shared.Bad("--rounds must be at least 1, got %d", c.Rounds)
 	}
 	if err := positive("--sensitivity", c.Sensitivity); err != nil {
 		return err
@@ -62,17 +62,17 @@ func (c *accountCmd) Run(s *streams) error {
 	if a.EpsilonAnalytic, err = noise.AnalyticEpsilon(c.Sensitivity, a.Sigma, c.Rounds, c.Delta); err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(s.stdout, a)
+	if s.JSON {
+		return shared.PrintJSON(s.Out, a)
 	}
-	fmt.Fprintf(s.stdout, "sigma               %.10g\nrho                 %.10g\nepsilon (zCDP)      %.10g\nepsilon (analytic)  %.10g  for information: not a bound for the discrete law\nadjacency           %s: Δ = %g when one unit is replaced by another\n",
+	fmt.Fprintf(s.Out, "sigma               %.10g\nrho                 %.10g\nepsilon (zCDP)      %.10g\nepsilon (analytic)  %.10g  for information: not a bound for the discrete law\nadjacency           %s: Δ = %g when one unit is replaced by another\n",
 		a.Sigma, a.Rho, a.Epsilon, a.EpsilonAnalytic, a.Adjacency, a.Sensitivity)
 	return nil
 }
 
 func positive(flag string, v float64) error {
 	if !(v > 0) || math.IsInf(v, 0) {
-		return bad("%s must be positive and finite, got %v", flag, v)
+		return shared.Bad("%s must be positive and finite, got %v", flag, v)
 	}
 	return nil
 }

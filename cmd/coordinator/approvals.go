@@ -5,13 +5,13 @@ import (
 	"text/tabwriter"
 	"time"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/study"
 )
 
 type approvalsCmd struct {
 	studyRef
-	JSON bool `help:"Print JSON, with keys and signatures."`
 }
 
 // approvalsReply is approvals --json.
@@ -21,8 +21,8 @@ type approvalsReply struct {
 }
 
 // Run checks the signatures here, with the keys in the proposal, and not at the coordinator.
-func (c *approvalsCmd) Run(s *streams) error {
-	client, err := c.client(s.ctx)
+func (c *approvalsCmd) Run(s *terminal) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -39,10 +39,10 @@ func (c *approvalsCmd) Run(s *streams) error {
 			return fmt.Errorf("%s: the decision is not signed by the site's key", d.Site)
 		}
 	}
-	if c.JSON {
-		return printJSON(s.stdout, r)
+	if s.JSON {
+		return shared.PrintJSON(s.Out, r)
 	}
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "SITE\tDECISION\tAT\tof digest %s\n", r.Digest)
 	for _, d := range r.Decisions {
 		word := string(d.Verdict)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	shared "covey/cmd/internal/cli"
 )
 
 // badFolders are faults of a coordinator's data folder that keep it from serving. In file, old becomes new; an empty old
@@ -80,8 +82,8 @@ func TestBadFolder(t *testing.T) {
 			}
 			before := tree(t, dir)
 			var out, errs bytes.Buffer
-			if code := run(append([]string{"serve", "--data", "hub"}, strings.Fields(c.args)...), &out, &errs); code != exitBad {
-				t.Errorf("exit status %d, want %d\n%s", code, exitBad, errs.String())
+			if code := run(append([]string{"serve", "--data", "hub"}, strings.Fields(c.args)...), &out, &errs); code != shared.ExitBad {
+				t.Errorf("exit status %d, want %d\n%s", code, shared.ExitBad, errs.String())
 			}
 			if !strings.Contains(errs.String(), c.says) {
 				t.Errorf("stderr has no %q:\n%s", c.says, errs.String())

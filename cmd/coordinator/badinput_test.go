@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	shared "covey/cmd/internal/cli"
 )
 
 // goodStudy is in order; each bad input below changes one thing of it, or gives a bad flag.
@@ -113,7 +115,7 @@ var badInputs = []struct {
 	{"no such command", "", "", "frobnicate", []string{"frobnicate"}},
 	{"no such flag", "", "", "serve --loud", []string{"--loud"}},
 	{"no folder", "", "", "serve --data nowhere", []string{"nowhere is no data folder"}},
-	{"no folder to ask", "", "", "site list --data nowhere", []string{"nowhere is no coordinator's data folder"}},
+	{"no folder to ask", "", "", "site list --data nowhere", []string{"nowhere: not a coordinator data folder"}},
 	{"log", "", "", "serve --log xml", []string{"--log"}},
 	{"address", "", "", "init hub --address localhost", []string{`"localhost": host:port`}},
 	{"listen", "", "", "init hub --listen 7443", []string{`listen "7443": host:port`}},
@@ -175,8 +177,8 @@ func TestBadInput(t *testing.T) {
 			}
 			before := tree(t, dir)
 			var out, errs bytes.Buffer
-			if code := run(strings.Fields(c.args), &out, &errs); code != exitBad {
-				t.Errorf("exit status %d, want %d\n%s", code, exitBad, errs.String())
+			if code := run(strings.Fields(c.args), &out, &errs); code != shared.ExitBad {
+				t.Errorf("exit status %d, want %d\n%s", code, shared.ExitBad, errs.String())
 			}
 			for _, part := range c.says {
 				if !strings.Contains(errs.String(), part) {

@@ -6,13 +6,14 @@ import (
 	"text/tabwriter"
 	"time"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/node"
 )
 
 type caCmd struct {
-	List   caListCmd   `cmd:"" help:"Show the CA in force and, while it is changed, the other one and who is not ready."`
-	New    caNewCmd    `cmd:"" help:"Begin to change the CA: everybody trusts both from then on."`
-	Retire caRetireCmd `cmd:"" help:"Put the new CA in force and end the trust in the old one."`
+	List   caListCmd   `cmd:"" help:"Show the CA in force and, during a change, the other one and who is not ready."`
+	New    caNewCmd    `cmd:"" help:"Begin to change the CA: from then on everybody trusts both."`
+	Retire caRetireCmd `cmd:"" help:"Put the new CA in force and remove the old one from the trust store."`
 }
 
 // Help is kong's longer text.
@@ -24,46 +25,38 @@ the time must join again ("site invite --again"). Studies go on meanwhile; ident
 key that signs results stay.`
 }
 
-type caListCmd struct {
-	dataFlag
-	JSON bool `help:"Print one object."`
-}
+type caListCmd struct{}
 
-func (c *caListCmd) Run(s *streams) error { return askCA(s, c.dataFlag, "GET", "/v1/ca", c.JSON) }
+func (c *caListCmd) Run(s *terminal) error { return askCA(s, "GET", "/v1/ca") }
 
-type caNewCmd struct {
-	dataFlag
-	JSON bool `help:"Print one object."`
-}
+type caNewCmd struct{}
 
-func (c *caNewCmd) Run(s *streams) error {
-	if err := askCA(s, c.dataFlag, "POST", "/v1/ca/new", c.JSON); err != nil {
+func (c *caNewCmd) Run(s *terminal) error {
+	if err := askCA(s, "POST", "/v1/ca/new"); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.stderr, "tell the sites the next CA's fingerprint; their agents log it. Then: coordinator ca list, and when nobody is waited for, ca retire")
+	fmt.Fprintln(s.Err, "tell the sites the next CA's fingerprint; their agents log it. Then: coordinator ca list, and when nobody is waited for, ca retire")
 	return nil
 }
 
 type caRetireCmd struct {
-	dataFlag
 	Force bool `help:"Do not wait for sites: those that have no certificate of the new CA are cut off and must join again."`
-	JSON  bool `help:"Print one object."`
 }
 
-func (c *caRetireCmd) Run(s *streams) error {
+func (c *caRetireCmd) Run(s *terminal) error {
 	path := "/v1/ca/retire"
 	if c.Force {
 		path += "?force=true"
 	}
-	if err := askCA(s, c.dataFlag, "POST", path, c.JSON); err != nil {
+	if err := askCA(s, "POST", path); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.stderr, "the old CA opens nothing any more; join files made before now are void")
+	fmt.Fprintln(s.Err, "the old CA opens nothing any more; join files made before now are void")
 	return nil
 }
 
-func askCA(s *streams, d dataFlag, method, path string, asJSON bool) error {
-	client, err := d.client(s.ctx)
+func askCA(s *terminal, method, path string) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -71,16 +64,16 @@ func askCA(s *streams, d dataFlag, method, path string, asJSON bool) error {
 	if err := client.do(method, path, nil, &r); err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(s.stdout, r)
+	if s.JSON {
+		return shared.PrintJSON(s.Out, r)
 	}
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "in force\t%s\tends %s\n", r.Present, r.Expires.Format(time.DateOnly))
 	if r.Next != "" {
 		fmt.Fprintf(w, "next\t%s\n", r.Next)
 	}
 	if r.Old != "" {
-		fmt.Fprintf(w, "before, trusted still\t%s\n", r.Old)
+		fmt.Fprintf(w, "previous, still trusted\t%s\n", r.Old)
 	}
 	if r.Next != "" || r.Old != "" {
 		if len(r.Coordinators) > 0 {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/node"
 )
@@ -48,7 +49,7 @@ func TestMomentWithoutLeader(t *testing.T) {
 			coordinator.Reply(w, struct{}{}, nil)
 		}
 	})
-	c, err := dataFlag{Data: dir}.client(t.Context())
+	c, err := (&terminal{&shared.Terminal{Ctx: t.Context()}, dir}).client()
 	if err != nil {
 		t.Fatal(err)
 	}

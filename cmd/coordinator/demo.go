@@ -18,6 +18,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -46,7 +47,6 @@ type demoCmd struct {
 	Coordinators      int `default:"1" help:"How many coordinators share the lead, 1 to 7."`
 	KillLeaderAtRound int `help:"Stop the coordinator that leads at the start of this round, for good."`
 
-	JSON    bool   `help:"Print one object on stdout."`
 	Keep    string `type:"path" help:"Leave configurations, keys, join files and studies in this new folder."`
 	Verbose bool   `help:"Log what the coordinator and the agents do."`
 }
@@ -90,7 +90,7 @@ type demoReport struct {
 	best   [][]float64 // the pooled non-private components
 }
 
-func (c *demoCmd) Run(s *streams) error {
+func (c *demoCmd) Run(s *terminal) error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (c *demoCmd) Run(s *streams) error {
 	dir := c.Keep
 	if dir != "" {
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			return bad("%w", err)
+			return shared.Bad("%w", err)
 		}
 	} else {
 		if dir, err = os.MkdirTemp("", "covey"); err != nil {
@@ -125,16 +125,16 @@ func (c *demoCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = json.NewEncoder(s.stdout).Encode(report)
+	if s.JSON {
+		err = json.NewEncoder(s.Out).Encode(report)
 	} else {
-		err = report.print(s.stdout)
+		err = report.print(s.Out)
 	}
 	if err != nil {
 		return err
 	}
 	if c.Keep != "" {
-		fmt.Fprintf(s.stderr, "kept everything in %s: see README.md there\n", dir)
+		fmt.Fprintf(s.Err, "kept everything in %s: see README.md there\n", dir)
 	}
 	if report.Captured < enough && report.Output == study.OutputRandom {
 		return fmt.Errorf("the component captures %.3f of the best possible variance, under %g: Algorithm 1 returns a random iterate, x_0 among them, and promises no more than a constant probability; --output pooled costs nothing",
@@ -154,30 +154,30 @@ func (c *demoCmd) check() error {
 		}
 	}
 	if c.Coordinators < 1 || c.Coordinators > 7 {
-		return bad("--coordinators must be in 1..7, got %d", c.Coordinators)
+		return shared.Bad("--coordinators must be in 1..7, got %d", c.Coordinators)
 	}
 	if c.KillLeaderAtRound != 0 {
 		if c.Coordinators < 3 {
-			return bad("--kill-leader-at-round goes with --coordinators 3 or more: with %d nobody is left to lead", c.Coordinators)
+			return shared.Bad("--kill-leader-at-round goes with --coordinators 3 or more: with %d nobody is left to lead", c.Coordinators)
 		}
 		if c.KillLeaderAtRound < 1 || c.KillLeaderAtRound > c.Rounds {
-			return bad("--kill-leader-at-round must be in 1..%d, got %d", c.Rounds, c.KillLeaderAtRound)
+			return shared.Bad("--kill-leader-at-round must be in 1..%d, got %d", c.Rounds, c.KillLeaderAtRound)
 		}
 	}
 	if c.KillSite == 0 {
 		if c.AtRound != 0 || c.ReturnAt != 0 {
-			return bad("--at-round and --return-at go with --kill-site")
+			return shared.Bad("--at-round and --return-at go with --kill-site")
 		}
 		return nil
 	}
 	if c.KillSite < 1 || c.KillSite > len(diamondCuts) {
-		return bad("--kill-site must be in 1..%d, got %d", len(diamondCuts), c.KillSite)
+		return shared.Bad("--kill-site must be in 1..%d, got %d", len(diamondCuts), c.KillSite)
 	}
 	if c.AtRound < 1 || c.AtRound > c.Rounds {
-		return bad("--at-round must be in 1..%d, got %d", c.Rounds, c.AtRound)
+		return shared.Bad("--at-round must be in 1..%d, got %d", c.Rounds, c.AtRound)
 	}
 	if c.ReturnAt != 0 && (c.ReturnAt <= c.AtRound || c.ReturnAt > c.Rounds) {
-		return bad("--return-at must be in %d..%d, got %d", c.AtRound+1, c.Rounds, c.ReturnAt)
+		return shared.Bad("--return-at must be in %d..%d, got %d", c.AtRound+1, c.Rounds, c.ReturnAt)
 	}
 	return nil
 }
@@ -224,18 +224,18 @@ func (c *demoCmd) columns() []study.Column {
 }
 
 // study runs the whole federation in dir, and the study of spec in it.
-func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, error) {
+func (c *demoCmd) study(s *terminal, dir string, spec study.Spec) (*demoReport, error) {
 	level := slog.LevelError
 	if c.Verbose {
 		level = slog.LevelInfo
 	}
-	log := slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: level}))
-	fmt.Fprintf(s.stderr, "preparing %s and five sites with the diamonds of one cut each\n", plural(c.Coordinators, "coordinator"))
+	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: level}))
+	fmt.Fprintf(s.Err, "preparing %s and five sites with the diamonds of one cut each\n", plural(c.Coordinators, "coordinator"))
 	data, err := splitDiamonds(dir, spec.Columns, spec.Center != study.CenterPublic)
 	if err != nil {
 		return nil, err
 	}
-	f, err := startFederation(s.ctx, dir, c, log)
+	f, err := startFederation(s.Ctx, dir, c, log)
 	if err != nil {
 		return nil, err
 	}
@@ -245,18 +245,18 @@ func (c *demoCmd) study(s *streams, dir string, spec study.Spec) (*demoReport, e
 			return nil, err
 		}
 	}
-	if err := f.connected(s.ctx, spec); err != nil {
+	if err := f.connected(s.Ctx, spec); err != nil {
 		return nil, err
 	}
 	plan, err := f.leader().Create(spec)
 	if err != nil {
 		return nil, err
 	}
-	warn(s.stderr, plan.Warnings())
+	warn(s.Err, plan.Warnings())
 	began := time.Now()
-	show := newProgress(s.stderr)
+	show := newProgress(s.Err)
 	var last coordinator.View
-	ctx, cancel := context.WithCancelCause(s.ctx)
+	ctx, cancel := context.WithCancelCause(s.Ctx)
 	defer cancel(nil)
 	go func() { cancel(f.failed()) }() // a part that fails ends the wait
 	err = f.watch(ctx, plan.Digest, func(v coordinator.View) error {

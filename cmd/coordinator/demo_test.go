@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/study"
 )
 
@@ -20,7 +21,7 @@ import (
 func demo(t *testing.T, args ...string) (demoReport, map[string]json.RawMessage) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if status := run(append([]string{"demo", "--json"}, args...), &out, &errs); status != exitOK {
+	if status := run(append([]string{"demo", "--json"}, args...), &out, &errs); status != shared.ExitOK {
 		t.Fatalf("demo %v: exit status %d\n%s", args, status, errs.String())
 	}
 	var fields map[string]json.RawMessage
@@ -78,6 +79,9 @@ func TestDemo(t *testing.T) {
 // TestDemoDropout stops one site's agent and brings it back: the rounds in
 // between are over the other four.
 func TestDemoDropout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a round's deadline several times")
+	}
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "kept")
 	r, _ := demo(t, "--kill-site", "2", "--at-round", "3", "--return-at", "6", "--keep", dir)
@@ -166,7 +170,7 @@ func checkKept(t *testing.T, dir string, r demoReport) {
 		t.Errorf("study.toml has empty fields:\n%s", text)
 	}
 	var out, errs bytes.Buffer
-	if status := run([]string{"study", "validate", filepath.Join(dir, "study.toml"), "--units", "1610,4906,12082,13791,21551"}, &out, &errs); status != exitOK {
+	if status := run([]string{"study", "validate", filepath.Join(dir, "study.toml"), "--units", "1610,4906,12082,13791,21551"}, &out, &errs); status != shared.ExitOK {
 		t.Errorf("study validate: exit status %d: %s", status, errs.String())
 	}
 }
@@ -174,6 +178,9 @@ func checkKept(t *testing.T, dir string, r demoReport) {
 // TestDemoFailover stops the coordinator that leads: another goes on, and the
 // component is as good.
 func TestDemoFailover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second demo, of three coordinators")
+	}
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "kept")
 	r, fields := demo(t, "--coordinators", "3", "--kill-leader-at-round", "5", "--keep", dir)

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -76,9 +77,9 @@ func TestWatchInterrupted(t *testing.T) {
 		<-r.Context().Done()
 	})
 	var out bytes.Buffer
-	watch := watchCmd{studyRef: studyRef{dataFlag: dataFlag{Data: dir}, Study: "weights"}}
-	err := watch.Run(&streams{ctx: ctx, stdout: io.Discard, stderr: &out})
-	if err == nil || !strings.Contains(err.Error(), "the study goes on") || strings.Contains(err.Error(), "coordinator stopped") || status(err) != exitFailure {
+	watch := watchCmd{studyRef{Study: "weights"}}
+	err := watch.Run(&terminal{&shared.Terminal{Ctx: ctx, Out: io.Discard, Err: &out}, dir})
+	if err == nil || !strings.Contains(err.Error(), "the study goes on") || strings.Contains(err.Error(), "coordinator stopped") || badInput(err) || shared.Is[*shared.InputError](err) {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

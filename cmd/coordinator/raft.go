@@ -12,20 +12,18 @@ import (
 )
 
 type raftCmd struct {
-	Peers    raftPeersCmd    `cmd:"" help:"List the coordinators and who leads."`
+	Peers    raftPeersCmd    `cmd:"" help:"List the coordinators and the leader."`
 	Add      raftAddCmd      `cmd:"" help:"Make the join file of a new coordinator."`
-	Remove   raftRemoveCmd   `cmd:"" help:"Take a coordinator out for good."`
-	Transfer raftTransferCmd `cmd:"" help:"Give the lead to another coordinator."`
+	Remove   raftRemoveCmd   `cmd:"" help:"Remove a coordinator for good."`
+	Transfer raftTransferCmd `cmd:"" help:"Transfer the lead to another coordinator."`
 	Snapshot raftSnapshotCmd `cmd:"" help:"Save this coordinator's state now and shorten its log."`
 }
 
 type raftPeersCmd struct {
-	dataFlag
-	JSON bool `help:"Print one object."`
 }
 
-func (c *raftPeersCmd) Run(s *streams) error {
-	k, err := c.client(s.ctx)
+func (c *raftPeersCmd) Run(s *terminal) error {
+	k, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -33,10 +31,10 @@ func (c *raftPeersCmd) Run(s *streams) error {
 	if err := k.do("GET", "/v1/raft/peers", nil, &r); err != nil {
 		return err
 	}
-	if c.JSON {
-		return json.NewEncoder(s.stdout).Encode(r)
+	if s.JSON {
+		return json.NewEncoder(s.Out).Encode(r)
 	}
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tPEER ADDRESS\tROLE\t")
 	voters := 0
 	for _, p := range r.Peers {
@@ -65,76 +63,90 @@ func (c *raftPeersCmd) Run(s *streams) error {
 		return err
 	}
 	if r.Leader == "" {
-		fmt.Fprintln(s.stderr, "no coordinator leads as far as this one knows: studies wait until most of them see each other")
+		fmt.Fprintln(s.Err, "no coordinator leads as far as this one knows: studies wait until most of them see each other")
 	}
-	fmt.Fprintf(s.stderr, "%d may fail at a time\n", max(0, (voters-1)/2))
+	fmt.Fprintf(s.Err, "%d may fail at a time\n", max(0, (voters-1)/2))
 	return nil
 }
 
 type raftAddCmd struct {
-	dataFlag
 	Name  string        `arg:"" help:"The new coordinator's name."`
 	Out   string        `short:"o" type:"path" help:"Where to write the join file; NAME.join if not given, - for stdout."`
-	Valid time.Duration `default:"1h" help:"How long the file is good for. It gives the federation's keys away: keep this short."`
+	Valid time.Duration `default:"1h" help:"How long the file is valid. It gives the federation's keys away: keep this short."`
 }
 
-func (c *raftAddCmd) Run(s *streams) error {
-	k, err := c.client(s.ctx)
+func (c *raftAddCmd) Run(s *terminal) error {
+	k, err := s.client()
 	if err != nil {
 		return err
 	}
 	if c.Out == "" {
 		c.Out = c.Name + ".join"
 	}
+	if err := oneStdout(s, c.Out); err != nil {
+		return err
+	}
 	if _, err := k.saveJoin("/v1/raft/add", node.AddRequest{Name: c.Name, Valid: study.Duration(c.Valid)}, c.Out); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "wrote %s, good for %v and for one coordinator, who gets the federation's keys with it: hand it over privately\nthere: coordinator init DIR --join FILE --peer-listen :PORT --peer-address HOST:PORT --address HOST:PORT\n", written(c.Out), c.Valid)
-	return nil
+	fmt.Fprintf(s.Err, "wrote %s, good for %v and for one coordinator, who gets the federation's keys with it: hand it over privately\nthere: coordinator init DIR --join FILE --peer-listen :PORT --peer-address HOST:PORT --address HOST:PORT\n", written(c.Out), c.Valid)
+	return printDone(s, struct {
+		Name  string         `json:"name"`
+		File  string         `json:"file"`
+		Valid study.Duration `json:"valid"`
+	}{c.Name, c.Out, study.Duration(c.Valid)})
 }
 
 type raftRemoveCmd struct {
-	dataFlag
 	Name string `arg:"" help:"The coordinator."`
 }
 
-func (c *raftRemoveCmd) Run(s *streams) error {
-	k, err := c.client(s.ctx)
+func (c *raftRemoveCmd) Run(s *terminal) error {
+	k, err := s.client()
 	if err != nil {
 		return err
 	}
 	if err := k.do("POST", "/v1/raft/remove/"+url.PathEscape(c.Name), nil, nil); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, `%s is out; it still holds the federation's keys: stop it and destroy its folder
+	fmt.Fprintf(s.Err, `%s is out; it still holds the federation's keys: stop it and destroy its folder
 the other coordinators take nothing from it any more. Whoever has its folder can still pass for a coordinator to sites and
 to new coordinators (CA's key) and sign results (signing key). If that may be somebody else:
   coordinator ca new, then ca list until nobody is waited for, then ca retire (--force with those that it cannot wait for)
   a new signing.key in every folder, once no study is under way
   coordinator raft peers, site list: join files and coordinators that it had made; raft remove, site invite --withdraw, site revoke
 `, c.Name)
-	return nil
+	return printDone(s, struct {
+		Name string `json:"name"`
+	}{c.Name})
 }
 
 type raftTransferCmd struct {
-	dataFlag
-	To string `help:"The coordinator that shall lead; any other if not given."`
+	To string `help:"The coordinator that takes the lead; any other if not given."`
 }
 
-func (c *raftTransferCmd) Run(s *streams) error {
-	k, err := c.client(s.ctx)
+func (c *raftTransferCmd) Run(s *terminal) error {
+	k, err := s.client()
 	if err != nil {
 		return err
 	}
-	return k.do("POST", "/v1/raft/transfer?to="+url.QueryEscape(c.To), nil, nil)
+	if err := k.do("POST", "/v1/raft/transfer?to="+url.QueryEscape(c.To), nil, nil); err != nil {
+		return err
+	}
+	return printDone(s, struct {
+		To string `json:"to,omitempty"`
+	}{c.To})
 }
 
-type raftSnapshotCmd struct{ dataFlag }
+type raftSnapshotCmd struct{}
 
-func (c *raftSnapshotCmd) Run(s *streams) error {
-	k, err := c.client(s.ctx)
+func (c *raftSnapshotCmd) Run(s *terminal) error {
+	k, err := s.client()
 	if err != nil {
 		return err
 	}
-	return k.do("POST", "/v1/raft/snapshot", nil, nil)
+	if err := k.do("POST", "/v1/raft/snapshot", nil, nil); err != nil {
+		return err
+	}
+	return printDone(s, struct{}{})
 }

@@ -20,6 +20,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	shared "covey/cmd/internal/cli"
 )
 
 func TestMain(m *testing.M) { testscript.Main(waiting{m}, map[string]func(){"coordinator": main}) }
@@ -301,7 +303,7 @@ func TestAccountReference(t *testing.T) {
 func accountJSON(t *testing.T, args ...string) account {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if status := run(append([]string{"account", "--json"}, args...), &out, &errs); status != exitOK {
+	if status := run(append([]string{"account", "--json"}, args...), &out, &errs); status != shared.ExitOK {
 		t.Fatalf("account %v: exit status %d: %s", args, status, errs.String())
 	}
 	var a account

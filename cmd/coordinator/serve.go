@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/memory"
 	"covey/internal/node"
 	"covey/internal/pki"
@@ -33,23 +34,23 @@ type initCmd struct {
 	Join        string   `placeholder:"FILE" help:"Join the coordinators that gave out this file (coordinator raft add) and take over their keys."`
 }
 
-func (c *initCmd) Run(s *streams) error {
+func (c *initCmd) Run(s *terminal) error {
 	if len(c.Address) == 0 {
 		_, port, err := net.SplitHostPort(c.Listen)
 		if err == nil {
 			_, err = net.LookupPort("tcp", port)
 		}
 		if err != nil {
-			return bad("listen %q: host:port is wanted, such as :7443", c.Listen)
+			return shared.Bad("listen %q: host:port is wanted, such as :7443", c.Listen)
 		}
 		c.Address = []string{net.JoinHostPort("localhost", port)}
 	}
 	config := node.Config{Listen: c.Listen, Addresses: c.Address, Name: c.Name, PeerListen: c.PeerListen, PeerAddress: c.PeerAddress}
 	switch own := c.CACert != "" || c.CAKey != ""; {
 	case own && (c.CACert == "" || c.CAKey == ""):
-		return bad("--ca-cert and --ca-key go together")
+		return shared.Bad("--ca-cert and --ca-key go together")
 	case own && c.Join != "":
-		return bad("--ca-cert goes without --join: the coordinators that are there have a CA")
+		return shared.Bad("--ca-cert goes without --join: the coordinators that are there have a CA")
 	case c.Join != "":
 		return c.join(s, config)
 	case own:
@@ -61,31 +62,36 @@ func (c *initCmd) Run(s *streams) error {
 			return err
 		}
 	}
-	fmt.Fprintf(s.stderr, "made %s: keep ca.key and signing.key safe, everything rests on them\n", c.Dir)
+	fmt.Fprintf(s.Err, "made %s: keep ca.key and signing.key safe, everything rests on them\n", c.Dir)
 	return c.done(s)
 }
 
-// done says what people compare, and what comes next.
-func (c *initCmd) done(s *streams) error {
+// done prints what people compare, and what comes next.
+func (c *initCmd) done(s *terminal) error {
 	authority, err := pki.Load(c.Dir)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "CA %s, in every join file\nsigning key %s, for `verify --key`\nnext: coordinator serve --data %s\n",
-		authority.Fingerprint(), pki.Fingerprint(authority.SigningKey().Public().(ed25519.PublicKey)), c.Dir)
-	return nil
+	signing := pki.Fingerprint(authority.SigningKey().Public().(ed25519.PublicKey))
+	fmt.Fprintf(s.Err, "CA %s, in every join file\nsigning key %s, for `verify --key`\nnext: coordinator serve --data %s\n",
+		authority.Fingerprint(), signing, c.Dir)
+	return printDone(s, struct {
+		Dir         string `json:"dir"`
+		Fingerprint string `json:"fingerprint"` // of the CA
+		Key         string `json:"key"`         // fingerprint of the signing key: verify --key
+	}{c.Dir, authority.Fingerprint(), signing})
 }
 
 // maxJoinFile bounds what is read of a join file; a good one is under 64 KiB.
 const maxJoinFile = 1 << 20
 
-func (c *initCmd) join(s *streams, config node.Config) error {
+func (c *initCmd) join(s *terminal, config node.Config) error {
 	if c.Name != "" {
-		return bad("--name goes without --join: the join file has it")
+		return shared.Bad("--name goes without --join: the join file has it")
 	}
 	f, err := os.Open(c.Join)
 	if err != nil {
-		return bad("%w", err)
+		return shared.Bad("%w", err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxJoinFile))
@@ -95,21 +101,15 @@ func (c *initCmd) join(s *streams, config node.Config) error {
 	dial := func(ctx context.Context, address string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp", address)
 	}
-	if err := node.Join(s.ctx, c.Dir, text, config, dial, time.Now()); err != nil {
+	if err := node.Join(s.Ctx, c.Dir, text, config, dial, time.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "made %s with the federation's keys: keep ca.key and signing.key safe, everything rests on them\nthe join file is spent; delete it\n", c.Dir)
+	fmt.Fprintf(s.Err, "made %s with the federation's keys: keep ca.key and signing.key safe, everything rests on them\nthe join file is spent; delete it\n", c.Dir)
 	return c.done(s)
 }
 
-// dataFlag is the data folder of every command that needs one.
-type dataFlag struct {
-	Data string `default:"." env:"COVEY_DATA" help:"The data folder, as made by init."`
-}
-
 type serveCmd struct {
-	dataFlag
-	Verbose       bool          `help:"Log more."`
+	Verbose       bool          `help:"Log at debug level."`
 	Log           string        `default:"auto" enum:"auto,json,text" help:"json, text, or auto: text on a terminal, JSON elsewhere."`
 	Dashboard     string        `placeholder:"HOST:PORT" env:"COVEY_DASHBOARD" help:"Serve the read-only page and /metrics here, such as 127.0.0.1:7480; replaces [dashboard] of coordinator.toml."`
 	DashboardMore dashboardMore `embed:"" prefix:"dashboard-"`
@@ -117,19 +117,19 @@ type serveCmd struct {
 
 // dashboardMore goes with --dashboard.
 type dashboardMore struct {
-	Host     []string `placeholder:"NAME" help:"A name that the page is reached by, beside localhost and the host of --dashboard."`
+	Host     []string `placeholder:"NAME" help:"A host name under which the page is reached; localhost and the host of --dashboard always work."`
 	Cert     string   `type:"path" placeholder:"FILE" help:"A certificate that browsers trust, PEM; needed beyond loopback."`
 	Key      string   `type:"path" placeholder:"FILE" help:"Its key."`
 	ClientCA string   `name:"client-ca" type:"path" placeholder:"FILE" help:"Client certificates of this CA are operators' and log in; never the federation's."`
 	Plain    bool     `help:"Plain HTTP beyond loopback, for a proxy in front that speaks TLS."`
 }
 
-// dashboard gives the flags', nil where there are none.
+// dashboard returns the flags', nil where there are none.
 func (c *serveCmd) dashboard() (*node.Dashboard, error) {
 	m := c.DashboardMore
 	if c.Dashboard == "" {
 		if len(m.Host) > 0 || m.Cert != "" || m.Key != "" || m.ClientCA != "" || m.Plain {
-			return nil, bad("--dashboard-... goes with --dashboard HOST:PORT")
+			return nil, shared.Bad("--dashboard-... goes with --dashboard HOST:PORT")
 		}
 		return nil, nil
 	}
@@ -151,7 +151,7 @@ func newLogger(w io.Writer, format string, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-func (c *serveCmd) Run(s *streams) error {
+func (c *serveCmd) Run(s *terminal) error {
 	level := slog.LevelInfo
 	if c.Verbose {
 		level = slog.LevelDebug
@@ -160,11 +160,14 @@ func (c *serveCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	log := newLogger(s.stderr, c.Log, level)
+	if s.JSON {
+		c.Log = "json"
+	}
+	log := newLogger(s.Err, c.Log, level)
 	memory.Keep().Log(log) // before the keys are read
-	n, err := node.Open(c.Data, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
+	n, err := node.Open(s.dir, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w: a coordinator runs here already, or another program has this port of %s", err, filepath.Join(c.Data, node.ConfigFile))
+		return fmt.Errorf("%w: a coordinator runs here already, or another program has this port of %s", err, filepath.Join(s.dir, node.ConfigFile))
 	}
 	if err != nil {
 		return err
@@ -174,17 +177,17 @@ func (c *serveCmd) Run(s *streams) error {
 		if tls {
 			scheme = "https"
 		}
-		log.Info("the page is served", "url", scheme+"://"+address.String()+"/", "token", filepath.Join(c.Data, node.TokenFile))
+		log.Info("serving the dashboard", "url", scheme+"://"+address.String()+"/", "token", filepath.Join(s.dir, node.TokenFile))
 	}
 	if trace.Wanted() {
-		stop, err := trace.Start(s.ctx, n.Coordinator, n.Config.Name, log)
+		stop, err := trace.Start(s.Ctx, n.Coordinator, n.Config.Name, log)
 		if err != nil {
-			log.Error("no traces are exported", "error", err)
+			log.Error("trace export failed to start", "error", err)
 		} else {
 			defer stop()
-			log.Info("traces are exported to the collector that the environment names")
+			log.Info("exporting traces to the collector named in the environment")
 		}
 	}
 	log.Info("serving", "listen", n.Listening().String(), "addresses", n.Config.Addresses, "name", n.Config.Name, "peers", n.Config.PeerAddress)
-	return n.Run(s.ctx)
+	return n.Run(s.Ctx)
 }

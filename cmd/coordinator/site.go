@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"slices"
@@ -25,7 +24,6 @@ type siteCmd struct {
 }
 
 type inviteCmd struct {
-	dataFlag
 	Site     string        `arg:"" help:"The site's name: lower-case letters, digits and dashes."`
 	Valid    time.Duration `default:"72h" help:"How long the join file is good for."`
 	Out      string        `help:"Where to write it; SITE.join if not given, - for stdout."`
@@ -33,8 +31,8 @@ type inviteCmd struct {
 	Withdraw bool          `xor:"kind" help:"Make no file: make the site's unused ones good for nothing."`
 }
 
-func (c *inviteCmd) Run(s *streams) error {
-	client, err := c.client(s.ctx)
+func (c *inviteCmd) Run(s *terminal) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -43,31 +41,38 @@ func (c *inviteCmd) Run(s *streams) error {
 		if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/withdraw", nil, &r); err != nil {
 			return err
 		}
-		fmt.Fprintf(s.stderr, "%s: unused join files withdrawn: %d\n", c.Site, r.Withdrawn)
-		return nil
+		fmt.Fprintf(s.Err, "%s: unused join files withdrawn: %d\n", c.Site, r.Withdrawn)
+		return printDone(s, r)
 	}
 	out := c.Out
 	if out == "" {
 		out = c.Site + ".join"
 	}
+	if err := oneStdout(s, out); err != nil {
+		return err
+	}
 	text, err := client.saveJoin("/v1/sites/invite", coordinator.InviteRequest{Site: c.Site, Valid: study.Duration(c.Valid), Again: c.Again}, out)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "wrote %s: send it to the site by a channel you trust; it is good once, for %v, and older files of %s that were not used let nobody in\n", written(out), c.Valid, c.Site)
-	if join, err := pki.ParseJoin(text); err == nil {
-		fmt.Fprintf(s.stderr, "when the site's operator calls, read out the CA's fingerprint, which is in the file:\n  %s\n", join.Fingerprint)
+	fmt.Fprintf(s.Err, "wrote %s: send it to the site by a channel you trust; it is good once, for %v, and older files of %s that were not used let nobody in\n", written(out), c.Valid, c.Site)
+	join, err := pki.ParseJoin(text)
+	if err != nil {
+		return err
 	}
-	return nil
+	fmt.Fprintf(s.Err, "when the site's operator calls, read out the CA's fingerprint, which is in the file:\n  %s\n", join.Fingerprint)
+	return printDone(s, struct {
+		Site        string    `json:"site"`
+		File        string    `json:"file"`
+		Fingerprint string    `json:"fingerprint"` // of the CA
+		Expires     time.Time `json:"expires"`
+	}{c.Site, out, join.Fingerprint, join.Expires})
 }
 
-type sitesCmd struct {
-	dataFlag
-	JSON bool `help:"Print JSON."`
-}
+type sitesCmd struct{}
 
-func (c *sitesCmd) Run(s *streams) error {
-	client, err := c.client(s.ctx)
+func (c *sitesCmd) Run(s *terminal) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -75,10 +80,10 @@ func (c *sitesCmd) Run(s *streams) error {
 	if err := client.do("GET", "/v1/sites", nil, &r); err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(s.stdout, r)
+	if s.JSON {
+		return shared.PrintJSON(s.Out, r)
 	}
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SITE\tSTATE\tIDENTITY\tDATA SETS")
 	for _, site := range r.Sites {
 		state := "joined"
@@ -109,13 +114,11 @@ func (c *sitesCmd) Run(s *streams) error {
 }
 
 type revokeCmd struct {
-	dataFlag
 	Site string `arg:"" help:"The site's name."`
-	JSON bool   `help:"Print JSON."`
 }
 
-func (c *revokeCmd) Run(s *streams) error {
-	client, err := c.client(s.ctx)
+func (c *revokeCmd) Run(s *terminal) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -123,14 +126,11 @@ func (c *revokeCmd) Run(s *streams) error {
 	if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/revoke", nil, &r); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "%s is revoked: neither its keys nor a join file made before now lets it in; a new join file is for new keys\n", c.Site)
+	fmt.Fprintf(s.Err, "%s is revoked: neither its keys nor a join file made before now lets it in; a new join file is for new keys\n", c.Site)
 	for _, study := range r.Studies {
-		fmt.Fprintln(s.stderr, withoutSite(study, c.Site))
+		fmt.Fprintln(s.Err, withoutSite(study, c.Site))
 	}
-	if c.JSON {
-		return printJSON(s.stdout, r)
-	}
-	return nil
+	return printDone(s, r)
 }
 
 // withoutSite says what becomes of a study without a site that was revoked.
@@ -152,5 +152,3 @@ func plainly(name string) string {
 	}
 	return strconv.Quote(name)
 }
-
-func printJSON(w io.Writer, v any) error { return shared.PrintJSON(w, v) }

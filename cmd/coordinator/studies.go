@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/pki"
 	"covey/internal/round"
@@ -24,21 +25,19 @@ type studyCmd struct {
 	Validate  validateCmd  `cmd:"" help:"Check a study file and print its plan."`
 	Create    createCmd    `cmd:"" help:"Propose a study to its sites."`
 	List      studiesCmd   `cmd:"" help:"List studies."`
-	Show      showCmd      `cmd:"" help:"Show where a study stands."`
-	Watch     watchCmd     `cmd:"" help:"Follow a study until it is over."`
+	Show      showCmd      `cmd:"" help:"Show a study's progress."`
+	Watch     watchCmd     `cmd:"" help:"Watch a study until it is over."`
 	Approvals approvalsCmd `cmd:"" help:"Show each site's decision, as it signed it, and check the signatures."`
 	Abort     abortCmd     `cmd:"" help:"End a study; what was charged stays charged."`
 	Result    resultCmd    `cmd:"" help:"Print a completed study's result."`
 }
 
 type validateCmd struct {
-	dataFlag
 	File  string `arg:"" type:"existingfile" help:"study.toml, or a proposal."`
 	Units []int  `help:"Units of each site, to plan without a running coordinator: --units 1610,4906,12082."`
-	JSON  bool   `help:"Print JSON."`
 }
 
-func (c *validateCmd) Run(s *streams) error {
+func (c *validateCmd) Run(s *terminal) error {
 	text, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
@@ -47,42 +46,64 @@ func (c *validateCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	warn(s.stderr, plan.Warnings())
-	if c.JSON {
-		return printJSON(s.stdout, plan)
+	warn(s.Err, plan.Warnings())
+	if s.JSON {
+		return shared.PrintJSON(s.Out, plan)
 	}
-	return printPlan(s.stdout, plan)
+	return printPlan(s.Out, plan)
 }
 
-func (c *validateCmd) plan(s *streams, text []byte) (*study.Plan, error) {
+func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 	if bytes.Contains(text, []byte("[[roster]]")) {
-		return study.NewPlan(text)
+		plan, err := study.NewPlan(text)
+		return plan, inFile(c.File, err)
 	}
-	spec, err := study.ParseSpec(text)
+	spec, err := readSpec(c.File, text)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range spec.Sites {
 		if err := pki.ValidName(name); err != nil {
-			return nil, bad("%s: sites: %v", c.File, err)
+			return nil, shared.Bad("%s: sites: %v", c.File, err)
 		}
 	}
 	if len(c.Units) > 0 {
-		return imagine(spec, c.Units)
+		plan, err := imagine(spec, c.Units)
+		if shared.Is[*study.FieldError](err) {
+			err = inFile(c.File, err)
+		}
+		return plan, err
 	}
-	client, err := c.client(s.ctx)
+	client, err := s.client()
 	if err != nil {
-		return nil, bad("%s is in order, but a plan needs the sites' counts: give --units, or --data of a running coordinator", c.File)
+		return nil, shared.Bad("%s is in order, but a plan needs the sites' counts: give --units, or --data of a running coordinator", c.File)
 	}
 	var r coordinator.CreateReply
 	err = client.do("POST", "/v1/plan", text, &r)
-	return r.Plan, err
+	return r.Plan, inFile(c.File, err)
+}
+
+// readSpec reads the text of a study file.
+func readSpec(file string, text []byte) (study.Spec, error) {
+	spec, err := study.ParseSpec(text)
+	return spec, inFile(file, err)
+}
+
+// inFile names the file of a study whose fields are at fault.
+func inFile(file string, err error) error {
+	if bad, ok := errors.AsType[*study.FieldError](err); ok {
+		return shared.Bad("%s: %s", file, bad.Words())
+	}
+	if bad, ok := errors.AsType[*shared.InputError](err); ok {
+		return shared.Bad("%s: %w", file, bad.Err)
+	}
+	return err
 }
 
 // imagine plans a spec for sites that are not there, each with a key of its own.
 func imagine(spec study.Spec, units []int) (*study.Plan, error) {
 	if len(spec.Sites) > 0 && len(spec.Sites) != len(units) {
-		return nil, bad("--units has %d counts, the study names %d sites", len(units), len(spec.Sites))
+		return nil, shared.Bad("--units has %d counts, the study names %d sites", len(units), len(spec.Sites))
 	}
 	var roster []study.Member
 	for i, n := range units {
@@ -169,30 +190,31 @@ func printPlan(out io.Writer, p *study.Plan) error {
 }
 
 type createCmd struct {
-	dataFlag
 	File string `arg:"" type:"existingfile" help:"study.toml."`
-	JSON bool   `help:"Print JSON."`
 }
 
-func (c *createCmd) Run(s *streams) error {
+func (c *createCmd) Run(s *terminal) error {
 	text, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
 	}
-	client, err := c.client(s.ctx)
+	if _, err := readSpec(c.File, text); err != nil {
+		return err
+	}
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
 	var r coordinator.CreateReply
 	if err := client.do("POST", "/v1/studies", text, &r); err != nil {
-		return err
+		return inFile(c.File, err)
 	}
-	warn(s.stderr, append(r.Warnings, c.again(client, r)...))
-	if c.JSON {
-		return printJSON(s.stdout, r)
+	warn(s.Err, append(r.Warnings, c.again(client, r)...))
+	if s.JSON {
+		return shared.PrintJSON(s.Out, r)
 	}
-	fmt.Fprintf(s.stderr, "proposed to %d sites; it starts when all have approved, and waits for them %s\n", r.Plan.Thresholds.Sites, untilWhen(r.Plan.Proposal.Expires()))
-	fmt.Fprintln(s.stdout, r.Digest)
+	fmt.Fprintf(s.Err, "proposed to %d sites; it starts when all have approved, and waits for them %s\n", r.Plan.Thresholds.Sites, untilWhen(r.Plan.Proposal.Expires()))
+	fmt.Fprintln(s.Out, r.Digest)
 	return nil
 }
 
@@ -211,13 +233,10 @@ func (c *createCmd) again(client *client, r coordinator.CreateReply) []string {
 	return out
 }
 
-type studiesCmd struct {
-	dataFlag
-	JSON bool `help:"Print JSON."`
-}
+type studiesCmd struct{}
 
-func (c *studiesCmd) Run(s *streams) error {
-	client, err := c.client(s.ctx)
+func (c *studiesCmd) Run(s *terminal) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -225,10 +244,10 @@ func (c *studiesCmd) Run(s *streams) error {
 	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(s.stdout, views)
+	if s.JSON {
+		return shared.PrintJSON(s.Out, views)
 	}
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DIGEST\tNAME\tSTATUS\tROUND\tε\tWAITING FOR")
 	for _, v := range views {
 		status, at := string(v.Status), fmt.Sprintf("%d/%d", v.Round, v.Rounds)
@@ -249,7 +268,6 @@ func (c *studiesCmd) Run(s *streams) error {
 
 // studyRef names a study.
 type studyRef struct {
-	dataFlag
 	Study string `arg:"" help:"The study's digest, its beginning, or its name."`
 }
 
@@ -258,11 +276,10 @@ func (r studyRef) path(tail string) string { return "/v1/studies/" + url.PathEsc
 type showCmd struct {
 	studyRef
 	Proposal bool `help:"Print the proposal's exact bytes."`
-	JSON     bool `help:"Print JSON."`
 }
 
-func (c *showCmd) Run(s *streams) error {
-	client, err := c.client(s.ctx)
+func (c *showCmd) Run(s *terminal) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -272,17 +289,17 @@ func (c *showCmd) Run(s *streams) error {
 			return err
 		}
 		defer body.Close()
-		_, err = io.Copy(s.stdout, body)
+		_, err = io.Copy(s.Out, body)
 		return err
 	}
 	var v coordinator.View
 	if err := client.do("GET", c.path(""), nil, &v); err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(s.stdout, v)
+	if s.JSON {
+		return shared.PrintJSON(s.Out, v)
 	}
-	return printView(s.stdout, v)
+	return printView(s.Out, v)
 }
 
 func printView(out io.Writer, v coordinator.View) error {
@@ -312,15 +329,14 @@ func printView(out io.Writer, v coordinator.View) error {
 
 type watchCmd struct {
 	studyRef
-	JSON bool `help:"Print every change as a line of JSON."`
 }
 
-func (c *watchCmd) Run(s *streams) error {
-	client, err := c.client(s.ctx)
+func (c *watchCmd) Run(s *terminal) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
-	show := newProgress(s.stderr)
+	show := newProgress(s.Err)
 	lost, said := time.Time{}, false
 	for {
 		before := lost
@@ -329,7 +345,7 @@ func (c *watchCmd) Run(s *streams) error {
 		if over {
 			return err
 		}
-		if s.ctx.Err() != nil {
+		if s.Ctx.Err() != nil {
 			show.clear()
 			return fmt.Errorf("stopped watching; the study goes on, and `coordinator study watch %s` follows it again", c.Study)
 		}
@@ -340,7 +356,7 @@ func (c *watchCmd) Run(s *streams) error {
 		}
 		if !said {
 			show.clear()
-			fmt.Fprintf(s.stderr, "the coordinator that led was lost; looking for the next one until %s\n", lost.Add(watchPatience).Format(time.TimeOnly))
+			fmt.Fprintf(s.Err, "the coordinator that led was lost; looking for the next one until %s\n", lost.Add(watchPatience).Format(time.TimeOnly))
 		}
 		said = true
 		if time.Since(lost) > watchPatience {
@@ -348,7 +364,7 @@ func (c *watchCmd) Run(s *streams) error {
 		}
 		select {
 		case <-time.After(time.Second):
-		case <-s.ctx.Done():
+		case <-s.Ctx.Done():
 		}
 	}
 }
@@ -358,10 +374,10 @@ const watchPatience = time.Minute
 
 // follow shows one connection's views. over says that the study is; lost is when a
 // view was last seen.
-func (c *watchCmd) follow(s *streams, client *client, show *progress, lost *time.Time) (over bool, err error) {
+func (c *watchCmd) follow(s *terminal, client *client, show *progress, lost *time.Time) (over bool, err error) {
 	body, err := client.call("GET", c.path("/watch"), nil)
 	if err != nil {
-		_, mine := errors.AsType[*badInput](err)
+		_, mine := errors.AsType[*shared.InputError](err)
 		return mine, err
 	}
 	defer body.Close()
@@ -372,8 +388,8 @@ func (c *watchCmd) follow(s *streams, client *client, show *progress, lost *time
 			return false, errors.New("the coordinator stopped before the study was over; watch again when it is back")
 		}
 		*lost = time.Now()
-		if c.JSON {
-			if err := json.NewEncoder(s.stdout).Encode(v); err != nil {
+		if s.JSON {
+			if err := json.NewEncoder(s.Out).Encode(v); err != nil {
 				return true, err
 			}
 		} else {
@@ -399,8 +415,8 @@ func ended(v coordinator.View) error {
 
 type abortCmd struct{ studyRef }
 
-func (c *abortCmd) Run(s *streams) error {
-	client, err := c.client(s.ctx)
+func (c *abortCmd) Run(s *terminal) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -415,17 +431,16 @@ func (c *abortCmd) Run(s *streams) error {
 	if ended.Digest != v.Digest {
 		return fmt.Errorf("the coordinator answers about study %s, not %s", ended.Digest, v.Digest)
 	}
-	fmt.Fprintf(s.stderr, "study %s (%q) is ended; what was charged stays charged\n", v.Digest, v.Name)
-	return nil
+	fmt.Fprintf(s.Err, "study %s (%q) is ended; what was charged stays charged\n", v.Digest, v.Name)
+	return printDone(s, ended)
 }
 
 type resultCmd struct {
 	studyRef
-	JSON bool `help:"Print the whole result, every release included, as JSON."`
 }
 
-func (c *resultCmd) Run(s *streams) error {
-	client, err := c.client(s.ctx)
+func (c *resultCmd) Run(s *terminal) error {
+	client, err := s.client()
 	if err != nil {
 		return err
 	}
@@ -433,11 +448,11 @@ func (c *resultCmd) Run(s *streams) error {
 	if err := client.do("GET", c.path("/result"), nil, &r); err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(s.stdout, r)
+	if s.JSON {
+		return shared.PrintJSON(s.Out, r)
 	}
-	w := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(s.stderr, "%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g\n",
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(s.Err, "%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g\n",
 		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
 	head := "column\tloading\t"
 	if r.K > 1 {
@@ -457,6 +472,6 @@ func (c *resultCmd) Run(s *streams) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "method %s (%s)\n%s", r.Method, r.MethodWhy, varianceText(&r))
+	fmt.Fprintf(s.Err, "method %s (%s)\n%s", r.Method, r.MethodWhy, varianceText(&r))
 	return nil
 }

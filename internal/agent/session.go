@@ -10,6 +10,7 @@ import (
 
 	exact "covey/internal/answer"
 	"covey/internal/dataset"
+	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/proposals"
 	"covey/internal/secagg"
@@ -70,7 +71,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	}
 	plan, err := study.NewPlan(body)
 	if err != nil {
-		return nil, study.CodePlanMismatch, err
+		return nil, study.CodePlanMismatch, errors.New(frame.Cleaned(err.Error())) // it may repeat as much as the proposal holds
 	}
 	s := &session{agent: a, body: body, plan: plan, journal: a.ledger.Journal(id)}
 	public := a.identity.Public().(ed25519.PublicKey)

@@ -24,7 +24,7 @@ func TestCoordinatorVersion(t *testing.T) {
 	}{
 		"other software": {frame.Version{Protocol: frame.Protocol, Oldest: frame.Protocol, Software: "covey-coordinator/0.1"}.Pairs(), ""},
 		"newer":          {frame.Version{Protocol: frame.Protocol + 1, Oldest: frame.Protocol + 1, Software: "covey-coordinator/9"}.Pairs(), "agent"},
-		"unversioned":    {nil, "coordinator"},
+		"no version":     {nil, "coordinator"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := port.New(t)
@@ -51,7 +51,7 @@ func TestCoordinatorVersion(t *testing.T) {
 			if !ok || wrong.Upgrade() != c.upgrade || !strings.Contains(err.Error(), enroll.Software) {
 				t.Errorf("Join: %v", err)
 			}
-			l.Send(t, &covey.CoordinatorMessage{}) // an old one says something only then
+			l.Send(t, &covey.CoordinatorMessage{}) // one that names no version sends its header only then
 			for {
 				status, failed := a.Status()
 				if failed != nil {

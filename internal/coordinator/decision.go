@@ -47,11 +47,10 @@ func (c *Coordinator) word(e round.Entry) []byte {
 	return s.words[e.Site]
 }
 
-// decide is step with the signature of a decision: one that is wrong changes nothing. One that is
-// missing is of a log from before decisions were signed; no leader puts such a one in now.
+// decide is step with the signature of a decision: one that is wrong or missing changes nothing.
 func (m *Machine) decide(e round.Entry, signature []byte, at time.Time) error {
 	s := m.studies[e.Study]
-	if e.Kind != round.EntryDecided || len(signature) == 0 || s == nil {
+	if e.Kind != round.EntryDecided || s == nil {
 		return m.step(e)
 	}
 	roster := s.Plan().Proposal.Roster

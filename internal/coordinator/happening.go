@@ -11,8 +11,8 @@ import (
 // Happening is one line of the event log that people read. It names and numbers what
 // is public: nothing in it comes from data.
 type Happening struct {
-	At   time.Time `json:"at,omitzero"` // the leader's clock; zero in logs of earlier versions
-	Kind string    `json:"kind"`        // a round.EntryKind, or one of the constants below
+	At   time.Time `json:"at"`   // the leader's clock
+	Kind string    `json:"kind"` // a round.EntryKind, or one of the constants below
 	// Study is zero for what concerns no study.
 	Study study.Digest `json:"study,omitzero"`
 	Site  string       `json:"site,omitempty"`

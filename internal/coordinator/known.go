@@ -12,7 +12,8 @@ import (
 // tag names a study in a hello.
 type tag [frame.TagBytes]byte
 
-// known is which studies a site's ledger holds, as its hello says. The zero value is of an agent of before that was said.
+// known is which studies a site's ledger holds, as its hello says. The zero value is of one that names none and does not
+// claim that it named all.
 type known struct {
 	open, over map[tag]bool // over: not told of again
 	all        bool         // open holds all that are open there

@@ -101,7 +101,7 @@ func TestEndsAreToldOnce(t *testing.T) {
 					said *covey.Hello
 					want int // messages: result and end of each completed study, the end of the aborted one
 				}{
-					{"an agent of before", &covey.Hello{}, 2*len(over) + 1},
+					{"a hello that names none", &covey.Hello{}, 2*len(over) + 1},
 					{"all over", &covey.Hello{AllOpen: true, Over: named(all...)}, 0},
 					{"all over, but it knows nothing of what came to nothing", &covey.Hello{AllOpen: true, Over: named(over...)}, 0},
 					{"one is open", &covey.Hello{AllOpen: true, Open: named(last), Over: named(append(over[:completed:completed], aborted)...)}, 2},
@@ -117,7 +117,7 @@ func TestEndsAreToldOnce(t *testing.T) {
 					if messages != c.want {
 						t.Errorf("%d studies are over; %s: %d messages, want %d", len(all), c.name, messages, c.want)
 					}
-					if leader == 0 && slices.Contains([]string{"an agent of before", "all over"}, c.name) {
+					if leader == 0 && slices.Contains([]string{"a hello that names none", "all over"}, c.name) {
 						t.Logf("figure: %d studies are over; %s: a hello of %d bytes, then %d messages of %d bytes", len(all), c.name, proto.Size(c.said), messages, bytes)
 					}
 				}

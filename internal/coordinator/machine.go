@@ -49,8 +49,7 @@ type Site struct {
 	Identity study.Key `json:"identity"`
 	Joined   time.Time `json:"joined"`
 	Token    string    `json:"token"` // hash of the one it joined with
-	// TLS is the key of its certificates, so that those of an earlier membership of the name are none of this one;
-	// empty where a version that did not note it took the join.
+	// TLS is the key of its certificates, so that those of an earlier membership of the name are none of this one.
 	TLS     study.Key `json:"tls,omitempty"`
 	Revoked bool      `json:"revoked,omitempty"`
 }
@@ -398,9 +397,6 @@ func (m *Machine) Restore(raw []byte) error {
 		fresh.sites[site.Name] = site
 	}
 	for _, d := range s.Studies {
-		if d.Status == round.StatusCompleted || d.Status == round.StatusEnded {
-			slim(&d) // a snapshot of before this was done
-		}
 		state, err := round.Restore(d)
 		if err != nil {
 			return fmt.Errorf("coordinator: snapshot: %w", err)

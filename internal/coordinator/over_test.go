@@ -61,28 +61,3 @@ func TestOverIsForgotten(t *testing.T) {
 		}
 	})
 }
-
-// TestOldSnapshotIsSlimmed: one of before studies that were over lost their announcements.
-func TestOldSnapshotIsSlimmed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 5, nil)
-		defer func() { f.c.Close() }()
-		f.finish()
-		f.c.machine.mu.Lock()
-		state := f.c.machine.studies[f.plan.Digest]
-		slimmed := state.Durable
-		state.Announcements, state.Confirmations = [][]byte{{1}, {2}, {3}, {4}, {5}}, [][]byte{{1}}
-		f.c.machine.mu.Unlock()
-		raw, err := f.c.machine.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := NewMachine()
-		if err := again.Restore(raw); err != nil {
-			t.Fatal(err)
-		}
-		if d := again.studies[f.plan.Digest].Durable; len(d.Announcements) != len(slimmed.Announcements) || len(bytes.Join(d.Announcements, nil)) > 0 || d.Confirmations != nil {
-			t.Errorf("%d announcements and %d confirmations are kept", len(d.Announcements), len(d.Confirmations))
-		}
-	})
-}

@@ -161,7 +161,7 @@ func (r *roundCache) of(digest study.Digest, p *study.Plan, releases []round.Rel
 		r.known = map[study.Digest]*knownRounds{}
 	}
 	k := r.known[digest]
-	if k == nil || len(k.rounds) > len(releases) { // a snapshot of before was restored
+	if k == nil || len(k.rounds) > len(releases) { // an older snapshot was restored
 		k = &knownRounds{}
 		r.known[digest] = k
 	}
@@ -202,7 +202,7 @@ func (k *knownRounds) add(p *study.Plan, encoded []byte) {
 	k.rounds = append(k.rounds, v)
 }
 
-// turn is the largest angle, in degrees, of a vector of block to the span of before; both
+// turn is the largest angle, in degrees, of a vector of block to the span of the step before's; both
 // are orthonormal vectors of d. By the part outside of the span: its sine is exact where
 // the angle is small.
 func turn(before, block []float64, d int) float64 {

@@ -34,6 +34,9 @@ func TestRenewalIsSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		joined := f.c.machine.sites["site-0"]
+		joined.TLS = requestKey(csr)
+		f.c.machine.sites["site-0"] = joined
 		raw, err := f.auth.IssueSite("site-0", csr, time.Now())
 		if err != nil {
 			t.Fatal(err)

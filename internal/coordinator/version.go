@@ -64,7 +64,7 @@ func (v *versions) stream(server any, s grpc.ServerStream, about *grpc.StreamSer
 	return handle(server, s)
 }
 
-// check gives a status that an agent of before versions were said shows to its operator.
+// check returns a status that an agent shows to its operator, whatever protocol it speaks.
 func (v *versions) check(ctx context.Context) error {
 	said, _ := metadata.FromIncomingContext(ctx)
 	err := frame.Agree(frame.VersionOf(said, "an agent"), frame.This(program))

@@ -173,7 +173,7 @@ type lastRelease struct {
 // last reads releases once: they can be long. Called with the lock held.
 func (c *Coordinator) last(digest study.Digest, p *study.Plan, releases []round.Released) lastRelease {
 	l := c.lasts[digest]
-	if l.count > len(releases) { // a snapshot of before was restored
+	if l.count > len(releases) { // an older snapshot was restored
 		l = lastRelease{}
 	}
 	var power []byte

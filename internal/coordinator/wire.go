@@ -81,7 +81,7 @@ func (c *Coordinator) admit(leaf *x509.Certificate) (string, error) {
 		return "", status.Error(codes.PermissionDenied, "the site is revoked or has not joined")
 	}
 	// Certificates are good for months: one from before a revocation names the site that joined since under the same name.
-	if key, ok := leaf.PublicKey.(ed25519.PublicKey); len(site.TLS) > 0 && (!ok || !key.Equal(ed25519.PublicKey(site.TLS))) {
+	if key, ok := leaf.PublicKey.(ed25519.PublicKey); !ok || !key.Equal(ed25519.PublicKey(site.TLS)) {
 		if !c.Leading() {
 			return "", c.notLeader() // it may not have heard of the latest join
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"covey/internal/coordinator"
+	"covey/internal/frame"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -77,11 +78,10 @@ func (d *Dashboard) registry() prometheus.Gatherer {
 	return prometheus.Gatherers{r, prometheus.DefaultGatherer}
 }
 
-// buildInfo is covey_build_info, with what the toolchain noted.
+// buildInfo is covey_build_info: the version that --version prints, and the commit that the toolchain noted.
 func buildInfo() prometheus.Collector {
-	version, revision := "unknown", "unknown"
+	version, revision := frame.Release(), "unknown"
 	if b, ok := debug.ReadBuildInfo(); ok {
-		version = b.Main.Version
 		for _, s := range b.Settings {
 			if s.Key == "vcs.revision" {
 				revision = s.Value

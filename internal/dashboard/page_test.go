@@ -36,6 +36,7 @@ func (f *federation) get(n *runningNode, path string) (int, string) {
 // TestPageOfAStudy: a real study over two coordinators, as the leader's page, a follower's
 // and the metrics show it, from before it begins until its result is downloaded.
 func TestPageOfAStudy(t *testing.T) {
+	t.Parallel() // most of it waits
 	f := newFederation(t, 2)
 	leader, follower := f.leader(), f.follower()
 	if code, text := f.get(leader, "/"); code != http.StatusOK || !strings.Contains(text, "No study yet") {
@@ -163,6 +164,7 @@ func (r *reading) stop() string {
 
 // TestTokenFile: made once, 0600, and refused where others can read it.
 func TestTokenFile(t *testing.T) {
+	t.Parallel() // most of it waits
 	f := newFederation(t, 1)
 	path := filepath.Join(f.dir, "coordinator-1", node.TokenFile)
 	info, err := os.Stat(path)

@@ -21,7 +21,7 @@ import (
 // and line i as it stands in the file without its line break, and each line holds the link before it.
 // So no line can be changed, taken out or put in without the next whole one showing it; that the last
 // lines were taken off shows only by the last link, which an operator may note elsewhere. A line that
-// a crash cut off, and lines of versions that did not chain, are covered like any other.
+// a crash cut off is covered like any other.
 
 // maxEgressLine bounds a line; a whole one is under 1 KiB.
 const maxEgressLine = 1 << 16
@@ -47,15 +47,14 @@ type SentMessage struct {
 	Slot   *int          `json:"slot,omitempty"`
 	Code   study.Code    `json:"code,omitempty"`
 	Bytes  int           `json:"bytes"`
-	SHA256 string        `json:"sha256,omitempty"` // of those bytes; empty in lines from before they were hashed
+	SHA256 string        `json:"sha256"` // of those bytes
 }
 
 // Chain is what [Verify] found.
 type Chain struct {
 	Lines    int    `json:"lines"`
 	Messages int    `json:"messages"`
-	Cut      int    `json:"cut"`       // lines that a crash cut off
-	Unhashed int    `json:"unchained"` // lines from before they were chained
+	Cut      int    `json:"cut"` // lines that a crash cut off
 	Bytes    int    `json:"bytes"`
 	Last     string `json:"last"` // link after the last line: note it to know later that none was taken off
 }
@@ -84,7 +83,6 @@ func Verify(dir string, see func(SentMessage)) (Chain, error) {
 	}
 	defer f.Close()
 	lines := bufio.NewReaderSize(f, maxEgressLine)
-	chained := false
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err == io.EOF {
@@ -100,12 +98,8 @@ func Verify(dir string, see func(SentMessage)) (Chain, error) {
 		switch {
 		case bad: // the next line's hash says whether this is as it was written
 			chain.Cut++
-		case m.Prev == "" && !chained:
-			chain.Unhashed++
 		case m.Prev != chain.Last:
 			return chain, &ChainError{path, chain.Lines}
-		default:
-			chained = true
 		}
 		if !bad {
 			chain.Messages++

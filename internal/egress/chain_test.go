@@ -48,9 +48,13 @@ func TestEgressChain(t *testing.T) {
 	if chain, err := Verify(dir, nil); err != nil || chain.Lines != 0 {
 		t.Fatalf("no file: %+v, %v", chain, err)
 	}
-	// Two lines of a version that did not chain, then four of this one.
-	put([]byte(`{"time":"2026-01-01T00:00:00Z","kind":"hello","bytes":10}` + "\n" + `{"time":"2026-01-01T00:00:00Z","kind":"hello","bytes":10}` + "\n"))
-	write(4)
+	// A first line without a link is no start of a chain.
+	put([]byte(`{"time":"2026-01-01T00:00:00Z","kind":"hello","bytes":10}` + "\n"))
+	if _, err := Verify(dir, nil); err == nil {
+		t.Error("a line without a link: not found")
+	}
+	put(nil)
+	write(6)
 	whole := read()
 	put(whole[:len(whole)-9]) // a crash
 	if chain, err := Verify(dir, nil); err != nil || chain.Lines != 5 {
@@ -60,8 +64,8 @@ func TestEgressChain(t *testing.T) {
 	whole = read()
 	var seen []SentMessage
 	chain, err := Verify(dir, func(m SentMessage) { seen = append(seen, m) })
-	if err != nil || chain.Lines != 9 || chain.Cut != 1 || chain.Unhashed != 2 || chain.Messages != 8 || len(seen) != 8 ||
-		seen[2].SHA256 != hashOf([]byte{0}) || seen[2].Line != 3 || *seen[7].Query != 2 {
+	if err != nil || chain.Lines != 9 || chain.Cut != 1 || chain.Messages != 8 || len(seen) != 8 ||
+		seen[2].SHA256 != hashOf([]byte{2}) || seen[2].Line != 3 || *seen[7].Query != 2 {
 		t.Fatalf("%+v, %v, %+v", chain, err, seen)
 	}
 	lines := bytes.SplitAfter(whole, []byte("\n"))
@@ -75,12 +79,9 @@ func TestEgressChain(t *testing.T) {
 		put(changed)
 		_, err := Verify(dir, nil)
 		bad, ok := errors.AsType[*ChainError](err)
-		// The two oldest lines hold no link and the sixth is cut off: the next line that holds one shows it.
+		// The sixth is cut off and holds no link: the next line shows it.
 		want := i + 2
-		switch i {
-		case 0:
-			want = 3
-		case 4:
+		if i == 4 {
 			want = 7
 		}
 		if !ok || bad.Line != want {

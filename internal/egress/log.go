@@ -29,8 +29,8 @@ type Line struct {
 	Code  study.Code    `json:"code,omitempty"`
 	Bytes int           `json:"bytes"` // serialized, without TLS and gRPC's framing
 	// SHA256 is of those bytes, Prev the link before this line (chain.go).
-	SHA256 string `json:"sha256,omitempty"`
-	Prev   string `json:"prev,omitempty"`
+	SHA256 string `json:"sha256"`
+	Prev   string `json:"prev"`
 }
 
 // Of adds the message's hash.

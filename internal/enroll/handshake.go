@@ -52,8 +52,9 @@ func (h *Handshake) Clone() credentials.TransportCredentials {
 // CA or name, an expired certificate, or one that the coordinator refused.
 type HandshakeError struct{ Err error }
 
+// Error repeats names of a certificate that nobody has vouched for yet.
 func (e *HandshakeError) Error() string {
-	return "the TLS handshake with the coordinator failed: " + e.Err.Error()
+	return "the TLS handshake with the coordinator failed: " + frame.Cleaned(e.Err.Error())
 }
 
 // Unwrap gives the reason, such as an x509 error.

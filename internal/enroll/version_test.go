@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestUnknownCall: a coordinator of before versions were said that does not know a call is one
-// to upgrade; one that is not there is not.
+// TestUnknownCall: a coordinator that names no version and does not know a call is one to
+// upgrade; one that is not there is not.
 func TestUnknownCall(t *testing.T) {
 	old := func(err error) error {
 		return versionedCall(t.Context(), "/covey.v1.Federation/New", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err })

@@ -16,7 +16,7 @@ func FuzzVersionOf(f *testing.F) {
 	f.Add("99999999999999999999", "-1", "a/b")
 	f.Fuzz(func(t *testing.T, newest, oldest, software string) {
 		v := VersionOf(map[string][]string{protocolKey: {newest}, oldestKey: {oldest}, softwareKey: {software}}, "an agent")
-		if v.Oldest < 1 || v.Oldest > v.Protocol || v.Protocol >= 1<<16 || v.Software == "" || len(v.Software) > 60 {
+		if v.Oldest < 0 || (v.Oldest == 0) != (v.Protocol == 0) || v.Oldest > v.Protocol || v.Protocol >= 1<<16 || v.Software == "" || len(v.Software) > 60 {
 			t.Fatalf("%+v", v)
 		}
 		said := map[string][]string{}

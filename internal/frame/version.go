@@ -16,44 +16,69 @@ const (
 	softwareKey = "covey-software"
 )
 
-// unversioned is the protocol of an end that does not say its version: it was built before
-// versions were said.
-const unversioned = 1
-
 // Version is what one end of a link speaks and runs. Both ends work together where they
 // share a protocol; software is for people to read.
 type Version struct {
-	Protocol, Oldest int    // the newest and the oldest that it speaks
+	Protocol, Oldest int    // the newest and the oldest that it speaks; 0 if it names none
 	Software         string // such as "covey-agent/1.4.0"
 }
 
-// This gives this build's version as the named program.
+// This returns this build's version as the named program.
 func This(program string) Version {
-	return Version{Protocol: Protocol, Oldest: OldestProtocol, Software: program + "/" + Release()}
+	name := build()
+	if name == "" {
+		name = "unknown"
+	}
+	return Version{Protocol: Protocol, Oldest: OldestProtocol, Software: program + "/" + name}
 }
 
 // version is set by deploy/build.sh.
 var version string
 
-// Release names this build: what deploy/build.sh was told, else what the Go toolchain
-// recorded of the module or its commit, else "unknown".
+// archived is the commit of an archive that git made: .gitattributes has it filled in there.
+const archived = "$Format:%H$"
+
+// Release returns this build's name for people: what deploy/build.sh was told, else what the Go
+// toolchain recorded of the module or its commit, else the commit of git's archive.
 func Release() string {
-	if version != "" {
-		return clean(version)
+	if name := build(); name != "" {
+		return name
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	return "unknown (built without version control)"
+}
+
+// build is Release's name, clean, or empty if nothing says it.
+func build() string {
+	info, _ := debug.ReadBuildInfo()
+	return clean(named(version, archived, info))
+}
+
+// named returns the first of: what the linker was told, the module's version, the commit that the
+// toolchain saw, the commit of an archive. info may be nil.
+func named(told, archived string, info *debug.BuildInfo) string {
+	if told != "" {
+		return told
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return clean(v)
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return clean(s.Value[:min(len(s.Value), 12)])
+	if info != nil {
+		if v := info.Main.Version; v != "" && v != "(devel)" {
+			return v
+		}
+		settings := map[string]string{}
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+		if commit := settings["vcs.revision"]; commit != "" {
+			commit = commit[:min(len(commit), 12)]
+			if settings["vcs.modified"] == "true" {
+				commit += "+dirty"
+			}
+			return commit
 		}
 	}
-	return "unknown"
+	if strings.HasPrefix(archived, "$") { // a checkout
+		return ""
+	}
+	return archived[:min(len(archived), 12)]
 }
 
 // clean keeps what a version can be: the other end's is shown to people.
@@ -74,7 +99,7 @@ func (v Version) Pairs() []string {
 }
 
 // VersionOf reads the version that the other end, the named program, says in its metadata.
-// What it does not say, or says wrongly, is that of a build before versions were said.
+// Protocols that are missing or malformed are 0, which agrees with nobody's.
 func VersionOf(metadata map[string][]string, program string) Version {
 	one := func(key string) string {
 		if v := metadata[key]; len(v) == 1 {
@@ -82,14 +107,14 @@ func VersionOf(metadata map[string][]string, program string) Version {
 		}
 		return ""
 	}
-	v := Version{Protocol: unversioned, Oldest: unversioned, Software: clean(one(softwareKey))}
+	v := Version{Software: clean(one(softwareKey))}
 	newest, err := strconv.ParseUint(one(protocolKey), 10, 16)
 	oldest, err2 := strconv.ParseUint(one(oldestKey), 10, 16)
 	if err == nil && err2 == nil && oldest >= 1 && oldest <= newest {
 		v.Protocol, v.Oldest = int(newest), int(oldest)
 	}
 	if v.Software == "" {
-		v.Software = program + " of before versions were said"
+		v.Software = program + " that names no software"
 	}
 	return v
 }
@@ -111,6 +136,9 @@ func (e *VersionError) Error() string {
 }
 
 func (v Version) protocols() string {
+	if v.Protocol == 0 {
+		return "no protocol of Covey's"
+	}
 	if v.Protocol == v.Oldest {
 		return fmt.Sprintf("protocol %d", v.Protocol)
 	}
@@ -125,7 +153,7 @@ func Agree(agent, coordinator Version) error {
 	return nil
 }
 
-// Says reports whether metadata hold a version at all.
+// Says reports whether metadata hold anything of a version.
 func Says(metadata map[string][]string) bool {
 	return slices.ContainsFunc([]string{protocolKey, oldestKey, softwareKey}, func(key string) bool { return len(metadata[key]) > 0 })
 }

@@ -73,7 +73,6 @@ type entry struct {
 	State      State     `json:"state"`
 	Name       string    `json:"name,omitempty"`
 	Population string    `json:"population,omitempty"`
-	Proposal   []byte    `json:"proposal,omitempty"` // of ledgers of before: now under its own key, to be read when it is wanted
 	Rho        float64   `json:"rho,omitempty"`
 	CapRho     float64   `json:"cap_rho,omitempty"`
 	Data       []byte    `json:"data_sha256,omitempty"`
@@ -103,7 +102,7 @@ func (l *Ledger) Approve(a Approval) error {
 		switch {
 		case e.State == Approved:
 			if e.Population != a.Population || e.Name != a.Name || e.Rho != a.Rho ||
-				!bytes.Equal(r.proposal(&e), a.Proposal) || !bytes.Equal(e.Data, a.DataSHA256[:]) {
+				!bytes.Equal(r.proposal(), a.Proposal) || !bytes.Equal(e.Data, a.DataSHA256[:]) {
 				return &ConflictError{Study: a.Study, What: "approval", Query: -1, Slot: -1}
 			}
 			return nil
@@ -191,7 +190,7 @@ func (l *Ledger) Approved(study [32]byte) (a Approval, ok bool) {
 		if err != nil {
 			return err
 		}
-		a = Approval{Study: study, Name: e.Name, Population: e.Population, Proposal: r.proposal(&e),
+		a = Approval{Study: study, Name: e.Name, Population: e.Population, Proposal: r.proposal(),
 			Rho: e.Rho, CapRho: e.CapRho, By: e.By, Time: e.Time}
 		copy(a.DataSHA256[:], e.Data)
 		return nil
@@ -216,9 +215,9 @@ func (r *record) active() (entry, error) {
 }
 
 // proposal gives the approved proposal's bytes.
-func (r *record) proposal(e *entry) []byte {
-	if e.Proposal != nil || r.b == nil {
-		return e.Proposal
+func (r *record) proposal() []byte {
+	if r.b == nil {
+		return nil
 	}
 	return bytes.Clone(r.b.Get(proposalKey))
 }

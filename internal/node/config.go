@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"covey/internal/pki"
+	"covey/internal/strict"
 )
 
 // Config is coordinator.toml. An unknown key is an error.
@@ -41,11 +43,18 @@ const (
 const DefaultName = "1"
 
 // ConfigError is a configuration that cannot be.
-type ConfigError struct{ Reason string }
+type ConfigError struct {
+	Reason string
+	key    string // that is at fault, if it is one
+}
 
 func (e *ConfigError) Error() string { return e.Reason }
 
-func bad(format string, args ...any) error { return &ConfigError{fmt.Sprintf(format, args...)} }
+func bad(format string, args ...any) error { return badKey("", format, args...) }
+
+func badKey(key, format string, args ...any) error {
+	return &ConfigError{fmt.Sprintf(format, args...), key}
+}
 
 // hosts are those of the addresses: the server certificate's.
 func (c Config) hosts() ([]string, error) {
@@ -53,7 +62,7 @@ func (c Config) hosts() ([]string, error) {
 	for _, a := range c.Addresses {
 		host, port, err := net.SplitHostPort(a)
 		if err != nil || !isPort(port) {
-			return nil, bad("address %q: host:port is wanted", a)
+			return nil, badKey("addresses", "address %q: host:port is wanted", a)
 		}
 		out = append(out, host)
 	}
@@ -84,7 +93,7 @@ func (c Config) check() error {
 			continue
 		}
 		if _, port, err := net.SplitHostPort(address); err != nil || !isPort(port) {
-			return bad("%s %q: host:port is wanted, such as :7443", what, address)
+			return badKey(what, "%s %q: host:port is wanted, such as :7443", what, address)
 		}
 	}
 	return c.Dashboard.check()
@@ -130,23 +139,28 @@ func (c Config) write(dir string) error {
 
 // ReadConfig reads a data folder's. The error is a *ConfigError or an I/O error.
 func ReadConfig(dir string) (Config, error) {
-	f, err := os.Open(filepath.Join(dir, ConfigFile))
+	file := filepath.Join(dir, ConfigFile)
+	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return Config{}, bad("%s is no data folder: it holds no %s; make one with `coordinator init`", dir, ConfigFile)
 	}
 	if err != nil {
 		return Config{}, err
 	}
-	defer f.Close()
 	var c Config
-	if err := toml.NewDecoder(f).DisallowUnknownFields().Decode(&c); err != nil {
-		if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok {
-			return Config{}, bad("%s: unknown key\n%s", ConfigFile, strict.String())
-		}
-		return Config{}, bad("%s: %v", ConfigFile, err)
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
+	if err := strict.Decode(text, &c); err != nil {
+		return Config{}, bad("%s: %v", file, err)
 	}
 	if c.Name == "" {
 		c.Name = DefaultName // a folder made before coordinators had names
 	}
-	return c, c.check()
+	if err := c.check(); err != nil {
+		key := "name" // a *pki.NameError
+		if bad, ok := errors.AsType[*ConfigError](err); ok {
+			key = bad.key
+		}
+		return Config{}, bad("%s: %s%v", file, strict.At(strict.Line(text, key)), err)
+	}
+	return c, nil
 }

@@ -46,18 +46,18 @@ func (d Dashboard) check() error {
 	}
 	host, _, err := net.SplitHostPort(d.Listen)
 	if err != nil {
-		return bad("dashboard %q: host:port is wanted, such as 127.0.0.1:7480", d.Listen)
+		return badKey("dashboard.listen", "dashboard %q: host:port is wanted, such as 127.0.0.1:7480", d.Listen)
 	}
 	if (d.Certificate == "") != (d.Key == "") {
-		return bad("the dashboard's certificate and key go together")
+		return badKey("dashboard", "the dashboard's certificate and key go together")
 	}
 	if d.ClientCA != "" && d.Certificate == "" {
-		return bad("the dashboard's client_ca needs a certificate: operators log in over TLS")
+		return badKey("dashboard.client_ca", "the dashboard's client_ca needs a certificate: operators log in over TLS")
 	}
 	ip := net.ParseIP(host)
 	loopback := host == "localhost" || ip != nil && ip.IsLoopback()
 	if !loopback && d.Certificate == "" && !d.PlainHTTP {
-		return bad("the dashboard at %q would send its token in the clear: give it a certificate and key, or listen on 127.0.0.1 and use an SSH tunnel, or set plain_http behind a proxy that speaks TLS", d.Listen)
+		return badKey("dashboard.listen", "the dashboard at %q would send its token in the clear: give it a certificate and key, or listen on 127.0.0.1 and use an SSH tunnel, or set plain_http behind a proxy that speaks TLS", d.Listen)
 	}
 	return nil
 }

@@ -17,30 +17,42 @@ import (
 
 // members are the lists beside the log's.
 type members struct {
-	dir   string
-	mu    sync.Mutex
-	kept  pki.Members // as in the file
-	heard pki.Members // of a member, in memory alone: what is believed for good is in the log
+	dir  string
+	mu   sync.Mutex
+	kept pki.Members // as in the file
+	// heard are other members' lists, by address, in memory alone. Each lets keys in beside this coordinator's own list and
+	// shuts none out, is told to nobody, and is forgotten once a leader of the own list is known: who told it may have been removed.
+	heard map[string]pki.Members
 }
 
 // askMembers is how often a coordinator that knows no leader asks the others who the members are.
 const askMembers = time.Second
 
-// newest returns the latest list that this coordinator has.
+// newest returns the latest list that this coordinator had from the log.
 func (n *Node) newest() pki.Members {
 	latest := n.Members()
 	n.members.mu.Lock()
 	defer n.members.mu.Unlock()
-	for _, m := range []pki.Members{n.members.kept, n.members.heard} {
-		if m.Version > latest.Version {
-			latest = m
-		}
+	if n.members.kept.Version > latest.Version {
+		return n.members.kept
 	}
 	return latest
 }
 
 // isMember reports whether a key is a coordinator's that may connect.
-func (n *Node) isMember(key ed25519.PublicKey) bool { return n.newest().Known(key) }
+func (n *Node) isMember(key ed25519.PublicKey) bool {
+	if n.newest().Known(key) {
+		return true
+	}
+	n.members.mu.Lock()
+	defer n.members.mu.Unlock()
+	for _, m := range n.members.heard {
+		if m.Known(key) {
+			return true
+		}
+	}
+	return false
+}
 
 // regroup keeps the log's list, and ends the connections of coordinators that are not in it.
 func (n *Node) regroup() {
@@ -81,7 +93,10 @@ func (n *Node) hearMembers(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if n.Leading() || n.replica.LeaderID() != "" {
+		if leader := n.replica.LeaderID(); leader != "" {
+			if n.newest().Keys[leader] != nil { // the log has come as far as who leads
+				n.unhear()
+			}
 			continue
 		}
 		for _, address := range n.others() {
@@ -100,10 +115,27 @@ func (n *Node) hear(ctx context.Context, address string) {
 		return
 	}
 	n.members.mu.Lock()
-	n.members.heard = m
+	old, again := n.members.heard[address]
+	if n.members.heard == nil {
+		n.members.heard = map[string]pki.Members{}
+	}
+	n.members.heard[address] = m
 	n.members.mu.Unlock()
-	n.log.Info("another coordinator told who the coordinators are", "address", address, "version", m.Version)
+	if !again || old.Version != m.Version {
+		n.log.Info("another coordinator told who the coordinators are", "address", address, "version", m.Version)
+	}
 	n.port.Recheck()
+}
+
+// unhear forgets what others told, and ends the connections that were let in by it alone.
+func (n *Node) unhear() {
+	n.members.mu.Lock()
+	told := len(n.members.heard)
+	n.members.heard = nil
+	n.members.mu.Unlock()
+	if told > 0 {
+		n.port.Recheck()
+	}
 }
 
 // others are the peer addresses of other coordinators.

@@ -282,24 +282,47 @@ func fleet(t *testing.T, w *wires, names ...string) (dir string, nodes []*Node, 
 	return dir, nodes, stops
 }
 
-// TestMembersOfTheFuture: of several lists the latest counts, wherever it is from.
+// TestMembersOfTheFuture: of the log's list and the folder's the later counts.
 func TestMembersOfTheFuture(t *testing.T) {
 	pair(t, func(t *testing.T, one, two *Node) {
 		pub, _, _ := ed25519.GenerateKey(nil)
 		if one.isMember(pub) || !one.isMember(two.authority.NodeKey()) {
 			t.Fatal("the log's list")
 		}
-		for _, m := range []*pki.Members{&one.members.kept, &one.members.heard} {
-			old := *m
-			*m = pki.Members{Version: 0, Keys: map[string][]byte{"x": pub}}
-			if one.isMember(pub) {
-				t.Error("an older list counts")
-			}
-			*m = pki.Members{Version: 1000, Keys: map[string][]byte{"x": pub}}
-			if !one.isMember(pub) || one.isMember(two.authority.NodeKey()) {
-				t.Error("a later list does not count")
-			}
-			*m = old
+		old := one.members.kept
+		one.members.kept = pki.Members{Version: 0, Keys: map[string][]byte{"x": pub}}
+		if one.isMember(pub) {
+			t.Error("an older list counts")
+		}
+		one.members.kept = pki.Members{Version: 1000, Keys: map[string][]byte{"x": pub}}
+		if !one.isMember(pub) || one.isMember(two.authority.NodeKey()) {
+			t.Error("a later list does not count")
+		}
+		one.members.kept = old
+	})
+}
+
+// TestHearsayIsForgotten: PEER-9. A removed coordinator that reaches one which was away tells it a list of its own, later than any.
+// That list shuts nobody out, goes no further, and is forgotten once a leader of the log's list is known.
+func TestHearsayIsForgotten(t *testing.T) {
+	pair(t, func(t *testing.T, one, two *Node) {
+		pub, _, _ := ed25519.GenerateKey(nil)
+		two.members.mu.Lock()
+		two.members.heard = map[string]pki.Members{"x:1": {Version: 1 << 63, Keys: map[string][]byte{"x": pub}}}
+		two.members.mu.Unlock()
+		if !two.isMember(pub) {
+			t.Error("a member's list lets nobody in")
+		}
+		if !two.isMember(one.authority.NodeKey()) {
+			t.Error("what another tells shuts a member of the log's list out")
+		}
+		raw, err := one.ask(t.Context(), two.Config.PeerAddress, "/v1/raft/members", "")
+		if err != nil || strings.Contains(string(raw), `"x"`) {
+			t.Errorf("%s, %v: hearsay is passed on", raw, err)
+		}
+		time.Sleep(3 * askMembers)
+		if two.isMember(pub) {
+			t.Error("hearsay is believed although the leader is known")
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -67,9 +69,17 @@ type CertificateError struct {
 	Err    error // may be nil
 }
 
+// Error repeats names of a certificate that nobody may have vouched for: x509 looks at them before the chain. What is not printed as
+// itself is a space in it.
 func (e *CertificateError) Error() string {
 	if e.Err != nil {
-		return "certificate: " + e.Reason + ": " + e.Err.Error()
+		text := strings.Map(func(r rune) rune {
+			if !strconv.IsPrint(r) {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(e.Err.Error(), " "))
+		return "certificate: " + e.Reason + ": " + text
 	}
 	return "certificate: " + e.Reason
 }

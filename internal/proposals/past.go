@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"covey/internal/frame"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
@@ -26,7 +26,6 @@ const (
 	maxPast      = 100
 	maxPastBytes = 64 << 20
 	maxPastBody  = 4 << 20 // a longer proposal is not kept with its record
-	maxWhy       = 500     // bytes
 )
 
 // Past is how one proposal ended here.
@@ -101,7 +100,7 @@ func (p *PastStore) Put(one Past) error {
 	if old, ok := p.all[one.Digest]; ok && old.State == one.State && old.Code == one.Code {
 		return nil
 	}
-	one.Why = cleaned(one.Why)
+	one.Why = frame.Cleaned(one.Why)
 	if len(one.Proposal) > maxPastBody {
 		one.Proposal = nil
 	}
@@ -184,18 +183,4 @@ func (p *PastStore) List() []study.Digest {
 		out = append(out, one.Digest)
 	}
 	return out
-}
-
-// cleaned makes words about a proposal fit for a terminal: parts of them may be another party's.
-func cleaned(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if !strconv.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, " "))
-	if len(text) > maxWhy {
-		text = strings.ToValidUTF8(text[:maxWhy], "") + "…"
-	}
-	return text
 }

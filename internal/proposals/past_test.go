@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/frame"
 	"covey/internal/study"
 )
 
@@ -104,7 +105,7 @@ func TestWhyIsCleaned(t *testing.T) {
 	if err := p.Put(Past{Digest: id, State: "refused", Code: study.CodeUnit, Why: "a\x1b[2Kb\nc\xff" + strings.Repeat("é", 10000)}); err != nil {
 		t.Fatal(err)
 	}
-	if one, _ := p.Get(id); !strings.HasPrefix(one.Why, "a [2Kb c é") || len(one.Why) > maxWhy+3 {
+	if one, _ := p.Get(id); !strings.HasPrefix(one.Why, "a [2Kb c é") || len(one.Why) > frame.MaxCleaned+3 {
 		t.Errorf("%q", one.Why)
 	}
 }

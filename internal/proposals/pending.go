@@ -19,11 +19,12 @@ import (
 
 // Bounds on what an unapproved coordinator message may make this site keep.
 const (
-	MaxProposal = 32 << 20
-	maxPending  = 100
+	MaxProposal     = 32 << 20
+	maxPending      = 100
+	maxPendingBytes = 2 * MaxProposal // together: each is in memory, too, twice over
 )
 
-var errPendingFull = fmt.Errorf("agent: %d proposals await the operator already", maxPending)
+var errPendingFull = fmt.Errorf("agent: %d proposals, or %d MiB of them, await the operator already", maxPending, maxPendingBytes>>20)
 
 // PendingStore is the directory. Files are replaced whole, so a crash leaves the
 // old or the new one, or a temporary file that the next start removes.
@@ -60,7 +61,13 @@ func (p *PendingStore) Put(body []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(all) >= maxPending {
+	total := len(body)
+	for _, other := range all {
+		if info, err := os.Stat(p.path(other)); err == nil { // else it is gone since
+			total += int(info.Size())
+		}
+	}
+	if len(all) >= maxPending || total > maxPendingBytes {
 		return errPendingFull
 	}
 	return siteconfig.WriteFile(p.path(d), body)

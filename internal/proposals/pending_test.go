@@ -1,6 +1,7 @@
 package proposals
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -35,6 +36,38 @@ func TestPendingIsBounded(t *testing.T) {
 	}
 	if err := p.Put([]byte("one more")); err != nil {
 		t.Errorf("after one was removed: %v", err)
+	}
+}
+
+// TestPendingProposalsAreBounded: by their number, and by their bytes together, which a coordinator chooses.
+func TestPendingProposalsAreBounded(t *testing.T) {
+	for _, c := range []struct{ bytes, fit int }{{10, maxPending}, {maxPendingBytes / 4, 4}} {
+		p, err := OpenPending(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := make([]byte, c.bytes)
+		for i := range c.fit {
+			body := bytes.Clone(first)
+			body[0] = byte(i)
+			if err := p.Put(body); err != nil {
+				t.Fatalf("%d of %d bytes: %v", i, c.bytes, err)
+			}
+		}
+		one := bytes.Clone(first)
+		one[1] = 1
+		if err := p.Put(one); err != errPendingFull {
+			t.Errorf("one more than %d of %d bytes: %v", c.fit, c.bytes, err)
+		}
+		if err := p.Put(first); err != nil {
+			t.Errorf("one that is there: %v", err)
+		}
+		if err := p.Remove(study.DigestOf(first)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Put(one); err != nil {
+			t.Errorf("in the place of one that was decided: %v", err)
+		}
 	}
 }
 

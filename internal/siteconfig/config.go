@@ -14,11 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"covey/internal/dataset"
 	"covey/internal/noise"
 	"covey/internal/pki"
+	"covey/internal/strict"
 )
 
 // File is the name of the configuration in a data directory.
@@ -114,10 +113,11 @@ type Error struct {
 	File   string
 	Key    string // empty where the whole file is meant
 	Reason string
+	Line   int // of the key; 0 if it has none
 }
 
 func (e *Error) Error() string {
-	s := e.File + ": "
+	s := e.File + ": " + strict.At(e.Line)
 	if e.Key != "" {
 		s += e.Key + ": "
 	}
@@ -159,21 +159,15 @@ func Reason(err error) string {
 // paths start from that file's directory. Every error is a *Error.
 func Parse(text []byte, file string) (*Config, error) {
 	c := &Config{file: file, dir: filepath.Dir(file)}
-	d := toml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // some editors begin a file with it
-	d.DisallowUnknownFields()
-	err := d.Decode(c)
-	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
-		row, _ := strict.Errors[0].Position()
-		return nil, c.Errorf(strings.Join(strict.Errors[0].Key(), "."), "unknown key, line %d", row)
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
+	if bad, ok := errors.AsType[*strict.Error](strict.Decode(text, c)); ok {
+		return nil, &Error{File: file, Key: bad.Key, Reason: bad.Reason}
 	}
-	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
-		row, col := bad.Position()
-		return nil, c.Errorf("", "line %d column %d: %s", row, col, strings.TrimPrefix(bad.Error(), "toml: "))
+	err := c.check()
+	if bad, ok := errors.AsType[*Error](err); ok {
+		bad.Line = strict.Line(text, bad.Key)
 	}
 	if err != nil {
-		return nil, c.Errorf("", "%v", err)
-	}
-	if err := c.check(); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -204,7 +204,7 @@ func TestStudies(t *testing.T) {
 				if spent, err := noise.Epsilon(p.Rho, 1e-6); err != nil || spent > 1 {
 					t.Errorf("spends ε = %v, %v", spent, err)
 				}
-				result, err := SignResult(body, signed, signer)
+				result, err := SignResult(body, signed, signer, approvalsOf(p)...)
 				if err != nil {
 					t.Fatal(err)
 				}

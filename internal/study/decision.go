@@ -34,11 +34,8 @@ func CheckDecision(m Member, d Digest, word string, code Code, signature []byte)
 }
 
 // checkApprovals checks the approvals that a result shows: one of each site of the roster,
-// in its order, each over this proposal's digest. Results of before approvals were signed show none.
+// in its order, each over this proposal's digest.
 func (r *Result) checkApprovals(p *Plan) error {
-	if r.Approvals == nil {
-		return nil
-	}
 	if len(r.Approvals) != len(p.Proposal.Roster) {
 		return unverified(-1, "approvals", "has %d signatures, the roster %d sites", len(r.Approvals), len(p.Proposal.Roster))
 	}

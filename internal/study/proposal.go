@@ -64,8 +64,7 @@ type Member struct {
 	Units int `toml:"units" json:"units"`
 }
 
-// ProposalVersion is the version of a proposal that is made now. Those of version 1 are read
-// as they always were: what a proposal means never changes. In version 2 a study that waits has no spare slots.
+// ProposalVersion is the format of a proposal. What a proposal means never changes: another meaning is another number.
 const ProposalVersion = 2
 
 // Proposal is a Spec with everything filled in that a site approves: the
@@ -129,11 +128,14 @@ func (p Proposal) thresholds() (Thresholds, error) {
 // there: the digest covers every parameter in its final form.
 func Parse(body []byte) (Proposal, error) {
 	var p Proposal
+	if n := marks(body); n > maxMarks {
+		return Proposal{}, fieldError("toml", "%d brackets and commas; no proposal needs more than %d", n, maxMarks)
+	}
 	if err := decode(body, &p); err != nil {
 		return Proposal{}, err
 	}
-	if p.Version < 1 || p.Version > ProposalVersion {
-		return Proposal{}, fieldError("version", "must be in 1..%d, got %d", ProposalVersion, p.Version)
+	if p.Version != ProposalVersion {
+		return Proposal{}, fieldError("version", "must be %d, got %d", ProposalVersion, p.Version)
 	}
 	if len(p.Nonce) != 32 {
 		return Proposal{}, fieldError("nonce", "must be 32 bytes")

@@ -252,7 +252,7 @@ func (p *Plan) setSlots() error {
 	queries := count[""] + max(count[MethodPower], count[MethodCovariance])
 	p.Rho = rho[""] + max(rho[MethodPower], rho[MethodCovariance])
 	spare := p.Proposal.Spec.SpareSlots
-	waits := p.Proposal.Spec.OnDropout == DropoutWait && p.Proposal.Version >= 2 // and gives no slot up
+	waits := p.Proposal.Spec.OnDropout == DropoutWait // and gives no slot up
 	if spare == 0 && !waits {
 		spare = max(4, queries/4)
 	}

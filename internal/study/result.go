@@ -10,15 +10,13 @@ import (
 // output. The names are scikit-learn's where it has them. All of it is
 // (ε, δ)-differentially private, post-processing of the releases included. Its JSON
 // is a result file, which Verify checks by itself once SignResult has filled it in.
-// A field that is added MUST be left out of the JSON where it is empty, or results
-// that are already signed no longer verify.
 type Result struct {
 	Name    string  `json:"name"`
 	Digest  Digest  `json:"digest"`
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
-	// Adjacency is what Epsilon and Delta are for, AdjacencyReplaceOne; empty in files of before it was written.
-	Adjacency string `json:"adjacency,omitempty"`
+	// Adjacency is what Epsilon and Delta are for: AdjacencyReplaceOne.
+	Adjacency string `json:"adjacency"`
 	// SitesPerUnit is at how many sites the unit that is replaced may be, where the proposal says it; else 1.
 	SitesPerUnit int     `json:"sites_per_unit,omitempty"`
 	Rho          float64 `json:"rho"` // charged, all queries
@@ -61,7 +59,7 @@ type Result struct {
 	Releases          []Release    `json:"releases"`        // as Signed, to be read
 
 	// Approvals are the sites' signatures on the digest, by roster index ([SignDecision]).
-	Approvals []Blob `json:"approvals,omitempty"`
+	Approvals []Blob `json:"approvals"`
 
 	Proposal  Blob            `json:"proposal"`  // its exact bytes
 	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
@@ -71,12 +69,6 @@ type Result struct {
 
 // NewResult makes the result of all of a plan's releases, in order. It is not signed.
 func NewResult(p *Plan, releases []Release) (*Result, error) {
-	return newResult(p, releases, false)
-}
-
-// newResult makes a result with the intervals of now, or with the narrower ones that results had
-// before the noise of rows per unit was in them: those are signed, and verify.
-func newResult(p *Plan, releases []Release, narrow bool) (*Result, error) {
 	s := p.Proposal.Spec
 	r := &Result{
 		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Adjacency: p.Adjacency, SitesPerUnit: s.SitesPerUnit, Profile: s.Profile,
@@ -122,7 +114,7 @@ func newResult(p *Plan, releases []Release, narrow bool) (*Result, error) {
 	if err := r.findComponents(p, releases); err != nil {
 		return nil, err
 	}
-	r.explain(c, releases, narrow)
+	r.explain(c, releases)
 	return r, nil
 }
 
@@ -186,9 +178,9 @@ const normal95 = 1.959963984540054
 
 // explain fills explained variance in, where it was bought, and puts the components
 // in its order.
-func (r *Result) explain(c Course, releases []Release, narrow bool) {
+func (r *Result) explain(c Course, releases []Release) {
 	rows, spread, note := max(1, c.PerUnit), 0.0, varianceNote
-	if c.PerUnit > 0 && !narrow {
+	if c.PerUnit > 0 {
 		note = varianceNoteOfUnits
 	}
 	var order []int
@@ -201,9 +193,7 @@ func (r *Result) explain(c Course, releases []Release, narrow bool) {
 		}
 		switch rel.Kind {
 		case KindRows:
-			if !narrow {
-				spread = rel.Tau()
-			}
+			spread = rel.Tau()
 		case KindVariance:
 			order = make([]int, len(z))
 			for i := range order {
@@ -237,7 +227,7 @@ func (r *Result) explain(c Course, releases []Release, narrow bool) {
 }
 
 // varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a noised number of
-// rows per unit. A file's note says how its intervals were made: neither may be reworded.
+// rows per unit.
 const (
 	varianceNote = "each interval covers, with probability 0.95, what the noise added to the variance of these very rows along the component, after clipping; " + varianceNot
 

@@ -88,7 +88,7 @@ func (r *Result) seal(body []byte, signed []SignedRelease, key ed25519.PrivateKe
 // in order, and signs it with the proposal's coordinator key. Ed25519 signatures are a
 // function of key and message: every replica on the same kind of processor gives the
 // same bytes.
-// approvals are the sites' signatures on the digest, by roster index, or none at all.
+// approvals are the sites' signatures on the digest, by roster index.
 func SignResult(body []byte, signed []SignedRelease, key ed25519.PrivateKey, approvals ...Blob) (*Result, error) {
 	plan, err := NewPlan(body)
 	if err != nil {

@@ -113,8 +113,8 @@ func TestPaperNoiseAtSites(t *testing.T) {
 
 // TestResultSaysAdjacency: a result says what its ε is for; one that says otherwise than its proposal does not verify.
 func TestResultSaysAdjacency(t *testing.T) {
-	_, body, _, signed := runStudy(t, with(four, "sites_per_unit = 2"), false)
-	r, err := SignResult(body, signed, signer)
+	p, body, _, signed := runStudy(t, with(four, "sites_per_unit = 2"), false)
+	r, err := SignResult(body, signed, signer, approvalsOf(p)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"covey/internal/strict"
 )
 
 // The values of Spec's enumerations.
@@ -227,12 +230,20 @@ func ParseSpec(text []byte) (Spec, error) {
 		return Spec{}, err
 	}
 	if err := refuseZeros(text); err != nil {
-		return Spec{}, err
+		return Spec{}, located(text, err)
 	}
 	if err := s.resolve(); err != nil {
-		return Spec{}, err
+		return Spec{}, located(text, err)
 	}
 	return s, nil
+}
+
+// located adds the line of a FieldError's field.
+func located(text []byte, err error) error {
+	if bad, ok := errors.AsType[*FieldError](err); ok && bad.Line == 0 {
+		bad.Line = strict.Line(text, bad.Field)
+	}
+	return err
 }
 
 // refuseZeros refuses a zero that somebody wrote: an absent key takes a default, and
@@ -240,7 +251,7 @@ func ParseSpec(text []byte) (Spec, error) {
 func refuseZeros(text []byte) error {
 	var written map[string]any
 	if err := toml.Unmarshal(text, &written); err != nil {
-		return fieldError("toml", "%v", err)
+		return fieldError(fieldTOML, "%v", err)
 	}
 	for _, key := range []string{
 		"rounds", "alpha", "lambda", "c", "radius_share", "components",
@@ -261,19 +272,17 @@ func refuseZeros(text []byte) error {
 }
 
 func decode(text []byte, into any) error {
-	d := toml.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields().EnableUnmarshalerInterface()
-	err := d.Decode(into)
-	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
-		row, _ := strict.Errors[0].Position()
-		return fieldError(strings.Join(strict.Errors[0].Key(), "."), "unknown key, line %d", row)
+	if err := onlyKnown(text, reflect.TypeOf(into)); err != nil {
+		return err
 	}
-	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
-		row, col := bad.Position()
-		return fieldError("toml", "line %d column %d: %s", row, col, strings.TrimPrefix(bad.Error(), "toml: "))
+	err := strict.Decode(text, into)
+	bad, ok := errors.AsType[*strict.Error](err)
+	if !ok {
+		return err
 	}
-	if err != nil {
-		return fieldError("toml", "%v", err)
+	field := bad.Key
+	if field == "" {
+		field = fieldTOML
 	}
-	return nil
+	return &FieldError{Field: field, Reason: bad.Reason}
 }

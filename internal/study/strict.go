@@ -56,6 +56,17 @@ func parseResult(file []byte) (*Result, error) {
 	return &r, nil
 }
 
+// plainKey returns a key of somebody else's file as an error can name it: itself if it is of letters, digits, _ and - of ASCII, and
+// else quoted, so that no two keys are named alike and none moves a cursor.
+func plainKey(key string) string {
+	for _, r := range key {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-') {
+			return strconv.Quote(key)
+		}
+	}
+	return key
+}
+
 // keyAtFault is the first key of a Result whose value cannot be read: encoding/json
 // does not say it of a value that reads itself.
 func keyAtFault(file []byte) string {
@@ -89,10 +100,8 @@ func keys(text []byte, visit func(path string) error) error {
 		switch {
 		case !at.object:
 			return at.path + strconv.Itoa(at.index)
-		case strings.ContainsAny(at.key, `." `):
-			return at.path + strconv.Quote(at.key)
 		default:
-			return at.path + at.key
+			return at.path + plainKey(at.key)
 		}
 	}
 	for {

@@ -34,7 +34,7 @@ type Verified struct {
 	// Noise says who saw what: NoiseCentral or NoiseDistributed.
 	Noise string `json:"noise"`
 	Chain Digest `json:"chain"`
-	// Approved says that the result shows every site's signed approval of the digest.
+	// Approved reports that the result shows every site's signed approval of the digest: no other verifies.
 	Approved bool `json:"approvals_signed"`
 
 	Roster []Member `json:"-"`
@@ -114,7 +114,7 @@ func Verify(file []byte) (*Verified, error) {
 		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
 		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
-		Approved: r.Approvals != nil,
+		Approved: true,
 	}
 	for _, release := range releases {
 		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
@@ -124,10 +124,6 @@ func Verify(file []byte) (*Verified, error) {
 
 // Rows are v for people: what it is, and what it says.
 func (v *Verified) Rows() [][2]string {
-	approved := "not shown: the result is of a version that did not keep them"
-	if v.Approved {
-		approved = fmt.Sprintf("all %d sites signed this digest", v.Sites)
-	}
 	unit := "one row"
 	if v.Unit != "" {
 		unit = fmt.Sprintf("all rows of one value of %q at one site", v.Unit)
@@ -145,7 +141,7 @@ func (v *Verified) Rows() [][2]string {
 		{"adjacency", v.Adjacency + ": one unit is replaced by another; " + AtSites(v.SitesPerUnit)},
 		{"unit", unit + ": what privacy is promised to"},
 		{"noise", noise},
-		{"approvals", approved},
+		{"approvals", fmt.Sprintf("all %d sites signed this digest", v.Sites)},
 		{"chain", v.Chain.String()},
 	}
 }
@@ -239,15 +235,12 @@ func parseCanonical(query int, encoded []byte) (Release, error) {
 // checkOutputs makes the result of the releases anew: what is computed in floats
 // must be near, all else equal.
 func (r *Result) checkOutputs(p *Plan, releases []Release) error {
-	want, err := newResult(p, releases, r.VarianceNote == varianceNote)
+	want, err := NewResult(p, releases)
 	if err != nil {
 		return unverified(-1, "releases", "%s", strings.TrimPrefix(err.Error(), "study: "))
 	}
 	if near(r.NoiseToSignal, want.NoiseToSignal) {
 		want.NoiseToSignal = r.NoiseToSignal
-	}
-	if r.Adjacency == "" { // the proposal means the same without
-		want.Adjacency = ""
 	}
 	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature, want.Approvals = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature, r.Approvals
 	for field := range reflect.TypeFor[Result]().Fields() {

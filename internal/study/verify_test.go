@@ -97,11 +97,23 @@ func signBytes(encoded []byte) SignedRelease {
 
 func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 	t.Helper()
-	r, err := SignResult(body, signed, signer)
+	p, err := NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := SignResult(body, signed, signer, approvalsOf(p)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// approvalsOf are the approvals of all sites of a roster that the function roster made.
+func approvalsOf(p *Plan) (all []Blob) {
+	for i := range p.Proposal.Roster {
+		all = append(all, SignDecision(ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))), p.Digest, DecisionApproved, ""))
+	}
+	return all
 }
 
 // reseal signs r as it is: a coordinator that means the change.
@@ -181,7 +193,7 @@ func TestVerifyGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Chain.String() != "3f3c7c84d4f67700ce6a2f89eab05937c6529ab7d76c03136efcd25f51a513ed" {
+	if v.Chain.String() != "1645934267cb23fc414665b9cdabc80741cd2c1c74525b5ca41068a45d684338" {
 		t.Errorf("chain %v", v.Chain)
 	}
 }
@@ -409,7 +421,7 @@ func TestVerifiedSaysWhose(t *testing.T) {
 		{"unit = \"who\"\nnoise = \"distributed\"\n", `all rows of one value of "who" at one site: `, "distributed: "},
 	} {
 		p, body, signed := course(t, strings.Replace(private, "spare_slots", c.keys+"spare_slots", 1), nil)
-		r, err := SignResult(body, signed, signer)
+		r, err := SignResult(body, signed, signer, approvalsOf(p)...)
 		if err != nil {
 			t.Fatal(err)
 		}

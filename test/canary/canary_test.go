@@ -300,7 +300,7 @@ func TestSecretsStay(t *testing.T) {
 
 // public hold no secret, as this test sees, and may have other modes; their folders are 0700. Those of snapshots are made
 // by hashicorp/raft.
-var public = []string{"*/ca.crt", "*/tls.crt", "*/server.crt", "*/raft/snapshots", "*/raft/snapshots/*", "*/raft/snapshots/*/*"}
+var public = []string{"*/ca.crt", "*/members.json", "*/tls.crt", "*/server.crt", "*/raft/snapshots", "*/raft/snapshots/*", "*/raft/snapshots/*/*"}
 
 // modes checks that nobody else can read a file, nor enter a folder.
 func modes(t *testing.T, f *fleet) {

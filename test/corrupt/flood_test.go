@@ -64,6 +64,9 @@ func (f *fleet) assault(name, home string) func() string {
 // process stays under its bound of memory (LIM-1 to LIM-8). With -measure each flood by itself,
 // with the ratio of a round's time.
 func TestFloods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("floods take seconds of real time")
+	}
 	f := newFleet(t, 5)
 	home := f.join("mallory")
 	if *measure {

@@ -134,6 +134,9 @@ func TestRounds(t *testing.T) {
 // the plan's noise and charge (P3, N10, R12): every byte string of an upload's length is one vector of
 // Z_2^b, so that no packing is of two. Who takes part is poisoned at most, as docs/threat-model.md says.
 func TestUploadsOfAnyIntegers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several fleets of processes")
+	}
 	inBubble(t, func(f *bubble) {
 		n := 0
 		f.proxy.tell(upload(func(u *covey.Upload) {

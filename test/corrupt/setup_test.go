@@ -20,6 +20,9 @@ import (
 // honest one the study ends and names it (A1, A2), and where its word stands against an honest site's it says so (R20); where it only says nothing, the status names whom everybody waits for, and an
 // operator ends the study. Nothing is charged: a setup opens nothing.
 func TestSetup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several fleets of processes")
+	}
 	inBubble(t, func(f *bubble) {
 		key := f.proxy.site.Identity()
 		announcement := func(change func([]byte) []byte) lie {

@@ -12,11 +12,32 @@ import (
 
 	"covey/internal/frame"
 	"covey/test/federation"
+	"covey/test/overlay"
 )
 
-// first is a first commit of the present protocol (internal/frame). Whatever changed
-// since must work together with it, or say another number there and here.
-const first = "9f96e98e915ac0e93644a5cce8bd8f8502a61c7a"
+// firstCommit returns the commit that set the present protocol's number (internal/frame). Whatever
+// changed since must work together with it, or say another number there.
+func firstCommit(t *testing.T) string {
+	t.Helper()
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir = "../.."
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("git %s: %v", strings.Join(args, " "), err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	if git("rev-parse", "--is-shallow-repository") != "false" {
+		t.Fatal("the history is needed, not a shallow clone")
+	}
+	commit := git("log", "-1", "--format=%H", `-G^\s+Protocol += `, "--", "internal/frame/protocol.go")
+	if commit == "" {
+		t.Fatal("no commit sets the protocol's number")
+	}
+	return commit
+}
 
 // buildCommit makes the binaries of a commit.
 func buildCommit(t *testing.T, commit, version string) string {
@@ -25,7 +46,7 @@ func buildCommit(t *testing.T, commit, version string) string {
 	archive := exec.Command("sh", "-c", `git archive "$1" | tar -x -C "$2"`, "archive", commit, tree)
 	archive.Dir = "../.."
 	if out, err := archive.CombinedOutput(); err != nil {
-		t.Fatalf("the history is needed, not a shallow clone: %v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, out)
 	}
 	bin := t.TempDir()
 	build := exec.Command("deploy/build.sh", bin)
@@ -51,7 +72,7 @@ func logOf(t *testing.T, p *process) string {
 // study; half of the agents stay old until after its end. Old is the first commit of this
 // protocol.
 func TestRollingUpgrade(t *testing.T) {
-	old, now := buildCommit(t, first, "0.9.0-old"), buildBinaries(t, "1.0.0-new")
+	old, now := buildCommit(t, firstCommit(t), "0.9.0-old"), buildBinaries(t, "1.0.0-new")
 	f := newFleet(t, old, 3, 4)
 	f.propose("mixed", 30)
 	f.underWay("mixed", f.Sites[3])
@@ -93,8 +114,15 @@ func TestRollingUpgrade(t *testing.T) {
 // it and goes on when it is back.
 func TestRefusedVersions(t *testing.T) {
 	now, next := buildBinaries(t, "1.0.0"), t.TempDir()
+	list, err := overlay.Write(t.TempDir(), []overlay.Edit{
+		{"internal/frame/protocol.go", fmt.Sprintf("\tProtocol       = %d\n\tOldestProtocol = %d\n", frame.Protocol, frame.OldestProtocol),
+			fmt.Sprintf("\tProtocol       = %d\n\tOldestProtocol = %[1]d\n", frame.Protocol+1)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	build := exec.Command("../../deploy/build.sh", next)
-	build.Env = append(os.Environ(), "COVEY_VERSION=2.0.0", "GOFLAGS=-tags=covey_next_protocol")
+	build.Env = append(os.Environ(), "COVEY_VERSION=2.0.0", "GOFLAGS=-overlay="+list)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

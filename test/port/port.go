@@ -35,7 +35,7 @@ type Server struct {
 	grpc      *grpc.Server
 	Ahead     time.Duration
 	Stands    func(*covey.StandingRequest) (*covey.StandingResponse, error) // set before anyone calls
-	Version   []string                                                      // that it says, set before anyone calls; none: it is of before versions were said
+	Version   []string                                                      // metadata of its version, set before anyone calls
 }
 
 // ServerLink is one open Link, which ends with what End is sent.

@@ -18,7 +18,6 @@ import (
 type Verify struct {
 	File string `arg:"" help:"A result, as \"study result --json\" prints it."`
 	Key  string `placeholder:"FINGERPRINT" help:"The coordinator key that must have signed it, as somebody you trust read it to you."`
-	JSON bool   `help:"Print JSON."`
 }
 
 // verdict is verify's --json: of a result that holds what it says, of another what
@@ -26,8 +25,9 @@ type Verify struct {
 type verdict struct {
 	Holds bool `json:"verified"`
 	*study.Verified
-	Key         string `json:"key,omitempty"` // fingerprint of the coordinator's
-	KeyCompared bool   `json:"key_compared"`  // with --key
+	Key         string `json:"key,omitempty"`  // fingerprint of the coordinator's
+	KeyCompared bool   `json:"key_compared"`   // with --key
+	Here        string `json:"here,omitempty"` // the study on this site's ledger, if one was read
 
 	What   string `json:"what,omitempty"`
 	Query  *int   `json:"query,omitempty"`
@@ -36,9 +36,16 @@ type verdict struct {
 
 var fingerprintForm = regexp.MustCompile(`^([a-z2-7]{4}-){5}[a-z2-7]{4}$`)
 
-// Check prints to stdout what a result that holds is, or with --json what does not hold. An *[InputError] is for
-// what is no result at all.
-func (c *Verify) Check(stdout, stderr io.Writer) error {
+// Run is verify's where there is no ledger.
+func (c *Verify) Run(t *Terminal) error { return c.Check(t, nil) }
+
+// Ledger compares a result with a site's ledger. It returns the study's state there, empty where no ledger was read, and
+// whether the site approved the study.
+type Ledger func(v *study.Verified) (here string, approved bool, err error)
+
+// Check prints a result that holds, or with --json what does not hold. l may be nil. An *[InputError] is for a file that is
+// not a result.
+func (c *Verify) Check(t *Terminal, l Ledger) error {
 	want := strings.ToLower(c.Key)
 	if want != "" && !fingerprintForm.MatchString(want) {
 		return Bad("--key must be a fingerprint, six groups of four letters and digits, got %q", c.Key)
@@ -49,43 +56,55 @@ func (c *Verify) Check(stdout, stderr io.Writer) error {
 	}
 	v, err := study.Verify(text)
 	if err != nil {
-		return c.Refuse(stdout, err)
+		return c.Refuse(t, err)
 	}
 	key := pki.Fingerprint(ed25519.PublicKey(v.Coordinator))
-	switch want {
-	case key:
-		fmt.Fprintf(stderr, "%s verifies: it is signed by the key you named.\n", c.File)
-	case "":
-		fmt.Fprintf(stderr, "%s verifies: it is signed by the key in it. Only you can tell whose key that is: compare its fingerprint,\n%s, with the coordinator's by another way than this file, or give --key.\n", c.File, key)
+	if want != "" && want != key {
+		return c.Refuse(t, &study.VerifyError{What: "coordinator", Query: -1, Reason: "the key in the file is " + key + ", not " + want})
+	}
+	here, approved := "", false
+	if l != nil {
+		if here, approved, err = l(v); err != nil {
+			return c.Refuse(t, err)
+		}
+	}
+	switch {
+	case want != "":
+		t.Say("%s verifies: it is signed by the key you named.", c.File)
+	case approved:
+		t.Say("%s verifies: it is signed by the key in the proposal that this site approved.", c.File)
 	default:
-		return c.Refuse(stdout, &study.VerifyError{What: "coordinator", Query: -1, Reason: "the key in the file is " + key + ", not " + want})
+		t.Say("%s verifies: it is signed by the key in it. Only you can tell whose key that is: compare its fingerprint,\n%s, with the coordinator's by another way than this file, or give --key.", c.File, key)
 	}
-	if c.JSON {
-		return PrintJSON(stdout, verdict{Holds: true, Verified: v, Key: key, KeyCompared: want != ""})
-	}
-	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	for _, row := range append(v.Rows(), [2]string{"key", key}) {
-		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
-	}
-	return w.Flush()
+	return t.Print(verdict{Holds: true, Verified: v, Key: key, KeyCompared: want != "", Here: here}, func(out io.Writer) {
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		rows := append(v.Rows(), [2]string{"key", key})
+		if here != "" {
+			rows = append(rows, [2]string{"here", here})
+		}
+		for _, row := range rows {
+			fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+		}
+		w.Flush()
+	})
 }
 
 // Refuse returns study.Verify's error with the file's name, and prints what does not hold where JSON is wanted; a
-// file that is no JSON is an *[InputError].
-func (c *Verify) Refuse(stdout io.Writer, err error) error {
+// file that is not JSON is an *[InputError].
+func (c *Verify) Refuse(t *Terminal, err error) error {
 	bad, ok := errors.AsType[*study.VerifyError](err)
 	if !ok {
 		return err
 	}
 	if bad.What == study.WhatJSON {
-		return &InputError{fmt.Errorf("%s is no result: %s", c.File, bad.Reason)}
+		return Bad("%s is no result: %s", c.File, bad.Reason)
 	}
-	if c.JSON {
+	if t.JSON {
 		out := verdict{What: bad.What, Reason: bad.Reason}
 		if bad.Query >= 0 {
 			out.Query = &bad.Query
 		}
-		if err := PrintJSON(stdout, out); err != nil {
+		if err := PrintJSON(t.Out, out); err != nil {
 			return err
 		}
 	}

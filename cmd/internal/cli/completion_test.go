@@ -1,4 +1,4 @@
-package completion
+package cli
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-type cli struct {
+type grammar struct {
 	JSON  bool `name:"json"`
 	Study struct {
 		Show struct {
@@ -26,12 +26,12 @@ type cli struct {
 
 // TestBash sources the script in a real bash and asks it, as readline would.
 func TestBash(t *testing.T) {
-	parser, err := kong.New(&cli{}, kong.Name("tool"))
+	parser, err := kong.New(&grammar{}, kong.Name("tool"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var script bytes.Buffer
-	if err := Write(&script, "bash", parser.Model); err != nil {
+	if err := writeCompletion(&script, "bash", parser.Model); err != nil {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
@@ -64,19 +64,19 @@ func TestBash(t *testing.T) {
 
 // TestOtherShells: zsh's is bash's in its emulation, fish's has every command, and no other is known.
 func TestOtherShells(t *testing.T) {
-	parser, err := kong.New(&cli{}, kong.Name("tool"))
+	parser, err := kong.New(&grammar{}, kong.Name("tool"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var zsh, fish bytes.Buffer
-	if err := Write(&zsh, "zsh", parser.Model); err != nil || !strings.HasPrefix(zsh.String(), "#compdef tool\n") {
+	if err := writeCompletion(&zsh, "zsh", parser.Model); err != nil || !strings.HasPrefix(zsh.String(), "#compdef tool\n") {
 		t.Errorf("zsh: %v", err)
 	}
-	if err := Write(&fish, "fish", parser.Model); err != nil ||
+	if err := writeCompletion(&fish, "fish", parser.Model); err != nil ||
 		!strings.Contains(fish.String(), `-n '__tool_at "study"' -f -a 'show list'`) || !strings.Contains(fish.String(), `-l log -x -a 'auto json text'`) {
 		t.Errorf("fish: %v\n%s", err, fish.String())
 	}
-	if err := Write(&fish, "csh", parser.Model); err == nil {
+	if err := writeCompletion(&fish, "csh", parser.Model); err == nil {
 		t.Error("csh is known")
 	}
 }

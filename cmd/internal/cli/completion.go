@@ -1,6 +1,4 @@
-// Package completion writes a shell's completion script for a command line of kong: its commands,
-// their flags and the words that a flag may have. Everything else is completed as a file.
-package completion
+package cli
 
 import (
 	"fmt"
@@ -11,8 +9,26 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Shells are those that Write knows.
-var Shells = []string{"bash", "zsh", "fish"}
+// Completion is the completion command of a program: it prints a shell's script for the program's commands, their flags and
+// the words that a flag may have. Everything else is completed as a file.
+type Completion struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+// Help is kong's longer text.
+func (Completion) Help() string {
+	// Indented, since kong makes one paragraph of lines that are not.
+	return `Where a script goes, with this program's name for PROGRAM:
+
+    PROGRAM completion bash > ~/.local/share/bash-completion/completions/PROGRAM
+    PROGRAM completion zsh > "${fpath[1]}/_PROGRAM"
+    PROGRAM completion fish > ~/.config/fish/completions/PROGRAM.fish`
+}
+
+// Run prints the script.
+func (c *Completion) Run(t *Terminal, k *kong.Context) error {
+	return writeCompletion(t.Out, c.Shell, k.Model)
+}
 
 // at is what may follow a path of commands.
 type at struct {
@@ -22,8 +38,8 @@ type at struct {
 	words    map[string][]string
 }
 
-// Write prints the script for one of Shells, of which any other is an error.
-func Write(w io.Writer, shell string, app *kong.Application) error {
+// writeCompletion prints the script for one shell: bash, zsh or fish.
+func writeCompletion(w io.Writer, shell string, app *kong.Application) error {
 	places := walk(app.Node, nil, nil)
 	switch shell {
 	case "bash":
@@ -36,7 +52,7 @@ func Write(w io.Writer, shell string, app *kong.Application) error {
 	case "fish":
 		return fish(w, app.Name, places)
 	}
-	return fmt.Errorf("no completion for %q: one of %s is wanted", shell, strings.Join(Shells, ", "))
+	return Bad("no completion for %q: must be bash, zsh or fish", shell)
 }
 
 // walk lists a node and all below it. A flag of a node is one of those below it, too.

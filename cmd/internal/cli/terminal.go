@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Terminal is where a command reads and writes: data to Out, prose to Err.
+type Terminal struct {
+	Ctx      context.Context // ends with Ctrl-C
+	In       io.Reader
+	Out, Err io.Writer
+	JSON     bool // --json
+}
+
+// Say writes a line of prose.
+func (t *Terminal) Say(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
+
+// Print writes data: v as JSON with --json, and what text writes without. The error is the first of a write.
+func (t *Terminal) Print(v any, text func(io.Writer)) error {
+	if t.JSON {
+		return PrintJSON(t.Out, v)
+	}
+	w := &firstError{to: t.Out}
+	text(w)
+	return w.err
+}
+
+// firstError writes until an error, which it keeps.
+type firstError struct {
+	to  io.Writer
+	err error
+}
+
+func (w *firstError) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	var n int
+	n, w.err = w.to.Write(p)
+	return n, w.err
+}
+
+// PrintJSON writes one value, indented.
+func PrintJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Confirm asks a question and returns nil if the answer is yes. The error is an *[InputError]: "UNDONE: the answer was not yes",
+// or, where In is not a terminal, what to do without one.
+func (t *Terminal) Confirm(question, undone, without string) error {
+	if f, ok := t.In.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return Bad("stdin is not a terminal: %s", without)
+	}
+	if !t.Agreed(question) {
+		return Bad("%s: the answer was not yes", undone)
+	}
+	return nil
+}
+
+// Agreed asks a question and reports whether the answer is yes. Ctrl-C is a no: the read that it leaves behind ends with the process.
+func (t *Terminal) Agreed(question string) bool {
+	fmt.Fprint(t.Err, question)
+	answer := make(chan string, 1)
+	go func() {
+		var word string
+		fmt.Fscanln(t.In, &word)
+		answer <- word
+	}()
+	select {
+	case word := <-answer:
+		return word == "yes" && t.Ctx.Err() == nil
+	case <-t.Ctx.Done():
+		fmt.Fprintln(t.Err)
+		return false
+	}
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestAgreed: yes is the one word that agrees; Ctrl-C at the question ends it at once, and whatever is typed later.
+func TestAgreed(t *testing.T) {
+	for typed, want := range map[string]bool{"yes\n": true, "y\n": false, "YES\n": false, "\n": false, "": false, "yes": true} {
+		term := &Terminal{Ctx: t.Context(), In: strings.NewReader(typed), Err: io.Discard}
+		if got := term.Agreed("?"); got != want {
+			t.Errorf("%q agrees: %v", typed, got)
+		}
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	in, keyboard := io.Pipe() // nothing is typed
+	defer keyboard.Close()
+	interrupt()
+	if (&Terminal{Ctx: ctx, In: in, Err: io.Discard}).Agreed("?") {
+		t.Error("Ctrl-C agrees")
+	}
+	if (&Terminal{Ctx: ctx, In: strings.NewReader("yes\n"), Err: io.Discard}).Agreed("?") {
+		t.Error("yes after Ctrl-C agrees")
+	}
+}
+
+// TestConfirm: a "yes" that no person types at a terminal confirms nothing.
+func TestConfirm(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	io.WriteString(w, "yes\n")
+	w.Close()
+	for _, in := range []io.Reader{strings.NewReader("yes\n"), r} {
+		err := (&Terminal{Ctx: t.Context(), In: in, Err: io.Discard}).Confirm("?", "not done", "give --yes")
+		if !Is[*InputError](err) || err.Error() != "stdin is not a terminal: give --yes" {
+			t.Errorf("%T: %v", in, err)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestPrintFails: data that could not be written is an error, as JSON and as text.
+func TestPrintFails(t *testing.T) {
+	for _, asJSON := range []bool{false, true} {
+		err := (&Terminal{Out: full{}, JSON: asJSON}).Print(1, func(w io.Writer) { io.WriteString(w, "1\n") })
+		if err == nil {
+			t.Errorf("JSON %v: no error", asJSON)
+		}
+	}
+}

@@ -1,0 +1,346 @@
+// Package strict reads TOML in which every key must be known, and says in words what is wrong: the line, the key and what is
+// expected there.
+package strict
+
+import (
+	"bytes"
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// Error is a fault of a document. Its text may repeat a key or a few characters of the document.
+type Error struct {
+	Key    string // dotted, if it is not known; empty where a place is named: "line 3 column 5: "
+	Reason string
+}
+
+func (e *Error) Error() string {
+	if e.Key == "" {
+		return e.Reason
+	}
+	return e.Key + ": " + e.Reason
+}
+
+// At returns the beginning of a message about a line, "line 3: ", empty for line 0.
+func At(line int) string {
+	if line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("line %d: ", line)
+}
+
+// Decode reads text into a pointer to a struct. Every error is an *[Error].
+func Decode(text []byte, into any) error {
+	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().EnableUnmarshalerInterface().Decode(into)
+	if err == nil {
+		return nil
+	}
+	if missing, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(missing.Errors) > 0 {
+		return unknown(text, &missing.Errors[0], reflect.TypeOf(into))
+	}
+	bad, ok := errors.AsType[*toml.DecodeError](err)
+	if !ok {
+		return &Error{Reason: strings.TrimPrefix(err.Error(), "toml: ")}
+	}
+	row, column := bad.Position()
+	fault := offset(text, row) + column - 1
+	at, found := entry{}, false
+	broken := walk(text, func(e entry) {
+		if e.offset <= fault {
+			at, found = e, true
+		}
+	})
+	reason := strings.TrimPrefix(bad.Error(), "toml: ")
+	if broken != nil || !found {
+		reason = "is not TOML: " + reason
+	} else if want := wanted(typeAt(reflect.TypeOf(into), at.keys)); want != "" && want != kinds[at.kind] && !(want == kinds[unstable.Float] && at.kind == unstable.Integer) {
+		reason = fmt.Sprintf("%s must be %s, got %s", at.path, want, kinds[at.kind])
+	}
+	return &Error{Reason: fmt.Sprintf("line %d column %d: %s", row, column, reason)}
+}
+
+// unknown is the error of a key that t does not have.
+func unknown(text []byte, e *toml.DecodeError, t reflect.Type) error {
+	row, column := e.Position()
+	key, fault := []string(e.Key()), offset(text, row)+column-1
+	walk(text, func(at entry) {
+		if at.offset == fault {
+			key = named(at.keys) // e's is without the table that holds an inline one
+		}
+	})
+	reason := fmt.Sprintf("unknown key, line %d", row)
+	for last := range key { // the first that is not known
+		if typeAt(t, key[:last+1]) == nil {
+			if meant := Nearest(key[last], keysOf(typeAt(t, key[:last]))); meant != "" {
+				reason += fmt.Sprintf("; did you mean %q?", meant)
+			}
+			break
+		}
+	}
+	return &Error{Key: strings.Join(key, "."), Reason: reason}
+}
+
+// named are the keys that are not lists' items.
+func named(keys []string) (out []string) {
+	for _, key := range keys {
+		if key != "" {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// Line returns the line of a key, such as "epsilon", "columns[1].scale" or "policy.peers.south", or of the nearest table that
+// holds it; 0 if there is none.
+func Line(text []byte, key string) int {
+	at, longest := 0, 0
+	walk(text, func(e entry) {
+		rest, under := strings.CutPrefix(key, e.path)
+		if under && len(e.path) > longest && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			at, longest = e.offset, len(e.path)
+		}
+	})
+	if longest == 0 {
+		return 0
+	}
+	return 1 + bytes.Count(text[:at], []byte("\n"))
+}
+
+// offset is where a line begins, from 1.
+func offset(text []byte, line int) (at int) {
+	for range line - 1 {
+		at += bytes.IndexByte(text[at:], '\n') + 1
+	}
+	return at
+}
+
+// entry is a key or a table of a document.
+type entry struct {
+	path   string   // with indices, as columns[1].scale
+	keys   []string // without; an item of a list is under the key ""
+	offset int      // in bytes, of the key, or of an item of a list
+	kind   unstable.Kind
+}
+
+// walk calls see for the entries of a document, in its order. It returns what makes the document no TOML.
+func walk(text []byte, see func(entry)) error {
+	var p unstable.Parser
+	p.Reset(text)
+	counts := map[string]int{} // of array tables
+	var table entry
+	at := func(base entry, node *unstable.Node, kind unstable.Kind) entry {
+		e := entry{path: base.path, keys: append([]string(nil), base.keys...), offset: -1, kind: kind}
+		for keys := node.Key(); keys.Next(); {
+			name := string(keys.Node().Data)
+			if e.offset < 0 {
+				e.offset = int(keys.Node().Raw.Offset)
+			}
+			if e.path != "" {
+				e.path += "."
+			}
+			e.path += name
+			e.keys = append(e.keys, name)
+			if n := counts[e.path]; n > 0 && !(kind == unstable.ArrayTable && keys.IsLast()) {
+				e.path += fmt.Sprintf("[%d]", n-1)
+			}
+		}
+		return e
+	}
+	var value func(base entry, node *unstable.Node)
+	value = func(base entry, node *unstable.Node) {
+		e := at(base, node, node.Value().Kind)
+		see(e)
+		var inside func(e entry, v *unstable.Node)
+		inside = func(e entry, v *unstable.Node) {
+			n := 0
+			for children := v.Children(); children.Next(); {
+				switch child := children.Node(); {
+				case child.Kind == unstable.Comment:
+				case v.Kind == unstable.InlineTable && child.Kind == unstable.KeyValue:
+					value(e, child)
+				case v.Kind == unstable.Array:
+					item := entry{fmt.Sprintf("%s[%d]", e.path, n), append(append([]string(nil), e.keys...), ""), e.offset, child.Kind}
+					if child.Raw.Length > 0 {
+						item.offset = int(child.Raw.Offset)
+					}
+					see(item)
+					inside(item, child)
+					n++
+				}
+			}
+		}
+		inside(e, node.Value())
+	}
+	for p.NextExpression() {
+		switch node := p.Expression(); node.Kind {
+		case unstable.KeyValue:
+			value(table, node)
+		case unstable.Table:
+			table = at(entry{}, node, unstable.Table)
+			see(table)
+		case unstable.ArrayTable:
+			table = at(entry{}, node, unstable.ArrayTable)
+			counts[table.path]++
+			table.path += fmt.Sprintf("[%d]", counts[table.path]-1)
+			see(table)
+		}
+	}
+	return p.Error()
+}
+
+// kinds are values in words.
+var kinds = map[unstable.Kind]string{
+	unstable.Array: "a list", unstable.InlineTable: "a table", unstable.Table: "a table", unstable.ArrayTable: "a list of tables",
+	unstable.String: "text in quotes", unstable.Bool: "true or false", unstable.Float: "a number", unstable.Integer: "a whole number",
+	unstable.LocalDate: "a date", unstable.LocalTime: "a time", unstable.LocalDateTime: "a date and time", unstable.DateTime: "a date and time",
+}
+
+// wanted is a type in the same words, empty for one that can be of several kinds.
+func wanted(t reflect.Type) string {
+	if t == nil || reflect.PointerTo(t).Implements(reflect.TypeFor[unstable.Unmarshaler]()) {
+		return ""
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return kinds[unstable.String]
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return kinds[unstable.String]
+	case reflect.Bool:
+		return kinds[unstable.Bool]
+	case reflect.Float32, reflect.Float64:
+		return kinds[unstable.Float]
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return kinds[unstable.Integer]
+	case reflect.Slice, reflect.Array:
+		if element(t).Kind() == reflect.Struct {
+			return kinds[unstable.ArrayTable]
+		}
+		return kinds[unstable.Array]
+	case reflect.Struct, reflect.Map:
+		return kinds[unstable.InlineTable]
+	}
+	return ""
+}
+
+// element is what a pointer, slice or array is of, however deep.
+func element(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	return t
+}
+
+// typeAt is the type of a key below t, nil if there is none.
+func typeAt(t reflect.Type, keys []string) reflect.Type {
+	for _, key := range keys {
+		if key == "" {
+			if t = pointed(t); t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
+				return nil
+			}
+			t = t.Elem()
+			continue
+		}
+		switch t = element(t); t.Kind() {
+		case reflect.Map:
+			t = t.Elem()
+		case reflect.Struct:
+			var next reflect.Type
+			for i := range t.NumField() {
+				if f := t.Field(i); f.IsExported() && strings.EqualFold(keyOf(f), key) {
+					next = f.Type
+				}
+			}
+			if next == nil {
+				return nil
+			}
+			t = next
+		default:
+			return nil
+		}
+	}
+	return pointed(t)
+}
+
+func pointed(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// keyOf is a field's key, empty if it has none.
+func keyOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+	switch name {
+	case "-":
+		return ""
+	case "":
+		return f.Name
+	}
+	return name
+}
+
+func keysOf(t reflect.Type) (out []string) {
+	if t = element(t); t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && keyOf(f) != "" {
+			out = append(out, keyOf(f))
+		}
+	}
+	return out
+}
+
+// maxTypos bounds the insertions, deletions and changes of characters between what was written and what was meant, and maxWord
+// the characters that are compared.
+const (
+	maxTypos = 2
+	maxWord  = 64
+)
+
+// Nearest returns the name that was meant by a word, empty if none or two are equally near.
+func Nearest(word string, names []string) string {
+	best, nearest := maxTypos+1, ""
+	if len(word) > maxWord {
+		return ""
+	}
+	for _, name := range names {
+		switch d := distance([]rune(word), []rune(name)); {
+		case d >= len(name): // nothing of it is left
+		case d < best:
+			best, nearest = d, name
+		case d == best:
+			nearest = ""
+		}
+	}
+	return nearest
+}
+
+// distance is Levenshtein's.
+func distance(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range a {
+		before := row[0] // of the row above, one to the left
+		row[0] = i + 1
+		for j, y := range b {
+			change := before
+			if x != y {
+				change++
+			}
+			before = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,120 @@
+package strict
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+type document struct {
+	Name    string   `toml:"name"`
+	Sites   []string `toml:"sites"`
+	Epsilon float64  `toml:"epsilon,omitempty"`
+	Rounds  int      `toml:"rounds"`
+	Columns []struct {
+		Name  string  `toml:"name"`
+		Scale float64 `toml:"scale"`
+	} `toml:"columns"`
+	Budget *struct {
+		Delta float64 `toml:"delta"`
+	} `toml:"budget"`
+	Peers map[string]string `toml:"peers"`
+	Hide  bool              `toml:"-"`
+}
+
+// TestDecode: every fault names its line and key in words.
+func TestDecode(t *testing.T) {
+	for text, want := range map[string]string{
+		"epsilom = 1":               `epsilom: unknown key, line 1; did you mean "epsilon"?`,
+		"name = 'a'\nzzz = 1":       `zzz: unknown key, line 2`,
+		"hide = true":               `hide: unknown key, line 1`,
+		"[[columns]]\n\nsclae = 1":  `columns.sclae: unknown key, line 3; did you mean "scale"?`,
+		"budget = { detla = 1 }":    `budget.detla: unknown key, line 1; did you mean "delta"?`,
+		"[bugdet]\ndelta = 1":       `bugdet: unknown key, line 1; did you mean "budget"?`,
+		"\nepsilon = 'one'":         `line 2 column N: epsilon must be a number, got text in quotes`,
+		"epsilon = [1]":             `line 1 column N: epsilon must be a number, got a list`,
+		"rounds = 1.5":              `line 1 column N: rounds must be a whole number, got a number`,
+		"name = 7":                  `line 1 column N: name must be text in quotes, got a whole number`,
+		"sites = 'a'":               `line 1 column N: sites must be a list, got text in quotes`,
+		"sites = [\n 'a',\n 7]":     `line 3 column N: sites[1] must be text in quotes, got a whole number`,
+		"budget = 3":                `line 1 column N: budget must be a table, got a whole number`,
+		"budget = { delta = '1%' }": `line 1 column N: budget.delta must be a number, got text in quotes`,
+		"columns = 1":               `line 1 column N: columns must be a list of tables, got a whole number`,
+		"[peers]\nsouth = 1":        `line 2 column N: peers.south must be text in quotes, got a whole number`,
+		"[[columns]]\nname='a'\n[[columns]]\nname='b'\nscale='c'": `line 5 column N: columns[1].scale must be a number, got text in quotes`,
+		"not TOML":                      `line 1 column N: is not TOML: `,
+		"epsilon = 1\nname = 'a":        `line 2 column `,
+		"epsilon = 1\nepsilon = 2":      `line 2 column N: key epsilon is already defined`,
+		"rounds = 99999999999999999999": `line 1`,
+	} {
+		var d document
+		err := Decode([]byte(text), &d)
+		if err == nil || !strings.HasPrefix(regexp.MustCompile(`column \d+`).ReplaceAllString(err.Error(), "column N"), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+		if e, ok := err.(*Error); !ok || strings.Contains(e.Reason, "toml:") {
+			t.Errorf("%q: %#v", text, err)
+		}
+	}
+	var d document
+	if err := Decode([]byte("name = 'a'\nepsilon = 1\n[[columns]]\nname = 'x'\n"), &d); err != nil || d.Name != "a" || d.Epsilon != 1 || len(d.Columns) != 1 {
+		t.Errorf("%v, %v", d, err)
+	}
+}
+
+// TestLine finds a key's line, or that of what holds it.
+func TestLine(t *testing.T) {
+	text := []byte("name = 'a'\nsites = ['b',\n'c']\n[[columns]]\nname = 'x'\n\n[[columns]]\nname = 'y'\nscale = 2\n[policy]\npeers = { south = 'k' }\n[policy.dataset.icu]\nmax = 1\n")
+	for key, want := range map[string]int{
+		"name": 1, "sites": 2, "sites[1]": 3, "columns": 0, "columns[0]": 4, "columns[0].scale": 4, "columns[1].name": 8, "columns[1].scale": 9,
+		"policy": 10, "policy.peers.south": 11, "policy.dataset.icu.max": 13, "absent": 0, "na": 0, "": 0,
+	} {
+		if got := Line(text, key); got != want {
+			t.Errorf("%s is in line %d, want %d", key, got, want)
+		}
+	}
+	if got := Line([]byte("not TOML"), "not"); got != 0 {
+		t.Errorf("line %d of no TOML", got)
+	}
+}
+
+// TestNearest: what is as near to one name as to another was not meant.
+func TestNearest(t *testing.T) {
+	names := []string{"epsilon", "delta", "c", "max_epsilon", "path", "part"}
+	for word, want := range map[string]string{"epsilom": "epsilon", "elta": "delta", "dleta": "delta", "x": "", "pat": "", "apple": "", strings.Repeat("c", 65): ""} {
+		if got := Nearest(word, names); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
+
+// TestLongDocument: a document of a megabyte is walked once.
+func TestLongDocument(t *testing.T) {
+	text := []byte(strings.Repeat("[[columns]]\nscale = 1\n", 40000) + "[[columns]]\nscale = 'x'\n")
+	begun := time.Now()
+	var d document
+	err := Decode(text, &d)
+	if err == nil || err.Error() != "line 80002 column 9: columns[40000].scale must be a number, got text in quotes" {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, text := range []string{"epsilom = 1", "sites = [1, {a = 2}]", "[[columns]]\nscale = 'a'", "not TOML", "a.b = {c = [[1]]}"} {
+		f.Add([]byte(text), "columns[0].scale")
+	}
+	f.Fuzz(func(t *testing.T, text []byte, key string) {
+		var d document
+		err := Decode(text, &d)
+		if _, ok := err.(*Error); err != nil && !ok {
+			t.Errorf("%#v", err)
+		}
+		if line := Line(text, key); line < 0 || line > 1+strings.Count(string(text), "\n") {
+			t.Errorf("line %d", line)
+		}
+	})
+}

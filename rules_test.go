@@ -1,0 +1,170 @@
+package covey
+
+import (
+	"cmp"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+//go:generate go test . -run ^TestRulesHaveTests$ -update
+
+var update = flag.Bool("update", false, "write docs/rules.md from docs/rules.csv")
+
+// A ruleID is a family's letters and a number in it: R7, AG-21.
+type ruleID struct {
+	family string // with its hyphen
+	number int
+}
+
+func (r ruleID) String() string { return r.family + strconv.Itoa(r.number) }
+
+func (r ruleID) compare(o ruleID) int {
+	return cmp.Or(cmp.Compare(r.family, o.family), cmp.Compare(r.number, o.number))
+}
+
+func parseRuleID(t *testing.T, s string) ruleID {
+	t.Helper()
+	m := regexp.MustCompile(`^([A-Z]+-?)([1-9]\d*)$`).FindStringSubmatch(s)
+	if m == nil {
+		t.Fatalf("%q is not a rule's number", s)
+	}
+	n, err := strconv.Atoi(m[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ruleID{m[1], n}
+}
+
+// readRules returns the rules of docs/protocol.md in the order in which they stand. A rule is an
+// item "- **A3, AG-9** text": one text may have several numbers. Numbers are unique, and within a
+// section those of one family ascend; no MUST stands outside of a rule.
+func readRules(t *testing.T) (rules []ruleID) {
+	t.Helper()
+	text, err := os.ReadFile("docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := regexp.MustCompile(`^- \*\*([^*]+)\*\* \S`)
+	seen, latest := map[ruleID]bool{}, map[string]int{} // latest is by family, of this section
+	inside := false
+	for i, line := range strings.Split(string(text), "\n") {
+		m := item.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			inside = true
+			for _, name := range strings.Split(m[1], ", ") {
+				r := parseRuleID(t, name)
+				if seen[r] {
+					t.Errorf("line %d: %s numbers two rules", i+1, r)
+				}
+				if r.number < latest[r.family] {
+					t.Errorf("line %d: %s follows %s%d", i+1, r, r.family, latest[r.family])
+				}
+				seen[r], latest[r.family] = true, r.number
+				rules = append(rules, r)
+			}
+		case strings.HasPrefix(line, "#"):
+			clear(latest)
+			inside = false
+		case line != "" && !strings.HasPrefix(line, " "):
+			inside = false
+		}
+		if !inside && strings.Contains(line, "MUST") {
+			t.Errorf("line %d has a MUST without a number", i+1)
+		}
+	}
+	if len(rules) < 200 {
+		t.Errorf("%d rules; the pattern must be wrong", len(rules))
+	}
+	return rules
+}
+
+// TestMustsAreNumberedOnce: each MUST of docs/protocol.md is in a rule, and no two rules share a number.
+func TestMustsAreNumberedOnce(t *testing.T) { readRules(t) }
+
+// TestRulesHaveTests: docs/rules.csv has a test that exists for each rule of docs/protocol.md, and
+// docs/rules.md is made from it. A case is a script of the test or a name in its package's tests.
+func TestRulesHaveTests(t *testing.T) {
+	file, err := os.Open("docs/rules.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	reader := csv.NewReader(file)
+	reader.FieldsPerRecord = 4
+	lines, err := reader.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := readRules(t)
+	sources := map[string]string{} // the tests of a folder
+	walk(t, ".go", func(path, text string) {
+		if strings.HasSuffix(path, "_test.go") {
+			sources[filepath.ToSlash(filepath.Dir(path))] += text
+		}
+	})
+	held := map[ruleID]map[string][]string{} // tests as they are shown, by rule and folder
+	for _, line := range lines[1:] {
+		r, folder, test, part := parseRuleID(t, line[0]), line[1], line[2], line[3]
+		if !slices.Contains(rules, r) {
+			t.Errorf("docs/rules.csv: docs/protocol.md has no %s", r)
+		}
+		if !strings.Contains(sources[folder], "\nfunc "+test+"(") {
+			t.Errorf("docs/rules.csv: %s: %s has no %s", r, folder, test)
+		}
+		shown := "`" + test + "`"
+		if part != "" {
+			_, err := os.Stat(filepath.Join(folder, "testdata/script", part))
+			if err != nil && !strings.Contains(sources[folder], `"`+part+`"`) {
+				t.Errorf("docs/rules.csv: %s: %s of %s has no %q", r, test, folder, part)
+			}
+			shown += " (" + part + ")"
+		}
+		if held[r] == nil {
+			held[r] = map[string][]string{}
+		}
+		if slices.Contains(held[r][folder], shown) {
+			t.Errorf("docs/rules.csv has %s, %s twice", r, shown)
+		}
+		held[r][folder] = append(held[r][folder], shown)
+	}
+	slices.SortFunc(rules, ruleID.compare)
+	var page strings.Builder
+	page.WriteString("# Rules and their tests\n\nMade from rules.csv by `go generate .`; the rules are in [protocol.md](protocol.md). " +
+		"Folders stand before their tests, scripts and cases behind.\n\n| rule | tests |\n|---|---|\n")
+	for _, r := range rules {
+		if len(held[r]) == 0 {
+			t.Errorf("docs/rules.csv has no test of %s", r)
+			continue
+		}
+		fmt.Fprintf(&page, "| %s |", r)
+		for i, folder := range slices.Sorted(maps.Keys(held[r])) {
+			if i > 0 {
+				page.WriteString(";")
+			}
+			tests := strings.Join(held[r][folder], ", ")
+			if folder == "." {
+				folder = "root"
+			}
+			fmt.Fprintf(&page, " %s: %s", folder, tests)
+		}
+		page.WriteString(" |\n")
+	}
+	if *update {
+		if err := os.WriteFile("docs/rules.md", []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if old, err := os.ReadFile("docs/rules.md"); err != nil || string(old) != page.String() {
+		t.Errorf("docs/rules.md is not what docs/rules.csv makes (%v): run go generate .", err)
+	}
+}
