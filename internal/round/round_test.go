@@ -405,7 +405,7 @@ func TestSpentSitesEndTheStudy(t *testing.T) {
 		h.run()
 	}
 	h.want(StatusEnded)
-	if h.state.Code != study.CodeHeld || h.state.Culprit != 1 {
+	if h.state.Code != study.CodeHeld || h.state.Culprit != -1 {
 		t.Fatalf("code %s of site %d", h.state.Code, h.state.Culprit)
 	}
 }

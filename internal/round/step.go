@@ -251,7 +251,8 @@ func (s *State) departed() *Entry {
 		}
 	}
 	if spent := indices(l.spent); s.plan.Thresholds.Sites-len(spent) < s.plan.Thresholds.MinSurvivors {
-		return &Entry{Kind: EntryEnded, Code: study.CodeHeld, Culprit: spent[len(spent)-1] + 1}
+		// Nobody is named: the log lost a slot, and those that sent shares in it did as they should.
+		return &Entry{Kind: EntryEnded, Code: study.CodeHeld}
 	}
 	return nil
 }
