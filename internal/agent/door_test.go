@@ -61,8 +61,6 @@ func TestAttackNameIsADigest(t *testing.T) {
 	}
 }
 
-func second[A any](_ A, err error) error { return err }
-
 // TestAttackCompletedAfterOneResult: "completed" after a result that is not the last query's erases nothing that others need. AG-14.
 func TestAttackCompletedAfterOneResult(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
