@@ -31,26 +31,33 @@ var arrows = map[string][]string{
 	"internal/pki":              {},
 	"internal/replica":          {"internal/failpoint"},
 	"internal/frame":            {},
-	"internal/admission":        {},
+	"internal/admission":        {"internal/pki"},
 	"internal/peer":             {"internal/admission", "internal/pki"},
 	"internal/study":            {"internal/noise", "internal/query", "internal/secagg", "internal/strict"},
 	"internal/round":            {"internal/study"},
 	"internal/report":           {"internal/study"},
 	"internal/answer":           {"internal/study", "internal/clip"},
-	"internal/agent":            {"internal/strict", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
+	"internal/siteconfig":       {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
+	"internal/egress":           {"internal/study"},
+	"internal/sitedata":         {"internal/clip", "internal/dataset", "internal/study"},
+	"internal/proposals":        {"internal/frame", "internal/siteconfig", "internal/study"},
+	"internal/terms":            {"internal/study"},
+	"internal/enroll":           {"internal/frame", "internal/pki", "internal/siteconfig", "proto/covey/v1"},
+	"internal/doctor":           {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/sitedata", "internal/siteconfig", "internal/study"},
+	"internal/agent":            {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
 	"internal/coordinator":      {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
 	"internal/dashboard":        {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":            {"internal/coordinator", "internal/round", "internal/study"},
-	"internal/node":             {"internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/strict", "internal/study"},
+	"internal/node":             {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/strict", "internal/study"},
 	"test/history":              {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
-	"test/sim":                  {"internal/agent", "internal/clip", "internal/answer", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
+	"test/sim":                  {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/answer", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
-	"cmd/agent":         {"internal/agent", "cmd/internal/cli", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/study"},
 	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/study"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/memory", "internal/trace"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/study", "internal/answer", "internal/clip", "internal/noise"},
 	"experiments/accuracy": {"experiments/run", "internal/study"},
@@ -65,16 +72,20 @@ var arrows = map[string][]string{
 	// A server for tests; built under the tag postgres alone.
 	"internal/dataset/pgtest": {},
 	// What several rooms of tests share.
-	"test/fed":        {"internal/agent", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
+	"test/fed":        {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
 	"test/federation": {},
 	"test/overlay":    {},
+	"test/port":       {"internal/frame", "internal/pki", "proto/covey/v1"},
 }
 
-// demoOnly are the files of cmd/coordinator that may import internal/agent.
+// demoOnly are the files of cmd/coordinator that may import what is a site's alone.
 const demoOnly = "cmd/coordinator/demo"
 
+// siteOnly are the rooms of a site.
+var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
+
 // wireOnly are the packages whose generated messages stay in one file.
-var wireOnly = []string{"internal/agent", "internal/coordinator", "test/history"}
+var wireOnly = []string{"internal/agent", "internal/enroll", "internal/coordinator", "test/history"}
 
 // pure packages take no context, clock, logger, file or socket.
 var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}
@@ -126,7 +137,7 @@ func TestImports(t *testing.T) {
 			if ours == "proto/covey/v1" && slices.Contains(wireOnly, dir) && !strings.HasSuffix(path, "/wire.go") {
 				t.Errorf("%s: generated messages belong in wire.go", path)
 			}
-			if ours == "internal/agent" && dir == "cmd/coordinator" && !strings.HasPrefix(path, demoOnly) {
+			if slices.Contains(siteOnly, ours) && dir == "cmd/coordinator" && !strings.HasPrefix(path, demoOnly) {
 				t.Errorf("%s: only the demo may run agents here", path)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 )
 
 // export is what "ledger export" wrote of badFolder's ledger, in one line for badExports to change.
@@ -118,7 +119,7 @@ func newBadFolder(t *testing.T) *badFolder {
 		check(err)
 		check(f.site.SaveCertificate(certificate, f.ca.CertificatePEM(), time.Now()))
 	}
-	for name, text := range map[string]string{agent.ConfigFile: strings.Replace(goodConfig, "hub.example:7443", "127.0.0.1:1", 1), "icu.csv": goodData, "export.json": export} {
+	for name, text := range map[string]string{siteconfig.File: strings.Replace(goodConfig, "hub.example:7443", "127.0.0.1:1", 1), "icu.csv": goodData, "export.json": export} {
 		check(os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600))
 	}
 	l, err := ledger.Open(filepath.Join(f.dir, "ledger"))

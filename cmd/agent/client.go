@@ -8,12 +8,13 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
+	"covey/internal/siteconfig"
 )
 
 // ask is one call to the agent of the terminal's folder.
 func ask[T any](t *terminal, method string, path ...string) (T, error) {
 	var v T
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return v, err
 	}

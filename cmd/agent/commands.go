@@ -16,9 +16,13 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
+	"covey/internal/doctor"
+	"covey/internal/egress"
+	"covey/internal/enroll"
 	"covey/internal/ledger"
 	"covey/internal/memory"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -50,10 +54,10 @@ func (c *joinCmd) Run(t *terminal) error {
 		dir = join.Site
 	}
 	t.Say("Joining at %s (%v at most for each)\nunder the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s",
-		strings.Join(join.Coordinator, ", "), agent.JoinTimeout, join.Fingerprint)
-	spend := agent.Join
+		strings.Join(join.Coordinator, ", "), enroll.JoinTimeout, join.Fingerprint)
+	spend := enroll.Join
 	if c.Again {
-		spend = agent.JoinAgain
+		spend = enroll.JoinAgain
 	}
 	if err := spend(t.Ctx, text, dir, time.Now()); err != nil {
 		if t.Ctx.Err() != nil {
@@ -71,7 +75,7 @@ func (c *joinCmd) Run(t *terminal) error {
 		Config      string    `json:"config"`
 		Fingerprint string    `json:"fingerprint"`
 		Expires     time.Time `json:"certificate_expires"`
-	}{join.Site, dir, filepath.Join(dir, agent.ConfigFile), agent.FingerprintOf(site), site.Certificate().NotAfter}
+	}{join.Site, dir, filepath.Join(dir, siteconfig.File), siteconfig.FingerprintOf(site), site.Certificate().NotAfter}
 	t.Say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, dir)
 	t.Say("The join file is spent; delete it. Tell the other sites your key's fingerprint by another way than this coordinator:")
 	return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
@@ -83,19 +87,19 @@ type checkCmd struct {
 }
 
 func (c *checkCmd) Run(t *terminal) error {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(t.Ctx, c.Timeout)
 	defer cancel()
-	found := agent.Check(ctx, config, time.Now())
+	found := doctor.Check(ctx, config, time.Now())
 	if c.Study != "" {
 		text, err := os.ReadFile(c.Study)
 		if err != nil {
 			return err
 		}
-		found = append(found, agent.CheckStudy(config, text)...)
+		found = append(found, doctor.CheckStudy(config, text)...)
 	}
 	if err := t.Print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err
@@ -135,7 +139,7 @@ func newLogger(out io.Writer, format string) *slog.Logger {
 }
 
 func (c *runCmd) Run(t *terminal) error {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return err
 	}
@@ -361,26 +365,26 @@ elsewhere, to see later that no line was taken off the end.`
 
 // chainReply is egress --verify's and --each's --json.
 type chainReply struct {
-	agent.EgressChain
-	File string              `json:"file"`
-	Each []agent.SentMessage `json:"messages_sent,omitempty"`
+	egress.Chain
+	File string               `json:"file"`
+	Each []egress.SentMessage `json:"messages_sent,omitempty"`
 }
 
 // chain reads the file.
 func (c egressCmd) chain(t *terminal) error {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return err
 	}
-	reply := chainReply{File: filepath.Join(config.DataDir(), agent.EgressFile)}
-	var see func(agent.SentMessage)
+	reply := chainReply{File: filepath.Join(config.DataDir(), egress.File)}
+	var see func(egress.SentMessage)
 	switch {
 	case c.Each && t.JSON:
-		see = func(m agent.SentMessage) { reply.Each = append(reply.Each, m) }
+		see = func(m egress.SentMessage) { reply.Each = append(reply.Each, m) }
 	case c.Each:
-		see = func(m agent.SentMessage) { printSent(t.Out, m) }
+		see = func(m egress.SentMessage) { printSent(t.Out, m) }
 	}
-	if reply.EgressChain, err = agent.VerifyEgress(config.DataDir(), see); err != nil {
+	if reply.Chain, err = egress.Verify(config.DataDir(), see); err != nil {
 		return err
 	}
 	t.Say("%s: %d lines, %d messages, %d bytes; hash chain OK; %d lines truncated by a crash.",
@@ -396,7 +400,7 @@ func (c egressCmd) Run(t *terminal) error {
 	if c.Each || c.Verify {
 		return c.chain(t)
 	}
-	e, err := ask[agent.EgressReply](t, "GET", "egress")
+	e, err := ask[egress.Reply](t, "GET", "egress")
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -20,7 +21,7 @@ import (
 func TestAnotherStudyIsNotDecided(t *testing.T) {
 	asked, other := study.DigestOf([]byte("asked")), study.DigestOf([]byte("other"))
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, agent.ConfigFile), []byte("site = \"a\"\ncoordinator = [\"127.0.0.1:1\"]\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, siteconfig.File), []byte("site = \"a\"\ncoordinator = [\"127.0.0.1:1\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	socket, err := agent.SocketPath(dir)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/agent"
+	"covey/internal/enroll"
 	"covey/internal/pki"
 )
 
@@ -45,10 +45,10 @@ func TestJoinInterrupted(t *testing.T) {
 
 // TestSwallowedHandshake: a network that answers nothing is no bad input; a certificate that is wrong is.
 func TestSwallowedHandshake(t *testing.T) {
-	if badInput(&agent.HandshakeError{Err: context.DeadlineExceeded}) {
+	if badInput(&enroll.HandshakeError{Err: context.DeadlineExceeded}) {
 		t.Error("no answer is bad input")
 	}
-	if !badInput(&agent.HandshakeError{Err: &pki.WrongCAError{}}) {
+	if !badInput(&enroll.HandshakeError{Err: &pki.WrongCAError{}}) {
 		t.Error("a wrong CA is no bad input")
 	}
 }

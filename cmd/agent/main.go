@@ -12,13 +12,14 @@ import (
 	"syscall"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/agent"
 	"covey/internal/clip"
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
 	_ "covey/internal/dataset/postgres"
+	"covey/internal/enroll"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 )
 
 const description = `Run and operate the agent of one site: it answers the studies that the site
@@ -60,7 +61,7 @@ func main() {
 
 // run is the whole program but its process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	program := &shared.Program{Name: "agent", Description: description, Software: agent.Software, Kernel: func() string { return string(clip.Path()) }, BadInput: badInput}
+	program := &shared.Program{Name: "agent", Description: description, Software: enroll.Software, Kernel: func() string { return string(clip.Path()) }, BadInput: badInput}
 	t := &shared.Terminal{Ctx: ctx, In: os.Stdin, Out: &screen{to: stdout}, Err: &screen{to: stderr}}
 	var c cli
 	return program.Run(t, &c, args, func() (any, error) {
@@ -74,9 +75,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 // badInput reports whether an error is the input's fault.
 func badInput(err error) bool {
-	return shared.Is[*agent.ConfigError](err) || shared.Is[*agent.JoinRefusedError](err) || shared.Is[*agent.JoinedError](err) ||
+	return shared.Is[*siteconfig.Error](err) || shared.Is[*enroll.JoinRefusedError](err) || shared.Is[*enroll.JoinedError](err) ||
 		shared.Is[*pki.JoinError](err) || shared.Is[*pki.ExpiredError](err) || shared.Is[*pki.WrongCAError](err) || shared.Is[*pki.CertificateError](err) ||
 		shared.Is[*pki.FileError](err) || shared.Is[*pki.ModeError](err) || shared.Is[*pki.ExistsError](err) || errors.Is(err, pki.ErrNotJoined) ||
 		shared.Is[*dataset.Error](err) || shared.Is[*ledger.LostError](err) ||
-		shared.Is[*agent.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded) // a network that swallows it is nobody's input
+		shared.Is[*enroll.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded) // a network that swallows it is nobody's input
 }

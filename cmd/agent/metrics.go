@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"covey/internal/agent"
+	"covey/internal/egress"
 )
 
 // The metrics of an agent: docs/metrics.md. None says anything about rows but how many
@@ -36,7 +37,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 type shown interface {
 	Status() (agent.Status, error)
 	Ledger() agent.LedgerReply
-	Egress() agent.EgressReply
+	Egress() egress.Reply
 }
 
 // collector reads the agent when it is scraped.
@@ -70,11 +71,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		}
 	}
 	e := c.a.Egress()
-	total := map[string]agent.Count{}
-	add := func(counts map[string]agent.Count) {
+	total := map[string]egress.Count{}
+	add := func(counts map[string]egress.Count) {
 		for kind, n := range counts {
 			sum := total[kind]
-			total[kind] = agent.Count{Messages: sum.Messages + n.Messages, Bytes: sum.Bytes + n.Bytes}
+			total[kind] = egress.Count{Messages: sum.Messages + n.Messages, Bytes: sum.Bytes + n.Bytes}
 		}
 	}
 	add(e.Link)

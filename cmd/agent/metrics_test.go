@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/egress"
 )
 
 // quiet is an agent as the metrics see it.
@@ -28,9 +29,9 @@ func (quiet) Ledger() agent.LedgerReply {
 	return agent.LedgerReply{Populations: []agent.PopulationView{{Name: "patients", CapRho: 0.5, SpentRho: 0.125, ReservedRho: 0.25, LeftRho: 0.125}}}
 }
 
-func (quiet) Egress() agent.EgressReply {
-	return agent.EgressReply{Link: map[string]agent.Count{"hello": {Messages: 2, Bytes: 80}}, Studies: []agent.StudyEgress{
-		{Sent: map[string]agent.Count{"upload": {Messages: 3, Bytes: 300}}}, {Sent: map[string]agent.Count{"upload": {Messages: 1, Bytes: 100}}}}}
+func (quiet) Egress() egress.Reply {
+	return egress.Reply{Link: map[string]egress.Count{"hello": {Messages: 2, Bytes: 80}}, Studies: []egress.Study{
+		{Sent: map[string]egress.Count{"upload": {Messages: 3, Bytes: 300}}}, {Sent: map[string]egress.Count{"upload": {Messages: 1, Bytes: 100}}}}}
 }
 
 func scrape(h http.Handler, host, path string) (int, string) {

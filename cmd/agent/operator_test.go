@@ -14,6 +14,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -52,7 +53,7 @@ func serving(t *testing.T) (dir string, id study.Digest) {
 	check(os.Mkdir(filepath.Join(dir, "pending"), 0o700))
 	check(os.WriteFile(filepath.Join(dir, "pending", id.String()+".toml"), body, 0o600))
 	check(os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n"), 0o600))
-	check(os.WriteFile(filepath.Join(dir, agent.ConfigFile), []byte(`site = "alpha"
+	check(os.WriteFile(filepath.Join(dir, siteconfig.File), []byte(`site = "alpha"
 coordinator = ["127.0.0.1:1"]
 [[population]]
 name = "patients"
@@ -62,7 +63,7 @@ name = "rows"
 path = "rows.csv"
 population = "patients"
 `), 0o600))
-	config, err := agent.ReadConfig(dir)
+	config, err := siteconfig.Read(dir)
 	check(err)
 	a, err := agent.New(agent.Options{Config: config})
 	check(err)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/doctor"
+	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
 )
@@ -22,7 +24,7 @@ func table(w io.Writer, rows func(line func(format string, args ...any))) {
 }
 
 // printFindings has what to do in a line of its own: beside the result it would be beyond a terminal's width.
-func printFindings(w io.Writer, found []agent.Finding) {
+func printFindings(w io.Writer, found []doctor.Finding) {
 	table(w, func(line func(string, ...any)) {
 		for _, f := range found {
 			mark, result := "ok", f.Result
@@ -198,7 +200,7 @@ func printPolicy(w io.Writer, s agent.StudyDetail) {
 
 // printLeaves shows messages alike as one line. Their sizes may differ by the bytes
 // that a query's number takes.
-func printLeaves(w io.Writer, leaves []agent.PlannedEgress) {
+func printLeaves(w io.Writer, leaves []egress.Planned) {
 	type message struct{ kind, what string }
 	type seen struct{ times, least, most int }
 	var order []message
@@ -270,7 +272,7 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 }
 
 // printSent is one line of "egress --each".
-func printSent(w io.Writer, m agent.SentMessage) {
+func printSent(w io.Writer, m egress.SentMessage) {
 	study, query := "-", "-"
 	if m.Study != nil {
 		study = m.Study.String()[:12]
@@ -281,7 +283,7 @@ func printSent(w io.Writer, m agent.SentMessage) {
 	fmt.Fprintf(w, "%s  %-12s  %-12s  %5s  %10d  %s  %s\n", m.Time.Format(time.RFC3339), study, m.Kind, query, m.Bytes, m.SHA256, m.Code)
 }
 
-func printEgress(w io.Writer, e agent.EgressReply) {
+func printEgress(w io.Writer, e egress.Reply) {
 	table(w, func(line func(string, ...any)) {
 		line("STUDY\tNAME\tKIND\tMESSAGES\tBYTES")
 		for _, kind := range slices.Sorted(maps.Keys(e.Link)) {

@@ -10,6 +10,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/ledger"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -54,7 +55,7 @@ type recoveredBudget struct {
 }
 
 func (c *ledgerRecoverCmd) Run(t *terminal) error {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return err
 	}

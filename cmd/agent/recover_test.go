@@ -15,6 +15,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/ledger"
+	"covey/internal/siteconfig"
 )
 
 const siteConfig = `site = "a"
@@ -32,7 +33,7 @@ func makeLedger(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o700))
-	ts.Check(os.WriteFile(filepath.Join(dir, agent.ConfigFile), []byte(siteConfig), 0o600))
+	ts.Check(os.WriteFile(filepath.Join(dir, siteconfig.File), []byte(siteConfig), 0o600))
 	l, err := ledger.Open(filepath.Join(dir, "ledger"))
 	ts.Check(err)
 	over, open := [32]byte{1, 2, 3, 5}, [32]byte{1, 2, 3, 4}
@@ -94,9 +95,9 @@ func TestRecoverFromExport(t *testing.T) {
 	export := filepath.Join(t.TempDir(), "export.json")
 	text := command(0, "-C", dir, "ledger", "export")
 	elsewhere := t.TempDir()
-	config, err := os.ReadFile(filepath.Join(dir, agent.ConfigFile))
+	config, err := os.ReadFile(filepath.Join(dir, siteconfig.File))
 	if err := errors.Join(err, os.WriteFile(export, []byte(text), 0o600),
-		os.WriteFile(filepath.Join(elsewhere, agent.ConfigFile), config, 0o600)); err != nil {
+		os.WriteFile(filepath.Join(elsewhere, siteconfig.File), config, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"--from", export}, nil} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/agent"
+	"covey/internal/egress"
 	"covey/internal/study"
 )
 
@@ -48,7 +49,7 @@ func TestAttackNamesOnScreen(t *testing.T) {
 		"show":   func(w *bytes.Buffer) { printStudy(w, d) },
 		"ledger": func(w *bytes.Buffer) { printLedger(w, agent.LedgerReply{Studies: []agent.StudyView{v}}) },
 		"egress": func(w *bytes.Buffer) {
-			printEgress(w, agent.EgressReply{Studies: []agent.StudyEgress{{Name: v.Name, Sent: map[string]agent.Count{"decision": {}}}}})
+			printEgress(w, egress.Reply{Studies: []egress.Study{{Name: v.Name, Sent: map[string]egress.Count{"decision": {}}}}})
 		},
 	} {
 		var out bytes.Buffer

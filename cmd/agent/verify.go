@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/agent"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -25,7 +25,7 @@ func (c *verifyCmd) Run(t *terminal) error {
 // under it is the one in the file. A result that lists this site's key for a study
 // that it never approved is refused.
 func onLedger(t *terminal, v *study.Verified) (string, bool, error) {
-	config, err := agent.ReadConfig(t.dir)
+	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return "", false, nil // no agent's folder
 	}

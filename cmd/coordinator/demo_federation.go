@@ -12,6 +12,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"covey/internal/agent"
+	"covey/internal/enroll"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -104,7 +106,7 @@ func (f *federation) join(site string) error {
 	}
 	home := filepath.Join(f.dir, site)
 	// The lead may move while a site asks; its file is good until it was answered.
-	err = f.until("a leader", func() error { return agent.Join(f.ctx, text, home, time.Now()) })
+	err = f.until("a leader", func() error { return enroll.Join(f.ctx, text, home, time.Now()) })
 	if err != nil {
 		return err
 	}
@@ -112,18 +114,18 @@ func (f *federation) join(site string) error {
 	for _, cut := range diamondCuts {
 		sites = append(sites, siteName(cut))
 	}
-	peers, err := agent.PeersIn(f.dir, sites...)
+	peers, err := siteconfig.PeersIn(f.dir, sites...)
 	if err != nil {
 		return err
 	}
-	config := agent.Config{
+	config := siteconfig.Config{
 		Site: site, Coordinator: f.addresses,
 		// Room for a hundred demos with --keep.
-		Populations: []agent.Population{{Name: site + "-diamonds", Budget: &agent.Budget{Epsilon: 100 * f.demo.Epsilon, Delta: f.demo.Delta}}},
-		Datasets:    []agent.Dataset{{Name: "diamonds", Path: filepath.Join("..", site+".csv"), Population: site + "-diamonds", Unit: f.demo.Unit}},
+		Populations: []siteconfig.Population{{Name: site + "-diamonds", Budget: &siteconfig.Budget{Epsilon: 100 * f.demo.Epsilon, Delta: f.demo.Delta}}},
+		Datasets:    []siteconfig.Dataset{{Name: "diamonds", Path: filepath.Join("..", site+".csv"), Population: site + "-diamonds", Unit: f.demo.Unit}},
 		// The site's own policy approves the demo's studies and nothing larger.
-		Policy: agent.Policy{
-			Approve: agent.ApproveWithinLimits, MaxEpsilon: f.demo.Epsilon, MaxDelta: f.demo.Delta,
+		Policy: siteconfig.Policy{
+			Approve: siteconfig.ApproveWithinLimits, MaxEpsilon: f.demo.Epsilon, MaxDelta: f.demo.Delta,
 			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
 			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: peers,
 		},
@@ -132,12 +134,12 @@ func (f *federation) join(site string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(home, agent.ConfigFile), text, 0o600)
+	return os.WriteFile(filepath.Join(home, siteconfig.File), text, 0o600)
 }
 
 // start runs a site's agent from its folder.
 func (f *federation) start(site string) error {
-	config, err := agent.ReadConfig(filepath.Join(f.dir, site))
+	config, err := siteconfig.Read(filepath.Join(f.dir, site))
 	if err != nil {
 		return err
 	}

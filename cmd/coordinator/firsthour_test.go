@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"covey/internal/agent"
+	"covey/internal/siteconfig"
 )
 
 // TestFirstHour counts the commands of testdata/script/firsthour.txtar that a site's operator types, which
@@ -38,7 +38,7 @@ func TestFirstHour(t *testing.T) {
 // others is "others SITE…": the sites join with their join files, and get the data of SITE.csv and a policy that
 // approves.
 func others(ts *testscript.TestScript, neg bool, args []string) {
-	peers, err := agent.PeersIn(ts.MkAbs("."), append(args, "north")...)
+	peers, err := siteconfig.PeersIn(ts.MkAbs("."), append(args, "north")...)
 	ts.Check(err)
 	var listed []string
 	for name, key := range peers {

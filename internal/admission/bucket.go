@@ -1,5 +1,6 @@
-// Package admission has what both of a coordinator's ports share of who may come in and how fast: token buckets, and
-// what is kept of each host that connects.
+// Package admission is who may come in to a coordinator, and how fast: token buckets and what is kept of each host that
+// connects, for both of its ports; and for the sites' the gate around TLS and the meter of HTTP/2 frames behind it. It
+// knows nothing of studies.
 package admission
 
 import "time"

@@ -14,14 +14,17 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/dataset"
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/proposals"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
 // Options of an agent.
 type Options struct {
-	Config *Config
+	Config *siteconfig.Config
 	// Logger takes what an operator reads. It never sees rows, shares or sums.
 	// Nothing is logged if nil.
 	Logger *slog.Logger
@@ -36,7 +39,7 @@ type Options struct {
 // Agent is a site's daemon. It owns its data directory from New to Close: a
 // second agent on one directory is refused by the ledger's lock.
 type Agent struct {
-	config      *Config
+	config      *siteconfig.Config
 	log         *slog.Logger
 	now         func() time.Time
 	control     bool
@@ -45,9 +48,9 @@ type Agent struct {
 	site     *pki.Site
 	identity ed25519.PrivateKey
 	ledger   *ledger.Ledger
-	pending  *pendingStore
-	past     *pastStore
-	egress   *egressLog
+	pending  *proposals.PendingStore
+	past     *proposals.PastStore
+	egress   *egress.Log
 	cache    *dataset.Cache
 
 	work sync.WaitGroup // everything that Run starts
@@ -73,7 +76,7 @@ type Agent struct {
 // Format names the site whatever the verb: an agent holds its identity key.
 func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redacted]", a.config.Site) }
 
-// New opens an agent's data directory. The error is a *ConfigError, one of
+// New opens an agent's data directory. The error is a *siteconfig.Error, one of
 // internal/pki's or internal/ledger's, or an I/O error that names its file.
 func New(o Options) (*Agent, error) {
 	a := &Agent{
@@ -96,17 +99,17 @@ func New(o Options) (*Agent, error) {
 		if name == "" {
 			return nil, pki.ErrNotJoined
 		}
-		return nil, a.config.error("site", "the certificate is of site %q, not %q", name, a.config.Site)
+		return nil, a.config.Errorf("site", "the certificate is of site %q, not %q", name, a.config.Site)
 	}
 	a.identity = a.site.Identity()
 	if a.ledger, err = ledger.Open(a.config.LedgerDir()); err != nil {
 		return nil, err
 	}
-	if a.pending, err = openPending(filepath.Join(dir, "pending")); err == nil {
-		a.egress, err = openEgress(dir, a.log)
+	if a.pending, err = proposals.OpenPending(filepath.Join(dir, "pending")); err == nil {
+		a.egress, err = egress.Open(dir, a.log)
 	}
 	if err == nil {
-		a.past, err = openPast(filepath.Join(dir, "past"))
+		a.past, err = proposals.OpenPast(filepath.Join(dir, "past"))
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.ledger.Close())
@@ -125,16 +128,16 @@ func New(o Options) (*Agent, error) {
 
 // tidy removes proposals whose decision was on record when a crash came.
 func (a *Agent) tidy() error {
-	pending, err := a.pending.list()
+	pending, err := a.pending.List()
 	if err != nil {
 		return err
 	}
 	for _, id := range pending {
 		if e, decided := a.standing(id); decided {
-			if body, ok := a.pending.get(id); ok && e.State == ledger.Rejected {
+			if body, ok := a.pending.Get(id); ok && e.State == ledger.Rejected {
 				a.rejected(id, body)
 			}
-			if err := a.pending.remove(id); err != nil {
+			if err := a.pending.Remove(id); err != nil {
 				return err
 			}
 		}
@@ -165,7 +168,7 @@ func (a *Agent) Run(ctx context.Context) error {
 // Close releases the data directory. An agent that runs is ended by its context.
 func (a *Agent) Close() error {
 	var err error
-	a.once.Do(func() { err = errors.Join(a.ledger.Close(), a.egress.close(), a.closeCache()) })
+	a.once.Do(func() { err = errors.Join(a.ledger.Close(), a.egress.Close(), a.closeCache()) })
 	return err
 }
 
@@ -249,7 +252,7 @@ func (a *Agent) session(id study.Digest) (*session, study.Code) {
 	body, pending := []byte(nil), false
 	if approval, ok := a.ledger.Approved(id); ok {
 		body = approval.Proposal
-	} else if body, pending = a.pending.get(id); !pending {
+	} else if body, pending = a.pending.Get(id); !pending {
 		return nil, study.CodeUnknownStudy
 	}
 	s, code := a.newSession(body)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -45,7 +46,7 @@ func SocketPath(dir string) (string, error) {
 	}
 	note, err := os.ReadFile(filepath.Join(dir, socketNote))
 	if err != nil {
-		return "", fmt.Errorf("%s: %s", filepath.Join(dir, socketNote), reason(err))
+		return "", fmt.Errorf("%s: %s", filepath.Join(dir, socketNote), siteconfig.Reason(err))
 	}
 	return strings.TrimSpace(string(note)), nil
 }
@@ -67,7 +68,7 @@ func listen(dir string) (net.Listener, error) {
 			os.Remove(short)
 			return nil, fmt.Errorf("control socket: neither %s nor %s is at most %d bytes long; use a shorter data directory or TMPDIR", dir, path, maxSockPath)
 		}
-		if err := writeFile(filepath.Join(dir, socketNote), []byte(path+"\n")); err != nil {
+		if err := siteconfig.WriteFile(filepath.Join(dir, socketNote), []byte(path+"\n")); err != nil {
 			return nil, err
 		}
 	}

@@ -12,29 +12,31 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/port"
 )
 
 // TestOperator decides over the socket and checks that the word reaches the
 // coordinator on the open link.
 func TestOperator(t *testing.T) {
-	s := newServer(t)
-	config, dir := s.joined(t)
+	s := port.New(t)
+	config, dir := joined(t, s)
 	a, err := New(Options{Config: config, Control: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := s.propose(t, a, 1)
+	body := proposal(t, s, a, 1)
 	id := study.DigestOf(body)
-	ctx, cancel := context.WithCancel(bounded(t))
+	ctx, cancel := context.WithCancel(port.Bounded(t))
 	ran := make(chan error, 1)
 	go func() { ran <- a.Run(ctx) }()
-	l := <-s.links
-	l.receive(t)
-	l.send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}})
-	if d := l.receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_PENDING {
+	l := <-s.Links
+	l.Receive(t)
+	l.Send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}})
+	if d := l.Receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_PENDING {
 		t.Fatalf("decision %v", d)
 	}
 	if kept, err := os.ReadFile(filepath.Join(dir, "pending", id.String()+".toml")); err != nil || string(kept) != string(body) {
@@ -69,7 +71,7 @@ func TestOperator(t *testing.T) {
 	if detail.State != string(ledger.Approved) || detail.By != "operator" || detail.Budget.ReservedRho != 0 {
 		t.Errorf("after approval: %+v, budget %+v", detail.StudyView, detail.Budget)
 	}
-	if d := l.receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_APPROVED || string(d.GetStudy()) != string(id[:]) {
+	if d := l.Receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_APPROVED || string(d.GetStudy()) != string(id[:]) {
 		t.Errorf("decision %v", d)
 	}
 	var book LedgerReply
@@ -92,11 +94,11 @@ func TestOperator(t *testing.T) {
 	if detail.State != string(ledger.Finished) || detail.Code != string(study.CodeWithdrawn) {
 		t.Errorf("after leaving: %+v", detail.StudyView)
 	}
-	if d := l.receive(t).GetDecision(); d.GetCode() != covey.Code_CODE_WITHDRAWN || d.GetVerdict() != covey.Verdict_VERDICT_REJECTED {
+	if d := l.Receive(t).GetDecision(); d.GetCode() != covey.Code_CODE_WITHDRAWN || d.GetVerdict() != covey.Verdict_VERDICT_REJECTED {
 		t.Errorf("after leaving: %v", d)
 	}
 	call("POST", "/v1/studies/"+id.String()+"/approve", http.StatusBadRequest, &ErrorReply{})
-	var out EgressReply
+	var out egress.Reply
 	call("GET", "/v1/egress", http.StatusOK, &out)
 	if len(out.Studies) != 1 || out.Studies[0].Sent["decision"].Messages != 3 {
 		t.Errorf("egress %+v", out)
@@ -108,8 +110,8 @@ func TestOperator(t *testing.T) {
 	}
 }
 
-// propose gives a proposal to a and one other site.
-func (s *server) propose(t *testing.T, a *Agent, nonce byte) []byte {
+// proposal makes a proposal to a and one other site.
+func proposal(t *testing.T, s *port.Server, a *Agent, nonce byte) []byte {
 	t.Helper()
 	other, _, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -121,7 +123,7 @@ func (s *server) propose(t *testing.T, a *Agent, nonce byte) []byte {
 	}, []study.Member{
 		{Name: "alpha", Identity: study.Key(a.identity.Public().(ed25519.PublicKey)), Units: 3},
 		{Name: "beta", Identity: study.Key(other), Units: 3},
-	}, s.authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{nonce})
+	}, s.Authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{nonce})
 	if err != nil {
 		t.Fatal(err)
 	}

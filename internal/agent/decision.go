@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"covey/internal/dataset"
 	"covey/internal/ledger"
+	"covey/internal/proposals"
+	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -75,7 +77,7 @@ func (s *session) decide() decision {
 		return decision{Study: id, Verdict: VerdictRejected, Code: code}
 	}
 	if why := s.expired(); why != nil {
-		if a.pending.has(id) {
+		if a.pending.Has(id) {
 			s.lapse(why)
 			return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeExpired}
 		}
@@ -85,15 +87,15 @@ func (s *session) decide() decision {
 		return reject(study.CodeBudget, fmt.Errorf("population %q: %g spent and %g reserved of ρ = %g, the study takes %g",
 			budget.Population, budget.SpentRho, budget.ReservedRho, budget.CapRho, budget.StudyRho))
 	}
-	rules := a.config.Policy.judge(s.plan, s.self)
-	beyond := outside(rules)
-	if len(beyond) > 0 && a.config.Policy.Outside == OutsideReject {
+	rules := a.config.Policy.Judge(s.plan, s.self)
+	beyond := siteconfig.Outside(rules)
+	if len(beyond) > 0 && a.config.Policy.Outside == siteconfig.OutsideReject {
 		log.Warn("the policy rejects a proposal", "why", beyond)
 		s.closed(stateRefused, study.CodeRejected, "policy", outsideError(beyond))
 		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}
 	}
 	if len(beyond) > 0 {
-		if err := a.pending.put(s.body); err != nil {
+		if err := a.pending.Put(s.body); err != nil {
 			return reject(study.CodeNotApproved, err)
 		}
 		a.reopened(id)
@@ -102,7 +104,7 @@ func (s *session) decide() decision {
 	}
 	log.Info("the policy approves a proposal", "why", rules)
 	if err := s.approve("policy"); err != nil {
-		if data, ok := errors.AsType[*DataError](err); ok {
+		if data, ok := errors.AsType[*sitedata.DataError](err); ok {
 			return reject(data.Code(), err)
 		}
 		if _, ok := errors.AsType[*ledger.BudgetError](err); ok {
@@ -118,11 +120,11 @@ func (s *session) decide() decision {
 func (s *session) approve(by string) error {
 	a := s.agent
 	if err := s.load(); err != nil {
-		return &DataError{s.dataset.Name, err}
+		return &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
 	}
-	population, ok := a.config.population(s.dataset.Population)
+	population, ok := a.config.Population(s.dataset.Population)
 	if !ok {
-		return &ConfigError{File: a.config.file, Key: "dataset", Reason: "names no population"}
+		return &siteconfig.Error{File: a.config.File(), Key: "dataset", Reason: "names no population"}
 	}
 	limit, err := population.Cap()
 	if err != nil {
@@ -138,36 +140,11 @@ func (s *session) approve(by string) error {
 	}
 	a.reopened(s.plan.Digest)
 	a.log.Info("study approved", "study", s.plan.Digest, "by", by, "rho", s.plan.Rho, "population", population.Name)
-	if err := a.pending.remove(s.plan.Digest); err != nil {
+	if err := a.pending.Remove(s.plan.Digest); err != nil {
 		a.log.Error("an approved proposal stays in pending", "study", s.plan.Digest, "error", err)
 	}
 	return nil
 }
-
-// DataError is a data set that a study cannot use. Err names file, line and
-// column, never a value.
-type DataError struct {
-	Dataset string
-	Err     error
-}
-
-func (e *DataError) Error() string { return fmt.Sprintf("data set %q: %v", e.Dataset, e.Err) }
-
-// Code tells the fault to the coordinator: one of the schema by a code of its own, whatever is in the rows; any other is "data".
-func (e *DataError) Code() study.Code {
-	if at, ok := errors.AsType[*dataset.Error](e.Err); ok {
-		switch at.Schema {
-		case dataset.SchemaColumns:
-			return study.CodeColumns
-		case dataset.SchemaFormat:
-			return study.CodeFormat
-		}
-	}
-	return study.CodeData
-}
-
-// Unwrap gives the fault.
-func (e *DataError) Unwrap() error { return e.Err }
 
 // StudyBudget is a population's budget before and after a study, in zCDP's ρ.
 type StudyBudget struct {
@@ -183,7 +160,7 @@ type StudyBudget struct {
 // budget gives the budget as an approval now would find it.
 func (s *session) budget() StudyBudget {
 	b := StudyBudget{Population: s.dataset.Population, StudyRho: s.plan.Rho}
-	if p, ok := s.agent.config.population(s.dataset.Population); ok {
+	if p, ok := s.agent.config.Population(s.dataset.Population); ok {
 		b.CapRho, _ = p.Cap() // check read it before
 	}
 	for _, p := range s.agent.ledger.Populations() {
@@ -262,7 +239,7 @@ func (a *Agent) Reject(id study.Digest) error {
 		a.post(refusal{Study: id, Code: study.CodeLeft})
 		return nil
 	}
-	body, pending := a.pending.get(id)
+	body, pending := a.pending.Get(id)
 	if _, ok := a.standing(id); !ok && s == nil && !pending {
 		return a.unknown(id)
 	}
@@ -273,7 +250,7 @@ func (a *Agent) Reject(id study.Digest) error {
 	if pending {
 		a.rejected(id, body)
 	}
-	if err := a.pending.remove(id); err != nil {
+	if err := a.pending.Remove(id); err != nil {
 		a.log.Error("a rejected proposal stays in pending", "study", id, "error", err)
 	}
 	a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
@@ -284,7 +261,7 @@ func (a *Agent) Reject(id study.Digest) error {
 
 // rejected keeps what the operator said no to.
 func (a *Agent) rejected(id study.Digest, body []byte) {
-	one := past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
+	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
 	if p, err := study.Parse(body); err == nil {
 		one.Name = p.Spec.Name
 	}
@@ -293,7 +270,7 @@ func (a *Agent) rejected(id study.Digest, body []byte) {
 
 // refused keeps a proposal that no session can be made of. Of bytes that are no proposal the digest alone is kept.
 func (a *Agent) refused(body []byte, code study.Code, why error) {
-	one := past{Digest: study.DigestOf(body), State: stateRefused, Code: code, By: "check"}
+	one := proposals.Past{Digest: study.DigestOf(body), State: stateRefused, Code: code, By: "check"}
 	if p, err := study.Parse(body); err == nil {
 		one.Name = p.Spec.Name
 	} else {
@@ -303,7 +280,7 @@ func (a *Agent) refused(body []byte, code study.Code, why error) {
 }
 
 // outsideError names the limits that a study is outside of.
-func outsideError(beyond []PolicyRule) error {
+func outsideError(beyond []siteconfig.PolicyRule) error {
 	words := make([]string, len(beyond))
 	for i, r := range beyond {
 		words[i] = r.String()
@@ -314,7 +291,7 @@ func outsideError(beyond []PolicyRule) error {
 // known gives the digests of all studies that this site knows: pending ones,
 // then the ledger's and then the others that are over, the newest first.
 func (a *Agent) known() ([]study.Digest, error) {
-	out, err := a.pending.list()
+	out, err := a.pending.List()
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +300,7 @@ func (a *Agent) known() ([]study.Digest, error) {
 			out = append(out, id)
 		}
 	}
-	for _, id := range a.past.list() {
+	for _, id := range a.past.List() {
 		if !slices.Contains(out, id) {
 			out = append(out, id)
 		}

@@ -10,7 +10,7 @@
 //
 // # The data directory
 //
-// agent.toml is the configuration (Config). The site's keys and certificate are
+// agent.toml is the configuration (internal/siteconfig). The site's keys and certificate are
 // internal/pki's, ledger/ is internal/ledger's, pending/ holds proposals that
 // await the operator, egress.jsonl one line for each message that left, and
 // agent.sock is the operator's socket. Directories are 0700 and files 0600, but

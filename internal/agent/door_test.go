@@ -4,13 +4,8 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"covey/internal/ledger"
 	"covey/internal/study"
@@ -66,70 +61,6 @@ func TestAttackNameIsADigest(t *testing.T) {
 	}
 }
 
-// TestAttackSybilWithinLimits: a policy that approves by itself approves no study with a site that its operator did not list,
-// and none with central noise unless that is written; a configuration that would is refused.
-func TestAttackSybilWithinLimits(t *testing.T) {
-	const listed = "peers = { beta = \"abcd-efgh-ijkl-mnop-qrst-uvwx\" }\n"
-	text := strings.Replace(goodConfig, listed, "", 1)
-	if text == goodConfig {
-		t.Fatal("the configuration lists no peers")
-	}
-	for _, p := range []string{"", "peers = {}\n"} {
-		if at := mustErr[*ConfigError](t, second(ParseConfig([]byte(text+p), ConfigFile))); at.Key != "policy.peers" || !strings.Contains(at.Reason, "FINGERPRINT") {
-			t.Errorf("%q: %v", p, at)
-		}
-	}
-	config, err := ParseConfig([]byte(goodConfig), ConfigFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// This site and two made-up ones, of the listed name or not.
-	c := newStandIn(t, 3, `approve = "ask"`, nil)
-	rules := outside(config.Policy.judge(c.plan, 0))
-	var names []string
-	for _, r := range rules {
-		names = append(names, r.Rule)
-	}
-	if !slices.Equal(names, []string{"noise", "peers"}) {
-		t.Errorf("a study of made-up sites with central noise is outside of %q", names)
-	}
-	if words := config.Policy.unattended(); !strings.Contains(words, `"beta"`) || !strings.Contains(words, "any number of studies") || !strings.Contains(words, "nobody sees an exact sum") {
-		t.Errorf("the policy in words: %s", words)
-	}
-	config.Policy.Noise = []string{study.NoiseCentral}
-	if words := config.Policy.unattended(); !strings.Contains(words, "exact sums") || !strings.Contains(words, "differ by a row or a site") {
-		t.Errorf("the policy in words: %s", words)
-	}
-}
-
-func second[A any](_ A, err error) error { return err }
-
-// TestAttackPolicyPrefersCentral: with a policy's defaults a study with distributed noise, which goes on over drop-outs, is no
-// worse than one with central noise that waits. Where on_dropout is written it is kept to the letter.
-func TestAttackPolicyPrefersCentral(t *testing.T) {
-	for _, c := range []struct {
-		noise, dropout string
-		allowed        []string
-		want           bool
-	}{
-		{study.NoiseDistributed, study.DropoutContinue, nil, true},
-		{study.NoiseDistributed, study.DropoutWait, nil, true},
-		{study.NoiseCentral, study.DropoutWait, nil, true},
-		{study.NoiseCentral, study.DropoutContinue, nil, false},
-		{study.NoiseDistributed, study.DropoutContinue, []string{study.DropoutWait}, false},
-		{study.NoiseCentral, study.DropoutContinue, []string{study.DropoutContinue}, true},
-	} {
-		p := &study.Plan{}
-		p.Proposal.Spec = study.Spec{Noise: c.noise, OnDropout: c.dropout}
-		policy := Policy{OnDropout: c.allowed}
-		for _, r := range policy.judge(p, 0) {
-			if r.Rule == "on_dropout" && r.OK != c.want {
-				t.Errorf("noise %q, on_dropout %q, allowed %q: %v", c.noise, c.dropout, c.allowed, r)
-			}
-		}
-	}
-}
-
 // TestAttackCompletedAfterOneResult: "completed" after a result that is not the last query's erases nothing that others need. AG-14.
 func TestAttackCompletedAfterOneResult(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
@@ -150,24 +81,5 @@ func TestAttackCompletedAfterOneResult(t *testing.T) {
 	s.agent.work.Wait()
 	if _, err := s.session(c).journal.Slot(1); err != nil {
 		t.Errorf("the next slot's secrets: %v", err)
-	}
-}
-
-// TestAttackPlain: what a coordinator says with a status is printable, quoted and short, wherever an error is worded.
-func TestAttackPlain(t *testing.T) {
-	words := "\x1b[2K\r\n\u202e\"); linked to hub.example " + strings.Repeat("x", 1000)
-	err := status.Error(codes.Unavailable, words)
-	for _, text := range []string{plain(err), found(CheckNoAnswer, "a", "", err).Result, (&DialError{[]string{"a:1"}, err}).Error(), (&JoinRefusedError{words}).Error()} {
-		for _, r := range text {
-			if !strconv.IsPrint(r) {
-				t.Errorf("%q holds %q", text, r)
-			}
-		}
-		if strings.Contains(text, `");`) || len(text) > 400 {
-			t.Errorf("%q", text)
-		}
-	}
-	if got := plain(status.Error(codes.Unavailable, "the coordinator stops")); got != `Unavailable: "the coordinator stops"` {
-		t.Error(got)
 	}
 }

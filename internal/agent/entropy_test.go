@@ -19,8 +19,10 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/port"
 )
 
 // entropyDir is in the environment of the process of TestNoEntropyNoAnnouncement, which is this
@@ -43,7 +45,7 @@ func TestMain(m *testing.M) {
 
 // runAgentUntilDry runs the agent of a folder; a line on stdin takes its random source away.
 func runAgentUntilDry(dir string) {
-	config, err := ReadConfig(dir)
+	config, err := siteconfig.Read(dir)
 	if err == nil {
 		var a *Agent
 		if a, err = New(Options{Config: config}); err == nil {
@@ -63,8 +65,8 @@ func runAgentUntilDry(dir string) {
 // share of the noise come too. It ends; its link carries nothing more, its ledger holds neither
 // seed nor announcement, and its egress log no further line.
 func TestNoEntropyNoAnnouncement(t *testing.T) {
-	s, ctx := newServer(t), bounded(t)
-	_, dir := s.joined(t)
+	s, ctx := port.New(t), port.Bounded(t)
+	_, dir := joined(t, s)
 	site, err := pki.LoadSite(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +83,8 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 	}
 	rows := "x,y\n" + strings.Repeat("1,2\n3,4\n", testUnits/2)
 	config := fmt.Sprintf("site = \"alpha\"\ncoordinator = [%q]\n[[population]]\nname = \"p\"\nbudget = { epsilon = 1.3, delta = 1e-6 }\n"+
-		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n[policy]\npeers = { %s }\n%s", s.address, strings.Join(peers, ", "), autoPolicy)
-	for name, text := range map[string]string{"rows.csv": rows, ConfigFile: config} {
+		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n[policy]\npeers = { %s }\n%s", s.Address, strings.Join(peers, ", "), autoPolicy)
+	for name, text := range map[string]string{"rows.csv": rows, siteconfig.File: config} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +92,7 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 	body, err := study.Propose(study.Spec{
 		Name: "dry", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", ExplainedVariance: study.VarianceNone, Noise: study.NoiseDistributed,
 		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}},
-	}, roster, s.authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
+	}, roster, s.Authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,15 +116,15 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var l *serverLink
+	var l *port.ServerLink
 	select {
-	case l = <-s.links:
+	case l = <-s.Links:
 	case <-ctx.Done():
 		t.Fatalf("no link: %s", trace.String())
 	}
-	l.receive(t)
-	l.send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}})
-	if d := l.receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_APPROVED {
+	l.Receive(t)
+	l.Send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}})
+	if d := l.Receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_APPROVED {
 		t.Fatalf("decision %v", d)
 	}
 	sent, err := os.ReadFile(filepath.Join(dir, "egress.jsonl"))
@@ -133,8 +135,8 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "dry\n" {
 		t.Fatalf("%q, %v: %s", line, err, trace.String())
 	}
-	l.send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: plan.Digest[:]}}})
-	if m, err := l.stream.Recv(); err == nil {
+	l.Send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: plan.Digest[:]}}})
+	if m, err := l.Stream.Recv(); err == nil {
 		t.Errorf("after its entropy had failed it sent %d bytes", len(m.GetFrame().GetData()))
 	} else if ctx.Err() != nil {
 		t.Fatalf("the agent goes on: %v", status.Convert(err))

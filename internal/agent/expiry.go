@@ -20,7 +20,7 @@ func (s *session) expired() error {
 func (s *session) lapse(why error) {
 	id, a := s.plan.Digest, s.agent
 	s.closed(stateEnded, study.CodeExpired, "", why)
-	if err := a.pending.remove(id); err != nil {
+	if err := a.pending.Remove(id); err != nil {
 		a.log.Error("an expired proposal cannot be removed", "study", id, "error", err)
 	}
 	a.log.Info("a proposal expired before it was approved here", "study", id, "name", s.plan.Proposal.Spec.Name)
@@ -29,7 +29,7 @@ func (s *session) lapse(why error) {
 
 // lapse drops expired proposals before somebody is shown which ones wait. One that is being decided just now is left to that.
 func (a *Agent) lapse() error {
-	pending, err := a.pending.list()
+	pending, err := a.pending.List()
 	if err != nil {
 		return err
 	}

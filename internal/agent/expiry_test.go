@@ -47,7 +47,7 @@ func TestExpiredProposal(t *testing.T) {
 			if err := look(c, s); err != nil {
 				t.Fatal(err)
 			}
-			if s.agent.pending.has(c.plan.Digest) {
+			if s.agent.pending.Has(c.plan.Digest) {
 				t.Error("it waits still")
 			}
 			all, err := s.agent.Studies()

@@ -2,21 +2,15 @@ package agent
 
 import (
 	"bytes"
-	"errors"
-	"log/slog"
-	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/pelletier/go-toml/v2"
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/pki"
 	"covey/internal/secagg"
-	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
 
@@ -66,89 +60,6 @@ func FuzzStoredForms(f *testing.F) {
 		}
 		if u, err := decodeSurvivors(raw); err == nil && !bytes.Equal(secagg.Survivors(u).Bytes(), raw) {
 			t.Fatalf("%x is read as %v", raw, u)
-		}
-	})
-}
-
-// FuzzConfig: an agent.toml is a typed error that names the file, or a configuration that says the
-// same when it is written and read again.
-func FuzzConfig(f *testing.F) {
-	base := "site = \"alpha\"\ncoordinator = [\"a.example:7443\"]\n[[population]]\nname = \"p\"\nbudget = { epsilon = 1.3, delta = 1e-6 }\n" +
-		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n"
-	f.Add([]byte(base + "[policy]\n" + autoPolicy))
-	f.Add([]byte(base + "[policy]\napprove = \"ask\"\nnoise = [\"distributed\"]\n"))
-	f.Add([]byte(strings.Replace(base, "path = \"rows.csv\"", "dsn_env = \"X\"\nquery = \"SELECT 1\"\nquery_timeout = \"5s\"", 1)))
-	f.Add([]byte("cap_rho = nan\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := ParseConfig(text, "/site/agent.toml")
-		if err != nil {
-			if e, ok := errors.AsType[*ConfigError](err); !ok || e.File != "/site/agent.toml" || e.Reason == "" {
-				t.Fatalf("%#v", err)
-			}
-			return
-		}
-		written, err := toml.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := ParseConfig(written, "/site/agent.toml")
-		if err != nil {
-			t.Fatalf("%s\n%v", written, err)
-		}
-		if twice, err := toml.Marshal(again); err != nil || !bytes.Equal(twice, written) {
-			t.Fatalf("%s\nis written again as\n%s (%v)", written, twice, err)
-		}
-		for _, p := range c.Populations {
-			if rho, err := p.Cap(); err != nil || !(rho >= 0) {
-				t.Fatalf("a cap of %v, %v", rho, err)
-			}
-		}
-	})
-}
-
-// FuzzEgress: whatever egress.jsonl holds, an agent opens it and goes on with its chain or refuses it,
-// and the chain is whole up to the line that is named.
-func FuzzEgress(f *testing.F) {
-	dir := f.TempDir()
-	log := slog.New(slog.DiscardHandler)
-	e, err := openEgress(dir, log)
-	if err != nil {
-		f.Fatal(err)
-	}
-	id, one := study.Digest{1}, 1
-	for _, s := range []sentMessage{{Kind: "hello", Bytes: 7}, {Kind: "upload", Study: &id, Query: &one, Slot: &one, Bytes: 9}, {Kind: "refusal", Study: &id, Code: study.CodeFinal}} {
-		e.record(s.of([]byte("x")), testNow)
-	}
-	e.file.Close()
-	path := filepath.Join(dir, EgressFile)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(whole)
-	f.Add(whole[:len(whole)-5])
-	f.Add(bytes.Replace(whole, []byte("upload"), []byte("signed"), 1))
-	f.Add([]byte("{\"kind\":\"upload\",\"study\":null,\"bytes\":-1}\n\n\x00\n"))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if err := os.WriteFile(path, raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		before, err := VerifyEgress(dir, func(SentMessage) {})
-		bad, isChain := errors.AsType[*ChainError](err)
-		if isChain && (bad.Line < 1 || bad.Line > bytes.Count(raw, []byte("\n"))) {
-			t.Fatal(bad)
-		}
-		e, err2 := openEgress(dir, log)
-		if err2 != nil {
-			return
-		}
-		e.record(sentMessage{Kind: "hello", Bytes: 1}.of([]byte("y")), testNow)
-		e.file.Close()
-		after, err3 := VerifyEgress(dir, nil)
-		// Of a last line without an end nothing is known before it is ended; a CR is nothing that is written.
-		whole := len(raw) == 0 || raw[len(raw)-1] == '\n'
-		if err == nil && whole && !bytes.Contains(raw, []byte("\r")) && (err3 != nil || after.Lines != before.Lines+1) {
-			t.Fatalf("a line after %+v: %+v, %v", before, after, err3)
 		}
 	})
 }

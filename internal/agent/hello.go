@@ -13,7 +13,7 @@ const maxHello = 60 << 10
 // coordinator tells the end of a study to the sites that have it open, that do not know it, or that had no place to say.
 // Of a ledger that fails nothing is said.
 func (a *Agent) tellStudies(h *hello) {
-	open, err := a.pending.list()
+	open, err := a.pending.List()
 	if err != nil {
 		a.log.Error("the proposals that wait cannot be listed", "error", err)
 		return

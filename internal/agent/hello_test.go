@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -106,7 +107,7 @@ func TestHelloIsBounded(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	s := c.sites[0]
 	want[decision](s, askDecision{c.body})
-	full := hello{Software: Software}
+	full := hello{Software: enroll.Software}
 	for range 200 {
 		full.Datasets = append(full.Datasets, offer{strings.Repeat("d", 300), 1 << 40})
 	}
@@ -115,7 +116,7 @@ func TestHelloIsBounded(t *testing.T) {
 		t.Errorf("no place, and it says %v, %v, all: %v", full.Open, full.Over, full.AllOpen)
 	}
 	for _, kept := range []int{0, 100} {
-		h := hello{Software: Software, Datasets: full.Datasets[:kept]}
+		h := hello{Software: enroll.Software, Datasets: full.Datasets[:kept]}
 		room := (maxHello - kept*320) / frame.TagBytes
 		h.Open, h.Over = make([]study.Digest, room/2), make([]study.Digest, room-room/2)
 		if raw, err := encode(h); err != nil || len(raw) > 62<<10 {

@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/proposals"
 	"covey/internal/study"
 )
 
@@ -12,7 +13,7 @@ const (
 	// baseMessage is what a message holds besides its longest part, and all of a short one.
 	baseMessage = 1 << 20
 	// leastMessage is the longest message that an agent takes in no study yet: a proposal.
-	leastMessage = maxProposal + baseMessage
+	leastMessage = proposals.MaxProposal + baseMessage
 	// maxHeld bounds the messages of a link that were read and not yet worked off, in bytes; one of more is held alone.
 	maxHeld = 2 * leastMessage
 	// maxFields bounds the fields of one message: two entries for each site of the largest roster, and some more.

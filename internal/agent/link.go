@@ -10,8 +10,9 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/keepalive"
 
+	"covey/internal/egress"
+	"covey/internal/enroll"
 	"covey/internal/failpoint"
 	"covey/internal/frame"
 	"covey/internal/study"
@@ -24,7 +25,7 @@ const maxWaiting = 64
 // queued is one message to send and what the egress log says of it.
 type queued struct {
 	raw  []byte
-	sent sentMessage
+	sent egress.Line
 }
 
 // link is one open stream. One goroutine reads it and one writes it; each study's
@@ -126,7 +127,7 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 		for _, m := range queue {
 			// Recorded before it is sent: the log may hold a message that was
 			// cut off, never miss one that left.
-			l.agent.egress.record(m.sent.of(m.raw), l.agent.now())
+			l.agent.egress.Record(m.sent.Of(m.raw), l.agent.now())
 			if err := l.agent.hit(failpoint.Send, failpoint.Before, m.raw); err != nil {
 				return err
 			}
@@ -259,15 +260,15 @@ func (a *Agent) stay(ctx context.Context) error {
 		if addresses.heard(err) && !elsewhere {
 			elsewhere = true
 			a.log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
-				"asked", address, "error", plain(err))
+				"asked", address, "error", enroll.Plain(err))
 		}
-		if _, ok := errors.AsType[*notLeaderError](err); ok {
+		if _, ok := errors.AsType[*enroll.NotLeaderError](err); ok {
 			wait.Reset() // an election takes about a second
 		}
 		if addresses.atOnce() {
 			continue
 		}
-		if now := plain(err); now != said {
+		if now := enroll.Plain(err); now != said {
 			a.log.Warn("no link to the coordinator; trying again", "address", address, "error", now)
 			said = now
 		}
@@ -286,12 +287,12 @@ const settleTime = 2 * time.Second
 
 // connect runs one link to its end.
 func (a *Agent) connect(ctx context.Context, address string) (settled bool, err error) {
-	tls, err := a.site.ClientTLS(serverName(address))
+	tls, err := a.site.ClientTLS(enroll.ServerName(address))
 	if err != nil {
 		return false, err
 	}
-	seen := newHandshake(tls)
-	conn, err := grpc.NewClient(address, append(dialOptions(seen), a.dialOptions...)...)
+	seen := enroll.NewHandshake(tls)
+	conn, err := grpc.NewClient(address, append(enroll.DialOptions(seen), a.dialOptions...)...)
 	if err != nil {
 		return false, err
 	}
@@ -300,7 +301,7 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 	defer cancel()
 	s, err := openStream(ctx, conn) // waits for the handshake, or its failure
 	if err != nil {
-		return false, seen.explain(err)
+		return false, seen.Explain(err)
 	}
 	l := newLink(ctx, a)
 	a.begin(l, address)
@@ -323,22 +324,5 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 			settled = true
 			a.log.Info("linked to the coordinator", "address", address)
 		}
-	}
-}
-
-// dialOptions are those of every connection. There is no dialer of our own: that
-// would go around HTTPS_PROXY.
-func dialOptions(tls *handshake) []grpc.DialOption {
-	return []grpc.DialOption{
-		grpc.WithTransportCredentials(tls),
-		// gRPC would ask DNS for settings in a TXT record: behind a firewall that drops such
-		// questions each connection waits ten seconds, and nobody else sets ours.
-		grpc.WithDisableServiceConfig(),
-		grpc.WithUnaryInterceptor(versionedCall),
-		grpc.WithStreamInterceptor(versionedLink),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{
-			Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout, PermitWithoutStream: true,
-		}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2 * frame.Max)),
 	}
 }

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"covey/internal/siteconfig"
+	"covey/test/port"
 	"strings"
 	"testing"
 )
@@ -8,15 +10,15 @@ import (
 // TestOtherSitesFolder: an agent does not start with another site's certificate, whose identity and budgets
 // it would use under this site's name.
 func TestOtherSitesFolder(t *testing.T) {
-	s := newServer(t)
-	config, _ := s.joined(t)
+	s := port.New(t)
+	config, _ := joined(t, s)
 	of := config.Site
 	config.Site = "another"
 	a, err := New(Options{Config: config})
 	if a != nil {
 		a.Close()
 	}
-	e := mustErr[*ConfigError](t, err)
+	e := mustErr[*siteconfig.Error](t, err)
 	if !strings.Contains(e.Error(), `the certificate is of site "`+of+`", not "another"`) {
 		t.Error(e)
 	}

@@ -58,7 +58,7 @@ func (a *Agent) ignores(r request) bool {
 	switch {
 	case e.State == ledger.Approved:
 		return false
-	case known || a.pending.has(r.about()):
+	case known || a.pending.Has(r.about()):
 		return !a.idle.take(time.Now())
 	}
 	return !a.unrecorded.take(time.Now())

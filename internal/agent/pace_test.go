@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/egress"
 	"covey/internal/study"
 )
 
@@ -28,7 +29,7 @@ func TestAttackEgressGrows(t *testing.T) {
 			t.Fatal(err)
 		}
 		sent++
-		s.agent.egress.record(describe(a, len(raw)).of(raw), testNow)
+		s.agent.egress.Record(describe(a, len(raw)).Of(raw), testNow)
 	}
 	for i := range asked {
 		id := study.Digest{1}
@@ -41,14 +42,14 @@ func TestAttackEgressGrows(t *testing.T) {
 	if sent > unknownBurst+60 || sent < unknownBurst/2 {
 		t.Errorf("%d answers to %d questions", sent, asked)
 	}
-	if info, err := os.Stat(filepath.Join(s.dir, EgressFile)); err != nil || info.Size() > 1<<20 {
+	if info, err := os.Stat(filepath.Join(s.dir, egress.File)); err != nil || info.Size() > 1<<20 {
 		t.Errorf("egress.jsonl: %d bytes, %v", info.Size(), err)
 	}
-	chain, err := VerifyEgress(s.dir, nil)
+	chain, err := egress.Verify(s.dir, nil)
 	if err != nil || chain.Messages != sent {
 		t.Errorf("%d messages on record of %d, %v", chain.Messages, sent, err)
 	}
-	if n := len(s.agent.egress.snapshot().Studies); n > unknownBurst+60 {
+	if n := len(s.agent.egress.Snapshot().Studies); n > unknownBurst+60 {
 		t.Errorf("%d studies are kept in memory", n)
 	}
 	if s.log.Len() > 1<<20 {
@@ -83,24 +84,6 @@ func TestPaceOfUnknown(t *testing.T) {
 		if n := count(testNow.Add(c.after)); n != c.want {
 			t.Errorf("after %v: %d answers, want %d", c.after, n, c.want)
 		}
-	}
-}
-
-// TestEgressCountsAreBounded: words about ever more studies are counted together at last; what else leaves, never.
-func TestEgressCountsAreBounded(t *testing.T) {
-	e := &egressLog{link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]spot{}}
-	var first, id study.Digest
-	for i := range maxCounted + 50 {
-		binary.BigEndian.PutUint32(id[:], uint32(i))
-		e.add(sentMessage{Kind: "refusal", Study: &id, Bytes: 2})
-	}
-	e.add(sentMessage{Kind: "refusal", Study: &first, Bytes: 2})
-	if len(e.study) != maxCounted || e.link["refusal"] != (Count{50, 100}) || e.study[first]["refusal"].Messages != 2 {
-		t.Errorf("%d studies, %+v, %+v", len(e.study), e.link, e.study[first])
-	}
-	e.add(sentMessage{Kind: "announcement", Study: &id, Bytes: 2})
-	if e.study[id]["announcement"].Messages != 1 {
-		t.Error("an announcement is not counted under its study")
 	}
 }
 

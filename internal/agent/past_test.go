@@ -1,114 +1,12 @@
 package agent
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"covey/internal/ledger"
 	"covey/internal/study"
 )
-
-// TestPastIsBounded: the oldest records go first, by number and by length, and what was kept last stays.
-func TestPastIsBounded(t *testing.T) {
-	dir := t.TempDir()
-	p, err := openPast(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := func(i, length int) past {
-		body := fmt.Appendf(bytes.Repeat([]byte{' '}, length), "proposal %d", i)
-		return past{Digest: study.DigestOf(body), State: stateRefused, Code: study.CodeUnit, Time: testNow.Add(time.Duration(i) * time.Second), Proposal: body}
-	}
-	for i := range maxPast + 20 {
-		if err := p.put(one(i, 0)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check := func(when string, number int, newest past) {
-		t.Helper()
-		all := p.list()
-		files, total := 0, int64(0)
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			info, err := e.Info()
-			if err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: %v, %v", e.Name(), info, err)
-			}
-			files, total = files+1, total+info.Size()
-		}
-		if len(all) != number || files != number || total > maxPastBytes || all[0] != newest.Digest {
-			t.Errorf("%s: %d records in %d files of %d bytes, want %d", when, len(all), files, total, number)
-		}
-	}
-	check("many", maxPast, one(maxPast+19, 0))
-	if _, ok := p.get(one(19, 0).Digest); ok {
-		t.Error("an old one stays")
-	}
-	if p, err = openPast(dir); err != nil {
-		t.Fatal(err)
-	}
-	check("after a restart", maxPast, one(maxPast+19, 0))
-	if got := p.proposal(one(50, 0).Digest); string(got) != "proposal 50" {
-		t.Errorf("kept %q", got)
-	}
-	const long = 3 << 20 // 4 MiB in a file
-	for i := range 20 {
-		if err := p.put(one(1000+i, long)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check("long ones", 15, one(1019, long))
-	whole := one(2000, maxPastBody)
-	if err := p.put(whole); err != nil {
-		t.Fatal(err)
-	}
-	if got := p.proposal(whole.Digest); got != nil {
-		t.Errorf("%d bytes are kept of a proposal that is too long", len(got))
-	}
-}
-
-// TestPastFilesAreWhatTheirNamesSay: what a crash or anybody else left there is removed, and stops no start.
-func TestPastFilesAreWhatTheirNamesSay(t *testing.T) {
-	dir := t.TempDir()
-	id := study.DigestOf([]byte("proposal"))
-	for name, text := range map[string]string{
-		"x.json": "{}", id.String() + ".json": `{"digest":"` + study.DigestOf(nil).String() + `"}`, id.String() + ".json.1.tmp": "{",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p, err := openPast(dir)
-	if err != nil || len(p.list()) != 0 {
-		t.Errorf("%v, %v", p.list(), err)
-	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left: %v", left)
-	}
-}
-
-// TestWhyIsCleaned: words that may be another party's do not reach a terminal raw, nor without end.
-func TestWhyIsCleaned(t *testing.T) {
-	p, err := openPast(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := study.DigestOf(nil)
-	if err := p.put(past{Digest: id, State: stateRefused, Code: study.CodeUnit, Why: "a\x1b[2Kb\nc\xff" + strings.Repeat("é", 10000)}); err != nil {
-		t.Fatal(err)
-	}
-	if one, _ := p.get(id); !strings.HasPrefix(one.Why, "a [2Kb c é") || len(one.Why) > maxWhy+3 {
-		t.Errorf("%q", one.Why)
-	}
-}
 
 // TestRefusedStaysInView: what was refused or decided is listed with its reason after a restart, shows what was asked, and
 // takes no decision.
@@ -196,7 +94,7 @@ func TestReopened(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	all, err := s.agent.Studies()
-	if err != nil || len(all) != 1 || all[0].State != statePending || len(s.agent.past.list()) != 0 {
+	if err != nil || len(all) != 1 || all[0].State != statePending || len(s.agent.past.List()) != 0 {
 		t.Errorf("pending: %+v, %v", all, err)
 	}
 	s.ask(tellEnded{c.plan.Digest, study.CodeAborted}) // and offered again, by a coordinator that was restored from a backup
@@ -205,7 +103,7 @@ func TestReopened(t *testing.T) {
 	if d := want[decision](s, askDecision{body}); d.Verdict != VerdictApproved {
 		t.Fatalf("%+v", d)
 	}
-	if left := s.agent.past.list(); len(left) != 0 {
+	if left := s.agent.past.List(); len(left) != 0 {
 		t.Errorf("approved: %v", left)
 	}
 }

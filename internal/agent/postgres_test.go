@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset/pgtest"
+	"covey/internal/doctor"
 	"covey/internal/study"
 )
 
@@ -34,7 +35,7 @@ func TestStudyFromPostgres(t *testing.T) {
 	if h := s.agent.hello(); len(h.Datasets) != 1 || h.Datasets[0].Units != testUnits {
 		t.Fatalf("%+v", h)
 	}
-	for _, f := range Check(t.Context(), s.config, testNow) {
+	for _, f := range doctor.Check(t.Context(), s.config, testNow) {
 		if f.Check == "data set rows" && (!f.OK || !strings.HasPrefix(f.Result, "40 rows, 3 columns")) {
 			t.Errorf("%+v", f)
 		}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	covey "covey/proto/covey/v1"
 )
 
@@ -95,10 +96,10 @@ func TestRenewalForMonths(t *testing.T) {
 		if err := site.SaveCertificate(certificate, authority.CertificatePEM(), time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte("site = \"alpha\"\ncoordinator = [\"h:1\"]\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, siteconfig.File), []byte("site = \"alpha\"\ncoordinator = [\"h:1\"]\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		config, err := ReadConfig(dir)
+		config, err := siteconfig.Read(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -129,9 +130,9 @@ func (s *session) lostUpload(release study.Release) (bool, error) {
 // compareEgress looks for what left by egress.jsonl and is not on the ledger, which
 // is on disk before a message is on its way: a ledger restored alone.
 func (a *Agent) compareEgress() error {
-	for id, sent := range a.egress.study {
+	for id, left := range a.egress.Witness() {
 		e, known := a.standing(id)
-		if !known && sent["announcement"].Messages > 0 {
+		if !known && left.Sent["announcement"].Messages > 0 {
 			a.stranger(id, "egress.jsonl lists messages of a study that is not on this ledger")
 		}
 		if e.State != ledger.Approved {
@@ -141,7 +142,7 @@ func (a *Agent) compareEgress() error {
 		if code != "" {
 			continue // it cannot be gone on with as configured now; looked at again then
 		}
-		missing, err := s.missing(sent, a.egress.last[id])
+		missing, err := s.missing(left)
 		if err == nil && missing {
 			err = s.leave(foundEgress)
 		}
@@ -152,11 +153,10 @@ func (a *Agent) compareEgress() error {
 	return nil
 }
 
-// missing says that one of the messages sent, of which last gives the latest by
-// kind, is not on record.
-func (s *session) missing(sent map[string]Count, last map[string]spot) (bool, error) {
+// missing reports whether one of the messages that left is not on record.
+func (s *session) missing(left egress.Witness) (bool, error) {
 	for kind, stored := range map[string]string{"announcement": setupAnnouncement, "boxes": setupBoxes, "confirmation": setupConfirmation} {
-		found := sent[kind].Messages == 0
+		found := left.Sent[kind].Messages == 0
 		for k := uint32(0); k < maxAttempts && !found; k++ {
 			var err error
 			if _, found, err = s.journal.Setup(k, stored); err != nil {
@@ -167,13 +167,13 @@ func (s *session) missing(sent map[string]Count, last map[string]spot) (bool, er
 			return true, nil
 		}
 	}
-	if at, ok := last["upload"]; ok {
-		if query, ok, err := s.journal.UploadedIn(at.slot); err != nil || !ok || query != at.query {
+	if at, ok := left.Last["upload"]; ok {
+		if query, ok, err := s.journal.UploadedIn(at.Slot); err != nil || !ok || query != at.Query {
 			return err == nil, err
 		}
 	}
-	if at, ok := last["signature"]; ok {
-		if on, ok, err := s.journal.SignedIn(at.slot); err != nil || !ok || on.Query != at.query {
+	if at, ok := left.Last["signature"]; ok {
+		if on, ok, err := s.journal.SignedIn(at.Slot); err != nil || !ok || on.Query != at.Query {
 			return err == nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/study"
 )
@@ -274,7 +275,7 @@ func TestRestoredAlone(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
-	sends := func(a answer) { s.agent.egress.record(describe(a, 1), testNow) }
+	sends := func(a answer) { s.agent.egress.Record(describe(a, 1), testNow) }
 	var backups []string
 	step := func(a answer) { // what link.write does with an answer
 		sends(a)
@@ -292,11 +293,11 @@ func TestRestoredAlone(t *testing.T) {
 	step(want[upload](s, q))
 	want[upload](s, q) // after the restart
 	step(want[signature](s, askSignature{id, 0, 0, c.everyone()}))
-	egress, err := os.ReadFile(filepath.Join(s.dir, EgressFile))
+	sent, err := os.ReadFile(filepath.Join(s.dir, egress.File))
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.SplitAfter(strings.TrimSpace(string(egress)), "\n")
+	lines := strings.SplitAfter(strings.TrimSpace(string(sent)), "\n")
 	// The ledger of before the setup, of before the upload, of before the signature,
 	// with the log as it was one message later.
 	for _, at := range []struct{ ledger, lines int }{{0, 1}, {0, 3}, {3, 4}, {4, 5}} {
@@ -306,7 +307,7 @@ func TestRestoredAlone(t *testing.T) {
 		if err := s.agent.Close(); err != nil {
 			t.Fatal(err)
 		}
-		s.write(EgressFile, strings.Join(lines[:at.lines], ""))
+		s.write(egress.File, strings.Join(lines[:at.lines], ""))
 		s.start()
 		c.hasLeft(s, foundEgress)
 	}

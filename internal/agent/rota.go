@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"covey/internal/enroll"
 	"errors"
 	"slices"
 )
@@ -31,17 +32,17 @@ func (r *rota) next() string {
 // sent on again, or two coordinators that each take the other for the leader would send
 // an agent round and round.
 func (r *rota) heard(err error) (elsewhere bool) {
-	follows, ok := errors.AsType[*notLeaderError](err)
+	follows, ok := errors.AsType[*enroll.NotLeaderError](err)
 	if !ok || r.hinted {
 		return false
 	}
 	r.hints = nil
 	for _, address := range r.configured {
-		if slices.Contains(follows.addresses, address) && !slices.Contains(r.hints, address) {
+		if slices.Contains(follows.Addresses, address) && !slices.Contains(r.hints, address) {
 			r.hints = append(r.hints, address)
 		}
 	}
-	return len(r.hints) == 0 && len(follows.addresses) > 0
+	return len(r.hints) == 0 && len(follows.Addresses) > 0
 }
 
 // atOnce says that the next address need not be waited for.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"covey/internal/enroll"
 	"errors"
 	"slices"
 	"testing"
@@ -12,9 +13,9 @@ func TestHintsAreFollowedOnce(t *testing.T) {
 	r := rota{configured: []string{"a", "b", "c", "d", "e"}}
 	answers := map[string]error{
 		"a": errors.New("refused"),
-		"b": &notLeaderError{[]string{"d", "e"}},
-		"c": &notLeaderError{},
-		"d": &notLeaderError{[]string{"b"}}, // each takes the other for the leader
+		"b": &enroll.NotLeaderError{Addresses: []string{"d", "e"}},
+		"c": &enroll.NotLeaderError{},
+		"d": &enroll.NotLeaderError{Addresses: []string{"b"}}, // each takes the other for the leader
 		"e": errors.New("refused"),
 	}
 	var tried []string
@@ -43,7 +44,7 @@ func TestAttackHintsElsewhere(t *testing.T) {
 	for range 20 {
 		address := r.next()
 		tried[address]++
-		if r.heard(&notLeaderError{[]string{"10.0.0.7:22", "a:2", "A:1", "printer.local:9100"}}) != true {
+		if r.heard(&enroll.NotLeaderError{Addresses: []string{"10.0.0.7:22", "a:2", "A:1", "printer.local:9100"}}) != true {
 			t.Fatal("it does not say that all are elsewhere")
 		}
 		if r.atOnce() {
@@ -54,7 +55,7 @@ func TestAttackHintsElsewhere(t *testing.T) {
 		t.Errorf("tried %v", tried)
 	}
 	r.next()
-	if r.heard(&notLeaderError{[]string{"10.0.0.7:22", "b:1", "b:1", "b:1"}}) || !slices.Equal(r.hints, []string{"b:1"}) {
+	if r.heard(&enroll.NotLeaderError{Addresses: []string{"10.0.0.7:22", "b:1", "b:1", "b:1"}}) || !slices.Equal(r.hints, []string{"b:1"}) {
 		t.Errorf("hints %q", r.hints)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/sitedata"
 )
 
 // BenchmarkMapped sums the same rows from a mapped cache file and from memory, in turns, and
@@ -61,7 +62,7 @@ func BenchmarkMapped(b *testing.B) {
 				var spent [2][]float64
 				var rows [2]*clip.Matrix
 				for i, from := range []*dataset.Rows{read, &stored.Rows} {
-					if rows[i], err = matrixOf(from); err != nil {
+					if rows[i], err = sitedata.Matrix(from); err != nil {
 						b.Fatal(err)
 					}
 				}

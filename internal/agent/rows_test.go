@@ -10,18 +10,20 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"covey/internal/doctor"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
 // configured replaces words of a site's configuration and starts it again.
 func (s *testSite) configured(old, new string) {
 	s.t.Helper()
-	path := filepath.Join(s.dir, ConfigFile)
+	path := filepath.Join(s.dir, siteconfig.File)
 	text, err := os.ReadFile(path)
 	if err != nil || !bytes.Contains(text, []byte(old)) {
 		s.t.Fatalf("%q is not in the configuration: %v", old, err)
 	}
-	s.write(ConfigFile, strings.Replace(string(text), old, new, 1))
+	s.write(siteconfig.File, strings.Replace(string(text), old, new, 1))
 	s.restart()
 }
 
@@ -72,12 +74,12 @@ func studyFromCache(t *testing.T, path string) {
 		s.parquet()
 	}
 	s.configured(atPath, path+"cache = \"study\"\n")
-	for _, f := range Check(t.Context(), s.config, testNow) {
+	for _, f := range doctor.Check(t.Context(), s.config, testNow) {
 		if f.Check == "data set rows" && (!f.OK || !strings.HasPrefix(f.Result, "40 rows, 3 columns")) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if f := CheckStudy(s.config, c.body); len(f) != 2 || !f[0].OK || !strings.Contains(f[0].Result, "40 rows, 3 columns, 0 rows dropped") ||
+	if f := doctor.CheckStudy(s.config, c.body); len(f) != 2 || !f[0].OK || !strings.Contains(f[0].Result, "40 rows, 3 columns, 0 rows dropped") ||
 		!f[1].OK || !strings.Contains(f[1].Result, "Nothing was sent") {
 		t.Errorf("%+v", f)
 	}

@@ -10,8 +10,12 @@ import (
 
 	exact "covey/internal/answer"
 	"covey/internal/dataset"
+	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/proposals"
 	"covey/internal/secagg"
+	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -23,7 +27,7 @@ type session struct {
 	body    []byte
 	plan    *study.Plan
 	self    int // roster index
-	dataset Dataset
+	dataset siteconfig.Dataset
 	journal *ledger.Journal
 
 	// mu is held while one request, or one decision of the operator, is worked on.
@@ -62,12 +66,12 @@ func (a *Agent) newSession(body []byte) (*session, study.Code) {
 // makeSession is newSession that gives the reason in words in place of logging it.
 func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	id := study.DigestOf(body)
-	if len(body) > maxProposal {
+	if len(body) > proposals.MaxProposal {
 		return nil, study.CodePlanMismatch, errors.New("it is over 32 MiB")
 	}
 	plan, err := study.NewPlan(body)
 	if err != nil {
-		return nil, study.CodePlanMismatch, errors.New(cleaned(err.Error())) // it may repeat as much as the proposal holds
+		return nil, study.CodePlanMismatch, errors.New(frame.Cleaned(err.Error())) // it may repeat as much as the proposal holds
 	}
 	s := &session{agent: a, body: body, plan: plan, journal: a.ledger.Journal(id)}
 	public := a.identity.Public().(ed25519.PublicKey)
@@ -81,7 +85,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 		return nil, study.CodePlanMismatch, fmt.Errorf("it was approved with a plan of ρ = %g, and this version's takes %g", approval.Rho, plan.Rho)
 	}
 	var ok bool
-	if s.dataset, ok = a.config.dataset(plan.Proposal.Spec.Dataset); !ok {
+	if s.dataset, ok = a.config.Dataset(plan.Proposal.Spec.Dataset); !ok {
 		return nil, study.CodeData, fmt.Errorf("no [[dataset]] is named %q, as it asks", plan.Proposal.Spec.Dataset)
 	}
 	if unit := plan.Proposal.Spec.Unit; unit != s.dataset.Unit {
@@ -95,7 +99,7 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 func (s *session) pinned(approval ledger.Approval) study.Code {
 	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
 	if err := s.load(); err != nil {
-		if _, ok := errors.AsType[*unitsError](err); ok {
+		if _, ok := errors.AsType[*sitedata.UnitsError](err); ok {
 			log.Error("the data set is not the one that was approved", "error", err)
 			return study.CodeDataChanged
 		}
@@ -206,7 +210,7 @@ func (s *session) ended(code study.Code) {
 // dropped forgets a proposal that ended before this site approved it.
 func (s *session) dropped(code study.Code) {
 	s.closed(stateEnded, code, "coordinator", nil)
-	if err := s.agent.pending.remove(s.plan.Digest); err != nil {
+	if err := s.agent.pending.Remove(s.plan.Digest); err != nil {
 		s.agent.log.Error("a proposal that ended cannot be removed", "study", s.plan.Digest, "error", err)
 	}
 	s.agent.log.Info("study ended before this site approved it", "study", s.plan.Digest, "code", code)

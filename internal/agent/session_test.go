@@ -92,7 +92,7 @@ func TestApprovalComesFirst(t *testing.T) {
 		t.Fatalf("after the operator's yes: %+v", d)
 	}
 	want[announcement](s, askAnnouncement{id, 0})
-	if _, pending := s.agent.pending.get(id); pending {
+	if _, pending := s.agent.pending.Get(id); pending {
 		t.Error("an approved proposal is still pending")
 	}
 

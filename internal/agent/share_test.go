@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/terms"
 )
 
 // distributed studies of five sites: η = 1, four in a sum, so three honest ones carry σ².
@@ -178,12 +180,12 @@ func TestUploadIsMadeAgainTheSame(t *testing.T) {
 // that holds.
 func TestDistributedWords(t *testing.T) {
 	c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
-	words := strings.Join(privacyWords(c.plan), "\n")
+	words := strings.Join(terms.Privacy(c.plan), "\n")
 	if !strings.Contains(words, "shares of 3 honest sites") || strings.Contains(words, "leader sees exact sums") {
 		t.Error(words)
 	}
 	leaves := plannedEgress(c.plan, 0)
-	if !slices.ContainsFunc(leaves, func(l PlannedEgress) bool { return strings.Contains(l.What, "with this site's share of the noise") }) {
+	if !slices.ContainsFunc(leaves, func(l egress.Planned) bool { return strings.Contains(l.What, "with this site's share of the noise") }) {
 		t.Errorf("%+v", leaves)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"covey/internal/clip"
 	"covey/internal/pki"
 	"covey/internal/secagg"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -43,7 +44,7 @@ type testSite struct {
 	t      *testing.T
 	name   string
 	dir    string
-	config *Config
+	config *siteconfig.Config
 	values []float64 // what its file holds, row-major
 	agent  *Agent
 	sent   [][]byte
@@ -82,7 +83,7 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 		change(&spec)
 	}
 	r := rand.New(rand.NewPCG(7, 7)) // of rows, not of keys
-	if strings.Contains(policy, ApproveWithinLimits) && !strings.Contains(policy, "peers") {
+	if strings.Contains(policy, siteconfig.ApproveWithinLimits) && !strings.Contains(policy, "peers") {
 		policy = c.peers(n) + policy
 	}
 	var roster []study.Member
@@ -109,7 +110,7 @@ func (c *standIn) peers(n int) string {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%s = %q", name, FingerprintOf(site)))
+		all = append(all, fmt.Sprintf("%s = %q", name, siteconfig.FingerprintOf(site)))
 	}
 	return "peers = { " + strings.Join(all, ", ") + " }\n"
 }
@@ -172,7 +173,7 @@ func newTestSite(t *testing.T, root, name string, authority *pki.Authority, poli
 		}
 	}
 	s.write("rows.csv", text.String()+"\n")
-	s.write(ConfigFile, fmt.Sprintf(`site = %q
+	s.write(siteconfig.File, fmt.Sprintf(`site = %q
 coordinator = ["127.0.0.1:1"]
 [[population]]
 name = "people"
@@ -199,7 +200,7 @@ func (s *testSite) write(name, text string) {
 func (s *testSite) start() {
 	s.t.Helper()
 	var err error
-	if s.config, err = ReadConfig(s.dir); err != nil {
+	if s.config, err = siteconfig.Read(s.dir); err != nil {
 		s.t.Fatal(err)
 	}
 	if s.agent, err = New(Options{Config: s.config, Now: func() time.Time { return testNow }, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),

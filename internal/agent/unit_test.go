@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -40,7 +41,7 @@ func TestUnitsOfAStudyAreTheDataSets(t *testing.T) {
 			if c.has != "" {
 				config += fmt.Sprintf("unit = %q\n", c.has)
 			}
-			s.write(ConfigFile, config+"[policy]\n"+f.peers(2)+autoPolicy+"min_sites = 2\n")
+			s.write(siteconfig.File, config+"[policy]\n"+f.peers(2)+autoPolicy+"min_sites = 2\n")
 			s.restart()
 			spec, roster := f.plan.Proposal.Spec, f.plan.Proposal.Roster
 			spec.Unit = c.asks

@@ -8,12 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
+	"covey/internal/enroll"
 	"covey/internal/frame"
 	covey "covey/proto/covey/v1"
+	"covey/test/port"
 )
 
 // TestCoordinatorVersion: an agent joins and links with a coordinator of any software that
@@ -29,31 +27,31 @@ func TestCoordinatorVersion(t *testing.T) {
 		"no version":     {nil, "coordinator"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
-			config, _ := s.joined(t)
-			file := s.invite(t, nil)
-			s.version = c.version
-			err := Join(bounded(t), file, filepath.Join(t.TempDir(), "beta"), time.Now())
+			s := port.New(t)
+			config, _ := joined(t, s)
+			file := s.Invite(t, nil)
+			s.Version = c.version
+			err := enroll.Join(port.Bounded(t), file, filepath.Join(t.TempDir(), "beta"), time.Now())
 			a, made := New(Options{Config: config})
 			if made != nil {
 				t.Fatal(made)
 			}
-			ctx, cancel := context.WithCancel(bounded(t))
+			ctx, cancel := context.WithCancel(port.Bounded(t))
 			ran := make(chan error, 1)
 			go func() { ran <- a.Run(ctx) }()
 			defer func() { cancel(); <-ran }()
-			l := <-s.links
+			l := <-s.Links
 			if c.upgrade == "" {
-				if err != nil || l.receive(t).GetHello() == nil {
+				if err != nil || l.Receive(t).GetHello() == nil {
 					t.Errorf("refused: %v", err)
 				}
 				return
 			}
-			wrong, ok := errors.AsType[*VersionError](err)
-			if !ok || wrong.Upgrade() != c.upgrade || !strings.Contains(err.Error(), Software) {
+			wrong, ok := errors.AsType[*enroll.VersionError](err)
+			if !ok || wrong.Upgrade() != c.upgrade || !strings.Contains(err.Error(), enroll.Software) {
 				t.Errorf("Join: %v", err)
 			}
-			l.send(t, &covey.CoordinatorMessage{}) // one that names no version sends its header only then
+			l.Send(t, &covey.CoordinatorMessage{}) // one that names no version sends its header only then
 			for {
 				status, failed := a.Status()
 				if failed != nil {
@@ -66,28 +64,13 @@ func TestCoordinatorVersion(t *testing.T) {
 					return
 				}
 				select {
-				case l := <-s.links:
-					l.send(t, &covey.CoordinatorMessage{})
+				case l := <-s.Links:
+					l.Send(t, &covey.CoordinatorMessage{})
 				case <-time.After(10 * time.Millisecond):
 				case <-ctx.Done():
 					t.Fatal("the link stays")
 				}
 			}
 		})
-	}
-}
-
-// TestUnknownCall: a coordinator that names no version and does not know a call is one to
-// upgrade; one that is not there is not.
-func TestUnknownCall(t *testing.T) {
-	old := func(err error) error {
-		return versionedCall(t.Context(), "/covey.v1.Federation/New", nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err })
-	}
-	if e, ok := errors.AsType[*VersionError](old(status.Error(codes.Unimplemented, "unknown method New"))); !ok || e.Upgrade() != "coordinator" {
-		t.Error("an unknown call is not told from other failures")
-	}
-	gone := status.Error(codes.Unavailable, "connection refused")
-	if err := old(gone); err != gone {
-		t.Error(err)
 	}
 }

@@ -3,16 +3,19 @@ package agent
 import (
 	"crypto/ed25519"
 	"errors"
-	"fmt"
-	"math"
 	"os"
 	"slices"
 	"time"
 
 	"covey/internal/dataset"
+	"covey/internal/egress"
+	"covey/internal/enroll"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
+	"covey/internal/terms"
 )
 
 // Status is the agent at a glance.
@@ -33,7 +36,7 @@ func (a *Agent) Status() (Status, error) {
 	if err := a.lapse(); err != nil {
 		return Status{}, err
 	}
-	pending, err := a.pending.list()
+	pending, err := a.pending.List()
 	if err != nil {
 		return Status{}, err
 	}
@@ -47,7 +50,7 @@ func (a *Agent) Status() (Status, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s.Linked, s.Coordinator, s.LinkError = a.link != nil, a.address, plain(a.linkErr)
+	s.Linked, s.Coordinator, s.LinkError = a.link != nil, a.address, enroll.Plain(a.linkErr)
 	return s, nil
 }
 
@@ -89,7 +92,7 @@ func (a *Agent) view(id study.Digest) StudyView {
 }
 
 func (a *Agent) stands(id study.Digest) StudyView {
-	before, over := a.past.get(id)
+	before, over := a.past.Get(id)
 	if e, ok := a.standing(id); ok {
 		at := e.Time
 		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
@@ -99,7 +102,7 @@ func (a *Agent) stands(id study.Digest) StudyView {
 		}
 		return v
 	}
-	if over && !a.pending.has(id) {
+	if over && !a.pending.Has(id) {
 		return StudyView{Digest: id, Name: before.Name, State: before.State, Code: string(before.Code), Population: before.Population,
 			Rho: before.Rho, By: before.By, Time: &before.Time, Why: before.Why}
 	}
@@ -156,17 +159,17 @@ func (a *Agent) Find(ref string) (study.Digest, error) {
 // StudyDetail is everything that an operator reads before approving.
 type StudyDetail struct {
 	StudyView
-	Dataset  string           `json:"dataset,omitempty"`
-	Privacy  []string         `json:"privacy,omitempty"` // in plain words
-	Learns   []Learner        `json:"learns,omitempty"`  // who could learn what
-	Leaves   []PlannedEgress  `json:"leaves,omitempty"`
-	Sent     map[string]Count `json:"sent,omitempty"`
-	Roster   []RosterLine     `json:"roster,omitempty"`
-	Key      string           `json:"coordinator_key,omitempty"` // fingerprint: it signs what is released
-	Budget   *StudyBudget     `json:"budget,omitempty"`
-	Policy   []PolicyRule     `json:"policy,omitempty"` // what each of the site's limits says of it
-	Warnings []string         `json:"warnings,omitempty"`
-	Plan     *study.Plan      `json:"plan,omitempty"`
+	Dataset  string                  `json:"dataset,omitempty"`
+	Privacy  []string                `json:"privacy,omitempty"` // in plain words
+	Learns   []terms.Learner         `json:"learns,omitempty"`  // who could learn what
+	Leaves   []egress.Planned        `json:"leaves,omitempty"`
+	Sent     map[string]egress.Count `json:"sent,omitempty"`
+	Roster   []RosterLine            `json:"roster,omitempty"`
+	Key      string                  `json:"coordinator_key,omitempty"` // fingerprint: it signs what is released
+	Budget   *StudyBudget            `json:"budget,omitempty"`
+	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"` // what each of the site's limits says of it
+	Warnings []string                `json:"warnings,omitempty"`
+	Plan     *study.Plan             `json:"plan,omitempty"`
 }
 
 // RosterLine is one site of the roster.
@@ -182,13 +185,13 @@ type RosterLine struct {
 // Study tells all about one study. Of one that is over, only what the ledger keeps.
 func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 	d := StudyDetail{StudyView: a.view(id)}
-	for _, e := range a.egress.snapshot().Studies {
+	for _, e := range a.egress.Snapshot().Studies {
 		if e.Study == id {
 			d.Sent = e.Sent
 		}
 	}
 	s, code := a.session(id)
-	if _, over := a.past.get(id); s == nil && over {
+	if _, over := a.past.Get(id); s == nil && over {
 		if s = a.shown(id); s == nil {
 			return d, nil
 		}
@@ -207,74 +210,17 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 		d.Budget = &budget
 	}
 	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
-	d.Privacy, d.Learns, d.Leaves, d.Warnings = privacyWords(s.plan), learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
-	d.Policy = a.config.Policy.judge(s.plan, s.self)
+	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
+	d.Policy = a.config.Policy.Judge(s.plan, s.self)
 	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
 	for i, m := range s.plan.Proposal.Roster {
 		line := RosterLine{m.Name, pki.Fingerprint([]byte(m.Identity)), m.Units, i == s.self, ""}
 		if i != s.self {
-			line.Known = a.config.Policy.knows(line)
+			line.Known = a.config.Policy.Knows(line.Name, line.Fingerprint)
 		}
 		d.Roster = append(d.Roster, line)
 	}
 	return d, nil
-}
-
-// privacyWords says what the parameters mean.
-func privacyWords(p *study.Plan) []string {
-	s, t := p.Proposal.Spec, p.Thresholds
-	unit := "one row"
-	if s.Unit != "" {
-		unit = fmt.Sprintf("all rows of one value of %q at one site", s.Unit)
-	}
-	words := []string{
-		fmt.Sprintf("Everything that this study releases is together (ε = %g, δ = %g)-differentially private under replacement of one unit (%s): "+
-			"for whoever sees it all and does not break the cryptography, the odds that one unit was yours and not any other change by a factor of at most e^ε = %.3g, but for δ. "+
-			"A unit is %s; their number is public.", s.Epsilon, s.Delta, p.Adjacency, math.Exp(s.Epsilon), unit),
-		"Of one person at several sites: " + study.AtSites(p.SitesPerUnit()) + ".",
-		fmt.Sprintf("It charges ρ = %.6g (zCDP) to the population's budget, over %d queries in %d rounds.", p.Rho, len(p.Queries), p.Rounds),
-		fmt.Sprintf("A sum is opened only over at least %d of the %d sites, and with %d sites' signatures and shares; %s.",
-			t.MinSurvivors, t.Sites, t.Quorum, t.Collusion()),
-		noiseWords(p),
-	}
-	if s.Method != study.MethodPower {
-		words = append(words, "Method: "+p.MethodRule()+".")
-	}
-	if s.OnDropout == study.DropoutWait {
-		words = append(words, `on_dropout = "wait": every sum is over the same sites; this agent signs no other set.`)
-	} else {
-		words = append(words, `on_dropout = "continue": sums go on without a site that is away.`)
-	}
-	if s.Missing == study.MissingDropRow {
-		words = append(words, "A row with a missing value counts as a row of zeros.")
-	}
-	return words
-}
-
-func noiseWords(p *study.Plan) string {
-	if p.Honest == 0 {
-		return "Noise is central: the coordinator's leader sees exact sums over all sites that take part, and is trusted with them; sites and analysts see noised ones."
-	}
-	return fmt.Sprintf("Noise is distributed: this agent adds its share before masking, so that nobody sees an exact sum, the coordinator included; "+
-		"the shares of %d honest sites in a sum carry all the noise that the privacy needs. ", p.Honest) + poolWords(p)
-}
-
-// poolWords says what sites learn that pool what they know, without the coordinator: each takes its own share off the
-// released noise. Of h shares that carry the planned variance c then leave c/h of it, for h/c times the ρ.
-func poolWords(p *study.Plan) string {
-	t, h := p.Thresholds, p.Honest
-	if h == 1 {
-		return "Sites that pool what they know see no less: one honest site's share is all of it."
-	}
-	text := fmt.Sprintf("Sites that pool what they know, without the coordinator, see less from %d of them on", max(t.Corrupt, 1)+1)
-	if t.MinSurvivors < t.Sites {
-		text += fmt.Sprintf(" (from %d where all %d sites are in a sum)", t.Sites-h+1, t.Sites)
-	}
-	text += fmt.Sprintf(": %d/%d of the planned variance, and the other sites' units then pay %.3g times the ρ", h-1, h, float64(h)/float64(h-1))
-	if h > 2 {
-		text += fmt.Sprintf("; where one site alone is not among them, 1/%d and %d times", h, h)
-	}
-	return text + "."
 }
 
 // LedgerReply is the ledger as shown.
@@ -326,7 +272,7 @@ func (a *Agent) Ledger() LedgerReply {
 		out.Populations = append(out.Populations, v)
 	}
 	for _, u := range used {
-		if _, ok := a.config.population(u.Name); !ok {
+		if _, ok := a.config.Population(u.Name); !ok {
 			out.Populations = append(out.Populations, PopulationView{Name: u.Name, CapRho: u.CapRho, SpentRho: u.SpentRho,
 				ReservedRho: u.ReservedRho, LeftRho: u.CapRho - u.SpentRho - u.ReservedRho})
 		}
@@ -339,8 +285,8 @@ func (a *Agent) Ledger() LedgerReply {
 
 // Egress tells what left so far, and for studies that are pending or approved
 // what will have left at their end.
-func (a *Agent) Egress() EgressReply {
-	out := a.egress.snapshot()
+func (a *Agent) Egress() egress.Reply {
+	out := a.egress.Snapshot()
 	for i := range out.Studies {
 		e := &out.Studies[i]
 		e.Name = a.view(e.Study).Name
@@ -365,7 +311,7 @@ const askAgain = time.Minute
 // hello says what this site offers: the names of its data sets and their sizes,
 // public under replacement adjacency. One that cannot be read is not offered.
 func (a *Agent) hello() hello {
-	h := hello{Software: Software}
+	h := hello{Software: enroll.Software}
 	for _, d := range a.config.Datasets {
 		units, err := a.count(d)
 		if err != nil {
@@ -382,8 +328,8 @@ func (a *Agent) hello() hello {
 type source struct{ path, unit string }
 
 // count gives a data set's units, and reads its file only if it looks changed.
-func (a *Agent) count(d Dataset) (int, error) {
-	at := a.config.source(d)
+func (a *Agent) count(d siteconfig.Dataset) (int, error) {
+	at := a.config.Source(d)
 	of, now := source{at.Path, d.Unit}, counted{}
 	if at.Query != nil {
 		of.path, now.modified = "query "+d.Name, a.now()
@@ -421,7 +367,7 @@ func badInput(err error) bool {
 	_, unknown := errors.AsType[*UnknownStudyError](err)
 	_, budget := errors.AsType[*ledger.BudgetError](err)
 	_, state := errors.AsType[*ledger.StateError](err)
-	_, data := errors.AsType[*DataError](err)
+	_, data := errors.AsType[*sitedata.DataError](err)
 	_, late := errors.AsType[*TooLateError](err)
 	_, not := errors.AsType[*NotApprovedError](err)
 	data = data || late || not

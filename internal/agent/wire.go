@@ -3,20 +3,17 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"covey/internal/egress"
+	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/noise"
-	"covey/internal/pki"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -132,8 +129,8 @@ func entry(body protoreflect.Message, name protoreflect.Name) (protoreflect.Valu
 
 // describe says of an answer what the egress log holds. It reads the message that is sent, by its fields' names: a message
 // with a field of a study, a query, a slot or a code cannot leave without its being on record.
-func describe(a answer, bytes int) sentMessage {
-	s := sentMessage{Kind: a.kind(), Bytes: bytes}
+func describe(a answer, bytes int) egress.Line {
+	s := egress.Line{Kind: a.kind(), Bytes: bytes}
 	body := bodyOf(message(a))
 	if body == nil {
 		return s
@@ -256,7 +253,7 @@ func (s stream) send(data []byte, last bool) error {
 func (s stream) receive() (data []byte, last bool, err error) {
 	m, err := s.Recv()
 	if err != nil {
-		return nil, false, explainLeader(err)
+		return nil, false, enroll.ExplainLeader(err)
 	}
 	return m.GetFrame().GetData(), m.GetFrame().GetLast(), nil
 }
@@ -264,72 +261,4 @@ func (s stream) receive() (data []byte, last bool, err error) {
 func openStream(ctx context.Context, conn grpc.ClientConnInterface) (stream, error) {
 	s, err := covey.NewFederationClient(conn).Link(ctx)
 	return stream{s}, err
-}
-
-// notLeaderError is a coordinator that does not lead just now.
-type notLeaderError struct {
-	addresses []string // of the one that does, if known
-}
-
-func (e *notLeaderError) Error() string {
-	if len(e.addresses) == 0 {
-		return "this coordinator does not lead just now"
-	}
-	return fmt.Sprintf("this coordinator does not lead just now and names %q", e.addresses)
-}
-
-// explainLeader gives a *notLeaderError for a status that says so. Addresses that
-// make no sense are dropped.
-func explainLeader(err error) error {
-	s, ok := status.FromError(err)
-	if !ok || s.Code() != codes.FailedPrecondition {
-		return err
-	}
-	for _, d := range s.Details() {
-		if m, ok := d.(*covey.NotLeader); ok {
-			e := &notLeaderError{}
-			for _, a := range m.GetAddresses() {
-				if checkAddress(a) == nil && len(e.addresses) < maxHints {
-					e.addresses = append(e.addresses, a)
-				}
-			}
-			return e
-		}
-	}
-	return err
-}
-
-// maxHints bounds the addresses that a coordinator can name to an agent.
-const maxHints = 16
-
-// callRenew asks for a certificate that follows the present one.
-func callRenew(ctx context.Context, conn grpc.ClientConnInterface, csr []byte) ([]byte, error) {
-	r, err := covey.NewFederationClient(conn).Renew(ctx, &covey.RenewRequest{Csr: csr})
-	return r.GetCertificate(), err
-}
-
-// standing is a coordinator's answer to a site that asks how it stands.
-type standing struct {
-	authorities []pki.Voucher // in force; certificates are renewed under the first
-	clock       time.Time
-	software    string
-}
-
-// callStanding says which CA this site's certificate is of, by SHA-256, and asks which are in force.
-func callStanding(ctx context.Context, conn grpc.ClientConnInterface, authority []byte) (standing, error) {
-	r, err := covey.NewFederationClient(conn).Standing(ctx, &covey.StandingRequest{Authority: authority})
-	if err != nil {
-		return standing{}, err
-	}
-	out := standing{clock: time.Unix(0, r.GetUnixNanoseconds()), software: r.GetSoftware()}
-	for _, a := range r.GetAuthorities() {
-		out.authorities = append(out.authorities, pki.Voucher{Certificate: a.GetCertificate(), Endorsement: a.GetEndorsement()})
-	}
-	return out, nil
-}
-
-// callJoin spends a token for a certificate.
-func callJoin(ctx context.Context, conn grpc.ClientConnInterface, token []byte, site string, csr, identity, proof []byte) (certificate, authority []byte, err error) {
-	r, err := covey.NewEnrollmentClient(conn).Join(ctx, &covey.JoinRequest{Token: token, Site: site, Csr: csr, Identity: identity, Proof: proof})
-	return r.GetCertificate(), r.GetAuthority(), explainLeader(err)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"covey/internal/ledger"
+	"covey/internal/proposals"
 	"covey/internal/study"
 )
 
@@ -73,7 +74,7 @@ func (a *Agent) finish(approval ledger.Approval, code study.Code) error {
 		a.failed(err)
 		return err
 	}
-	a.closed(past{Digest: id, Name: approval.Name, State: string(ledger.Finished), Code: code, By: "operator",
+	a.closed(proposals.Past{Digest: id, Name: approval.Name, State: string(ledger.Finished), Code: code, By: "operator",
 		Population: approval.Population, Rho: approval.Rho}, approval.Proposal, nil)
 	a.forget(id)
 	return nil

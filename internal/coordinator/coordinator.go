@@ -13,6 +13,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 
+	"covey/internal/admission"
 	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/round"
@@ -150,17 +151,17 @@ func (c *Coordinator) Close() {
 // Server makes the gRPC server of the sites' port.
 func (c *Coordinator) Server() *grpc.Server {
 	s := grpc.NewServer(append((&versions{c: c}).options(),
-		grpc.Creds(newGate(credentials.NewTLS(c.authority.ServerTLS()))),
+		grpc.Creds(admission.NewGate(credentials.NewTLS(c.authority.ServerTLS()))),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: frame.KeepaliveTime / 2, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout}),
 		grpc.MaxRecvMsgSize(frame.Max+frameOverhead),
-		grpc.ConnectionTimeout(handshakeTime),
+		grpc.ConnectionTimeout(admission.HandshakeTime),
 		// Without it a connection has as many handlers as it likes (CVE-2023-44487, grpc-go 6703).
-		grpc.MaxConcurrentStreams(maxStreams),
-		grpc.MaxHeaderListSize(maxHeaders),
+		grpc.MaxConcurrentStreams(admission.MaxStreams),
+		grpc.MaxHeaderListSize(admission.MaxHeaders),
 		// gRPC would let a window grow to 16 MiB, read or not.
-		grpc.StaticStreamWindowSize(streamWindow),
-		grpc.StaticConnWindowSize(connWindow),
+		grpc.StaticStreamWindowSize(admission.StreamWindow),
+		grpc.StaticConnWindowSize(admission.ConnWindow),
 	)...)
 	c.register(s)
 	healthv1.RegisterHealthServer(s, health{c: c})

@@ -95,14 +95,14 @@ func (c *Coordinator) expect(l *link) {
 	}
 	l.studies = len(c.machine.order)
 	if l.meter != nil {
-		l.meter.expect(l.limit)
+		l.meter.Expect(l.limit)
 	}
 }
 
 // accepted gives back to the connection what a message of so many bytes took.
 func (l *link) accepted(bytes int) {
 	if l.meter != nil {
-		l.meter.accepted(bytes)
+		l.meter.Accepted(bytes)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"covey/internal/admission"
 	"covey/internal/frame"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -31,11 +32,11 @@ type link struct {
 	untold []bool
 
 	// Of the stream's reader.
-	known   known  // studies, as the hello says; empty once they are looked through
-	meter   *meter // nil where no TLS is
-	limit   int    // bytes of a message
-	studies int    // that limit is of
-	changed bool   // by the last message
+	known   known            // studies, as the hello says; empty once they are looked through
+	meter   *admission.Meter // nil where no TLS is
+	limit   int              // bytes of a message
+	studies int              // that limit is of
+	changed bool             // by the last message
 }
 
 func newLink(site string) *link {

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc/peer"
 
+	"covey/internal/admission"
 	"covey/internal/study"
 )
 
@@ -75,11 +76,11 @@ func leafOf(ctx context.Context) *x509.Certificate {
 }
 
 // callerOf gives what the handshake of a call's connection found out.
-func callerOf(ctx context.Context) (caller, bool) {
+func callerOf(ctx context.Context) (admission.Caller, bool) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
-		return caller{}, false
+		return admission.Caller{}, false
 	}
-	who, ok := p.AuthInfo.(caller)
+	who, ok := p.AuthInfo.(admission.Caller)
 	return who, ok
 }

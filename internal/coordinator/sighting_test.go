@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
 
+	"covey/internal/admission"
 	"covey/internal/pki"
 	covey "covey/proto/covey/v1"
 )
@@ -45,7 +46,7 @@ func TestRenewalIsSeen(t *testing.T) {
 		f.c.linked(link, nil)
 		before := f.c.Overview(0).Sites[0].Expires
 		time.Sleep(65 * 24 * time.Hour)
-		ctx := peer.NewContext(context.Background(), &peer.Peer{AuthInfo: caller{TLSInfo: credentials.TLSInfo{
+		ctx := peer.NewContext(context.Background(), &peer.Peer{AuthInfo: admission.Caller{TLSInfo: credentials.TLSInfo{
 			State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{link.leaf}}}}}})
 		if _, err := (&federationServer{c: f.c}).Renew(ctx, &covey.RenewRequest{Csr: csr}); err != nil {
 			t.Fatal(err)

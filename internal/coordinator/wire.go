@@ -126,7 +126,7 @@ func (s *federationServer) Link(stream grpc.BidiStreamingServer[covey.LinkReques
 	l := newLink(name)
 	l.leaf = leafOf(stream.Context())
 	if who, ok := callerOf(stream.Context()); ok {
-		l.meter = who.meter
+		l.meter = who.Meter
 	}
 	s.c.begun(l)
 	written := make(chan error, 2) // the second is for the deferred wait

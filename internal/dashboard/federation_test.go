@@ -18,8 +18,10 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/coordinator"
+	"covey/internal/enroll"
 	"covey/internal/node"
 	"covey/internal/round"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -157,7 +159,7 @@ func (f *federation) join(i int, name string) {
 		return err == nil
 	})
 	home := filepath.Join(f.dir, name)
-	f.until("a join", func() bool { return agent.Join(f.t.Context(), text, home, time.Now()) == nil })
+	f.until("a join", func() bool { return enroll.Join(f.t.Context(), text, home, time.Now()) == nil })
 	random := rand.New(rand.NewPCG(uint64(i), 1))
 	var rows strings.Builder
 	rows.WriteString("age,height,weight,pressure,note\n")
@@ -167,22 +169,22 @@ func (f *federation) join(i int, name string) {
 			75+15*(0.9*common+0.3*random.NormFloat64()), canary, 120+12*(-0.5*common+0.8*random.NormFloat64()), canary, "row"+canary)
 	}
 	f.must(os.WriteFile(filepath.Join(f.dir, name+".csv"), []byte(rows.String()), 0o600))
-	peers, err := agent.PeersIn(f.dir, siteNames...)
+	peers, err := siteconfig.PeersIn(f.dir, siteNames...)
 	f.must(err)
-	config := agent.Config{
+	config := siteconfig.Config{
 		Site: name, Coordinator: f.ports,
-		Populations: []agent.Population{{Name: "patients", Budget: &agent.Budget{Epsilon: 100, Delta: 1e-6}}},
-		Datasets:    []agent.Dataset{{Name: "vitals", Path: "../" + name + ".csv", Population: "patients"}},
-		Policy: agent.Policy{Approve: agent.ApproveWithinLimits, MaxEpsilon: 3, MaxDelta: 1e-6, OnDropout: []string{study.DropoutContinue, study.DropoutWait},
+		Populations: []siteconfig.Population{{Name: "patients", Budget: &siteconfig.Budget{Epsilon: 100, Delta: 1e-6}}},
+		Datasets:    []siteconfig.Dataset{{Name: "vitals", Path: "../" + name + ".csv", Population: "patients"}},
+		Policy: siteconfig.Policy{Approve: siteconfig.ApproveWithinLimits, MaxEpsilon: 3, MaxDelta: 1e-6, OnDropout: []string{study.DropoutContinue, study.DropoutWait},
 			Noise: []string{study.NoiseCentral, study.NoiseDistributed}, Peers: peers},
 	}
 	written, err := toml.Marshal(config)
 	f.must(err)
-	f.must(os.WriteFile(filepath.Join(home, agent.ConfigFile), written, 0o600))
+	f.must(os.WriteFile(filepath.Join(home, siteconfig.File), written, 0o600))
 }
 
 func (f *federation) start(name string) {
-	config, err := agent.ReadConfig(filepath.Join(f.dir, name))
+	config, err := siteconfig.Read(filepath.Join(f.dir, name))
 	f.must(err)
 	a, err := agent.New(agent.Options{Config: config, Logger: slog.New(slog.DiscardHandler)})
 	f.must(err)

@@ -57,3 +57,22 @@ func Word(s string) string {
 	}
 	return s
 }
+
+// MaxCleaned bounds, in bytes, what Cleaned keeps of a text.
+const MaxCleaned = 500
+
+// Cleaned returns a sentence of ours that may repeat another party's words as a terminal or a log can
+// take it: a space stands for what is not printed as itself, and what is longer than MaxCleaned bytes
+// is cut and ends in "…".
+func Cleaned(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !strconv.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
+	if len(text) > MaxCleaned {
+		text = strings.ToValidUTF8(text[:MaxCleaned], "") + "…"
+	}
+	return text
+}

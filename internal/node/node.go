@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
+	"covey/internal/admission"
 	"covey/internal/coordinator"
 	"covey/internal/dashboard"
 	"covey/internal/peer"
@@ -171,7 +172,7 @@ func (n *Node) listenPeers() error {
 	if err != nil {
 		return err
 	}
-	n.port = peer.New(coordinator.Paced(l), tls, n.options.Dial)
+	n.port = peer.New(admission.Paced(l), tls, n.options.Dial)
 	return nil
 }
 
@@ -272,7 +273,7 @@ func (n *Node) Run(ctx context.Context) error {
 			g.Go(func() error { n.probe(ctx); return nil })
 		}
 	}
-	g.Go(func() error { return ignoreClosed(sites.Serve(coordinator.Paced(n.sites))) })
+	g.Go(func() error { return ignoreClosed(sites.Serve(admission.Paced(n.sites))) })
 	g.Go(func() error { n.renewDaily(ctx); return nil })
 	g.Go(func() error { n.followCA(ctx); return nil })
 	g.Go(func() error { n.followMembers(ctx); return nil })

@@ -32,7 +32,7 @@ var mutants = []struct {
 		{"internal/coordinator/release.go", "	noised, err := privatize(p, e.Ask, sum[:values]", "	print(string(key[:]))\n	noised, err := privatize(p, e.Ask, sum[:values]"},
 	}, "file coordinator-", "the key of the noise"},
 	{"an identity key in the hello", study.NoiseDistributed, []edit{
-		{"internal/agent/view.go", "	h := hello{Software: Software}\n", "	h := hello{Software: Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},
+		{"internal/agent/view.go", "	h := hello{Software: enroll.Software}\n", "	h := hello{Software: enroll.Software + fmt.Sprintf(\"%x\", a.identity.Seed())}\n"},
 	}, "memory of coordinator-", "'s identity.key"},
 	{"wrap keys that stay", study.NoiseCentral, []edit{
 		{"internal/ledger/keys.go", "		if _, err := k.f.WriteAt(none[:], k.offset(i)); err != nil {", "		if _, err := k.f.ReadAt(none[:], k.offset(i)); err != nil {"},

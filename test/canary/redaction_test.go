@@ -24,6 +24,7 @@ import (
 	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/secagg"
+	"covey/internal/siteconfig"
 )
 
 // TestSecretsPrintAsRedacted: every exported type that holds a secret, printed by every verb, by slog in text and in JSON, and by
@@ -114,8 +115,8 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	request := dataset.Request{Columns: []dataset.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}}, Missing: dataset.MissingError}
 	rows, err := dataset.Read(dataset.Source{Path: data}, request, dataset.ReadOptions{})
 	check(err)
-	check(os.WriteFile(filepath.Join(dir, agent.ConfigFile), []byte("site = \"north\"\ncoordinator = [\"127.0.0.1:1\"]\n[[population]]\nname = \"p\"\ncap_rho = 1.0\n[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n"), 0o600))
-	config, err := agent.ReadConfig(dir)
+	check(os.WriteFile(filepath.Join(dir, siteconfig.File), []byte("site = \"north\"\ncoordinator = [\"127.0.0.1:1\"]\n[[population]]\nname = \"p\"\ncap_rho = 1.0\n[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n"), 0o600))
+	config, err := siteconfig.Read(dir)
 	check(err)
 	running, err := agent.New(agent.Options{Config: config})
 	check(err)

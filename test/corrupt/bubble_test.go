@@ -30,6 +30,7 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/coordinator"
+	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/node"
 	"covey/internal/pki"
@@ -119,7 +120,7 @@ func (f *bubble) join(name string) {
 	f.must(err)
 	text, err := join.Marshal()
 	f.must(err)
-	f.must(agent.Join(f.ctx, text, filepath.Join(f.dir, name), time.Now(), f.dialer(f.port)))
+	f.must(enroll.Join(f.ctx, text, filepath.Join(f.dir, name), time.Now(), f.dialer(f.port)))
 }
 
 // agent runs one; the corrupt site's through the proxy.

@@ -19,7 +19,9 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/coordinator"
+	"covey/internal/enroll"
 	"covey/internal/round"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/fed"
 )
@@ -200,7 +202,7 @@ func (f *fleet) order(o order) told {
 func (f *fleet) join(name string) string {
 	f.t.Helper()
 	home := filepath.Join(f.dir, name)
-	if err := agent.Join(f.t.Context(), []byte(f.order(order{Invite: name}).Join), home, time.Now()); err != nil {
+	if err := enroll.Join(f.t.Context(), []byte(f.order(order{Invite: name}).Join), home, time.Now()); err != nil {
 		f.t.Fatal(err)
 	}
 	return home
@@ -230,16 +232,16 @@ func agentOf(home, name string, seed int, address string, change func(*agent.Opt
 		root = filepath.Dir(root)
 	}
 	// The largest federation of these tests; who is not there is no harm in a list.
-	peers, err := agent.PeersIn(root, "site-0", "site-1", "site-2", "site-3", "site-4")
+	peers, err := siteconfig.PeersIn(root, "site-0", "site-1", "site-2", "site-3", "site-4")
 	if err != nil {
 		return nil, err
 	}
-	text, err := toml.Marshal(agent.Config{
+	text, err := toml.Marshal(siteconfig.Config{
 		Site: name, Coordinator: []string{address},
-		Populations: []agent.Population{{Name: name, CapRho: 1e9}},
-		Datasets:    []agent.Dataset{{Name: dataset, Path: rows, Population: name, Workers: 1}},
-		Policy: agent.Policy{
-			Approve: agent.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
+		Populations: []siteconfig.Population{{Name: name, CapRho: 1e9}},
+		Datasets:    []siteconfig.Dataset{{Name: dataset, Path: rows, Population: name, Workers: 1}},
+		Policy: siteconfig.Policy{
+			Approve: siteconfig.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
 			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
 			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: peers,
 		},
@@ -247,10 +249,10 @@ func agentOf(home, name string, seed int, address string, change func(*agent.Opt
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(home, agent.ConfigFile), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, siteconfig.File), text, 0o600); err != nil {
 		return nil, err
 	}
-	config, err := agent.ReadConfig(home)
+	config, err := siteconfig.Read(home)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/agent"
 	"covey/internal/node"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -26,14 +26,14 @@ func TestSamples(t *testing.T) {
 		count[name]++
 		switch name {
 		case "agent.toml", "policy.toml":
-			c, err := agent.ReadConfig(path)
+			c, err := siteconfig.Read(path)
 			if err != nil {
 				t.Error(err)
 			} else if len(c.Datasets) == 0 || len(c.Coordinator) != 3 {
 				t.Errorf("%s: %d data sets, %d coordinators", path, len(c.Datasets), len(c.Coordinator))
 			}
 			// A sample says what it is about, and no more than it says.
-			if _, err := agent.ParseConfig(append(text, "\n[polcy]\n"...), path); err == nil {
+			if _, err := siteconfig.Parse(append(text, "\n[polcy]\n"...), path); err == nil {
 				t.Errorf("%s: an unknown key is taken", path)
 			}
 		case "study.toml":

@@ -16,8 +16,10 @@ import (
 
 	"covey/internal/agent"
 	"covey/internal/coordinator"
+	"covey/internal/enroll"
 	"covey/internal/node"
 	"covey/internal/round"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
 
@@ -88,10 +90,10 @@ func NewSites(n int) *Sites {
 // and approves whatever it is asked.
 func (s *Sites) Start(dir, site string, join []byte, path string) error {
 	home := filepath.Join(dir, site)
-	if err := agent.Join(s.ctx, join, home, time.Now()); err != nil {
+	if err := enroll.Join(s.ctx, join, home, time.Now()); err != nil {
 		return err
 	}
-	joined, err := agent.ReadConfig(home)
+	joined, err := siteconfig.Read(home)
 	if err != nil {
 		return err
 	}
@@ -104,17 +106,17 @@ func (s *Sites) Start(dir, site string, join []byte, path string) error {
 		sites = append(sites, SiteName(i))
 	}
 	if s.peers == nil {
-		if s.peers, err = agent.PeersIn(dir, sites...); err != nil {
+		if s.peers, err = siteconfig.PeersIn(dir, sites...); err != nil {
 			return err
 		}
 	}
-	text, err := toml.Marshal(agent.Config{
+	text, err := toml.Marshal(siteconfig.Config{
 		Site: site, Coordinator: joined.Coordinator,
 		// Measurements, of made-up rows: the budget never ends.
-		Populations: []agent.Population{{Name: site, CapRho: 1e9}},
-		Datasets:    []agent.Dataset{{Name: Dataset, Path: path, Population: site}},
-		Policy: agent.Policy{
-			Approve: agent.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
+		Populations: []siteconfig.Population{{Name: site, CapRho: 1e9}},
+		Datasets:    []siteconfig.Dataset{{Name: Dataset, Path: path, Population: site}},
+		Policy: siteconfig.Policy{
+			Approve: siteconfig.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
 			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
 			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: s.peers,
 		},
@@ -122,10 +124,10 @@ func (s *Sites) Start(dir, site string, join []byte, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(home, agent.ConfigFile), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, siteconfig.File), text, 0o600); err != nil {
 		return err
 	}
-	config, err := agent.ReadConfig(home)
+	config, err := siteconfig.Read(home)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ import (
 	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/pki"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -235,7 +236,7 @@ func (f *federation) newSite(name string) *realSite {
 		fmt.Fprintf(&text, "%g,%g\n", a, b)
 	}
 	must(os.WriteFile(filepath.Join(s.dir, "rows.csv"), []byte(text.String()), 0o600))
-	must(os.WriteFile(filepath.Join(s.dir, agent.ConfigFile), fmt.Appendf(nil, `site = %q
+	must(os.WriteFile(filepath.Join(s.dir, siteconfig.File), fmt.Appendf(nil, `site = %q
 coordinator = ["127.0.0.1:7443"]
 [[population]]
 name = "people"
@@ -264,7 +265,7 @@ func (s *realSite) pin(roster []study.Member) {
 	for _, m := range roster {
 		peers += fmt.Sprintf("%s = %q\n", m.Name, pki.Fingerprint([]byte(m.Identity)))
 	}
-	file, err := os.OpenFile(filepath.Join(s.dir, agent.ConfigFile), os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(filepath.Join(s.dir, siteconfig.File), os.O_APPEND|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = file.WriteString(peers)
 		err = errors.Join(err, file.Close())
@@ -277,7 +278,7 @@ func (s *realSite) pin(roster []study.Member) {
 // address changes where the agent finds its coordinator.
 func (s *realSite) address(host string) {
 	s.f.t.Helper()
-	path := filepath.Join(s.dir, agent.ConfigFile)
+	path := filepath.Join(s.dir, siteconfig.File)
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = os.WriteFile(path, bytes.Replace(text, []byte("127.0.0.1:7443"), []byte(host), 1), 0o600)
@@ -290,7 +291,7 @@ func (s *realSite) address(host string) {
 // run opens the agent on its folder and runs it, as a process would.
 func (s *realSite) run() {
 	s.f.t.Helper()
-	config, err := agent.ReadConfig(s.dir)
+	config, err := siteconfig.Read(s.dir)
 	if err != nil {
 		s.f.t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ func init() {
 			{"internal/coordinator/decision.go", "e.Kind != round.EntryDecided || s == nil {\n\t\treturn m.step(e)", "e.Kind != round.EntryDecided || len(signature) == 0 || s == nil {\n\t\treturn m.step(e)"},
 		}, in("coordinator", "TestLogRefusesForgedDecision"), killer{}},
 		{"an egress log may begin without a link", 0, []edit{
-			{"internal/agent/chain.go", "		case m.Prev != chain.Last:", "		case m.Prev != chain.Last && (m.Prev != \"\" || chain.Lines > 1):"},
-		}, in("agent", "TestEgressChain"), killer{}},
+			{"internal/egress/chain.go", "		case m.Prev != chain.Last:", "		case m.Prev != chain.Last && (m.Prev != \"\" || chain.Lines > 1):"},
+		}, in("egress", "TestEgressChain"), killer{}},
 		{"an end that says no protocol speaks ours", 0, []edit{
 			{"internal/frame/version.go", "	v := Version{Software: clean(one(softwareKey))}", "	v := Version{Protocol: 1, Oldest: 1, Software: clean(one(softwareKey))}"},
 		}, in("frame", "TestVersionOf"), killer{}},

@@ -16,8 +16,8 @@ func init() {
 			{"internal/study/resolve.go", "if LooksLikeDigest(s.Name) {", "if false {"},
 		}, in("study", "TestNameIsNoDigest"), killer{}},
 		{"door: within-limits without peers", 0, []edit{
-			{"internal/agent/policy.go", "if len(p.Peers) == 0 {", "if false {"},
-		}, in("agent", "TestAttackSybilWithinLimits"), killer{}},
+			{"internal/siteconfig/policy.go", "if len(p.Peers) == 0 {", "if false {"},
+		}, in("siteconfig", "TestAttackSybilWithinLimits"), killer{}},
 		{"door: a message's entries are not counted", 0, []edit{
 			{"internal/frame/shape.go", "if n < 0 || seen >= fields {", "if n < 0 {"},
 		}, in("agent", "TestEntriesAreCounted"), killer{}},
@@ -25,12 +25,11 @@ func init() {
 			{"internal/agent/agent.go", "if a.ignores(r) {", "if false {"},
 		}, in("agent", "TestMadeUpStudies"), killer{}},
 		{"door: any address that a coordinator names is called", 0, []edit{
-			{"internal/agent/rota.go", "	for _, address := range r.configured {\n		if slices", "	for _, address := range follows.addresses {\n		if slices"},
+			{"internal/agent/rota.go", "	for _, address := range r.configured {\n		if slices", "	for _, address := range follows.Addresses {\n		if slices"},
 		}, in("agent", "TestAttackHintsElsewhere"), killer{}},
 		{"door: a status is shown as it came", 0, []edit{
-			{"internal/agent/handshake.go", "frame.Quoted(s.Message())", "s.Message()"},
-			{"internal/agent/handshake.go", "\n\t\"covey/internal/frame\"\n", "\n"},
-		}, in("agent", "TestAttackPlain"), killer{}},
+			{"internal/enroll/handshake.go", "frame.Quoted(s.Message())", "s.Message()"},
+		}, in("doctor", "TestAttackPlain"), killer{}},
 		{"door: completed is believed after any one result", 0, []edit{
 			{"internal/agent/session.go", "!(ok && s.plan.Ends(last))", "!(ok && last >= 0)"},
 		}, in("agent", "TestAttackCompletedAfterOneResult"), killer{}},

@@ -4,7 +4,7 @@ package mutants
 
 // Proposals, approvals and their withdrawal.
 func init() {
-	const approval, withdraw, past = "internal/round/approval.go", "internal/agent/withdraw.go", "internal/agent/past.go"
+	const approval, withdraw, past = "internal/round/approval.go", "internal/agent/withdraw.go", "internal/proposals/past.go"
 	tables = append(tables, []mutant{
 		{"proposal, round: any verdict after an approval counts", 0, []edit{{approval,
 			"return s.Verdicts[site] == VerdictPending || withdraws(v, code)",
@@ -29,7 +29,7 @@ func init() {
 			"false && s.plan"}}, in("agent", "TestExpiredProposal"), killer{}},
 		{"proposal, agent: what is over is kept without bound", 0, []edit{{past,
 			"len(p.all) <= maxPast && total <= maxPastBytes",
-			"total <= 1<<60"}}, in("agent", "TestPastIsBounded"), killer{}},
+			"total <= 1<<60"}}, in("proposals", "TestPastIsBounded"), killer{}},
 		{"proposal, study: a proposal holds a duration", 0, []edit{{"internal/study/expiry.go",
 			"p.Spec.Expires != \"\" && (!ok ||",
 			"ok && (!ok ||"}}, in("study", "TestExpiryOfAProposal"), killer{}},

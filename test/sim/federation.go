@@ -22,12 +22,13 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"covey/internal/agent"
 	"covey/internal/answer"
 	"covey/internal/clip"
+	"covey/internal/enroll"
 	"covey/internal/failpoint"
 	"covey/internal/node"
 	"covey/internal/round"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/history"
 )
@@ -303,7 +304,7 @@ func (f *Federation) join(p *process) error {
 		if err != nil {
 			return false, err
 		}
-		return true, agent.Join(context.Background(), text, p.dir, time.Now(), p.dialer()...)
+		return true, enroll.Join(context.Background(), text, p.dir, time.Now(), p.dialer()...)
 	})
 	if err != nil {
 		return err
@@ -312,16 +313,16 @@ func (f *Federation) join(p *process) error {
 	for _, other := range f.agents {
 		sites = append(sites, other.name)
 	}
-	peers, err := agent.PeersIn(f.options.Dir, sites...)
+	peers, err := siteconfig.PeersIn(f.options.Dir, sites...)
 	if err != nil {
 		return err
 	}
-	text, err := toml.Marshal(agent.Config{
+	text, err := toml.Marshal(siteconfig.Config{
 		Site: p.name, Coordinator: f.addresses(),
-		Populations: []agent.Population{{Name: sitePop, CapRho: 1e6}},
-		Datasets:    []agent.Dataset{{Name: dataset, Path: filepath.Join("..", p.name+".csv"), Population: sitePop, Workers: 1}},
-		Policy: agent.Policy{
-			Approve: agent.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
+		Populations: []siteconfig.Population{{Name: sitePop, CapRho: 1e6}},
+		Datasets:    []siteconfig.Dataset{{Name: dataset, Path: filepath.Join("..", p.name+".csv"), Population: sitePop, Workers: 1}},
+		Policy: siteconfig.Policy{
+			Approve: siteconfig.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
 			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
 			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: peers,
 		},
@@ -329,7 +330,7 @@ func (f *Federation) join(p *process) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(p.dir, agent.ConfigFile), text, 0o600)
+	return os.WriteFile(filepath.Join(p.dir, siteconfig.File), text, 0o600)
 }
 
 func (f *Federation) addresses() []string {

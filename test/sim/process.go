@@ -18,6 +18,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/node"
 	"covey/internal/replica"
+	"covey/internal/siteconfig"
 )
 
 // errKilled is what a dead process's files say.
@@ -115,7 +116,7 @@ func (p *process) openNode() (*node.Node, error) {
 }
 
 func (p *process) openAgent() (func(context.Context) error, error) {
-	config, err := agent.ReadConfig(p.dir)
+	config, err := siteconfig.Read(p.dir)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,236 @@
+package admission
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+
+	"covey/internal/pki"
+)
+
+// Limits of the sites' port (docs/operations.md, "What one caller can take").
+const (
+	// HandshakeTime bounds a TLS handshake and the first words of HTTP/2 after it.
+	HandshakeTime = 10 * time.Second
+	// maxStrangers is how many connections there are at a time that have not shown a site's
+	// certificate, those in the handshake among them. One more ends the oldest of the host that has most.
+	maxStrangers = 256
+	// strangerTime bounds such a connection: a join is answered within an agent's 20 s.
+	strangerTime = 30 * time.Second
+	// maxConnections is how many a site has at a time; one more ends its oldest. An agent has one, and
+	// one that lost its network without a word leaves others behind until their pings fail.
+	maxConnections = 4
+	// MaxStreams is how many calls a connection has at a time. An agent has its link, and now and then another.
+	MaxStreams = 8
+	// MaxHeaders bounds the head of a call, in bytes.
+	MaxHeaders = 8 << 10
+	// StreamWindow is what a stream's sender may be ahead of its reader, in bytes.
+	StreamWindow = 1 << 20
+	// ConnWindow is the same of a connection, of what is on its way: gRPC gives it back as soon as it has come.
+	ConnWindow = 2 * StreamWindow
+
+	// Handshakes: hostRate a second and hostBurst at once from one host, allRate and allBurst from all.
+	// What comes faster waits, for queueTime at most: hundreds of sites behind one address are let in.
+	hostRate, hostBurst = 100.0, 300.0
+	allRate, allBurst   = 500.0, 1000.0
+	queueTime           = 5 * time.Second
+	// acceptRate and acceptBurst are of connections taken from the system at all; the others wait there.
+	acceptRate, acceptBurst = 500.0, 1000.0
+)
+
+var (
+	errTooFast    = errors.New("coordinator: too many connections from this host")
+	errOverloaded = errors.New("coordinator: too many connections")
+)
+
+// Gate is the sites' port's TLS, with bounds on what can be held or done by connections that
+// have shown no certificate, and by those of one site. It is around the handshake because gRPC bounds no
+// connections.
+type Gate struct {
+	credentials.TransportCredentials
+
+	mu        sync.Mutex
+	all       Bucket
+	hosts     *Hosts[host]
+	strangers []*entrant            // oldest first
+	sites     map[string][]*entrant // oldest first
+}
+
+// host is where connections come from: an IPv4 address, or a /64 of IPv6.
+type host struct {
+	bucket    Bucket
+	strangers int
+}
+
+func newHost() *host { return &host{bucket: NewBucket(hostRate, hostBurst)} }
+
+func (h *host) idle(now time.Time) bool { return h.strangers == 0 && h.bucket.Full(now) }
+
+// entrant is one connection, from accept on.
+type entrant struct {
+	raw   net.Conn
+	host  *host
+	site  string // of its certificate; "" for a stranger
+	timer *time.Timer
+	left  bool
+	gone  chan struct{} // closed with left
+}
+
+// Caller is what a handshake found out.
+type Caller struct {
+	credentials.TLSInfo
+	Meter *Meter
+}
+
+// NewGate puts the bounds around a port's TLS.
+func NewGate(tls credentials.TransportCredentials) *Gate {
+	return &Gate{TransportCredentials: tls, all: NewBucket(allRate, allBurst), hosts: NewHosts(newHost, (*host).idle), sites: map[string][]*entrant{}}
+}
+
+// Clone shares what is counted: it is of one port.
+func (g *Gate) Clone() credentials.TransportCredentials { return g }
+
+// ServerHandshake is credentials.TransportCredentials': the embedded one's, between bounds.
+func (g *Gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	e, wait, err := g.enter(raw, time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	if wait > 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-e.gone:
+			return nil, nil, errOverloaded
+		}
+	}
+	conn, info, err := g.TransportCredentials.ServerHandshake(raw)
+	if err != nil {
+		g.leave(e)
+		return nil, nil, err
+	}
+	tls, ok := info.(credentials.TLSInfo)
+	if ok && len(tls.State.VerifiedChains) > 0 {
+		if site, err := pki.SiteName(tls.State.VerifiedChains[0][0]); err == nil {
+			g.known(e, site)
+		}
+	}
+	m := newMeter(conn, e.site == "", func() { g.leave(e) })
+	return m, Caller{tls, m}, nil
+}
+
+// enter counts a connection and says how long it has to wait until its handshake may begin.
+func (g *Gate) enter(raw net.Conn, now time.Time) (*entrant, time.Duration, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	h := g.hostOf(raw.RemoteAddr(), now)
+	// The host's own first: one that is over its share takes nothing of the others'.
+	wait, ok := h.bucket.Queue(now, queueTime)
+	if !ok {
+		return nil, 0, errTooFast
+	}
+	all, ok := g.all.Queue(now, queueTime)
+	if !ok {
+		return nil, 0, errOverloaded
+	}
+	if len(g.strangers) >= maxStrangers {
+		most := h
+		for _, s := range g.strangers {
+			if s.host.strangers > most.strangers {
+				most = s.host
+			}
+		}
+		for _, s := range g.strangers {
+			if s.host == most {
+				g.drop(s)
+				s.raw.Close()
+				break
+			}
+		}
+	}
+	e := &entrant{raw: raw, host: h, gone: make(chan struct{})}
+	h.strangers++
+	g.strangers = append(g.strangers, e)
+	// gRPC closes raw alone where its own first words fail.
+	e.timer = time.AfterFunc(strangerTime, func() { g.leave(e); raw.Close() })
+	return e, max(wait, all), nil
+}
+
+// known moves a connection to its site's.
+func (g *Gate) known(e *entrant, site string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if e.left {
+		return
+	}
+	g.drop(e)
+	e.left, e.gone, e.site = false, make(chan struct{}), site
+	if its := g.sites[site]; len(its) >= maxConnections {
+		oldest := its[0]
+		g.drop(oldest)
+		oldest.raw.Close()
+	}
+	g.sites[site] = append(g.sites[site], e)
+}
+
+func (g *Gate) leave(e *entrant) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.drop(e)
+}
+
+// drop takes a connection out of the count. Called with the lock held.
+func (g *Gate) drop(e *entrant) {
+	if e.left {
+		return
+	}
+	e.left = true
+	close(e.gone)
+	if e.site != "" {
+		if g.sites[e.site] = without(g.sites[e.site], e); len(g.sites[e.site]) == 0 {
+			delete(g.sites, e.site)
+		}
+		return
+	}
+	e.timer.Stop()
+	e.host.strangers--
+	g.strangers = without(g.strangers, e)
+}
+
+func without(all []*entrant, e *entrant) []*entrant {
+	for i, other := range all {
+		if other == e {
+			return append(all[:i], all[i+1:]...)
+		}
+	}
+	return all
+}
+
+// hostOf gives who is counted for an address. Called with the lock held.
+func (g *Gate) hostOf(address net.Addr, now time.Time) *host { return g.hosts.Of(address, now) }
+
+// Paced takes connections from a listener no faster than what a server can look at: refusing one
+// costs, too.
+func Paced(l net.Listener) net.Listener {
+	return &paced{Listener: l, bucket: NewBucket(acceptRate, acceptBurst)}
+}
+
+type paced struct {
+	net.Listener
+	bucket Bucket // of the one that accepts
+}
+
+// Accept is net.Listener's.
+func (p *paced) Accept() (net.Conn, error) {
+	c, err := p.Listener.Accept()
+	if err == nil {
+		if wait := p.bucket.Spend(time.Now(), 1); wait > 0 {
+			time.Sleep(wait)
+		}
+	}
+	return c, err
+}

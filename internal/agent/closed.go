@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"slices"
+
+	"covey/internal/proposals"
+	"covey/internal/study"
+)
+
+// What a past study's state is where the ledger says nothing of it.
+const (
+	stateRefused = "refused" // by a check or the policy, before anybody was asked
+	stateEnded   = "ended"   // by the coordinator, or by its expiry, before this site approved it
+)
+
+// closed puts on record how a proposal ended here. That the record cannot be written is logged and changes nothing else.
+func (a *Agent) closed(one proposals.Past, body []byte, why error) {
+	one.Time = a.now()
+	one.Proposal = body
+	if why != nil {
+		one.Why = why.Error()
+	}
+	if err := a.past.Put(one); err != nil {
+		a.log.Error("how a proposal ended is not kept for \"study list\"", "study", one.Digest, "error", err)
+	}
+}
+
+// closed is Agent.closed with what the session knows.
+func (s *session) closed(state string, code study.Code, by string, why error) {
+	s.agent.closed(proposals.Past{Digest: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, State: state, Code: code, By: by,
+		Population: s.dataset.Population, Rho: s.plan.Rho}, s.body, why)
+}
+
+// reopened forgets how a proposal ended that is pending or approved now.
+func (a *Agent) reopened(id study.Digest) {
+	if err := a.past.Remove(id); err != nil {
+		a.log.Error("the record of a proposal that is open again stays", "study", id, "error", err)
+	}
+}
+
+// ClosedError is a decision about a study that is over here. It is also an *UnknownStudyError: nothing can be decided.
+type ClosedError struct {
+	Study study.Digest
+	State string
+	Code  study.Code
+}
+
+func (e *ClosedError) Error() string {
+	return "study " + e.Study.String()[:12] + " is over here: " + e.State + " (" + string(e.Code) + "); \"agent study show\" says why"
+}
+
+// Unwrap returns the *UnknownStudyError.
+func (e *ClosedError) Unwrap() error { return &UnknownStudyError{Ref: e.Study.String()} }
+
+// unknown is the error for a study that is neither pending nor on the ledger.
+func (a *Agent) unknown(id study.Digest) error {
+	if one, ok := a.past.Get(id); ok {
+		return &ClosedError{id, one.State, one.Code}
+	}
+	return &UnknownStudyError{Ref: id.String()}
+}
+
+// shown makes what is needed to show the proposal of a study that is over, nil if it is not kept: a site that refused it may have no place
+// in its roster, or no data set of its name.
+func (a *Agent) shown(id study.Digest) *session {
+	body := a.past.Proposal(id)
+	if body == nil {
+		return nil
+	}
+	if s, _, _ := a.makeSession(body); s != nil {
+		return s
+	}
+	plan, err := study.NewPlan(body)
+	if err != nil {
+		return nil
+	}
+	self := slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return m.Name == a.config.Site })
+	if self < 0 {
+		return nil
+	}
+	return &session{agent: a, body: body, plan: plan, self: self}
+}

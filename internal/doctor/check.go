@@ -1,0 +1,129 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"covey/internal/dataset"
+	"covey/internal/frame"
+	"covey/internal/pki"
+	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
+	"covey/internal/study"
+)
+
+// Check looks at all that an agent needs and changes nothing: it opens neither
+// the ledger nor a link, so it may run beside the agent. ctx bounds the wait for
+// the coordinators. Whatever it finds has a code, and a remedy where it is not in order.
+func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...grpc.DialOption) []Finding {
+	var out []Finding
+	add := func(code Code, check, detail string, err error) { out = append(out, found(code, check, detail, err)) }
+	add(CheckConfig, "configuration", c.File(), nil)
+	for _, p := range c.Populations {
+		limit, err := p.Cap()
+		add(CheckConfig, "population "+p.Name, fmt.Sprintf("ρ = %.6g in all", limit), err)
+	}
+	for _, d := range c.Datasets {
+		info, err := dataset.Inspect(c.Source(d), d.Unit, dataset.ReadOptions{})
+		add(CheckData, "data set "+d.Name, fmt.Sprintf("%s, %d columns, SHA-256 %x…, budget of %q", sizeOf(info.Rows, info.Units, d.Unit), len(info.Header), info.SHA256[:6], d.Population), err)
+	}
+	if len(c.Datasets) == 0 {
+		out = append(out, Finding{Code: CheckNoData, Check: "data sets", OK: true, Result: "none: this site offers nothing to studies yet", Do: remedies[CheckNoData]})
+	}
+	policy := Finding{Code: CheckPolicy, Check: "policy", OK: true, Result: c.Policy.Unattended()}
+	if c.Policy.Approve == siteconfig.ApproveWithinLimits && slices.Contains(c.Policy.Noise, study.NoiseCentral) {
+		policy.Do = remedies[CheckPolicy]
+	}
+	out = append(out, policy)
+	site, err := pki.LoadSite(c.DataDir())
+	if err != nil {
+		add(CheckKeys, "keys", "", err)
+		return out
+	}
+	add(CheckKeys, "keys", siteconfig.FingerprintOf(site), nil)
+	if site.Name() == "" {
+		add(CheckNotJoined, "certificate", "", pki.ErrNotJoined)
+		return out
+	}
+	out = append(out, checkCertificate(c, site, now))
+	for _, address := range c.Coordinator {
+		out = append(out, probe(ctx, site, address, options)...)
+	}
+	return out
+}
+
+// CheckStudy reads a data set as a study would, numbers and all, and changes
+// nothing. text is a study.toml that a coordinator's operator sent ahead, or a proposal.
+// A fault in the rows is a *DataError that names file, line and column.
+// Where the rows are in order, one round is computed on them, and nothing is sent.
+func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
+	spec, err := study.ParseSpec(text)
+	proposal := false
+	if err != nil {
+		if p, asProposal := study.Parse(text); asProposal == nil {
+			spec, err, proposal = p.Spec, nil, true
+		}
+	}
+	if err != nil {
+		return []Finding{found(CheckStudyFile, "study", "", err)}
+	}
+	detail, err := checkRows(c, spec)
+	out := []Finding{found(CheckColumns, "study "+frame.Word(spec.Name), detail, err)}
+	if err != nil {
+		return out
+	}
+	if !proposal {
+		text = nil
+	}
+	detail, far, err := dryRun(c, spec, text)
+	if len(far) > 0 {
+		out = append(out, Finding{Code: CheckUnits, Check: "units of columns", OK: true, Do: remedies[CheckUnits],
+			Result: fmt.Sprintf("most values of %q are more than %d times the study's scale away from its offset", far, farScales)})
+	}
+	return append(out, found(CheckDryRun, "dry run of one round", detail, err))
+}
+
+func checkRows(c *siteconfig.Config, spec study.Spec) (string, error) {
+	d, ok := c.Dataset(spec.Dataset)
+	if !ok {
+		return "", c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
+	}
+	if spec.Unit != d.Unit {
+		return "", &sitedata.DataError{Dataset: d.Name, Err: fmt.Errorf("its unit is %q, the study's %q", d.Unit, spec.Unit)}
+	}
+	rows, err := dataset.Validate(c.Source(d), d.Request(spec), dataset.ReadOptions{})
+	if err != nil {
+		return "", &sitedata.DataError{Dataset: d.Name, Err: err}
+	}
+	return fmt.Sprintf("data set %s: %s, %d columns, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), rows.D, rows.Dropped), nil
+}
+
+// sizeOf words a data set's size: its rows and, where they are not units, its units.
+func sizeOf(rows, units int, unit string) string {
+	if unit == "" {
+		return fmt.Sprintf("%d rows", rows)
+	}
+	return fmt.Sprintf("%d rows of %d units (%s)", rows, units, unit)
+}
+
+func checkCertificate(c *siteconfig.Config, site *pki.Site, now time.Time) Finding {
+	const check = "certificate"
+	leaf, left := site.Certificate(), pki.Expiry(site.Certificate(), now)
+	switch {
+	case site.Name() != c.Site:
+		return found(CheckOtherSite, check, "", c.Errorf("site", "the certificate is of site %q, not %q", site.Name(), c.Site))
+	case !now.Before(leaf.NotAfter):
+		return found(CheckEnded, check, "", &pki.CertificateError{Reason: "ended " + leaf.NotAfter.Format(time.DateOnly) + "; the site must join again"})
+	case now.Before(leaf.NotBefore):
+		return found(CheckClockBehind, check, "", &pki.CertificateError{Reason: "is good from " + leaf.NotBefore.UTC().Format(time.RFC3339) + ", and this machine's clock says " + now.UTC().Format(time.RFC3339)})
+	}
+	detail := fmt.Sprintf("of %s, %d days left", site.Name(), left)
+	if left < int(pki.RenewBefore/(24*time.Hour)) {
+		detail += " (the running agent renews it)"
+	}
+	return found(CheckEnded, check, detail, nil)
+}

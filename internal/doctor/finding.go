@@ -1,0 +1,93 @@
+package doctor
+
+import "covey/internal/enroll"
+
+// Code names what a line of `agent check` is about: stable, for scripts and for docs/commands.md.
+type Code string
+
+// The codes of `agent check`. A line that is in order has the code of what it looked at.
+const (
+	CheckConfig       Code = "config"
+	CheckData         Code = "data"
+	CheckNoData       Code = "no_data"
+	CheckPolicy       Code = "policy"
+	CheckColumns      Code = "data_columns"
+	CheckUnits        Code = "data_units"
+	CheckStudyFile    Code = "study_file"
+	CheckDryRun       Code = "dry_run"
+	CheckKeys         Code = "keys"
+	CheckNotJoined    Code = "not_joined"
+	CheckOtherSite    Code = "other_site"
+	CheckEnded        Code = "certificate_days"
+	CheckName         Code = "name_resolution"
+	CheckProxy        Code = "proxy"
+	CheckProxyAuth    Code = "proxy_login"
+	CheckProxyRefused Code = "proxy_refused"
+	CheckTCP          Code = "tcp"
+	CheckRefused      Code = "tcp_refused"
+	CheckTimeout      Code = "tcp_timeout"
+	CheckTLS          Code = "tls"
+	CheckNotTLS       Code = "not_tls"
+	CheckInspected    Code = "tls_inspected"
+	CheckWrongCA      Code = "wrong_ca"
+	CheckWrongName    Code = "wrong_name"
+	CheckServerEnded  Code = "coordinator_certificate_ended"
+	CheckClockBehind  Code = "clock_behind"
+	CheckClock        Code = "clock"
+	CheckRefusedSite  Code = "site_refused"
+	CheckVersion      Code = "versions"
+	CheckNoAnswer     Code = "no_answer"
+)
+
+// remedies say what to do where a line is not in order.
+var remedies = map[Code]string{
+	CheckConfig:       "mend the key that is named in agent.toml",
+	CheckData:         "mend the file at the line that is named, or [[dataset]] in agent.toml",
+	CheckNoData:       "add [[population]] and [[dataset]] to agent.toml",
+	CheckPolicy:       "take \"central\" out of policy.noise, unless this site trusts the coordinator's operator with exact sums",
+	CheckColumns:      "mend the file where it is named, or ask the analyst to change the study",
+	CheckUnits:        "compare the unit of measurement of these columns with what the analyst expects",
+	CheckStudyFile:    "ask whoever sent the file for another one",
+	CheckDryRun:       "ask the analyst: the study does not fit this data set",
+	CheckKeys:         "put the key files back from a backup, mode 0600; without identity.key the site must join as a new one",
+	CheckNotJoined:    "agent join FILE, with a join file of the coordinator's operator",
+	CheckOtherSite:    "set site in agent.toml to the certificate's name, or data to the right folder",
+	CheckEnded:        "ask for a join file of `coordinator site invite SITE --again`, then agent join FILE -o DIR --again",
+	CheckName:         "check the name in agent.toml and this machine's DNS; behind a proxy set HTTPS_PROXY",
+	CheckProxy:        "check HTTPS_PROXY: http://HOST:PORT of a proxy that this machine reaches",
+	CheckProxyAuth:    "put the proxy's user and password into HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT",
+	CheckProxyRefused: "ask the proxy's administrator to allow CONNECT to the coordinator's host and port",
+	CheckTCP:          "check the network of this machine; ask for the route to the coordinator",
+	CheckRefused:      "check the port in agent.toml; ask the coordinator's operator whether it is running",
+	CheckTimeout:      "ask the firewall's administrator to allow outgoing TCP to the coordinator's host and port",
+	CheckTLS:          "try again; if it stays, ask the network's administrator what stands on the way",
+	CheckNotTLS:       "something else answers there: check host and port in agent.toml",
+	CheckInspected:    "ask the network's administrator to exempt the coordinator's host and port from TLS inspection",
+	CheckWrongCA:      "compare the fingerprint with the coordinator's operator; if it changed its CA, ask for a join file with --again",
+	CheckWrongName:    "use one of the names that the certificate is for in agent.toml, or ask the coordinator's operator to add this one to addresses",
+	CheckServerEnded:  "check this machine's clock; if it is right, ask the coordinator's operator to restart it: that renews",
+	CheckClockBehind:  "set this machine's clock (NTP)",
+	CheckClock:        "set this machine's clock (NTP), or tell the coordinator's operator that theirs is wrong",
+	CheckRefusedSite:  "ask the coordinator's operator whether this site was revoked; then a new join file is needed",
+	CheckVersion:      "upgrade the side that is behind",
+	CheckNoAnswer:     "try again; if it stays, ask the coordinator's operator what its log says",
+}
+
+// Finding is one thing that Check looked at.
+type Finding struct {
+	Code   Code   `json:"code"`
+	Check  string `json:"check"`
+	OK     bool   `json:"ok"`
+	Result string `json:"result"`
+	Do     string `json:"what_to_do,omitempty"`
+	Err    error  `json:"-"` // nil if OK
+}
+
+// found makes a line: in order, or with the code's remedy.
+func found(code Code, check, detail string, err error) Finding {
+	f := Finding{Code: code, Check: check, OK: err == nil, Result: detail, Err: err}
+	if err != nil {
+		f.Result, f.Do = enroll.Plain(err), remedies[code]
+	}
+	return f
+}

@@ -1,0 +1,213 @@
+package egress
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"covey/internal/study"
+)
+
+// Line is one line of egress.jsonl: one message that left, or was on its
+// way out when the agent stopped. It tells its kind and size, never its content.
+type Line struct {
+	Time  time.Time     `json:"time"`
+	Kind  string        `json:"kind"`
+	Study *study.Digest `json:"study,omitempty"` // of all but hello
+	Query *int          `json:"query,omitempty"`
+	Slot  *int          `json:"slot,omitempty"`
+	Code  study.Code    `json:"code,omitempty"`
+	Bytes int           `json:"bytes"` // serialized, without TLS and gRPC's framing
+	// SHA256 is of those bytes, Prev the link before this line (chain.go).
+	SHA256 string `json:"sha256"`
+	Prev   string `json:"prev"`
+}
+
+// Of adds the message's hash.
+func (s Line) Of(raw []byte) Line {
+	s.SHA256 = hashOf(raw)
+	return s
+}
+
+// Count is how many messages of a kind left, and their bytes.
+type Count struct {
+	Messages int `json:"messages"`
+	Bytes    int `json:"bytes"`
+}
+
+// Log counts what left, over all runs of the agent: it appends to
+// egress.jsonl and reads it back at the start. The file is the operator's record,
+// and at the start a witness against a ledger that was restored alone; no rule
+// rests on it, so it is not fsynced, and a failing write is logged and does not
+// stop a study.
+type Log struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	file   *os.File
+	prev   string // link after the last line
+	failed bool
+	link   map[string]Count                  // by kind, of messages of no study, and of words about studies beyond maxCounted
+	study  map[study.Digest]map[string]Count // by kind
+	last   map[study.Digest]map[string]Spot  // by kind, of uploads and signatures
+}
+
+// maxCounted bounds the studies whose decisions and refusals alone are counted each by itself; the file has every line.
+const maxCounted = 10_000
+
+// Spot is the latest slot that a kind of message left for.
+type Spot struct{ Query, Slot int }
+
+// Witness is what left of one study: counts by kind, and the latest slot of its uploads and signatures.
+type Witness struct {
+	Sent map[string]Count
+	Last map[string]Spot
+}
+
+// File is the operator's record in a data directory.
+const File = "egress.jsonl"
+
+// Open reads the record in a data directory back and goes on with it. It logs a failing write to log.
+func Open(dir string, log *slog.Logger) (*Log, error) {
+	path := filepath.Join(dir, File)
+	e := &Log{log: log, prev: startOfChain, link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]Spot{}}
+	if err := e.load(path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	e.file = f
+	// A line that a crash cut off is ended, so that the next is one of its own.
+	if size, err := f.Seek(0, io.SeekEnd); err == nil && size > 0 {
+		last := make([]byte, 1)
+		if _, err := f.ReadAt(last, size-1); err == nil && last[0] != '\n' {
+			_, err = f.Write([]byte{'\n'})
+			return e, err
+		}
+	}
+	return e, nil
+}
+
+// load adds the lines of earlier runs up. A line that a crash cut off is skipped.
+func (e *Log) load(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		e.prev = nextLink(e.prev, lines.Bytes())
+		var s Line
+		if json.Unmarshal(lines.Bytes(), &s) == nil {
+			e.add(s)
+		}
+	}
+	return lines.Err()
+}
+
+func (e *Log) add(s Line) {
+	counts := e.link
+	word := s.Kind == "decision" || s.Kind == "refusal" // a site may say either about any digest
+	if s.Study != nil && (!word || e.study[*s.Study] != nil || len(e.study) < maxCounted) {
+		if e.study[*s.Study] == nil {
+			e.study[*s.Study] = map[string]Count{}
+		}
+		counts = e.study[*s.Study]
+	}
+	c := counts[s.Kind]
+	counts[s.Kind] = Count{c.Messages + 1, c.Bytes + s.Bytes}
+	if s.Study == nil || s.Query == nil || s.Slot == nil || s.Kind != "upload" && s.Kind != "signature" {
+		return
+	}
+	if e.last[*s.Study] == nil {
+		e.last[*s.Study] = map[string]Spot{}
+	}
+	if at, ok := e.last[*s.Study][s.Kind]; !ok || *s.Slot >= at.Slot {
+		e.last[*s.Study][s.Kind] = Spot{*s.Query, *s.Slot}
+	}
+}
+
+// Record counts one message.
+func (e *Log) Record(s Line, now time.Time) {
+	s.Time = now.UTC()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.add(s)
+	s.Prev = e.prev
+	line, err := json.Marshal(s)
+	if err == nil {
+		e.prev = nextLink(e.prev, line)
+		_, err = e.file.Write(append(line, '\n'))
+	}
+	if err != nil && !e.failed {
+		e.failed = true
+		e.log.Error("the egress log cannot be written; counts go on in memory", "error", err)
+	}
+}
+
+// Witness returns what left of each study.
+func (e *Log) Witness() map[study.Digest]Witness {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := make(map[study.Digest]Witness, len(e.study))
+	for id, counts := range e.study {
+		out[id] = Witness{maps.Clone(counts), maps.Clone(e.last[id])}
+	}
+	return out
+}
+
+// Close closes the file.
+func (e *Log) Close() error { return e.file.Close() }
+
+// Reply is what left this site so far.
+type Reply struct {
+	// Link counts messages of no study, such as hellos, and decisions and refusals about studies beyond the first 10,000.
+	Link    map[string]Count `json:"link"`
+	Studies []Study          `json:"studies"`
+}
+
+// Study is what left for one study, by kind of message.
+type Study struct {
+	Study study.Digest     `json:"study"`
+	Name  string           `json:"name,omitempty"`
+	Sent  map[string]Count `json:"sent"`
+	// Planned is what the plan says will have left at the end, if the plan is at hand.
+	Planned []Planned `json:"planned,omitempty"`
+}
+
+// Snapshot returns the counts, studies by digest.
+func (e *Log) Snapshot() Reply {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := Reply{Link: maps.Clone(e.link), Studies: []Study{}}
+	for id, counts := range e.study {
+		out.Studies = append(out.Studies, Study{Study: id, Sent: maps.Clone(counts)})
+	}
+	slices.SortFunc(out.Studies, func(a, b Study) int { return strings.Compare(a.Study.String(), b.Study.String()) })
+	return out
+}
+
+// Planned is one message that a study makes leave.
+type Planned struct {
+	Kind  string `json:"kind"`
+	Query int    `json:"query"` // -1 for the setup
+	Round int    `json:"round"` // -1 for the setup
+	Bytes int    `json:"bytes"` // serialized, without TLS and gRPC's framing
+	What  string `json:"what"`
+}

@@ -1,0 +1,78 @@
+package egress
+
+import (
+	"encoding/binary"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/study"
+)
+
+var moment = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// TestEgressOutlivesACrash cuts the log's last line off, as a crash may.
+func TestEgressOutlivesACrash(t *testing.T) {
+	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	e, err := Open(dir, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, query, slot := study.Digest{1}, 3, 4
+	e.Record(Line{Kind: "upload", Study: &id, Query: &query, Slot: &slot, Bytes: 100}.Of([]byte("masked")), moment)
+	e.Record(Line{Kind: "hello", Bytes: 10}, moment)
+	e.Record(Line{Kind: "upload", Study: &id, Query: &slot, Slot: &slot, Bytes: 50}, moment)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, File)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "masked") {
+		t.Error("the log holds what was sent")
+	}
+	if err := os.WriteFile(path, text[:len(text)-9], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if e, err = Open(dir, log); err != nil {
+			t.Fatal(err)
+		}
+		e.Record(Line{Kind: "refusal", Study: &id, Code: study.CodeHeld, Bytes: 7}, moment)
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e, err = Open(dir, log); err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	got := e.Snapshot()
+	if len(got.Studies) != 1 || got.Link["hello"] != (Count{1, 10}) ||
+		got.Studies[0].Sent["upload"] != (Count{1, 100}) || got.Studies[0].Sent["refusal"] != (Count{2, 14}) {
+		t.Errorf("got %+v, want all but the line that was cut off", got)
+	}
+}
+
+// TestEgressCountsAreBounded: words about ever more studies are counted together at last; what else leaves, never.
+func TestEgressCountsAreBounded(t *testing.T) {
+	e := &Log{link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]Spot{}}
+	var first, id study.Digest
+	for i := range maxCounted + 50 {
+		binary.BigEndian.PutUint32(id[:], uint32(i))
+		e.add(Line{Kind: "refusal", Study: &id, Bytes: 2})
+	}
+	e.add(Line{Kind: "refusal", Study: &first, Bytes: 2})
+	if len(e.study) != maxCounted || e.link["refusal"] != (Count{50, 100}) || e.study[first]["refusal"].Messages != 2 {
+		t.Errorf("%d studies, %+v, %+v", len(e.study), e.link, e.study[first])
+	}
+	e.add(Line{Kind: "announcement", Study: &id, Bytes: 2})
+	if e.study[id]["announcement"].Messages != 1 {
+		t.Error("an announcement is not counted under its study")
+	}
+}

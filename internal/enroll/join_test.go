@@ -1,0 +1,98 @@
+package enroll
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/pki"
+	"covey/internal/siteconfig"
+	"covey/test/port"
+)
+
+func TestJoin(t *testing.T) {
+	s, ctx := port.New(t), port.Bounded(t)
+	text, dir := s.Invite(t, nil), filepath.Join(t.TempDir(), "alpha")
+	if err := Join(ctx, text, dir, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	config, err := siteconfig.Read(dir)
+	if err != nil || config.Site != "alpha" || config.Coordinator[0] != s.Address {
+		t.Fatalf("config %+v, %v", config, err)
+	}
+	for _, name := range []string{"identity.key", "tls.key", siteconfig.File} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v, want mode 0600", name, info, err)
+		}
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "tls.crt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// Used twice: by this site, and by another.
+	wantErr[*JoinedError](t, Join(ctx, text, dir, time.Now()))
+	other := filepath.Join(t.TempDir(), "other")
+	refused := wantErr[*JoinRefusedError](t, Join(ctx, text, other, time.Now()))
+	if !strings.Contains(refused.Error(), "used before") {
+		t.Errorf("refused with %v", refused)
+	}
+	if _, err := os.Stat(filepath.Join(other, siteconfig.File)); err == nil {
+		t.Error("a refused join left a configuration")
+	}
+	if after, _ := os.ReadFile(filepath.Join(dir, "tls.crt")); string(after) != string(before) {
+		t.Error("a second join changed the certificate")
+	}
+	// A join that was refused can be done again in its directory, and keeps the
+	// configuration that its operator wrote meanwhile.
+	own := filepath.Join(other, siteconfig.File)
+	if err := os.WriteFile(own, []byte("# mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Join(ctx, s.Invite(t, nil), other, time.Now()); err != nil {
+		t.Errorf("with a new file: %v", err)
+	}
+	if kept, _ := os.ReadFile(own); string(kept) != "# mine" {
+		t.Errorf("the operator's configuration is now %q", kept)
+	}
+}
+
+// TestJoinHandsOutAnotherCA has the right coordinator answer with a certificate
+// of a CA that the join file does not pin.
+func TestJoinHandsOutAnotherCA(t *testing.T) {
+	s, stranger, ctx := port.New(t), port.New(t), port.Bounded(t)
+	s.Issues = stranger.Authority
+	dir := filepath.Join(t.TempDir(), "alpha")
+	wantErr[*pki.WrongCAError](t, Join(ctx, s.Invite(t, nil), dir, time.Now()))
+	if site, err := pki.LoadSite(dir); err != nil || site.Name() != "" {
+		t.Errorf("the site has joined: %v, %v", site.Name(), err)
+	}
+}
+
+func TestJoinWrongCA(t *testing.T) {
+	s, stranger, ctx := port.New(t), port.New(t), port.Bounded(t)
+	spent := len(s.Tokens)
+	text := s.Invite(t, func(j *pki.Join) { j.Fingerprint = stranger.Authority.Fingerprint() })
+	err := Join(ctx, text, filepath.Join(t.TempDir(), "alpha"), time.Now())
+	wantErr[*HandshakeError](t, err)
+	wrong := wantErr[*pki.WrongCAError](t, err)
+	if wrong.Want != stranger.Authority.Fingerprint() || wrong.Got != s.Authority.Fingerprint() {
+		t.Errorf("%v", wrong)
+	}
+	if len(s.Tokens) != spent+1 {
+		t.Error("the token was shown to a coordinator of the wrong CA")
+	}
+	wantErr[*pki.ExpiredError](t, Join(ctx, text, t.TempDir(), time.Now().Add(2*time.Hour)))
+}
+
+func wantErr[E error](t *testing.T, err error) E {
+	t.Helper()
+	at, ok := errors.AsType[E](err)
+	if !ok {
+		t.Fatalf("got %v, want a %T", err, at)
+	}
+	return at
+}

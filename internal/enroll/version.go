@@ -1,0 +1,78 @@
+package enroll
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/frame"
+)
+
+// Software names this agent to its coordinator.
+var Software = frame.This(program).Software
+
+const program = "covey-agent"
+
+// VersionError is a coordinator that this agent shares no protocol with: it names both
+// versions and who must upgrade.
+type VersionError = frame.VersionError
+
+// checkVersion gives a *VersionError if a coordinator that said this is none to speak to.
+func checkVersion(said metadata.MD) error {
+	return frame.Agree(frame.This(program), frame.VersionOf(said, "a coordinator"))
+}
+
+// sayVersion says this agent's version with a call.
+func sayVersion(ctx context.Context) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, frame.This(program).Pairs()...)
+}
+
+// versionedCall is a unary call whose both ends say their version. A coordinator that was
+// not reached has said nothing, and its error stands; one that does not know the call was.
+func versionedCall(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	var said metadata.MD
+	err := invoke(sayVersion(ctx), method, request, reply, conn, append(options, grpc.Header(&said))...)
+	if err == nil || frame.Says(said) || status.Code(err) == codes.Unimplemented {
+		if wrong := checkVersion(said); wrong != nil {
+			return wrong
+		}
+	}
+	return err
+}
+
+// versionedLink is a stream whose both ends say their version.
+func versionedLink(ctx context.Context, about *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	s, err := open(sayVersion(ctx), about, conn, method, options...)
+	if err != nil {
+		return nil, err
+	}
+	return &versionedStream{ClientStream: s}, nil
+}
+
+// versionedStream looks at the coordinator's version when the first message, or the end,
+// is received. One goroutine receives.
+type versionedStream struct {
+	grpc.ClientStream
+	checked bool
+}
+
+// RecvMsg gives a *VersionError instead of the first message of a coordinator that this
+// agent shares no protocol with, and instead of that coordinator's refusal.
+func (s *versionedStream) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	if s.checked {
+		return err
+	}
+	s.checked = true
+	said, failed := s.Header()
+	if failed != nil || err != nil && !frame.Says(said) {
+		return err
+	}
+	if wrong := checkVersion(said); wrong != nil {
+		return wrong
+	}
+	return err
+}

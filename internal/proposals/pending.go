@@ -1,0 +1,114 @@
+package proposals
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"covey/internal/siteconfig"
+	"covey/internal/study"
+)
+
+// Proposals that await the operator are files: pending/<digest>.toml holds the
+// exact bytes, so that what a person reads there is what is approved. Losing
+// one loses nothing: the coordinator offers it again on every link.
+
+// Bounds on what an unapproved coordinator message may make this site keep.
+const (
+	MaxProposal     = 32 << 20
+	maxPending      = 100
+	maxPendingBytes = 2 * MaxProposal // together: each is in memory, too, twice over
+)
+
+var errPendingFull = fmt.Errorf("agent: %d proposals, or %d MiB of them, await the operator already", maxPending, maxPendingBytes>>20)
+
+// PendingStore is the directory. Files are replaced whole, so a crash leaves the
+// old or the new one, or a temporary file that the next start removes.
+type PendingStore struct{ dir string }
+
+// OpenPending makes the directory, and removes what a crash left half written.
+func OpenPending(dir string) (*PendingStore, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range left {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	return &PendingStore{dir}, nil
+}
+
+func (p *PendingStore) path(d study.Digest) string {
+	return filepath.Join(p.dir, d.String()+".toml")
+}
+
+// Put stores a proposal; storing it again changes nothing.
+func (p *PendingStore) Put(body []byte) error {
+	d := study.DigestOf(body)
+	if p.Has(d) {
+		return nil
+	}
+	all, err := p.List()
+	if err != nil {
+		return err
+	}
+	total := len(body)
+	for _, other := range all {
+		if info, err := os.Stat(p.path(other)); err == nil { // else it is gone since
+			total += int(info.Size())
+		}
+	}
+	if len(all) >= maxPending || total > maxPendingBytes {
+		return errPendingFull
+	}
+	return siteconfig.WriteFile(p.path(d), body)
+}
+
+// Has reports whether a proposal is stored.
+func (p *PendingStore) Has(d study.Digest) bool {
+	_, err := os.Stat(p.path(d))
+	return err == nil
+}
+
+// Get returns a proposal's bytes; false if it is not there or not what its name says.
+func (p *PendingStore) Get(d study.Digest) ([]byte, bool) {
+	body, err := os.ReadFile(p.path(d))
+	return body, err == nil && study.DigestOf(body) == d
+}
+
+// Remove forgets a proposal that is decided or over.
+func (p *PendingStore) Remove(d study.Digest) error {
+	if err := os.Remove(p.path(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// List returns the digests, in order.
+func (p *PendingStore) List() ([]study.Digest, error) {
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []study.Digest
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".toml")
+		if !ok {
+			continue
+		}
+		if d, err := study.ParseDigest(name); err == nil {
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, func(a, b study.Digest) int { return strings.Compare(a.String(), b.String()) })
+	return out, nil
+}

@@ -1,0 +1,401 @@
+package siteconfig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"covey/internal/dataset"
+	"covey/internal/noise"
+	"covey/internal/pki"
+	"covey/internal/strict"
+)
+
+// File is the name of the configuration in a data directory.
+const File = "agent.toml"
+
+// maxConfig bounds the file, and maxEntries its data sets and its populations.
+const (
+	maxConfig  = 1 << 20
+	maxEntries = 1000
+)
+
+// Config is agent.toml. An unknown key is an error.
+type Config struct {
+	// Site is this site's name, as in its certificate.
+	Site string `toml:"site"`
+	// Coordinator lists host:port addresses; they are tried in order.
+	Coordinator []string `toml:"coordinator"`
+	// Data is the directory of keys, ledger and socket, relative to this file.
+	// Its own directory if not given.
+	Data string `toml:"data,omitempty"`
+	// Populations are the groups of people, or other units, that have a privacy
+	// budget. A budget belongs to the population, not to a file.
+	Populations []Population `toml:"population"`
+	// Datasets are what this site offers to studies.
+	Datasets []Dataset `toml:"dataset"`
+	// Policy says which studies need the operator.
+	Policy Policy `toml:"policy"`
+
+	dir  string // of the file: what relative paths start from
+	file string // for messages
+}
+
+// Population is a budget: all studies of its data sets, over all time, together
+// stay within it.
+type Population struct {
+	// Name of the population, such as "icu-patients". It is the budget's
+	// identity in the ledger: renaming it makes a fresh budget, so do not.
+	Name string `toml:"name"`
+	// Budget is the cap as an (epsilon, delta) pair. Give it or cap_rho.
+	Budget *Budget `toml:"budget,omitempty"`
+	// CapRho is the cap in zCDP's ρ.
+	CapRho float64 `toml:"cap_rho,omitempty"`
+}
+
+// Budget is an (epsilon, delta) pair.
+type Budget struct {
+	Epsilon float64 `toml:"epsilon"`
+	Delta   float64 `toml:"delta"`
+}
+
+// Dataset is one file of rows.
+type Dataset struct {
+	// Name by which studies ask for it. The coordinator sees it.
+	Name string `toml:"name"`
+	// Path of the file, relative to this file. It never leaves the site.
+	Path string `toml:"path,omitempty"`
+	// Query is asked of a PostgreSQL server instead (dataset.Query), once for a proposal and
+	// once for its approval.
+	Query string `toml:"query,omitempty"`
+	// DSNFile holds the connection string, relative to this file and of mode 0600; DSNEnv is the
+	// environment variable that holds it instead.
+	DSNFile string `toml:"dsn_file,omitempty"`
+	DSNEnv  string `toml:"dsn_env,omitempty"`
+	// QueryTimeout such as "30m"; empty: dataset.QueryTimeout.
+	QueryTimeout string `toml:"query_timeout,omitempty"`
+	// Format of the file, where its name does not say it (dataset.Formats).
+	Format string `toml:"format,omitempty"`
+	// Names of the columns of an NPY or NPZ matrix, which has none of its own. Empty: c0, c1 and
+	// so on.
+	Names []string `toml:"names,omitempty"`
+	// Precision in which studies keep its values: "float64", or "float32", which takes half the
+	// memory and time and rounds each value once. Empty: "float64". A study that is under way
+	// ends when this changes.
+	Precision string `toml:"precision,omitempty"`
+	// Cache says what becomes of the rows as a study reads them, which are kept in the clear in
+	// a file beside the ledger: "study" removes it with the study, "keep" keeps it for later
+	// studies, "memory" makes none. Empty: "study", and "memory" for a file of up to 4 MiB.
+	Cache string `toml:"cache,omitempty"`
+	// Population whose budget its studies are charged to.
+	Population string `toml:"population"`
+	// Unit names the column whose value says which rows are one unit of the
+	// population, such as "patient_id". Empty: every row is a unit. A study must
+	// name the same, and every study of these people should: a budget is spent a
+	// unit.
+	Unit string `toml:"unit,omitempty"`
+	// Workers is how many threads sum its rows; 0: one a processor.
+	Workers int `toml:"workers,omitempty"`
+}
+
+// Error is a configuration that cannot be: it names the file, the key and
+// the bound.
+type Error struct {
+	File   string
+	Key    string // empty where the whole file is meant
+	Reason string
+	Line   int // of the key; 0 if it has none
+}
+
+func (e *Error) Error() string {
+	s := e.File + ": " + strict.At(e.Line)
+	if e.Key != "" {
+		s += e.Key + ": "
+	}
+	return s + e.Reason
+}
+
+// Read reads the configuration in path: the file, or a directory that
+// holds an agent.toml. Every error is a *Error.
+func Read(path string) (*Config, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, File)
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Error{File: path, Reason: Reason(err) + "; -C or COVEY_AGENT_DIR names the folder that \"agent join\" made"}
+	}
+	if err != nil {
+		return nil, &Error{File: path, Reason: Reason(err)}
+	}
+	if info.Size() > maxConfig {
+		return nil, &Error{File: path, Reason: fmt.Sprintf("is longer than %d bytes", maxConfig)}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &Error{File: path, Reason: Reason(err)}
+	}
+	return Parse(text, path)
+}
+
+// Reason is an I/O error without the path, which the caller names.
+func Reason(err error) string {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+// Parse reads the text of a configuration that stands in file: relative
+// paths start from that file's directory. Every error is a *Error.
+func Parse(text []byte, file string) (*Config, error) {
+	c := &Config{file: file, dir: filepath.Dir(file)}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
+	if bad, ok := errors.AsType[*strict.Error](strict.Decode(text, c)); ok {
+		return nil, &Error{File: file, Key: bad.Key, Reason: bad.Reason}
+	}
+	err := c.check()
+	if bad, ok := errors.AsType[*Error](err); ok {
+		bad.Line = strict.Line(text, bad.Key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Config) Errorf(key, format string, args ...any) error {
+	return &Error{File: c.file, Key: key, Reason: fmt.Sprintf(format, args...)}
+}
+
+func (c *Config) check() error {
+	if err := pki.ValidName(c.Site); err != nil {
+		return c.Errorf("site", "%v", err)
+	}
+	if len(c.Coordinator) == 0 {
+		return c.Errorf("coordinator", "at least one host:port is needed")
+	}
+	for i, address := range c.Coordinator {
+		if err := CheckAddress(address); err != nil {
+			return c.Errorf(fmt.Sprintf("coordinator[%d]", i), "%v", err)
+		}
+	}
+	if len(c.Populations) > maxEntries || len(c.Datasets) > maxEntries {
+		return c.Errorf("", "at most %d populations and %d data sets", maxEntries, maxEntries)
+	}
+	populations := map[string]bool{}
+	for i, p := range c.Populations {
+		key := fmt.Sprintf("population[%d]", i)
+		if err := checkText(p.Name); err != nil {
+			return c.Errorf(key+".name", "%v", err)
+		}
+		if populations[p.Name] {
+			return c.Errorf(key+".name", "%q appears twice", p.Name)
+		}
+		populations[p.Name] = true
+		if _, err := p.Cap(); err != nil {
+			return c.Errorf(key, "%v", err)
+		}
+	}
+	datasets := map[string]bool{}
+	for i, d := range c.Datasets {
+		key := fmt.Sprintf("dataset[%d]", i)
+		if err := checkText(d.Name); err != nil {
+			return c.Errorf(key+".name", "%v", err)
+		}
+		if datasets[d.Name] {
+			return c.Errorf(key+".name", "%q appears twice", d.Name)
+		}
+		datasets[d.Name] = true
+		if err := c.checkQuery(key, d); err != nil {
+			return err
+		}
+		if f := dataset.Format(d.Format); f != "" && !slices.Contains(dataset.Formats, f) {
+			return c.Errorf(key+".format", "must be one of %v, got %q", dataset.Formats, d.Format)
+		}
+		if d.Query == "" && d.Format == "" && dataset.FormatOf(d.Path) == "" {
+			return c.Errorf(key+".path", "the name ends in none of %v; give format", dataset.Formats)
+		}
+		if err := c.checkNames(key, d); err != nil {
+			return err
+		}
+		if !slices.Contains([]string{"", string(dataset.Float64), string(dataset.Float32)}, d.Precision) {
+			return c.Errorf(key+".precision", `must be "float64" or "float32", got %q`, d.Precision)
+		}
+		if !slices.Contains([]string{"", CacheStudy, CacheKeep, CacheMemory}, d.Cache) {
+			return c.Errorf(key+".cache", `must be "study", "keep" or "memory", got %q`, d.Cache)
+		}
+		if !populations[d.Population] {
+			return c.Errorf(key+".population", "no [[population]] is named %q", d.Population)
+		}
+		if d.Unit != "" {
+			if err := checkText(d.Unit); err != nil {
+				return c.Errorf(key+".unit", "%v", err)
+			}
+			if d.Unit != strings.Trim(d.Unit, " \t") {
+				return c.Errorf(key+".unit", "has spaces around it")
+			}
+		}
+		if d.Workers < 0 || d.Workers > 1024 {
+			return c.Errorf(key+".workers", "must be in 0..1024, got %d", d.Workers)
+		}
+	}
+	return c.Policy.check(c)
+}
+
+// maxQueryTimeout bounds a statement: a site that reads for longer has lost its study.
+const maxQueryTimeout = 24 * time.Hour
+
+// checkQuery checks where a data set's rows come from.
+func (c *Config) checkQuery(key string, d Dataset) error {
+	switch {
+	case d.Query == "" && d.Path == "":
+		return c.Errorf(key+".path", "must be given, or query")
+	case d.Query == "" && d.DSNFile+d.DSNEnv+d.QueryTimeout != "":
+		return c.Errorf(key+".query", "must be given with dsn_file, dsn_env or query_timeout")
+	case d.Query == "":
+		return nil
+	case d.Path+d.Format != "":
+		return c.Errorf(key+".path", "give path or query, not both")
+	case (d.DSNFile == "") == (d.DSNEnv == ""):
+		return c.Errorf(key+".dsn_file", "give dsn_file or dsn_env with a query")
+	}
+	if err := dataset.CheckQuery(d.Query); err != nil {
+		return c.Errorf(key+".query", "%v", err)
+	}
+	if d.QueryTimeout == "" {
+		return nil
+	}
+	if limit, err := time.ParseDuration(d.QueryTimeout); err != nil || limit < time.Second || limit > maxQueryTimeout {
+		return c.Errorf(key+".query_timeout", `must be in 1s..24h, such as "10m", got %q`, d.QueryTimeout)
+	}
+	return nil
+}
+
+// checkNames checks the columns' names of a data set that has none of its own.
+func (c *Config) checkNames(key string, d Dataset) error {
+	f := c.Source(d).Kind()
+	if len(d.Names) > 0 && f != dataset.NPY && f != dataset.NPZ {
+		return c.Errorf(key+".names", "are for .npy and .npz; the columns of other formats have their own")
+	}
+	for i, name := range d.Names {
+		if err := checkText(name); err != nil {
+			return c.Errorf(fmt.Sprintf("%s.names[%d]", key, i), "%v", err)
+		}
+		if name != strings.Trim(name, " \t") {
+			return c.Errorf(fmt.Sprintf("%s.names[%d]", key, i), "has spaces around it")
+		}
+		if slices.Contains(d.Names[:i], name) {
+			return c.Errorf(fmt.Sprintf("%s.names[%d]", key, i), "%q appears twice", name)
+		}
+	}
+	return nil
+}
+
+// checkText keeps names printable on one line, as proposals do.
+func checkText(v string) error {
+	switch {
+	case v == "":
+		return errors.New("must be given")
+	case len(v) > 200:
+		return fmt.Errorf("at most 200 bytes, got %d", len(v))
+	case strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
+		return errors.New("holds an unprintable character")
+	}
+	return nil
+}
+
+// Cap is the population's budget in zCDP's ρ. A budget of (ε, δ) becomes the
+// largest ρ that noise.BudgetRho proves to be (ε, δ)-DP, the checks of releases included: studies are charged in ρ,
+// which adds up, so that all of them together stay (ε, δ)-DP.
+func (p Population) Cap() (float64, error) {
+	switch {
+	case p.Budget != nil && p.CapRho != 0:
+		return 0, errors.New("give budget or cap_rho, not both")
+	case p.Budget != nil:
+		b := p.Budget
+		if !(b.Epsilon > 0) || b.Epsilon > 1000 {
+			return 0, fmt.Errorf("budget.epsilon must be in (0, 1000], got %v", b.Epsilon)
+		}
+		if !(b.Delta > 0 && b.Delta < 1) {
+			return 0, fmt.Errorf("budget.delta must be in (0, 1), got %v", b.Delta)
+		}
+		rho, err := noise.BudgetRho(b.Epsilon, b.Delta)
+		if err != nil {
+			return 0, err
+		}
+		return rho, nil
+	case !(p.CapRho > 0) || math.IsInf(p.CapRho, 0):
+		return 0, errors.New("a budget or a positive cap_rho is needed")
+	}
+	return p.CapRho, nil
+}
+
+// Population returns a population by name; check made sure that a data set's exists.
+func (c *Config) Population(name string) (Population, bool) {
+	i := slices.IndexFunc(c.Populations, func(p Population) bool { return p.Name == name })
+	if i < 0 {
+		return Population{}, false
+	}
+	return c.Populations[i], true
+}
+
+// Dataset returns a data set by name.
+func (c *Config) Dataset(name string) (Dataset, bool) {
+	i := slices.IndexFunc(c.Datasets, func(d Dataset) bool { return d.Name == name })
+	if i < 0 {
+		return Dataset{}, false
+	}
+	return c.Datasets[i], true
+}
+
+// path resolves a path of the configuration.
+func (c *Config) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(c.dir, p)
+}
+
+// Source is where a data set's rows are.
+func (c *Config) Source(d Dataset) dataset.Source {
+	if d.Query != "" {
+		q := &dataset.Query{SQL: d.Query, DSNEnv: d.DSNEnv}
+		if d.DSNFile != "" {
+			q.DSNFile = c.path(d.DSNFile)
+		}
+		q.Timeout, _ = time.ParseDuration(d.QueryTimeout) // check read it before
+		return dataset.Source{Query: q}
+	}
+	return dataset.Source{Path: c.path(d.Path), Format: dataset.Format(d.Format), Names: d.Names}
+}
+
+// File is the configuration's file, for messages.
+func (c *Config) File() string { return c.file }
+
+// DataDir is the directory of keys, ledger and socket.
+func (c *Config) DataDir() string { return c.path(c.Data) }
+
+// LedgerDir is the directory of the ledger's files.
+func (c *Config) LedgerDir() string { return filepath.Join(c.DataDir(), "ledger") }
+
+// CheckAddress checks that an address is host:port.
+func CheckAddress(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" {
+		return fmt.Errorf("%q: host:port is wanted", address)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("%q: a port in 1..65535 is wanted", address)
+	}
+	return nil
+}

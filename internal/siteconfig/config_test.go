@@ -1,0 +1,161 @@
+package siteconfig
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/noise"
+	"covey/internal/pki"
+	"covey/internal/study"
+)
+
+const goodConfig = `
+site = "alpha"
+coordinator = ["c.example:7443", "[::1]:7443"]
+[[population]]
+name = "p"
+budget = { epsilon = 3.0, delta = 1e-6 }
+[[population]]
+name = "q"
+cap_rho = 0.25
+[[dataset]]
+name = "rows"
+path = "data/rows.csv"
+population = "p"
+[policy]
+approve = "within-limits"
+max_epsilon = 1.0
+max_delta = 1e-6
+peers = { beta = "abcd-efgh-ijkl-mnop-qrst-uvwx" }
+`
+
+func TestConfigIsStrict(t *testing.T) {
+	for _, c := range []struct{ name, old, new, key, reason string }{
+		{"unknown key", `name = "rows"`, "name = \"rows\"\ncolour = 1", "dataset.colour", "unknown key, line 12"},
+		{"unknown section", "[policy]", "[politics]", "politics", "unknown key"},
+		{"wrong type", `site = "alpha"`, "site = 3", "", "line 2 column"},
+		{"site name", `"alpha"`, `"Al pha"`, "site", "site name"},
+		{"no coordinator", `["c.example:7443", "[::1]:7443"]`, `[]`, "coordinator", "at least one"},
+		{"no port", `c.example:7443`, `c.example`, "coordinator[0]", "host:port"},
+		{"port 0", `c.example:7443`, `c.example:0`, "coordinator[0]", "port"},
+		{"epsilon 0", "epsilon = 3.0", "epsilon = 0.0", "population[0]", "epsilon"},
+		{"epsilon nan", "epsilon = 3.0", "epsilon = nan", "population[0]", "epsilon"},
+		{"delta 1", "delta = 1e-6 }", "delta = 1.0 }", "population[0]", "delta"},
+		{"cap infinite", "cap_rho = 0.25", "cap_rho = inf", "population[1]", "cap_rho"},
+		{"cap negative", "cap_rho = 0.25", "cap_rho = -1.0", "population[1]", "cap_rho"},
+		{"two budgets", "cap_rho = 0.25", "cap_rho = 0.25\nbudget = { epsilon = 1.0, delta = 1e-6 }", "population[1]", "not both"},
+		{"population twice", `name = "q"`, `name = "p"`, "population[1].name", "twice"},
+		{"no such population", `population = "p"`, `population = "r"`, "dataset[0].population", `"r"`},
+		{"no path", `path = "data/rows.csv"`, "", "dataset[0].path", "must be given"},
+		{"path and query", `name = "rows"`, "name = \"rows\"\nquery = \"select 1 order by 1\"", "dataset[0].path", "not both"},
+		{"a query without a server", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"", "dataset[0].dsn_file", "give dsn_file or dsn_env"},
+		{"two servers", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\ndsn_env = \"B\"", "dataset[0].dsn_file", "give dsn_file or dsn_env"},
+		{"a server without a query", `name = "rows"`, "name = \"rows\"\ndsn_file = \"a\"", "dataset[0].query", "must be given with"},
+		{"a query without an order", `path = "data/rows.csv"`, "query = \"select 1\"\ndsn_file = \"a\"", "dataset[0].query", "ORDER BY"},
+		{"a query's time", `path = "data/rows.csv"`, "query = \"select 1 order by 1\"\ndsn_file = \"a\"\nquery_timeout = \"10\"", "dataset[0].query_timeout", "1s..24h"},
+		{"no known end", `path = "data/rows.csv"`, `path = "data/rows.xls"`, "dataset[0].path", "ends in none of"},
+		{"format", `name = "rows"`, "name = \"rows\"\nformat = \"xls\"", "dataset[0].format", "must be one of [csv csv.gz parquet npy npz]"},
+		{"names of a csv file", `name = "rows"`, "name = \"rows\"\nnames = [\"a\"]", "dataset[0].names", "have their own"},
+		{"a name twice", `name = "rows"`, "name = \"rows\"\nformat = \"npy\"\nnames = [\"a\", \"a\"]", "dataset[0].names[1]", "twice"},
+		{"an empty name", `name = "rows"`, "name = \"rows\"\nformat = \"npz\"\nnames = [\"\"]", "dataset[0].names[0]", "must be given"},
+		{"spaces around a name", `name = "rows"`, "name = \"rows\"\nformat = \"npz\"\nnames = [\"a \"]", "dataset[0].names[0]", "spaces"},
+		{"precision", `name = "rows"`, "name = \"rows\"\nprecision = \"float16\"", "dataset[0].precision", "must be"},
+		{"cache", `name = "rows"`, "name = \"rows\"\ncache = \"disk\"", "dataset[0].cache", "must be"},
+		{"unprintable unit", `name = "rows"`, "name = \"rows\"\nunit = \"pa\\u0007tient\"", "dataset[0].unit", "unprintable"},
+		{"spaces around a unit", `name = "rows"`, "name = \"rows\"\nunit = \" patient\"", "dataset[0].unit", "spaces"},
+		{"unprintable name", `name = "rows"`, `name = "ro\u0007ws"`, "dataset[0].name", "unprintable"},
+		{"policy word", `"within-limits"`, `"always"`, "policy.approve", "must be"},
+		{"no limit", "max_epsilon = 1.0", "", "policy.max_epsilon", "must be positive"},
+		{"no peers", `peers = { beta = "abcd-efgh-ijkl-mnop-qrst-uvwx" }`, "", "policy.peers", "as its operator read it to you"},
+		{"empty peers", `{ beta = "abcd-efgh-ijkl-mnop-qrst-uvwx" }`, "{}", "policy.peers", "as its operator read it to you"},
+		{"limits without effect", `approve = "within-limits"`, `approve = "ask"`, "policy", "within-limits"},
+		{"dropout word", "max_delta = 1e-6\n", "max_delta = 1e-6\non_dropout = [\"go\"]\n", "policy.on_dropout[0]", `"go"`},
+		{"one site", "max_delta = 1e-6\n", "max_delta = 1e-6\nmin_sites = 1\n", "policy.min_sites", "2.."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(goodConfig, c.old, c.new, 1)
+			if text == goodConfig {
+				t.Fatal("the case changes nothing")
+			}
+			_, err := Parse([]byte(text), "agent.toml")
+			at, ok := err.(*Error)
+			if !ok {
+				t.Fatalf("got %v, want a *Error", err)
+			}
+			if at.File != "agent.toml" || at.Key != c.key || !strings.Contains(at.Reason, c.reason) {
+				t.Errorf("got key %q reason %q, want %q and %q within", at.Key, at.Reason, c.key, c.reason)
+			}
+		})
+	}
+}
+
+func TestConfigValues(t *testing.T) {
+	c, err := Parse([]byte(goodConfig), "/etc/covey/agent.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.path(c.Datasets[0].Path), "/etc/covey/data/rows.csv"; got != want {
+		t.Errorf("path %q, want %q: relative to the file", got, want)
+	}
+	if got := c.DataDir(); got != "/etc/covey" {
+		t.Errorf("data directory %q", got)
+	}
+	limit, err := c.Populations[0].Cap()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := noise.BudgetRho(3, 1e-6)
+	if err != nil || limit != want {
+		t.Errorf("cap %v, want noise.BudgetRho's %v", limit, want)
+	}
+	// A cap rounded up would let studies pass (ε, δ).
+	if eps, err := noise.Epsilon(limit, 1e-6); err != nil || eps > 3 || eps < 3-1e-6 {
+		t.Errorf("cap is worth ε = %v (%v), want at most 3 and close to it", eps, err)
+	}
+	if limit, _ := c.Populations[1].Cap(); limit != 0.25 {
+		t.Errorf("cap_rho %v", limit)
+	}
+	if c.Policy.MinSites != 3 || len(c.Policy.OnDropout) != 0 || !slices.Equal(c.Policy.Noise, []string{study.NoiseDistributed}) {
+		t.Errorf("policy defaults %+v", c.Policy)
+	}
+}
+
+// TestConfigByteOrderMark: a file that an editor began with one, and whose lines end with CRLF, reads like any other.
+func TestConfigByteOrderMark(t *testing.T) {
+	if _, err := Parse([]byte("\ufeff"+strings.ReplaceAll(goodConfig, "\n", "\r\n")), "/etc/covey/agent.toml"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSampleConfig checks that what a join leaves parses, as it is and filled in
+// by taking the comment signs off.
+func TestSampleConfig(t *testing.T) {
+	text, err := Sample(pki.Join{Site: "alpha", Coordinator: []string{"c.example:7443"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Parse(text, filepath.Join("alpha", File))
+	if err != nil || c.Policy.Approve != ApproveAsk || len(c.Datasets) != 0 {
+		t.Fatalf("as it is: %+v, %v", c, err)
+	}
+	var filled []string
+	for _, line := range strings.Split(string(text), "\n") {
+		bare, commented := strings.CutPrefix(line, "# ")
+		switch {
+		case commented && (strings.Contains(bare, " = ") || strings.HasPrefix(bare, "[")):
+			line = bare
+		case strings.HasPrefix(line, `approve = "ask"`):
+			line = `approve = "within-limits"`
+		}
+		filled = append(filled, line)
+	}
+	c, err = Parse([]byte(strings.Join(filled, "\n")), File)
+	if err != nil {
+		t.Fatalf("filled in: %v", err)
+	}
+	if len(c.Datasets) != 3 || len(c.Populations) != 1 || c.Policy.MinSites != 3 || c.Policy.MaxEpsilon != 1 {
+		t.Errorf("filled in: %+v", c)
+	}
+}

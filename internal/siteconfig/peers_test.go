@@ -1,0 +1,78 @@
+package siteconfig
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// TestAttackSybilWithinLimits: a policy that approves by itself approves no study with a site that its operator did not list,
+// and none with central noise unless that is written; a configuration that would is refused.
+func TestAttackSybilWithinLimits(t *testing.T) {
+	const listed = "peers = { beta = \"abcd-efgh-ijkl-mnop-qrst-uvwx\" }\n"
+	text := strings.Replace(goodConfig, listed, "", 1)
+	if text == goodConfig {
+		t.Fatal("the configuration lists no peers")
+	}
+	for _, p := range []string{"", "peers = {}\n"} {
+		_, err := Parse([]byte(text+p), File)
+		if at, ok := errors.AsType[*Error](err); !ok || at.Key != "policy.peers" || !strings.Contains(at.Reason, "FINGERPRINT") {
+			t.Errorf("%q: %v", p, err)
+		}
+	}
+	config, err := Parse([]byte(goodConfig), File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// This site and two made-up ones, of the listed name or not.
+	plan := &study.Plan{}
+	plan.Proposal.Spec = study.Spec{Epsilon: 1, Delta: 1e-6, Noise: study.NoiseCentral, OnDropout: study.DropoutWait}
+	for i, name := range []string{"alpha", "beta", "gamma"} {
+		plan.Proposal.Roster = append(plan.Proposal.Roster, study.Member{Name: name, Identity: study.Key(make([]byte, 32))})
+		plan.Proposal.Roster[i].Identity[0] = byte(i)
+	}
+	rules := Outside(config.Policy.Judge(plan, 0))
+	var names []string
+	for _, r := range rules {
+		names = append(names, r.Rule)
+	}
+	if !slices.Equal(names, []string{"noise", "peers"}) {
+		t.Errorf("a study of made-up sites with central noise is outside of %q", names)
+	}
+	if words := config.Policy.Unattended(); !strings.Contains(words, `"beta"`) || !strings.Contains(words, "any number of studies") || !strings.Contains(words, "nobody sees an exact sum") {
+		t.Errorf("the policy in words: %s", words)
+	}
+	config.Policy.Noise = []string{study.NoiseCentral}
+	if words := config.Policy.Unattended(); !strings.Contains(words, "exact sums") || !strings.Contains(words, "differ by a row or a site") {
+		t.Errorf("the policy in words: %s", words)
+	}
+}
+
+// TestAttackPolicyPrefersCentral: with a policy's defaults a study with distributed noise, which goes on over drop-outs, is no
+// worse than one with central noise that waits. Where on_dropout is written it is kept to the letter.
+func TestAttackPolicyPrefersCentral(t *testing.T) {
+	for _, c := range []struct {
+		noise, dropout string
+		allowed        []string
+		want           bool
+	}{
+		{study.NoiseDistributed, study.DropoutContinue, nil, true},
+		{study.NoiseDistributed, study.DropoutWait, nil, true},
+		{study.NoiseCentral, study.DropoutWait, nil, true},
+		{study.NoiseCentral, study.DropoutContinue, nil, false},
+		{study.NoiseDistributed, study.DropoutContinue, []string{study.DropoutWait}, false},
+		{study.NoiseCentral, study.DropoutContinue, []string{study.DropoutContinue}, true},
+	} {
+		p := &study.Plan{}
+		p.Proposal.Spec = study.Spec{Noise: c.noise, OnDropout: c.dropout}
+		policy := Policy{OnDropout: c.allowed}
+		for _, r := range policy.Judge(p, 0) {
+			if r.Rule == "on_dropout" && r.OK != c.want {
+				t.Errorf("noise %q, on_dropout %q, allowed %q: %v", c.noise, c.dropout, c.allowed, r)
+			}
+		}
+	}
+}

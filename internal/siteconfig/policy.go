@@ -1,0 +1,255 @@
+package siteconfig
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"covey/internal/pki"
+	"covey/internal/study"
+)
+
+// The values of Policy.Approve and Policy.Outside.
+const (
+	ApproveAsk          = "ask"
+	ApproveWithinLimits = "within-limits"
+	OutsideAsk          = "ask"
+	OutsideReject       = "reject"
+)
+
+// Policy says which studies the site approves without asking its operator: those within all limits
+// below. One outside waits for the operator, or is rejected, as Outside says.
+type Policy struct {
+	// Approve is "ask" (the default: the operator decides every study) or
+	// "within-limits" (studies within all limits below are approved at once).
+	Approve string `toml:"approve,omitempty"`
+	// Outside is "ask" (the default) or "reject": a study outside the limits is rejected at once.
+	Outside string `toml:"outside,omitempty"`
+	// MaxEpsilon and MaxDelta bound a study's own privacy parameters.
+	MaxEpsilon float64 `toml:"max_epsilon,omitempty"`
+	MaxDelta   float64 `toml:"max_delta,omitempty"`
+	// OnDropout lists the allowed values of a study's on_dropout. If not given it is "wait", and
+	// "continue" too where the study's noise is distributed: no exact sum is ever open there.
+	OnDropout []string `toml:"on_dropout,omitempty"`
+	// MinSites is the smallest roster. 3 if not given.
+	MinSites int `toml:"min_sites,omitempty"`
+	// Noise lists the allowed values of a study's noise. If not given it is any, and with
+	// "within-limits" ["distributed"]: with central noise the coordinator's leader sees exact sums.
+	Noise []string `toml:"noise,omitempty"`
+	// Columns are those that a study may use; any if not given.
+	Columns []string `toml:"columns,omitempty"`
+	// Peers are the other sites that may be in a roster, each with its key's fingerprint as its
+	// operator read it to this one's; any if not given. "within-limits" needs them: who has the
+	// CA's key can make up sites, and a sum over this site and made-up ones is this site's own.
+	Peers map[string]string `toml:"peers,omitempty"`
+	// Datasets hold tighter limits for single data sets, by name.
+	Datasets map[string]DatasetPolicy `toml:"dataset,omitempty"`
+}
+
+// DatasetPolicy are a data set's own limits, beside the policy's.
+type DatasetPolicy struct {
+	// MaxEpsilon bounds each study on it.
+	MaxEpsilon float64 `toml:"max_epsilon,omitempty"`
+	// Columns are those that a study may use, in place of the policy's.
+	Columns []string `toml:"columns,omitempty"`
+}
+
+// PolicyRule is what one limit says of one study.
+type PolicyRule struct {
+	Rule  string `json:"rule"`  // key of [policy]
+	Limit string `json:"limit"` // as configured
+	Study string `json:"study"` // what the study has
+	OK    bool   `json:"ok"`
+}
+
+func (r PolicyRule) String() string {
+	if r.OK {
+		return fmt.Sprintf("%s: %s is within %s", r.Rule, r.Study, r.Limit)
+	}
+	return fmt.Sprintf("%s: %s is outside %s", r.Rule, r.Study, r.Limit)
+}
+
+var fingerprintForm = regexp.MustCompile(`^([a-z2-7]{4}-){5}[a-z2-7]{4}$`)
+
+func (p *Policy) check(c *Config) error {
+	if p.Approve == "" {
+		p.Approve = ApproveAsk
+	}
+	if p.Outside == "" {
+		p.Outside = OutsideAsk
+	}
+	if p.MinSites == 0 {
+		p.MinSites = 3
+	}
+	if err := oneOf(c, "policy.on_dropout", p.OnDropout, study.DropoutWait, study.DropoutContinue); err != nil {
+		return err
+	}
+	if err := oneOf(c, "policy.noise", p.Noise, study.NoiseCentral, study.NoiseDistributed); err != nil {
+		return err
+	}
+	if p.MinSites < 2 || p.MinSites > study.MaxSites {
+		return c.Errorf("policy.min_sites", "must be in 2..%d, got %d", study.MaxSites, p.MinSites)
+	}
+	if p.Outside != OutsideAsk && p.Outside != OutsideReject {
+		return c.Errorf("policy.outside", "must be %q or %q, got %q", OutsideAsk, OutsideReject, p.Outside)
+	}
+	switch p.Approve {
+	case ApproveAsk:
+		if p.MaxEpsilon != 0 || p.MaxDelta != 0 || p.Outside == OutsideReject {
+			return c.Errorf("policy", `max_epsilon, max_delta and outside need approve = "within-limits"`)
+		}
+	case ApproveWithinLimits:
+		if !(p.MaxEpsilon > 0) || math.IsInf(p.MaxEpsilon, 0) {
+			return c.Errorf("policy.max_epsilon", "must be positive, got %v", p.MaxEpsilon)
+		}
+		if !(p.MaxDelta > 0 && p.MaxDelta < 1) {
+			return c.Errorf("policy.max_delta", "must be in (0, 1), got %v", p.MaxDelta)
+		}
+		if len(p.Peers) == 0 {
+			return c.Errorf("policy.peers", `is needed with approve = "within-limits": { NAME = "FINGERPRINT" } of each other site, as its operator read it to you`+
+				` ("agent status" there shows it); without it a study of this site and made-up ones would be approved`)
+		}
+		if p.Noise == nil {
+			p.Noise = []string{study.NoiseDistributed}
+		}
+	default:
+		return c.Errorf("policy.approve", "must be %q or %q, got %q", ApproveAsk, ApproveWithinLimits, p.Approve)
+	}
+	for _, name := range sortedKeys(p.Peers) {
+		key := fmt.Sprintf("policy.peers.%s", name)
+		if err := pki.ValidName(name); err != nil {
+			return c.Errorf("policy.peers", "%v", err)
+		}
+		if !fingerprintForm.MatchString(p.Peers[name]) {
+			return c.Errorf(key, "must be a fingerprint, six groups of four letters and digits, got %q", p.Peers[name])
+		}
+	}
+	for _, name := range sortedKeys(p.Datasets) {
+		key := fmt.Sprintf("policy.dataset.%s", name)
+		if _, ok := c.Dataset(name); !ok {
+			return c.Errorf(key, "no [[dataset]] is named %q", name)
+		}
+		if e := p.Datasets[name].MaxEpsilon; !(e >= 0) || math.IsInf(e, 0) {
+			return c.Errorf(key+".max_epsilon", "must be positive, got %v", e)
+		}
+	}
+	return nil
+}
+
+func oneOf(c *Config, key string, given []string, allowed ...string) error {
+	for i, v := range given {
+		if !slices.Contains(allowed, v) {
+			return c.Errorf(fmt.Sprintf("%s[%d]", key, i), "must be one of %q, got %q", allowed, v)
+		}
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Judge reports of each limit whether a plan is within it; self is this site's place in the roster.
+func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
+	s := plan.Proposal.Spec
+	own := p.Datasets[s.Dataset]
+	var out []PolicyRule
+	add := func(rule, limit, has string, ok bool) { out = append(out, PolicyRule{rule, limit, has, ok}) }
+	if p.Approve == ApproveWithinLimits {
+		add("max_epsilon", fmt.Sprintf("%g", p.MaxEpsilon), fmt.Sprintf("ε = %g", s.Epsilon), s.Epsilon <= p.MaxEpsilon)
+		add("max_delta", fmt.Sprintf("%g", p.MaxDelta), fmt.Sprintf("δ = %g", s.Delta), s.Delta <= p.MaxDelta)
+	} else {
+		add("approve", `"ask"`, "every study", false)
+	}
+	if own.MaxEpsilon > 0 {
+		add("dataset."+s.Dataset+".max_epsilon", fmt.Sprintf("%g", own.MaxEpsilon), fmt.Sprintf("ε = %g", s.Epsilon), s.Epsilon <= own.MaxEpsilon)
+	}
+	dropout, allowed := fmt.Sprintf("%q", p.OnDropout), slices.Contains(p.OnDropout, s.OnDropout)
+	if p.OnDropout == nil {
+		dropout, allowed = `"wait", or noise = "distributed"`, s.OnDropout == study.DropoutWait || s.Noise == study.NoiseDistributed
+	}
+	add("on_dropout", dropout, fmt.Sprintf("%q", s.OnDropout), allowed)
+	n := len(plan.Proposal.Roster)
+	add("min_sites", fmt.Sprint(p.MinSites), fmt.Sprintf("%d sites", n), n >= p.MinSites)
+	if p.Noise != nil {
+		add("noise", fmt.Sprintf("%q", p.Noise), fmt.Sprintf("%q", s.Noise), slices.Contains(p.Noise, s.Noise))
+	}
+	rule, columns := "columns", p.Columns
+	if own.Columns != nil {
+		rule, columns = "dataset."+s.Dataset+".columns", own.Columns
+	}
+	if columns != nil {
+		var strange []string
+		for _, c := range s.Columns {
+			if !slices.Contains(columns, c.Name) {
+				strange = append(strange, c.Name)
+			}
+		}
+		add(rule, fmt.Sprintf("the %d listed", len(columns)), named(strange, len(s.Columns), "column"), len(strange) == 0)
+	}
+	if p.Peers != nil {
+		var strange []string
+		for i, m := range plan.Proposal.Roster {
+			if i != self && p.Peers[m.Name] != pki.Fingerprint([]byte(m.Identity)) {
+				strange = append(strange, m.Name)
+			}
+		}
+		add("peers", fmt.Sprintf("the %d listed, by name and fingerprint", len(p.Peers)), named(strange, n-1, "peer"), len(strange) == 0)
+	}
+	return out
+}
+
+// named tells of what is not listed, a few by name, or how many all are.
+func named(strange []string, all int, what string) string {
+	switch {
+	case len(strange) == 0:
+		return fmt.Sprintf("%d %ss", all, what)
+	case len(strange) > 5:
+		return fmt.Sprintf("%q and %d more", strange[:5], len(strange)-5)
+	}
+	return strings.Trim(fmt.Sprintf("%q", strange), "[]")
+}
+
+// Unattended says in words what the policy can let in without the operator.
+func (p *Policy) Unattended() string {
+	if p.Approve != ApproveWithinLimits {
+		return "every study waits for the operator"
+	}
+	columns := "of any columns"
+	if p.Columns != nil {
+		columns = fmt.Sprintf("of the %d columns that are listed", len(p.Columns))
+	}
+	noise := "with distributed noise: nobody sees an exact sum"
+	if slices.Contains(p.Noise, study.NoiseCentral) {
+		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site give it that row or that site"
+	}
+	return fmt.Sprintf("without the operator: any number of studies until a budget is spent, each up to ε = %g and δ = %g, of at least %d sites, all of them listed (%s), %s, %s",
+		p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise)
+}
+
+// Outside returns the rules that a study does not keep; none means that the policy approves it.
+func Outside(rules []PolicyRule) []PolicyRule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r PolicyRule) bool { return r.OK })
+}
+
+// Knows is what [policy.peers] has of a site, by its name and its key's fingerprint: "yes", "no", or "other key"; empty where
+// there are no peers.
+func (p *Policy) Knows(name, fingerprint string) string {
+	pinned, listed := p.Peers[name]
+	switch {
+	case p.Peers == nil:
+		return ""
+	case !listed:
+		return "no"
+	case pinned != fingerprint:
+		return "other key"
+	}
+	return "yes"
+}

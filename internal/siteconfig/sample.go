@@ -1,0 +1,81 @@
+package siteconfig
+
+import (
+	"bytes"
+	"text/template"
+
+	"covey/internal/pki"
+)
+
+// Sample is the agent.toml that a join leaves.
+func Sample(join pki.Join) ([]byte, error) {
+	var out bytes.Buffer
+	err := sampleTemplate.Execute(&out, join)
+	return out.Bytes(), err
+}
+
+var sampleTemplate = template.Must(template.New(File).Parse(`# The agent of site {{.Site}}. Fill the commented parts in, then: agent check
+# An unknown key is an error. Paths are relative to this file.
+
+site = {{printf "%q" .Site}}
+coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $a}}{{end}}]
+
+# A population is whom a privacy budget protects. All studies of its data sets,
+# over all time, stay within the budget together. Its name is the budget's
+# identity: adding rows or moving files does not make a fresh one, and you must
+# not make one by renaming it.
+#
+# [[population]]
+# name = "icu-patients"
+# budget = { epsilon = 3.0, delta = 1e-6 }   # or: cap_rho = 0.13
+
+# A data set is one file: .csv, .csv.gz, .parquet, .npy or .npz. The coordinator sees
+# its name and its number of rows (of units, where unit is given), never its path or
+# columns. docs/data.md says what each format may hold.
+#
+# [[dataset]]
+# name = "icu"
+# path = "icu.csv"
+# population = "icu-patients"
+# unit = "patient_id"    # the column that says whose a row is; without it every row is a unit
+# workers = 0            # threads that sum rows; 0: one a processor
+# precision = "float64"  # or "float32": half the memory and time, each value rounded once
+# cache = "study"        # rows in the clear in cache/, as long as a study; or "keep", or "memory"
+# format = "csv"         # where the name does not say it
+#
+# A NumPy matrix has no names of its own; without names its columns are c0, c1, ...
+#
+# [[dataset]]
+# name = "waves"
+# path = "waves.npz"
+# names = ["age", "hr"]
+# population = "icu-patients"
+#
+# Or the answer of PostgreSQL to a query, asked read-only:
+#
+# [[dataset]]
+# name = "icu-db"
+# query = "select patient_id, age, hr from icu where stay_end < '2026-01-01' order by stay_id"
+# dsn_file = "icu.dsn"   # host=db.example user=covey dbname=icu sslmode=verify-full; chmod 600
+# query_timeout = "10m"
+# population = "icu-patients"
+# unit = "patient_id"
+
+# Which studies this site enters without asking you. Every other one waits for
+# "agent study approve". "agent study show" says what each limit says of a study.
+#
+[policy]
+approve = "ask"          # or "within-limits", with the limits below
+# outside = "ask"        # or "reject": what becomes of a study outside the limits
+# max_epsilon = 1.0      # of one study
+# max_delta = 1e-6
+# peers = { south = "abcd-efgh-ijkl-mnop-qrst-uvwx" }   # other sites, by the fingerprints that they read to you; needed
+# noise = ["distributed"]            # nobody sees exact sums; "central" shows them to the coordinator's leader
+# on_dropout = ["wait"]              # if not given, "continue" too where noise is distributed
+# min_sites = 3
+# columns = ["age", "hr"]            # that studies may use; any if not given
+#
+# [policy.dataset.icu]   # limits of one data set, beside those above
+# max_epsilon = 0.5
+# columns = ["age"]
+`))

@@ -1,0 +1,55 @@
+package terms
+
+import (
+	"fmt"
+
+	"covey/internal/study"
+)
+
+// Learner is one who could learn something of a study, alone or with others.
+type Learner struct {
+	Who  string `json:"who"`
+	What string `json:"what"`
+}
+
+// Learners says who could learn what under which collusion, from the plan's thresholds
+// (docs/threat-model.md derives them).
+func Learners(p *study.Plan) []Learner {
+	t, corrupt := p.Thresholds, p.Thresholds.Corrupt
+	out := []Learner{{"analysts, other sites, whoever reads the result", "what is released: sums with noise, and the number of units"}}
+	if t.Sites == 2 {
+		out = append(out, Learner{"the other site", "the released sums less its own part: this site's sums with the same noise"})
+	}
+	if p.Honest == 0 {
+		out = append(out, Learner{"the coordinator's leader", fmt.Sprintf("the exact sum over at least %d sites, once a query", t.MinSurvivors)})
+	} else {
+		out = append(out, Learner{"the coordinator's leader", fmt.Sprintf("the noised sum over at least %d sites, once a query", t.MinSurvivors)})
+	}
+	with := func(c int) string {
+		if c == 1 {
+			return "the leader and one other site"
+		}
+		return fmt.Sprintf("the leader and up to %d other sites", c)
+	}
+	if corrupt > 0 {
+		what := fmt.Sprintf("the exact sum over the %d or more sites that are not among them", t.MinSurvivors-corrupt)
+		if p.Honest > 0 {
+			what = fmt.Sprintf("the sum over the %d or more sites that are not among them, with all the noise that ε and δ need", t.MinSurvivors-corrupt)
+		}
+		if t.Sparse() {
+			what += ", but for the small chance that the plan names"
+		}
+		out = append(out, Learner{with(corrupt), what})
+	}
+	left := t.Sites - 1 // the others
+	switch {
+	case corrupt == 0 && t.Sites == 2:
+		out = append(out, Learner{"the leader and the other site", "this site's exact sums"})
+	case corrupt == 0:
+		out = append(out, Learner{"the leader and one other site", fmt.Sprintf("the exact sum over the %d other sites", t.MinSurvivors-1)},
+			Learner{fmt.Sprintf("the leader and all %d other sites", left), "this site's exact sums"})
+	default:
+		out = append(out, Learner{fmt.Sprintf("the leader and more than %d other sites", corrupt), "this site's sums by themselves: that many are trusted not to collude"})
+	}
+	return append(out, Learner{"this machine's administrator", "this site's rows, as before"})
+}

@@ -1,0 +1,70 @@
+package terms
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// wordsPlan is a plan of so many sites.
+func wordsPlan(t *testing.T, sites int, change func(*study.Spec)) *study.Plan {
+	t.Helper()
+	s := study.Spec{Name: "words", Dataset: "rows", Epsilon: 2, Delta: 1e-6, Columns: []study.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}}}
+	change(&s)
+	var roster []study.Member
+	for i := range sites {
+		key := ed25519.NewKeyFromSeed([]byte(fmt.Sprintf("%032d", i))).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: fmt.Sprint("site-", i), Identity: study.Key(key), Units: 1000})
+	}
+	body, err := study.Propose(s, roster, ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPrivacyWords: whoever approves reads what ε means in a number, that it rests on cryptography, what is replaced, and at how
+// many sites.
+func TestPrivacyWords(t *testing.T) {
+	all := strings.Join(Privacy(wordsPlan(t, 3, func(*study.Spec) {})), "\n")
+	for _, part := range []string{"under replacement of one unit (replace-one)", "e^ε = 7.39", "does not break the cryptography", "its ρ is s² times this (sites_per_unit = 1)"} {
+		if !strings.Contains(all, part) {
+			t.Errorf("%q is not in\n%s", part, all)
+		}
+	}
+	all = strings.Join(Privacy(wordsPlan(t, 3, func(s *study.Spec) { s.SitesPerUnit = 2 })), "\n")
+	if !strings.Contains(all, "a unit at up to 2 sites has the whole promise (sites_per_unit = 2)") {
+		t.Errorf("two sites are not in\n%s", all)
+	}
+}
+
+// TestPoolWords: how many sites that pool what they know see less noise than planned, and how much less, with distributed noise.
+func TestPoolWords(t *testing.T) {
+	for _, c := range []struct {
+		sites, least int
+		want         []string
+	}{
+		{2, 0, []string{"see no less"}},
+		{3, 0, []string{"from 2 of them on: 1/2 of the planned variance", "pay 2 times the ρ."}},
+		{5, 0, []string{"from 2 of them on (from 3 where all 5 sites are in a sum): 2/3 of the planned variance", "pay 1.5 times", "1/3 and 3 times"}},
+		{10, 0, []string{"from 4 of them on (from 7 where all 10 sites are in a sum): 3/4 of", "pay 1.33 times", "1/4 and 4 times"}},
+	} {
+		p := wordsPlan(t, c.sites, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+		text := noiseWords(p)
+		for _, part := range c.want {
+			if !strings.Contains(text, part) {
+				t.Errorf("%d sites: %q is not in\n%s", c.sites, part, text)
+			}
+		}
+	}
+	if text := noiseWords(wordsPlan(t, 5, func(*study.Spec) {})); strings.Contains(text, "pool") {
+		t.Errorf("central noise is no site's to take off: %s", text)
+	}
+}

@@ -1,0 +1,188 @@
+// Package port is a coordinator's port for tests of the rooms of a site: over real TLS it spends join
+// files, answers calls and hands each link to the test.
+package port
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/frame"
+	"covey/internal/pki"
+	covey "covey/proto/covey/v1"
+)
+
+// Server is the coordinator's port over real TLS: it spends tokens, and hands
+// each link to the test.
+type Server struct {
+	covey.UnimplementedEnrollmentServer
+	covey.UnimplementedFederationServer
+	Authority *pki.Authority
+	Issues    *pki.Authority // of site certificates
+	Address   string
+	Tokens    map[[32]byte]string
+	Links     chan *ServerLink
+	renewed   chan string
+	grpc      *grpc.Server
+	Ahead     time.Duration
+	Stands    func(*covey.StandingRequest) (*covey.StandingResponse, error) // set before anyone calls
+	Version   []string                                                      // metadata of its version, set before anyone calls
+}
+
+// ServerLink is one open Link, which ends with what End is sent.
+type ServerLink struct {
+	Stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]
+	End    chan error
+}
+
+// New starts a coordinator of a CA of its own, until the test ends.
+func New(t *testing.T) *Server {
+	t.Helper()
+	home := filepath.Join(t.TempDir(), "coordinator")
+	if err := pki.Init(home, nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	authority, err := pki.Load(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Authority: authority, Issues: authority, Tokens: map[[32]byte]string{}, Links: make(chan *ServerLink, 4), renewed: make(chan string, 1)}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Address = l.Addr().String()
+	s.Version = frame.This("a stand-in").Pairs()
+	s.grpc = grpc.NewServer(grpc.Creds(credentials.NewTLS(authority.ServerTLS())),
+		grpc.UnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+			grpc.SetHeader(ctx, metadata.Pairs(s.Version...))
+			return handle(ctx, r)
+		}),
+		grpc.StreamInterceptor(func(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+			if len(s.Version) > 0 {
+				stream.SendHeader(metadata.Pairs(s.Version...))
+			}
+			return handle(server, stream)
+		}))
+	covey.RegisterEnrollmentServer(s.grpc, s)
+	covey.RegisterFederationServer(s.grpc, s)
+	go s.grpc.Serve(l) // ends with Stop
+	t.Cleanup(s.grpc.Stop)
+	return s
+}
+
+func (s *Server) Join(_ context.Context, r *covey.JoinRequest) (*covey.JoinResponse, error) {
+	token, err := pki.TokenFrom(r.GetToken())
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, "not a token")
+	}
+	hash := token.Hash()
+	if s.Tokens[hash] != r.GetSite() {
+		return nil, status.Error(codes.PermissionDenied, "the join file was used before")
+	}
+	if err := pki.CheckIdentityProof(r.GetIdentity(), r.GetSite(), hash, r.GetCsr(), r.GetProof()); err != nil {
+		return nil, status.Error(codes.PermissionDenied, err.Error())
+	}
+	delete(s.Tokens, hash)
+	certificate, err := s.Issues.IssueSite(r.GetSite(), r.GetCsr(), time.Now())
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, "csr")
+	}
+	return &covey.JoinResponse{Certificate: certificate, Authority: s.Issues.CertificatePEM()}, nil
+}
+
+// Standing says what s.Stands says, of a clock that is s.Ahead.
+func (s *Server) Standing(_ context.Context, r *covey.StandingRequest) (*covey.StandingResponse, error) {
+	if s.Stands != nil {
+		return s.Stands(r)
+	}
+	return &covey.StandingResponse{UnixNanoseconds: time.Now().Add(s.Ahead).UnixNano(), Software: "a stand-in",
+		Authorities: []*covey.Authority{{Certificate: s.Authority.CertificatePEM()}}}, nil
+}
+
+func (s *Server) Renew(_ context.Context, r *covey.RenewRequest) (*covey.RenewResponse, error) {
+	certificate, err := s.Authority.IssueSite("alpha", r.GetCsr(), time.Now().Add(60*24*time.Hour))
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, "csr")
+	}
+	s.renewed <- "alpha"
+	return &covey.RenewResponse{Certificate: certificate}, nil
+}
+
+func (s *Server) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]) error {
+	l := &ServerLink{stream, make(chan error, 1)}
+	s.Links <- l
+	select {
+	case err := <-l.End:
+		return err
+	case <-stream.Context().Done():
+		return nil
+	}
+}
+
+// Receive returns the next message of the site.
+func (l *ServerLink) Receive(t *testing.T) *covey.SiteMessage {
+	t.Helper()
+	raw, err := frame.Receive(func() ([]byte, bool, error) {
+		m, err := l.Stream.Recv()
+		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
+	}, frame.MaxMessage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m covey.SiteMessage
+	if err := proto.Unmarshal(raw, &m); err != nil {
+		t.Fatal(err)
+	}
+	return &m
+}
+
+// Send sends a message to the site.
+func (l *ServerLink) Send(t *testing.T, m *covey.CoordinatorMessage) {
+	t.Helper()
+	raw, err := proto.Marshal(m)
+	if err == nil {
+		err = frame.Send(raw, func(data []byte, last bool) error {
+			return l.Stream.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Invite makes the text of a join file.
+func (s *Server) Invite(t *testing.T, change func(*pki.Join)) []byte {
+	t.Helper()
+	token, err := pki.NewToken()
+	if err != nil {
+		t.Fatal(err)
+	}
+	join := pki.Join{Coordinator: []string{s.Address}, Fingerprint: s.Authority.Fingerprint(), Token: token,
+		Site: "alpha", Expires: time.Now().Add(time.Hour).Truncate(time.Second)}
+	s.Tokens[token.Hash()] = join.Site
+	if change != nil {
+		change(&join)
+	}
+	text, err := join.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Bounded ends a test that waits for what does not come.
+func Bounded(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
