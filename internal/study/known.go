@@ -122,7 +122,9 @@ func fieldOf(t reflect.Type, key string) reflect.Type {
 		return nil
 	}
 	for f := range t.Fields() {
-		if name := keyOf(f); strings.EqualFold(name, key) && strings.ToLower(name) == strings.ToLower(key) {
+		name := keyOf(f)
+		lower, want := strings.ToLower(name), strings.ToLower(key) // EqualFold alone also takes ſ for s
+		if lower == want && strings.EqualFold(name, key) {
 			return f.Type
 		}
 	}
