@@ -11,8 +11,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestGoldenSensitivity: grids, sensitivities and bin edges are the numbers that they always were, to the
-// last bit: noise is scaled by them.
+// TestGoldenSensitivity: grids, sensitivities and bin edges are the numbers that they always were,
+// to the last bit: noise is scaled by them.
 func TestGoldenSensitivity(t *testing.T) {
 	for _, c := range []struct {
 		kinds             []study.Kind

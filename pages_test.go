@@ -64,7 +64,8 @@ func TestPageLinks(t *testing.T) {
 	}
 }
 
-// TestPictureNamesPackages: the packages in README.md's picture exist, and it has those that a row's sum passes.
+// TestPictureNamesPackages: the packages in README.md's picture exist, and it has those that a
+// row's sum passes.
 func TestPictureNamesPackages(t *testing.T) {
 	picture, err := os.ReadFile("docs/figures/way.svg")
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestDocsNameRealPrograms: every program and benchmark of the experiments that a page names is in the tree.
+// TestDocsNameRealPrograms: every program and benchmark of the experiments that a page names is in
+// the tree.
 func TestDocsNameRealPrograms(t *testing.T) {
 	benchmarks := map[string][]string{} // by package's folder
 	declared := regexp.MustCompile(`(?m)^func Benchmark(\w+)\(`)

@@ -88,7 +88,8 @@ func readRules(t *testing.T) (rules []ruleID) {
 	return rules
 }
 
-// TestMustsAreNumberedOnce: each MUST of docs/protocol.md is in a rule, and no two rules share a number.
+// TestMustsAreNumberedOnce: each MUST of docs/protocol.md is in a rule, and no two rules share a
+// number.
 func TestMustsAreNumberedOnce(t *testing.T) { readRules(t) }
 
 // TestRulesHaveTests: docs/rules.csv has a test that exists for each rule of docs/protocol.md, and

@@ -174,7 +174,8 @@ func (f *badFolder) refused(t *testing.T, says string, args ...string) {
 	}
 }
 
-// TestBadKeys: a fault of keys, certificate or CA is found by check, named by its file, and changes nothing.
+// TestBadKeys: a fault of keys, certificate or CA is found by check, named by its file, and changes
+// nothing.
 func TestBadKeys(t *testing.T) {
 	for _, c := range badKeys {
 		t.Run(c.name, func(t *testing.T) {
@@ -188,7 +189,8 @@ func TestBadKeys(t *testing.T) {
 	t.Logf("figure: %d bad inputs: keys and certificates of a site", len(badKeys))
 }
 
-// TestBadExports: an export that no ledger wrote makes no ledger; and a ledger that is there or in order stays.
+// TestBadExports: an export that no ledger wrote makes no ledger; and a ledger that is there or in
+// order stays.
 func TestBadExports(t *testing.T) {
 	f := newBadFolder(t)
 	f.refused(t, "there is a ledger.db", "ledger", "recover", "--yes", "--from", filepath.Join(f.dir, "export.json"))

@@ -48,8 +48,8 @@ expires = 2100-01-01T00:00:00Z
 `
 )
 
-// badInput is one thing wrong: in file, old becomes new (both "" for none), the command is run, and stderr has
-// every part of says.
+// badInput is one thing wrong: in file, old becomes new (both "" for none), the command is run, and
+// stderr has every part of says.
 type badCase struct {
 	name, file, old, new string
 	args                 string
@@ -196,8 +196,8 @@ var badInputs = []badCase{
 	{"recover from nothing", "", "", "", "ledger recover --yes --from absent.json", []string{"absent.json"}},
 }
 
-// TestBadInput: each gives exit status 2, says which file, key or bound is at fault, prints no value of the rows, and
-// changes nothing on disk, a ledger in use included.
+// TestBadInput: each gives exit status 2, says which file, key or bound is at fault, prints no
+// value of the rows, and changes nothing on disk, a ledger in use included.
 func TestBadInput(t *testing.T) {
 	used := newBadFolder(t)
 	if len(badInputs) < 60 {

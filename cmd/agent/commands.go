@@ -229,7 +229,8 @@ type decision struct {
 	Yes bool `short:"y" help:"Do not ask: STUDY is the whole digest that \"study show\" printed."`
 }
 
-// agreed returns the study that was meant, once the operator has agreed to decide on that digest and no other.
+// agreed returns the study that was meant, once the operator has agreed to decide on that digest
+// and no other.
 func (c *decision) agreed(t *terminal, question, undone string) (agent.StudyDetail, error) {
 	s, err := c.resolve(t)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestAnotherStudyIsNotDecided: an agent that answers about another study than the one that was meant is not believed,
-// before the decision or after it.
+// TestAnotherStudyIsNotDecided: an agent that answers about another study than the one that was
+// meant is not believed, before the decision or after it.
 func TestAnotherStudyIsNotDecided(t *testing.T) {
 	asked, other := study.DigestOf([]byte("asked")), study.DigestOf([]byte("other"))
 	dir := t.TempDir()

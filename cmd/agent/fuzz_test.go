@@ -12,8 +12,8 @@ import (
 	"covey/internal/ledger"
 )
 
-// FuzzExport: what "ledger recover --from" is given is bad input in words, and no ledger is there; or
-// there is one.
+// FuzzExport: what "ledger recover --from" is given is bad input in words, and no ledger is there;
+// or there is one.
 func FuzzExport(f *testing.F) {
 	const id = "0100000000000000000000000000000000000000000000000000000000000000"
 	f.Add([]byte(`{"populations":[{"name":"p","cap_rho":2,"spent_rho":1,"reserved_rho":0,"left_rho":1,"declared":true}],"studies":[{"digest":"` + id + `","name":"n","population":"p","state":"finished","rho":1,"spent_rho":1,"by":"operator","time":"2026-03-01T12:00:00Z"}]}`))

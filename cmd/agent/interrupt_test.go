@@ -14,7 +14,8 @@ import (
 	"covey/internal/pki"
 )
 
-// TestJoinInterrupted: a join says whom it asks and for how long; Ctrl-C is neither the file's fault nor the coordinator's.
+// TestJoinInterrupted: a join says whom it asks and for how long; Ctrl-C is neither the file's
+// fault nor the coordinator's.
 func TestJoinInterrupted(t *testing.T) {
 	token, err := pki.NewToken()
 	if err != nil {
@@ -43,7 +44,8 @@ func TestJoinInterrupted(t *testing.T) {
 	}
 }
 
-// TestSwallowedHandshake: a network that answers nothing is no bad input; a certificate that is wrong is.
+// TestSwallowedHandshake: a network that answers nothing is no bad input; a certificate that is
+// wrong is.
 func TestSwallowedHandshake(t *testing.T) {
 	if badInput(&enroll.HandshakeError{Err: context.DeadlineExceeded}) {
 		t.Error("no answer is bad input")

@@ -79,5 +79,6 @@ func badInput(err error) bool {
 		shared.Is[*pki.JoinError](err) || shared.Is[*pki.ExpiredError](err) || shared.Is[*pki.WrongCAError](err) || shared.Is[*pki.CertificateError](err) ||
 		shared.Is[*pki.FileError](err) || shared.Is[*pki.ModeError](err) || shared.Is[*pki.ExistsError](err) || errors.Is(err, pki.ErrNotJoined) ||
 		shared.Is[*dataset.Error](err) || shared.Is[*ledger.LostError](err) ||
-		shared.Is[*enroll.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded) // a network that swallows it is nobody's input
+		// a network that swallows it is nobody's input
+		shared.Is[*enroll.HandshakeError](err) && !errors.Is(err, context.DeadlineExceeded)
 }

@@ -18,7 +18,7 @@ import (
 	"covey/internal/study"
 )
 
-// serving gives the directory of a joined site whose agent answers on its socket
+// serving returns the directory of a joined site whose agent answers on its socket
 // and has one proposal pending, and the proposal's digest.
 func serving(t *testing.T) (dir string, id study.Digest) {
 	t.Helper()

@@ -23,7 +23,8 @@ func table(w io.Writer, rows func(line func(format string, args ...any))) {
 	tw.Flush()
 }
 
-// printFindings has what to do in a line of its own: beside the result it would be beyond a terminal's width.
+// printFindings has what to do in a line of its own: beside the result it would be beyond a
+// terminal's width.
 func printFindings(w io.Writer, found []doctor.Finding) {
 	table(w, func(line func(string, ...any)) {
 		for _, f := range found {

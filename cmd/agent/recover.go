@@ -35,10 +35,11 @@ export was written is not in it: use the latest.`
 
 // recovered is what was done, for --json.
 type recovered struct {
-	Found       string            `json:"found"`                      // what was wrong
-	Left        []recoveredStudy  `json:"left"`                       // studies that were not over
-	Populations []recoveredBudget `json:"populations"`                // afterwards
-	Aside       string            `json:"foreign_key_file,omitempty"` // where another ledger's key file is now
+	Found       string            `json:"found"`       // what was wrong
+	Left        []recoveredStudy  `json:"left"`        // studies that were not over
+	Populations []recoveredBudget `json:"populations"` // afterwards
+	// where another ledger's key file is now
+	Aside string `json:"foreign_key_file,omitempty"`
 }
 
 type recoveredStudy struct {

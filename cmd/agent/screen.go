@@ -9,9 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// screen is the way of all that this program writes, prose, data and log: what would not be printed as itself is written as an
-// escape, \uXXXX, which means the same in JSON. So no name, reason or status of another party moves the cursor, hides a line or
-// turns text around, whichever way it came.
+// screen is the way of all that this program writes, prose, data and log: what would not be printed
+// as itself is written as an escape, \uXXXX, which means the same in JSON. So no name, reason or
+// status of another party moves the cursor, hides a line or turns text around, whichever way it
+// came.
 type screen struct {
 	to   io.Writer
 	mu   sync.Mutex

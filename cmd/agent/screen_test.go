@@ -38,7 +38,8 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// TestAttackNamesOnScreen: names that another party chose are quoted where they could pass for columns of ours.
+// TestAttackNamesOnScreen: names that another party chose are quoted where they could pass for
+// columns of ours.
 func TestAttackNamesOnScreen(t *testing.T) {
 	v := agent.StudyView{Name: "a  approved  patients", State: "pending"}
 	plan := &study.Plan{}

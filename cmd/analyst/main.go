@@ -1,4 +1,5 @@
-// Command analyst is for who reads results: it checks result files and writes them in other forms, offline.
+// Command analyst is for who reads results: it checks result files and writes them in other forms,
+// offline.
 //
 // Data goes to stdout, prose to stderr. The exit status is 0 when the command did
 // what it says, 1 when it failed, and 2 when what it was given is at fault.

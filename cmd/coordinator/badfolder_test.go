@@ -10,8 +10,8 @@ import (
 	shared "covey/cmd/internal/cli"
 )
 
-// badFolders are faults of a coordinator's data folder that keep it from serving. In file, old becomes new; an empty old
-// is the whole file.
+// badFolders are faults of a coordinator's data folder that keep it from serving. In file, old
+// becomes new; an empty old is the whole file.
 var badFolders = []struct{ name, file, old, new, args, says string }{
 	{"unknown key", "coordinator.toml", "listen", "lissten", "", "unknown key"},
 	{"not TOML", "coordinator.toml", "", "listen", "", "coordinator.toml"},
@@ -48,8 +48,8 @@ var badFolders = []struct{ name, file, old, new, args, says string }{
 	{"server's certificate cut off", "server.crt", "-----END", "", "", "server.crt"},
 }
 
-// TestBadFolder: a folder that is not in order is named by file and key before anything starts, with exit status 2, and
-// nothing in it changes.
+// TestBadFolder: a folder that is not in order is named by file and key before anything starts,
+// with exit status 2, and nothing in it changes.
 func TestBadFolder(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "hub")
 	var out, errs bytes.Buffer
@@ -75,7 +75,8 @@ func TestBadFolder(t *testing.T) {
 			if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, key := range []string{"ca.key", "signing.key", "server.key"} { // CopyFS gives others a look
+			// CopyFS gives others a look
+			for _, key := range []string{"ca.key", "signing.key", "server.key"} {
 				if err := os.Chmod(filepath.Join("hub", key), 0o600); err != nil {
 					t.Fatal(err)
 				}

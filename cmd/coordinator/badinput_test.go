@@ -159,8 +159,8 @@ var badInputs = []struct {
 	{"completion", "", "", "completion csh", []string{"csh"}},
 }
 
-// TestBadInput: each gives exit status 2, says which file, key or bound is at fault, and changes nothing on
-// disk.
+// TestBadInput: each gives exit status 2, says which file, key or bound is at fault, and changes
+// nothing on disk.
 func TestBadInput(t *testing.T) {
 	if len(badInputs) < 45 {
 		t.Errorf("%d bad inputs", len(badInputs))

@@ -82,7 +82,8 @@ func oneStdout(s *terminal, out string) error {
 // printDone prints what was done, with --json; without it the prose is enough.
 func printDone(s *terminal, v any) error { return s.Print(v, func(io.Writer) {}) }
 
-// saveJoin asks for a join file, writes it with mode 0600 over nothing, and returns its text; "-" is stdout.
+// saveJoin asks for a join file, writes it with mode 0600 over nothing, and returns its text; "-"
+// is stdout.
 func (c *client) saveJoin(path string, request any, out string) (text []byte, err error) {
 	body, err := json.Marshal(request)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"covey/internal/node"
 )
 
-// serveSocket gives a data folder on whose operator's socket a handler answers.
+// serveSocket returns a data folder on whose operator's socket a handler answers.
 func serveSocket(t *testing.T, answer http.HandlerFunc) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "covey") // a socket's path is short
@@ -34,8 +34,8 @@ func serveSocket(t *testing.T, answer http.HandlerFunc) string {
 	return dir
 }
 
-// TestMomentWithoutLeader: a request that did nothing since no coordinator leads is made again; one that may have
-// been taken is not.
+// TestMomentWithoutLeader: a request that did nothing since no coordinator leads is made again; one
+// that may have been taken is not.
 func TestMomentWithoutLeader(t *testing.T) {
 	calls := map[string]int{}
 	dir := serveSocket(t, func(w http.ResponseWriter, r *http.Request) {

@@ -77,7 +77,8 @@ type demoReport struct {
 	Seconds              float64            `json:"seconds"`
 	Coordinators         int                `json:"coordinators"`
 	LeadersKilled        int                `json:"leaders_killed"`
-	ResumeSeconds        float64            `json:"resume_seconds"` // from the kill to the next released query
+	// from the kill to the next released query
+	ResumeSeconds float64 `json:"resume_seconds"`
 
 	Components        [][]float64 `json:"components_"`
 	ExplainedVariance []float64   `json:"explained_variance_"`
@@ -376,7 +377,7 @@ func varianceText(r *study.Result) string {
 	return text
 }
 
-// freeAddress gives a loopback address that nothing listens on just now.
+// freeAddress returns a loopback address that nothing listens on just now.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -41,7 +41,8 @@ func siteName(cut string) string { return strings.ReplaceAll(strings.ToLower(cut
 // diamonds is the demo's data in the clear, which only a demo has: it measures
 // what the study lost against pooling.
 type diamonds struct {
-	second *mat.SymDense // pooled second moment of the scaled columns, less the mean's where the study centres; d×d
+	// pooled second moment of the scaled columns, less the mean's where the study centres; d×d
+	second *mat.SymDense
 	units  map[string]int
 }
 
@@ -110,7 +111,7 @@ func splitDiamonds(dir string, columns []study.Column, centered bool) (*diamonds
 	return data, nil
 }
 
-// best gives the pooled non-private answer: the k largest eigenvalues' sum and their
+// best returns the pooled non-private answer: the k largest eigenvalues' sum and their
 // directions, each with its largest loading positive.
 func (d *diamonds) best(k int) (float64, [][]float64, error) {
 	var e mat.EigenSym

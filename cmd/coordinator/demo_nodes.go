@@ -115,7 +115,7 @@ func (f *federation) until(what string, try func() error) error {
 	}
 }
 
-// leader gives the node that leads, or one that will say that it does not.
+// leader returns the node that leads, or one that will say that it does not.
 func (f *federation) leader() *runningNode {
 	for _, n := range f.nodes {
 		select {

@@ -8,7 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestCommandsAreDocumented: docs/commands.md has every command, and every flag but those of the demo.
+// TestCommandsAreDocumented: docs/commands.md has every command, and every flag but those of the
+// demo.
 func TestCommandsAreDocumented(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"covey/internal/siteconfig"
 )
 
-// TestFirstHour counts the commands of testdata/script/firsthour.txtar that a site's operator types, which
-// TestScript runs: at most five, and no file is edited but agent.toml.
+// TestFirstHour counts the commands of testdata/script/firsthour.txtar that a site's operator
+// types, which TestScript runs: at most five, and no file is edited but agent.toml.
 func TestFirstHour(t *testing.T) {
 	text, err := os.ReadFile("testdata/script/firsthour.txtar")
 	if err != nil {
@@ -35,8 +35,8 @@ func TestFirstHour(t *testing.T) {
 	}
 }
 
-// others is "others SITE…": the sites join with their join files, and get the data of SITE.csv and a policy that
-// approves.
+// others is "others SITE…": the sites join with their join files, and get the data of SITE.csv and
+// a policy that approves.
 func others(ts *testscript.TestScript, neg bool, args []string) {
 	peers, err := siteconfig.PeersIn(ts.MkAbs("."), append(args, "north")...)
 	ts.Check(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLinksNoReaders: the process that holds the CA's key and the one that signs results has no code that draws,
-// or that reads tables, fonts or pictures: a fault of such code is none of its.
+// TestLinksNoReaders: the process that holds the CA's key and the one that signs results has no
+// code that draws, or that reads tables, fonts or pictures: a fault of such code is none of its.
 func TestLinksNoReaders(t *testing.T) {
 	deps := func(pkg string) []string {
 		t.Helper()
@@ -24,7 +24,8 @@ func TestLinksNoReaders(t *testing.T) {
 	}
 	links := func(list []string, module string) bool {
 		for _, pkg := range list {
-			// google/uuid names database/sql/driver's interfaces; nothing there opens or reads anything.
+			// google/uuid names database/sql/driver's interfaces; nothing there opens or reads
+			// anything.
 			if (pkg == module || strings.HasPrefix(pkg, module+"/")) && pkg != "database/sql/driver" {
 				return true
 			}

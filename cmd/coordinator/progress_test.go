@@ -17,8 +17,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestProgressFits: on a terminal every line is shorter than the terminal is wide, so that the next one writes over it,
-// and says for whom the study waits and until when before what can be cut off.
+// TestProgressFits: on a terminal every line is shorter than the terminal is wide, so that the next
+// one writes over it, and says for whom the study waits and until when before what can be cut off.
 func TestProgressFits(t *testing.T) {
 	noise := 0.009
 	v := coordinator.View{
@@ -67,7 +67,8 @@ func TestDescribeWaits(t *testing.T) {
 	}
 }
 
-// TestWatchInterrupted: whoever stops watching is told that the study goes on, and not that the coordinator stopped.
+// TestWatchInterrupted: whoever stops watching is told that the study goes on, and not that the
+// coordinator stopped.
 func TestWatchInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	dir := serveSocket(t, func(w http.ResponseWriter, r *http.Request) {

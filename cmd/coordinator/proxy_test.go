@@ -9,8 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// proxies is "proxy ADDRESS": $PROXY is a CONNECT proxy that leads every name to ADDRESS, $PROXY_LOGIN one that
-// wants a login, and $PROXY_REFUSING one that refuses.
+// proxies is "proxy ADDRESS": $PROXY is a CONNECT proxy that leads every name to ADDRESS,
+// $PROXY_LOGIN one that wants a login, and $PROXY_REFUSING one that refuses.
 func proxies(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: proxy address")

@@ -26,7 +26,8 @@ import (
 
 func TestMain(m *testing.M) { testscript.Main(waiting{m}, map[string]func(){"coordinator": main}) }
 
-// waiting runs many tests at once, whatever the number of processors: most of their time is other processes' waits.
+// waiting runs many tests at once, whatever the number of processors: most of their time is other
+// processes' waits.
 type waiting struct{ m *testing.M }
 
 func (w waiting) Run() int {

@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// TestSitesNamesAreQuoted: LIM-9. What could pass for another column, or another row, of `site list` is quoted.
+// TestSitesNamesAreQuoted: LIM-9. What could pass for another column, or another row, of `site
+// list` is quoted.
 func TestSitesNamesAreQuoted(t *testing.T) {
 	for name, want := range map[string]string{
 		"weights-2026.a_b":        "weights-2026.a_b",

@@ -218,7 +218,8 @@ func (c *createCmd) Run(s *terminal) error {
 	return nil
 }
 
-// again warns of studies of the same name that are not over: most often the same one, proposed twice.
+// again warns of studies of the same name that are not over: most often the same one, proposed
+// twice.
 func (c *createCmd) again(client *client, r coordinator.CreateReply) []string {
 	var views []coordinator.View
 	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
@@ -257,7 +258,8 @@ func (c *studiesCmd) Run(s *terminal) error {
 				status += " until " + v.Expires.UTC().Format(time.RFC3339)
 			}
 		case round.StatusRunning:
-			at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds) // the one that is open, as `study watch` counts
+			// the one that is open, as `study watch` counts
+			at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds)
 		case round.StatusEnded:
 			status, at = strings.TrimSpace(fmt.Sprintf("%s: %s %s", v.Status, v.Code, v.Blame())), "-"
 		}
@@ -402,7 +404,7 @@ func (c *watchCmd) follow(s *terminal, client *client, show *progress, lost *tim
 	}
 }
 
-// ended gives the error of a study that ended without a result.
+// ended returns the error of a study that ended without a result.
 func ended(v coordinator.View) error {
 	if v.Status != round.StatusEnded {
 		return nil

@@ -72,7 +72,8 @@ func (e figure) write(w io.Writer, dir string, times int, drawn bool) error {
 	path := filepath.Join(dir, e.name+".csv")
 	if !drawn {
 		var panels []run.Panel
-		err := e.measure(sheet{times, func(p run.Panel) error { // each panel is safe once it is done
+		// each panel is safe once it is done
+		err := e.measure(sheet{times, func(p run.Panel) error {
 			panels = append(panels, p)
 			var b bytes.Buffer
 			if err := (run.Figure{Panels: panels}).WriteCSV(&b); err != nil {

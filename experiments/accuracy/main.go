@@ -3,7 +3,7 @@
 //
 //	accuracy utility    Gaussian rows against the listed values of reference.csv
 //	accuracy auto       method = "auto" against the two methods that it chooses from
-//	accuracy practical  the practical profile: five components, means, subspaces, explained variance
+//	accuracy practical  the practical profile: components, means, subspaces, variance
 //	accuracy figures    the figures of docs/experiments.md
 //
 // The first three key their noise by the seed, so that they pass or fail alike everywhere, and fail

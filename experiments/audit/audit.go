@@ -23,9 +23,10 @@ type finding struct {
 	statistic string
 	rho       float64 // charged by the plan
 	claim     float64 // ε: the plan's, or what its charges come to if that is less
-	exact     float64 // ε at δ of a Gaussian mechanism of that ρ: the most that a right bound can come to
-	mu        float64 // lower bound
-	epsilon   float64 // lower bound at δ
+	// ε at δ of a Gaussian mechanism of that ρ: the most that a right bound can come to
+	exact   float64
+	mu      float64 // lower bound
+	epsilon float64 // lower bound at δ
 }
 
 // ratio returns how much of the claimed ε was shown to be needed.

@@ -75,7 +75,8 @@ type statistic struct {
 // statistics returns those tried in the first part of the runs, the expected one first.
 func (s *scene) statistics(calibration [2][]evidence) []statistic {
 	if s.output {
-		return []statistic{{"component", func(e evidence) float64 { return -e.output }}} // world 1 pulls to -aim
+		// world 1 pulls to -aim
+		return []statistic{{"component", func(e evidence) float64 { return -e.output }}}
 	}
 	return []statistic{
 		{"likelihood ratio", func(e evidence) float64 {

@@ -159,7 +159,8 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes,
 	}
 	u := f.survivors(ask.Query)
-	corrupt := u[len(u)-1] // colludes with the coordinator: it adds no noise, or what the scene says
+	// colludes with the coordinator: it adds no noise, or what the scene says
+	corrupt := u[len(u)-1]
 	a.plain, a.step = make([]int64, values), make([]int64, values)
 	sums := make([][]int64, len(f.keys))
 	for _, i := range u {

@@ -159,7 +159,8 @@ func (t task) coordinate() error {
 	out := json.NewEncoder(os.Stdout)
 	const powerSteps = 2
 	spec := shape{t.Sites, 0, t.D, t.K, powerSteps}.spec(100 * time.Millisecond)
-	spec.Deadlines.Round = study.Duration(2 * time.Hour) // all agents are on this machine; none is given up
+	// all agents are on this machine; none is given up
+	spec.Deadlines.Round = study.Duration(2 * time.Hour)
 	spec.Radius, spec.ExplainedVariance, spec.Output = "1", study.VarianceNone, study.OutputLast
 	spec.SpareSlots, spec.Corrupt = max(1, t.Slots-powerSteps), t.Corrupted
 	for i := range t.Sites {

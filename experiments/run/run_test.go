@@ -31,7 +31,8 @@ func TestSources(t *testing.T) {
 		own := secondMoment(m.D, m.values)
 		for i := range m.D {
 			for j := range m.D {
-				if d := math.Abs(own.At(i, j) - m.Sigma.At(i, j)); d > 0.05*m.Top() { // six deviations of the widest law
+				// six deviations of the widest law
+				if d := math.Abs(own.At(i, j) - m.Sigma.At(i, j)); d > 0.05*m.Top() {
 					t.Errorf("%s: entry %d, %d is off by %v of %v", s.Name, i, j, d, m.Top())
 				}
 			}

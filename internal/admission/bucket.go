@@ -1,12 +1,13 @@
-// Package admission is who may come in to a coordinator, and how fast: token buckets and what is kept of each host that
-// connects, for both of its ports; and for the sites' the gate around TLS and the meter of HTTP/2 frames behind it. It
-// knows nothing of studies.
+// Package admission is who may come in to a coordinator, and how fast: token buckets and what is
+// kept of each host that connects, for both of its ports; and for the sites' the gate around TLS
+// and the meter of HTTP/2 frames behind it. It knows nothing of studies.
 package admission
 
 import "time"
 
-// Bucket is a token bucket: what may be done at once, and how fast that comes back. It may go
-// into debt, which is time to wait. The zero bucket is empty. It is not safe for use by several goroutines.
+// Bucket is a token bucket: what may be done at once, and how fast that comes back. It may go into
+// debt, which is time to wait. The zero bucket is empty. It is not safe for use by several
+// goroutines.
 type Bucket struct {
 	Rate, Burst float64 // tokens a second, and at most
 	Tokens      float64
@@ -39,7 +40,8 @@ func (b *Bucket) Spend(now time.Time, cost float64) time.Duration {
 	return time.Duration(-b.Tokens / b.Rate * float64(time.Second))
 }
 
-// Queue takes one token and returns how long to wait for it; it takes none if that is longer than most.
+// Queue takes one token and returns how long to wait for it; it takes none if that is longer than
+// most.
 func (b *Bucket) Queue(now time.Time, most time.Duration) (time.Duration, bool) {
 	wait := b.Spend(now, 1)
 	if wait > most {

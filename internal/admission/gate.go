@@ -16,28 +16,33 @@ const (
 	// HandshakeTime bounds a TLS handshake and the first words of HTTP/2 after it.
 	HandshakeTime = 10 * time.Second
 	// maxStrangers is how many connections there are at a time that have not shown a site's
-	// certificate, those in the handshake among them. One more ends the oldest of the host that has most.
+	// certificate, those in the handshake among them. One more ends the oldest of the host that has
+	// most.
 	maxStrangers = 256
 	// strangerTime bounds such a connection: a join is answered within an agent's 20 s.
 	strangerTime = 30 * time.Second
-	// maxConnections is how many a site has at a time; one more ends its oldest. An agent has one, and
-	// one that lost its network without a word leaves others behind until their pings fail.
+	// maxConnections is how many a site has at a time; one more ends its oldest. An agent has one,
+	// and one that lost its network without a word leaves others behind until their pings fail.
 	maxConnections = 4
-	// MaxStreams is how many calls a connection has at a time. An agent has its link, and now and then another.
+	// MaxStreams is how many calls a connection has at a time. An agent has its link, and now and
+	// then another.
 	MaxStreams = 8
 	// MaxHeaders bounds the head of a call, in bytes.
 	MaxHeaders = 8 << 10
 	// StreamWindow is what a stream's sender may be ahead of its reader, in bytes.
 	StreamWindow = 1 << 20
-	// ConnWindow is the same of a connection, of what is on its way: gRPC gives it back as soon as it has come.
+	// ConnWindow is the same of a connection, of what is on its way: gRPC gives it back as soon as
+	// it has come.
 	ConnWindow = 2 * StreamWindow
 
-	// Handshakes: hostRate a second and hostBurst at once from one host, allRate and allBurst from all.
-	// What comes faster waits, for queueTime at most: hundreds of sites behind one address are let in.
+	// Handshakes: hostRate a second and hostBurst at once from one host, allRate and allBurst from
+	// all. What comes faster waits, for queueTime at most: hundreds of sites behind one address are
+	// let in.
 	hostRate, hostBurst = 100.0, 300.0
 	allRate, allBurst   = 500.0, 1000.0
 	queueTime           = 5 * time.Second
-	// acceptRate and acceptBurst are of connections taken from the system at all; the others wait there.
+	// acceptRate and acceptBurst are of connections taken from the system at all; the others wait
+	// there.
 	acceptRate, acceptBurst = 500.0, 1000.0
 )
 
@@ -46,8 +51,8 @@ var (
 	errOverloaded = errors.New("coordinator: too many connections")
 )
 
-// Gate is the sites' port's TLS, with bounds on what can be held or done by connections that
-// have shown no certificate, and by those of one site. It is around the handshake because gRPC bounds no
+// Gate is the sites' port's TLS, with bounds on what can be held or done by connections that have
+// shown no certificate, and by those of one site. It is around the handshake because gRPC bounds no
 // connections.
 type Gate struct {
 	credentials.TransportCredentials

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// handshakes stands in for TLS: a handshake begins, and is over when the other side has said its site's
-// name and a zero byte. A caller without a certificate says the zero byte alone.
+// handshakes stands in for TLS: a handshake begins, and is over when the other side has said its
+// site's name and a zero byte. A caller without a certificate says the zero byte alone.
 type handshakes struct {
 	credentials.TransportCredentials
 	begun atomic.Int32
@@ -62,7 +62,8 @@ type door struct {
 
 func newDoor(t *testing.T) *door {
 	h := &handshakes{}
-	t.Cleanup(func() { time.Sleep(queueTime + strangerTime); synctest.Wait() }) // nobody waits any more
+	// nobody waits any more
+	t.Cleanup(func() { time.Sleep(queueTime + strangerTime); synctest.Wait() })
 	return &door{t, NewGate(h), h}
 }
 
@@ -90,8 +91,8 @@ func ended(c net.Conn) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// TestStrangersAreBounded: connections that have shown no certificate take maxStrangers places at most. One
-// host that holds them all loses its oldest, and another's gets in (LIM-1).
+// TestStrangersAreBounded: connections that have shown no certificate take maxStrangers places at
+// most. One host that holds them all loses its oldest, and another's gets in (LIM-1).
 func TestStrangersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
@@ -125,7 +126,8 @@ func TestStrangersAreBounded(t *testing.T) {
 	})
 }
 
-// TestStrangersLeave: a caller that shows no certificate is cut off after strangerTime, handshake or not (LIM-1).
+// TestStrangersLeave: a caller that shows no certificate is cut off after strangerTime, handshake
+// or not (LIM-1).
 func TestStrangersLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
@@ -179,8 +181,8 @@ func TestSitesConnections(t *testing.T) {
 	})
 }
 
-// TestHandshakesAreRationed: one host has hostBurst handshakes at once and hostRate a second; what comes
-// faster waits, or is refused. Another host does not wait for it (LIM-3).
+// TestHandshakesAreRationed: one host has hostBurst handshakes at once and hostRate a second; what
+// comes faster waits, or is refused. Another host does not wait for it (LIM-3).
 func TestHandshakesAreRationed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
@@ -233,8 +235,8 @@ func tryReceive(in chan net.Conn) (net.Conn, bool) {
 	}
 }
 
-// TestAllHandshakesAreRationed: many hosts that each keep within bounds have allBurst handshakes at once
-// together, and allRate a second (LIM-3).
+// TestAllHandshakesAreRationed: many hosts that each keep within bounds have allBurst handshakes at
+// once together, and allRate a second (LIM-3).
 func TestAllHandshakesAreRationed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(t)
@@ -379,8 +381,8 @@ func TestFrameHeadsInPieces(t *testing.T) {
 	}
 }
 
-// TestMeterGivesBack: bytes of messages that changed something are free, and a plan's large messages have
-// room (LIM-7).
+// TestMeterGivesBack: bytes of messages that changed something are free, and a plan's large
+// messages have room (LIM-7).
 func TestMeterGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

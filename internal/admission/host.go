@@ -9,7 +9,8 @@ import (
 // MaxHosts are those that are kept count of each for itself; all others count as one.
 const MaxHosts = 4096
 
-// Hosts keeps a value for each host that connects. Make one with [NewHosts]; it is not safe for use by several goroutines.
+// Hosts keeps a value for each host that connects. Make one with [NewHosts]; it is not safe for use
+// by several goroutines.
 type Hosts[T any] struct {
 	fresh  func() *T
 	idle   func(*T, time.Time) bool
@@ -50,7 +51,8 @@ func (h *Hosts[T]) Of(address net.Addr, now time.Time) *T {
 // Len returns how many hosts are kept.
 func (h *Hosts[T]) Len() int { return len(h.all) }
 
-// Host returns what connections of an address are counted under: the IPv4 address, or the /64 of an IPv6 one.
+// Host returns what connections of an address are counted under: the IPv4 address, or the /64 of an
+// IPv6 one.
 func Host(address net.Addr) string {
 	if address == nil {
 		return ""

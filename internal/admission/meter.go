@@ -28,7 +28,8 @@ const (
 	dataRate  = 16 << 20
 	dataBurst = 16 << 20
 
-	// strangerBytes bounds what a caller without a certificate can say: a join is of some kilobytes.
+	// strangerBytes bounds what a caller without a certificate can say: a join is of some
+	// kilobytes.
 	strangerBytes = 16 << 10
 )
 

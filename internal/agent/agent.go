@@ -240,7 +240,7 @@ func (a *Agent) answer(r request) answer {
 	return said
 }
 
-// session gives the session of a study that is pending or approved, from memory
+// session returns the session of a study that is pending or approved, from memory
 // or from what the data directory holds of it.
 func (a *Agent) session(id study.Digest) (*session, study.Code) {
 	a.mu.Lock()

@@ -39,7 +39,7 @@ func (s *session) prepare(slot int) {
 	})
 }
 
-// agreement gives the one of a slot, to be erased by the caller.
+// agreement returns the one of a slot, to be erased by the caller.
 func (s *session) agreement(slot int, own secagg.SlotSecret) (*secagg.Agreement, error) {
 	a := s.ahead
 	if a == nil || a.slot != slot {
@@ -74,8 +74,8 @@ type adding struct {
 	err  error
 }
 
-// add begins the sum that a query asks for. Called with mu held and the rows loaded, by whom calls abandonSum
-// before mu is given up: until then the rows are the goroutine's.
+// add begins the sum that a query asks for. Called with mu held and the rows loaded, by whom calls
+// abandonSum before mu is given up: until then the rows are the goroutine's.
 func (s *session) add(ask study.Ask) {
 	a := &adding{ask: ask, done: make(chan struct{})}
 	s.adding = a
@@ -94,7 +94,7 @@ func (s *session) abandonSum() {
 	}
 }
 
-// added gives the sum that a query asks for.
+// added returns the sum that a query asks for.
 func (s *session) added(ask study.Ask) ([]int64, error) {
 	a := s.adding
 	s.adding = nil
@@ -108,10 +108,10 @@ func (s *session) added(ask study.Ask) ([]int64, error) {
 	return a.sum, a.err
 }
 
-// recording is a final result on its way to the disk, and the erasure of its slot. Until the result is there the
-// next query's sum may be made, and nothing else: a crash loses the result, the coordinator
-// sends it again, and nothing of a later query has left. The erasure is waited for by whatever
-// comes after that query's upload.
+// recording is a final result on its way to the disk, and the erasure of its slot. Until the result
+// is there the next query's sum may be made, and nothing else: a crash loses the result, the
+// coordinator sends it again, and nothing of a later query has left. The erasure is waited for by
+// whatever comes after that query's upload.
 type recording struct {
 	query  int
 	done   chan struct{} // closed when err is set

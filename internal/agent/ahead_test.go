@@ -7,8 +7,8 @@ import (
 	"covey/internal/study"
 )
 
-// late brings two of five sites' queries to the moment when the first one's result is on its way to site 0's disk: the
-// next query is asked in the background, and what it does waits in c.
+// late brings two of five sites' queries to the moment when the first one's result is on its way to
+// site 0's disk: the next query is asked in the background, and what it does waits in c.
 func late(t *testing.T) (*standIn, askUpload, *recording) {
 	c, q := newFive(t, study.DropoutContinue)
 	u := c.everyone()
@@ -27,8 +27,8 @@ func (s *testSite) charged(t *testing.T, rho float64) {
 	}
 }
 
-// TestResultIsWrittenBeforeTheNextCharge: AG-25. While a result is on its way to the disk nothing of the next
-// query is charged, stored or sent.
+// TestResultIsWrittenBeforeTheNextCharge: AG-25. While a result is on its way to the disk nothing
+// of the next query is charged, stored or sent.
 func TestResultIsWrittenBeforeTheNextCharge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, next, w := late(t)
@@ -49,8 +49,8 @@ func TestResultIsWrittenBeforeTheNextCharge(t *testing.T) {
 	})
 }
 
-// TestErasedBeforeTheNextSignature: AG-25. But for the next query's upload a site answers nothing before the slots of
-// the result are erased.
+// TestErasedBeforeTheNextSignature: AG-25. But for the next query's upload a site answers nothing
+// before the slots of the result are erased.
 func TestErasedBeforeTheNextSignature(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, next, w := late(t)

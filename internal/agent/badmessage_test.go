@@ -20,8 +20,8 @@ import (
 	"covey/internal/study"
 )
 
-// ledgerHash is of all that a site's ledger holds: every key and value of the database, and the key file. A
-// transaction that finds nothing to write changes pages of the database and nothing in it.
+// ledgerHash is of all that a site's ledger holds: every key and value of the database, and the key
+// file. A transaction that finds nothing to write changes pages of the database and nothing in it.
 func (s *testSite) ledgerHash() string {
 	s.t.Helper()
 	s.agent.work.Wait() // erasures
@@ -66,8 +66,8 @@ func (s *testSite) ledgerHash() string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// badMessage is a request with one field wrong, and the code that refuses it; "" for a word that gets
-// no answer and changes nothing.
+// badMessage is a request with one field wrong, and the code that refuses it; "" for a word that
+// gets no answer and changes nothing.
 type badMessage struct {
 	request request
 	code    study.Code
@@ -88,7 +88,8 @@ func with(list [][]byte, i int, v []byte) [][]byte {
 	return out
 }
 
-// TestBadRequests: what an operator's request gets wrong is said with 400, as JSON, and changes nothing in the ledger.
+// TestBadRequests: what an operator's request gets wrong is said with 400, as JSON, and changes
+// nothing in the ledger.
 func TestBadRequests(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
@@ -140,8 +141,8 @@ func TestBadRequests(t *testing.T) {
 	t.Logf("figure: %d bad inputs: requests on an agent's socket", count)
 }
 
-// TestBadMessages: whatever field of a coordinator's message is wrong, at each step of a study, the answer is a
-// refusal with a code of the list, and nothing in the ledger changes.
+// TestBadMessages: whatever field of a coordinator's message is wrong, at each step of a study, the
+// answer is a refusal with a code of the list, and nothing in the ledger changes.
 func TestBadMessages(t *testing.T) {
 	c, q := newStandIn(t, 5, autoPolicy, nil), askUpload{}
 	s, id, other := c.sites[0], c.plan.Digest, study.Digest{1}

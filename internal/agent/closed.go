@@ -13,7 +13,8 @@ const (
 	stateEnded   = "ended"   // by the coordinator, or by its expiry, before this site approved it
 )
 
-// closed puts on record how a proposal ended here. That the record cannot be written is logged and changes nothing else.
+// closed puts on record how a proposal ended here. That the record cannot be written is logged and
+// changes nothing else.
 func (a *Agent) closed(one proposals.Past, body []byte, why error) {
 	one.Time = a.now()
 	one.Proposal = body
@@ -38,7 +39,8 @@ func (a *Agent) reopened(id study.Digest) {
 	}
 }
 
-// ClosedError is a decision about a study that is over here. It is also an *UnknownStudyError: nothing can be decided.
+// ClosedError is a decision about a study that is over here. It is also an *UnknownStudyError:
+// nothing can be decided.
 type ClosedError struct {
 	Study study.Digest
 	State string
@@ -60,8 +62,8 @@ func (a *Agent) unknown(id study.Digest) error {
 	return &UnknownStudyError{Ref: id.String()}
 }
 
-// shown makes what is needed to show the proposal of a study that is over, nil if it is not kept: a site that refused it may have no place
-// in its roster, or no data set of its name.
+// shown makes what is needed to show the proposal of a study that is over, nil if it is not kept: a
+// site that refused it may have no place in its roster, or no data set of its name.
 func (a *Agent) shown(id study.Digest) *session {
 	body := a.past.Proposal(id)
 	if body == nil {

@@ -21,10 +21,11 @@ import (
 // open its file, mode 0600 in a directory of mode 0700, is the operator.
 
 const (
-	socketFile  = "agent.sock"
-	socketNote  = "agent.sock.path" // holds the socket's path where it is not in the data directory
-	socketTemp  = "covey-agent-"    // begins the name of the directory that holds it then
-	maxSockPath = 103               // sockaddr_un holds 108 bytes on Linux, 104 on macOS, the ending 0 included
+	socketFile = "agent.sock"
+	socketNote = "agent.sock.path" // holds the socket's path where it is not in the data directory
+	socketTemp = "covey-agent-"    // begins the name of the directory that holds it then
+	// sockaddr_un holds 108 bytes on Linux, 104 on macOS, the ending 0 included
+	maxSockPath = 103
 )
 
 // ErrorReply is any failure. Bad says that the request was at fault.
@@ -109,7 +110,7 @@ func (a *Agent) serveControl(ctx context.Context) error {
 	return nil
 }
 
-// Control gives the handler of the operator's socket.
+// Control returns the handler of the operator's socket.
 func (a *Agent) Control() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) {
@@ -156,8 +157,9 @@ func (a *Agent) withStudy(do func(study.Digest) (any, error)) http.HandlerFunc {
 	}
 }
 
-// exactly takes a decision about one digest. Names and beginnings of digests are not looked up here:
-// which study they mean, and whether the one that was read is still there, is up to the coordinator.
+// exactly takes a decision about one digest. Names and beginnings of digests are not looked up
+// here: which study they mean, and whether the one that was read is still there, is up to the
+// coordinator.
 func exactly(do func(study.Digest) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := study.ParseDigest(r.PathValue("ref"))

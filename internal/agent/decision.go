@@ -45,7 +45,7 @@ func (a *Agent) sign(d decision) decision {
 	return d
 }
 
-// decided gives the verdict on record.
+// decided returns the verdict on record.
 func (a *Agent) decided(id study.Digest) (decision, bool) {
 	e, ok := a.standing(id)
 	if !ok {
@@ -63,8 +63,9 @@ func (a *Agent) decided(id study.Digest) (decision, bool) {
 	return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}, true
 }
 
-// decide looks at the budget, the policy and the data, in this order. The rows are read where the policy approves and
-// nowhere else: a proposal that nobody approved must not be answered by what is in them. Called with mu held.
+// decide looks at the budget, the policy and the data, in this order. The rows are read where the
+// policy approves and nowhere else: a proposal that nobody approved must not be answered by what is
+// in them. Called with mu held.
 func (s *session) decide() decision {
 	id, a := s.plan.Digest, s.agent
 	if verdict, decided := a.decided(id); decided {
@@ -157,7 +158,7 @@ type StudyBudget struct {
 	Fits        bool    `json:"fits"`
 }
 
-// budget gives the budget as an approval now would find it.
+// budget returns the budget as an approval now would find it.
 func (s *session) budget() StudyBudget {
 	b := StudyBudget{Population: s.dataset.Population, StudyRho: s.plan.Rho}
 	if p, ok := s.agent.config.Population(s.dataset.Population); ok {
@@ -218,9 +219,9 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("study %s cannot be approved here: %s (the agent's log says more)", e.Study, e.Code)
 }
 
-// Reject records the operator's no and tells the coordinator. An approval is withdrawn, as Withdraw does. A study whose
-// setup has begun is left: what it charged stays charged, the rest is free again, and its secrets are erased. Either way it
-// cannot be entered again.
+// Reject records the operator's no and tells the coordinator. An approval is withdrawn, as Withdraw
+// does. A study whose setup has begun is left: what it charged stays charged, the rest is free
+// again, and its secrets are erased. Either way it cannot be entered again.
 func (a *Agent) Reject(id study.Digest) error {
 	s, _ := a.session(id)
 	if s != nil {
@@ -268,7 +269,8 @@ func (a *Agent) rejected(id study.Digest, body []byte) {
 	a.closed(one, body, nil)
 }
 
-// refused keeps a proposal that no session can be made of. Of bytes that are no proposal the digest alone is kept.
+// refused keeps a proposal that no session can be made of. Of bytes that are no proposal the digest
+// alone is kept.
 func (a *Agent) refused(body []byte, code study.Code, why error) {
 	one := proposals.Past{Digest: study.DigestOf(body), State: stateRefused, Code: code, By: "check"}
 	if p, err := study.Parse(body); err == nil {
@@ -288,7 +290,7 @@ func outsideError(beyond []siteconfig.PolicyRule) error {
 	return errors.New(strings.Join(words, "; "))
 }
 
-// known gives the digests of all studies that this site knows: pending ones,
+// known returns the digests of all studies that this site knows: pending ones,
 // then the ledger's and then the others that are over, the newest first.
 func (a *Agent) known() ([]study.Digest, error) {
 	out, err := a.pending.List()

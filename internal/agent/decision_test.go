@@ -10,8 +10,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestRowsAreReadWhereTheStudyIsApproved: AG-29. Whoever may propose studies must not learn from the answers where a
-// column has gaps: nobody approved anything, and nothing is charged.
+// TestRowsAreReadWhereTheStudyIsApproved: AG-29. Whoever may propose studies must not learn from
+// the answers where a column has gaps: nobody approved anything, and nothing is charged.
 func TestRowsAreReadWhereTheStudyIsApproved(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy      string

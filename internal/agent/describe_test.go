@@ -20,8 +20,9 @@ func bodies(m proto.Message) map[protoreflect.Name]protoreflect.FieldDescriptor 
 	return out
 }
 
-// TestEgressNamesTheStudy: whatever a site can send but its hello is on record under its study; a query, a slot and a code of the
-// message are on record too. There is an answer here for every message that the wire has.
+// TestEgressNamesTheStudy: whatever a site can send but its hello is on record under its study; a
+// query, a slot and a code of the message are on record too. There is an answer here for every
+// message that the wire has.
 func TestEgressNamesTheStudy(t *testing.T) {
 	id := study.Digest{7}
 	missing := bodies(&covey.SiteMessage{})
@@ -62,8 +63,8 @@ func TestEgressNamesTheStudy(t *testing.T) {
 	}
 }
 
-// TestEveryMessageNamesItsStudy: each message of either side but a hello and a proposal has a field "study", and the coordinator's
-// are all decoded to a request about it.
+// TestEveryMessageNamesItsStudy: each message of either side but a hello and a proposal has a field
+// "study", and the coordinator's are all decoded to a request about it.
 func TestEveryMessageNamesItsStudy(t *testing.T) {
 	id := study.Digest{7}
 	for name, f := range bodies(&covey.SiteMessage{}) {

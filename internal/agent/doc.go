@@ -1,6 +1,6 @@
 // Package agent is a site's daemon: it holds one outbound link to the
 // coordinator, answers the queries of approved studies with masked sums, and
-// keeps the operator's approvals and the site's policy (design sections 7 and 9).
+// keeps the operator's approvals and the site's policy (docs/protocol.md).
 //
 // Nothing here trusts the coordinator. A study's digest is computed from the
 // bytes that came; every query is checked against the plan of those bytes; what

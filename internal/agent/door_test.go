@@ -11,8 +11,9 @@ import (
 	"covey/internal/study"
 )
 
-// TestAttackNameIsADigest: the operator reads a proposal; the coordinator ends it and offers another, whose name is the digest
-// that the operator is about to approve. Neither it nor anything but the digest that was read can be approved by that word.
+// TestAttackNameIsADigest: the operator reads a proposal; the coordinator ends it and offers
+// another, whose name is the digest that the operator is about to approve. Neither it nor anything
+// but the digest that was read can be approved by that word.
 func TestAttackNameIsADigest(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s, read := c.sites[0], c.plan.Digest
@@ -61,7 +62,8 @@ func TestAttackNameIsADigest(t *testing.T) {
 	}
 }
 
-// TestAttackCompletedAfterOneResult: "completed" after a result that is not the last query's erases nothing that others need. AG-14.
+// TestAttackCompletedAfterOneResult: "completed" after a result that is not the last query's erases
+// nothing that others need. AG-14.
 func TestAttackCompletedAfterOneResult(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()

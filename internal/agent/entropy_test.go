@@ -51,7 +51,8 @@ func runAgentUntilDry(dir string) {
 		if a, err = New(Options{Config: config}); err == nil {
 			go func() {
 				bufio.NewReader(os.Stdin).ReadString('\n')
-				rand.Reader = failing{} // no call of ours is under way: the test asks for nothing meanwhile
+				// no call of ours is under way: the test asks for nothing meanwhile
+				rand.Reader = failing{}
 				fmt.Println("dry")
 			}()
 			err = a.Run(context.Background())
@@ -60,8 +61,8 @@ func runAgentUntilDry(dir string) {
 	fmt.Println("went on:", err)
 }
 
-// TestNoEntropyNoAnnouncement takes the random source from an agent, a process of its own on a
-// real link, after it has approved a study and before it is asked for its keys, from which masks and its
+// TestNoEntropyNoAnnouncement takes the random source from an agent, a process of its own on a real
+// link, after it has approved a study and before it is asked for its keys, from which masks and its
 // share of the noise come too. It ends; its link carries nothing more, its ledger holds neither
 // seed nor announcement, and its egress log no further line.
 func TestNoEntropyNoAnnouncement(t *testing.T) {

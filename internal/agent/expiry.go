@@ -27,7 +27,8 @@ func (s *session) lapse(why error) {
 	a.forget(id)
 }
 
-// lapse drops expired proposals before somebody is shown which ones wait. One that is being decided just now is left to that.
+// lapse drops expired proposals before somebody is shown which ones wait. One that is being decided
+// just now is left to that.
 func (a *Agent) lapse() error {
 	pending, err := a.pending.List()
 	if err != nil {

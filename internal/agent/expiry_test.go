@@ -8,7 +8,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestExpiredProposal: by its own clock a site approves no expired proposal, whoever would approve it, and lists it as over.
+// TestExpiredProposal: by its own clock a site approves no expired proposal, whoever would approve
+// it, and lists it as over.
 func TestExpiredProposal(t *testing.T) {
 	at := testNow.Add(time.Hour)
 	for _, policy := range []string{`approve = "ask"`, autoPolicy} {

@@ -8,7 +8,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestRefusedProposalsAreShortInTheLog: why a proposal is refused repeats no more of it than a line can hold, however long its words are.
+// TestRefusedProposalsAreShortInTheLog: why a proposal is refused repeats no more of it than a line
+// can hold, however long its words are.
 func TestRefusedProposalsAreShortInTheLog(t *testing.T) {
 	s := newStandIn(t, 3, "", nil)
 	body := strings.Replace(string(s.body), "profile = 'practical'", "profile = '"+strings.Repeat("x\u202e", 1<<20)+"'", 1)

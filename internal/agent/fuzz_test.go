@@ -14,8 +14,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// FuzzDecodeAgain: a message that is read, and its message written again in protobuf's one form, are
-// one request.
+// FuzzDecodeAgain: a message that is read, and its message written again in protobuf's one form,
+// are one request.
 func FuzzDecodeAgain(f *testing.F) {
 	for _, r := range requests() {
 		raw, err := proto.Marshal(r.wire)
@@ -39,7 +39,8 @@ func FuzzDecodeAgain(f *testing.F) {
 			t.Fatal(err)
 		}
 		again, err := decode(written)
-		if err != nil || !reflect.DeepEqual(again, r) && !bytes.Contains(raw, []byte{0xf0}) && !bytes.Contains(raw, []byte{0xf8}) { // a NaN is not itself
+		// a NaN is not itself
+		if err != nil || !reflect.DeepEqual(again, r) && !bytes.Contains(raw, []byte{0xf0}) && !bytes.Contains(raw, []byte{0xf8}) {
 			t.Fatalf("%+v is read again as %+v (%v)", r, again, err)
 		}
 	})
@@ -64,8 +65,8 @@ func FuzzStoredForms(f *testing.F) {
 	})
 }
 
-// FuzzVouchers: CAs that a coordinator says are in force are trusted only on the word of one that is,
-// so never of the fuzzer's.
+// FuzzVouchers: CAs that a coordinator says are in force are trusted only on the word of one that
+// is, so never of the fuzzer's.
 func FuzzVouchers(f *testing.F) {
 	home := filepath.Join(f.TempDir(), "coordinator")
 	if err := pki.Init(home, nil, testNow); err != nil {

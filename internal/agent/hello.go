@@ -6,12 +6,13 @@ import (
 	"covey/internal/study"
 )
 
-// maxHello bounds a hello, in bytes: a coordinator takes no message of over 64 KiB from a site in no study.
+// maxHello bounds a hello, in bytes: a coordinator takes no message of over 64 KiB from a site in
+// no study.
 const maxHello = 60 << 10
 
-// tellStudies puts into a hello which studies are open here and which are over, the newest first, as many as fit: the
-// coordinator tells the end of a study to the sites that have it open, that do not know it, or that had no place to say.
-// Of a ledger that fails nothing is said.
+// tellStudies puts into a hello which studies are open here and which are over, the newest first,
+// as many as fit: the coordinator tells the end of a study to the sites that have it open, that do
+// not know it, or that had no place to say. Of a ledger that fails nothing is said.
 func (a *Agent) tellStudies(h *hello) {
 	open, err := a.pending.List()
 	if err != nil {

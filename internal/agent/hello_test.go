@@ -18,15 +18,15 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// says gives what a hello would say of studies now.
+// says returns what a hello would say of studies now.
 func (s *testSite) says() (h hello) {
 	s.agent.work.Wait()
 	s.agent.tellStudies(&h)
 	return h
 }
 
-// TestHelloNamesStudies: AG-26. A study is open from the moment it is kept or approved until its end is on record,
-// whatever crashes come between.
+// TestHelloNamesStudies: AG-26. A study is open from the moment it is kept or approved until its
+// end is on record, whatever crashes come between.
 func TestHelloNamesStudies(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s, id := c.sites[0], c.plan.Digest
@@ -141,8 +141,9 @@ func TestHelloOnTheWire(t *testing.T) {
 	}
 }
 
-// TestDecisionFindsTheNextLink: AG-27. A proposal is worked on while its link ends; the next one's hello does not know the
-// study yet. The decision leaves on that link: the study may have ended meanwhile, and nobody would ask again.
+// TestDecisionFindsTheNextLink: AG-27. A proposal is worked on while its link ends; the next one's
+// hello does not know the study yet. The decision leaves on that link: the study may have ended
+// meanwhile, and nobody would ask again.
 func TestDecisionFindsTheNextLink(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	s := c.sites[0]
@@ -211,7 +212,8 @@ type writer func([]byte)
 
 func (w writer) Write(line []byte) (int, error) { w(line); return len(line), nil }
 
-// TestFailedStoreSaysNothing: a site that cannot look up what it knows does not say that it knows nothing.
+// TestFailedStoreSaysNothing: a site that cannot look up what it knows does not say that it knows
+// nothing.
 func TestFailedStoreSaysNothing(t *testing.T) {
 	for _, lost := range []string{"ledger", "pending"} {
 		c := newStandIn(t, 3, autoPolicy, nil)

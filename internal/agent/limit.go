@@ -14,14 +14,17 @@ const (
 	baseMessage = 1 << 20
 	// leastMessage is the longest message that an agent takes in no study yet: a proposal.
 	leastMessage = proposals.MaxProposal + baseMessage
-	// maxHeld bounds the messages of a link that were read and not yet worked off, in bytes; one of more is held alone.
+	// maxHeld bounds the messages of a link that were read and not yet worked off, in bytes; one of
+	// more is held alone.
 	maxHeld = 2 * leastMessage
-	// maxFields bounds the fields of one message: two entries for each site of the largest roster, and some more.
+	// maxFields bounds the fields of one message: two entries for each site of the largest roster,
+	// and some more.
 	maxFields = 2*study.MaxSites + 100
 	// maxPacked bounds a survivor set on the wire, whose numbers are of up to five bytes.
 	maxPacked = 5 * study.MaxSites
 
-	// CoordinatorMessage's release and open, and their survivors, the one field of many small numbers.
+	// CoordinatorMessage's release and open, and their survivors, the one field of many small
+	// numbers.
 	releaseTag, openTag = 6, 7
 	survivorsTag        = 4
 )
@@ -34,8 +37,9 @@ func largest(p *study.Plan) int {
 	box := 64*p.Slots + boxFixed + each
 	out := max(n*announced, n*box) // the deal, and the boxes
 	if t.Sparse() {
-		// Of a drawn graph the heads are dealt, and the boxes and bodies of the dealers whose shares this site holds: Holders of
-		// them on average, and more than twice that and 64 by a chance below 2^-40.
+		// Of a drawn graph the heads are dealt, and the boxes and bodies of the dealers whose
+		// shares this site holds: Holders of them on average, and more than twice that and 64 by a
+		// chance below 2^-40.
 		head := sparseFixed + 64*p.Slots + each
 		out = max(n*head, min(n, 2*t.Holders+64)*(box+announced))
 	}
@@ -48,8 +52,8 @@ func largest(p *study.Plan) int {
 	return min(baseMessage+out, frame.MaxMessage)
 }
 
-// ceiling is the longest message that this site takes now: what its approved studies need, and a proposal. A pending study
-// needs no more: nothing is asked of it before all have approved.
+// ceiling is the longest message that this site takes now: what its approved studies need, and a
+// proposal. A pending study needs no more: nothing is asked of it before all have approved.
 func (a *Agent) ceiling() int {
 	out := leastMessage
 	for _, e := range a.ledger.Studies() {

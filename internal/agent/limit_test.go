@@ -26,7 +26,7 @@ func coordinatorMessage(t *testing.T, m *covey.CoordinatorMessage) []byte {
 	return raw
 }
 
-// inFrames gives a message piece by piece, then io.EOF.
+// inFrames returns a message piece by piece, then io.EOF.
 func inFrames(raw []byte) func() ([]byte, bool, error) {
 	return func() ([]byte, bool, error) {
 		if raw == nil {
@@ -41,8 +41,8 @@ func inFrames(raw []byte) func() ([]byte, bool, error) {
 	}
 }
 
-// TestAttackAmplification: a deal of 32 MiB for a study that nobody knows, whose entries are empty or whose numbers are small, takes
-// no more memory than a few times its bytes. AG-36.
+// TestAttackAmplification: a deal of 32 MiB for a study that nobody knows, whose entries are empty
+// or whose numbers are small, takes no more memory than a few times its bytes. AG-36.
 func TestAttackAmplification(t *testing.T) {
 	a := newStandIn(t, 3, `approve = "ask"`, nil).sites[0].agent
 	id := make([]byte, 32)
@@ -73,7 +73,8 @@ func TestAttackAmplification(t *testing.T) {
 	}
 }
 
-// TestCeiling: a message is as long as the approved studies need, or a proposal; what is longer ends the link. AG-36.
+// TestCeiling: a message is as long as the approved studies need, or a proposal; what is longer
+// ends the link. AG-36.
 func TestCeiling(t *testing.T) {
 	c := newStandIn(t, 5, autoPolicy, nil)
 	a := c.sites[0].agent
@@ -106,8 +107,8 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
-// TestLargestHoldsTheSetup: what a coordinator sends in a setup and a query fits the study's limit, on the complete graph and
-// on a sparse one, and the limit is of the study's own size.
+// TestLargestHoldsTheSetup: what a coordinator sends in a setup and a query fits the study's limit,
+// on the complete graph and on a sparse one, and the limit is of the study's own size.
 func TestLargestHoldsTheSetup(t *testing.T) {
 	fits := func(p *study.Plan, parts map[string]int) {
 		t.Helper()
@@ -141,7 +142,8 @@ func TestLargestHoldsTheSetup(t *testing.T) {
 	})
 }
 
-// TestHeldBytes: what was read and is not worked off yet is bounded in bytes, whatever the number of messages. AG-36.
+// TestHeldBytes: what was read and is not worked off yet is bounded in bytes, whatever the number
+// of messages. AG-36.
 func TestHeldBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newStandIn(t, 3, `approve = "ask"`, nil).sites[0].agent
@@ -180,7 +182,8 @@ func TestHeldBytes(t *testing.T) {
 	})
 }
 
-// TestEntriesAreCounted: a message of more entries than two for each site of the largest roster is not decoded.
+// TestEntriesAreCounted: a message of more entries than two for each site of the largest roster is
+// not decoded.
 func TestEntriesAreCounted(t *testing.T) {
 	for n, pass := range map[int]bool{study.MaxSites: true, maxFields: false} {
 		raw := coordinatorMessage(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: make([]byte, 32), Announcements: make([][]byte, n)}}})

@@ -18,8 +18,9 @@ import (
 	"covey/internal/study"
 )
 
-// maxWaiting bounds the messages of one link that wait for work, and the answers that wait to be sent, but for
-// one of each study being worked on: the reader then reads no more, and gRPC's flow control holds the coordinator back.
+// maxWaiting bounds the messages of one link that wait for work, and the answers that wait to be
+// sent, but for one of each study being worked on: the reader then reads no more, and gRPC's flow
+// control holds the coordinator back.
 const maxWaiting = 64
 
 // queued is one message to send and what the egress log says of it.
@@ -67,8 +68,9 @@ func newLink(ctx context.Context, a *Agent) *link {
 	return l
 }
 
-// begin makes l the link and says hello on it. A proposal of the link before may still be worked on: either its study is on
-// record by now, and in the hello, or its decision finds l (drain). Either way the coordinator learns that the study is open here.
+// begin makes l the link and says hello on it. A proposal of the link before may still be worked
+// on: either its study is on record by now, and in the hello, or its decision finds l (drain).
+// Either way the coordinator learns that the study is open here.
 func (a *Agent) begin(l *link, address string) {
 	h := a.hello()
 	a.setLink(l, address, nil)
@@ -107,7 +109,8 @@ func (l *link) enqueue(a answer, first bool) {
 	}
 }
 
-// room waits until answers are taken, if many are queued: who asks and takes none is not to fill this site's memory.
+// room waits until answers are taken, if many are queued: who asks and takes none is not to fill
+// this site's memory.
 func (l *link) room() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,7 +160,8 @@ func (a *Agent) hit(point string, phase failpoint.Phase, raw []byte) error {
 // read takes messages until the link ends or one makes no sense.
 func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 	for {
-		// A study's first long message comes behind a short one that asks for this site's keys, so that the ceiling is of after its approval.
+		// A study's first long message comes behind a short one that asks for this site's keys, so
+		// that the ceiling is of after its approval.
 		raw, err := frame.Receive(receive, l.agent.ceiling())
 		if err != nil {
 			return err
@@ -223,7 +227,8 @@ func (l *link) drain(id study.Digest) {
 		switch said := l.agent.handle(next).(type) {
 		case nil:
 		case decision:
-			// On the link that there is by now: a study that ended meanwhile is not asked about again.
+			// On the link that there is by now: a study that ended meanwhile is not asked about
+			// again.
 			l.agent.post(said)
 		default:
 			l.post(said)
@@ -243,7 +248,8 @@ func (l *link) drain(id study.Digest) {
 // once.
 func (a *Agent) stay(ctx context.Context) error {
 	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second // and half of that as jitter
+	// and half of that as jitter
+	wait.InitialInterval, wait.MaxInterval = 250*time.Millisecond, 8*time.Second
 	said, elsewhere := "", false
 	addresses := rota{configured: a.config.Coordinator}
 	for {

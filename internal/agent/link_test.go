@@ -10,11 +10,12 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestDeafCoordinator: AG-28. A coordinator that asks and never takes an answer does not fill a site's memory: the site
-// reads no more of it.
+// TestDeafCoordinator: AG-28. A coordinator that asks and never takes an answer does not fill a
+// site's memory: the site reads no more of it.
 func TestDeafCoordinator(t *testing.T) {
 	for name, ask := range map[string]func(int) *covey.CoordinatorMessage{
-		"questions": func(i int) *covey.CoordinatorMessage { // refused: of three studies, which are worked on side by side
+		// refused: of three studies, which are worked on side by side
+		"questions": func(i int) *covey.CoordinatorMessage {
 			id := make([]byte, 32)
 			id[0] = byte(i % 3)
 			return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: id}}}

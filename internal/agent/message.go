@@ -158,7 +158,8 @@ type (
 		Signature   []byte
 		Final       *final
 		Shared      bool // with study.CodeHeld: shares were sent in that slot
-		// Announcement is, with study.CodeBadAnnouncement, the culprit's that is on record where another was shown.
+		// Announcement is, with study.CodeBadAnnouncement, the culprit's that is on record where
+		// another was shown.
 		Announcement []byte
 	}
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOtherSitesFolder: an agent does not start with another site's certificate, whose identity and budgets
-// it would use under this site's name.
+// TestOtherSitesFolder: an agent does not start with another site's certificate, whose identity and
+// budgets it would use under this site's name.
 func TestOtherSitesFolder(t *testing.T) {
 	s := port.New(t)
 	config, _ := joined(t, s)

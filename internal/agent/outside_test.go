@@ -8,8 +8,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestPolicyOutside: with outside = "reject" a study beyond a limit is rejected at once, signed, and
-// nothing is reserved or put on record; with "ask" it waits.
+// TestPolicyOutside: with outside = "reject" a study beyond a limit is rejected at once, signed,
+// and nothing is reserved or put on record; with "ask" it waits.
 func TestPolicyOutside(t *testing.T) {
 	for outside, want := range map[string]Verdict{siteconfig.OutsideAsk: VerdictPending, siteconfig.OutsideReject: VerdictRejected} {
 		c := newStandIn(t, 3, strings.Replace(autoPolicy, `"central", `, "", 1)+"outside = \""+outside+"\"\n", nil)

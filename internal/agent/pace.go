@@ -8,19 +8,20 @@ import (
 )
 
 const (
-	// unknownBurst is how many answers about studies that are not on record here leave at once: more than proposals can wait.
+	// unknownBurst is how many answers about studies that are not on record here leave at once:
+	// more than proposals can wait.
 	unknownBurst = 256
 	// unknownEvery is how often one more may leave.
 	unknownEvery = 10 * time.Second
-	// idleBurst and idleEvery are the same for studies that are on record and not approved: a coordinator that lost its place
-	// asks a study that is over for its results, query by query.
+	// idleBurst and idleEvery are the same for studies that are on record and not approved: a
+	// coordinator that lost its place asks a study that is over for its results, query by query.
 	idleBurst = 4096
 	idleEvery = time.Second
 )
 
-// pace bounds the answers about studies that this site takes no part in: each is a line of egress.jsonl for good, and a coordinator
-// can ask, and make up digests, without end. What is not answered leaves no line; an honest coordinator asks again on the
-// next link.
+// pace bounds the answers about studies that this site takes no part in: each is a line of
+// egress.jsonl for good, and a coordinator can ask, and make up digests, without end. What is not
+// answered leaves no line; an honest coordinator asks again on the next link.
 type pace struct {
 	burst int
 	every time.Duration

@@ -11,9 +11,10 @@ import (
 	"covey/internal/study"
 )
 
-// TestAttackEgressGrows: questions about made-up digests without end, and proposals that no site can take part in, make neither
-// the egress log, nor the agent's log, nor memory grow without end; what left is on record, line by line, and studies that are
-// on record here are answered all the while. AG-37.
+// TestAttackEgressGrows: questions about made-up digests without end, and proposals that no site
+// can take part in, make neither the egress log, nor the agent's log, nor memory grow without end;
+// what left is on record, line by line, and studies that are on record here are answered all the
+// while. AG-37.
 func TestAttackEgressGrows(t *testing.T) {
 	const asked = 200_000
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
@@ -66,7 +67,8 @@ func TestAttackEgressGrows(t *testing.T) {
 	}
 }
 
-// TestPaceOfUnknown: after the burst one answer more leaves every ten seconds, and a clock that goes back adds none.
+// TestPaceOfUnknown: after the burst one answer more leaves every ten seconds, and a clock that
+// goes back adds none.
 func TestPaceOfUnknown(t *testing.T) {
 	p := pace{burst: unknownBurst, every: unknownEvery}
 	count := func(now time.Time) (n int) {

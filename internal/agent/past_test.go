@@ -8,8 +8,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestRefusedStaysInView: what was refused or decided is listed with its reason after a restart, shows what was asked, and
-// takes no decision.
+// TestRefusedStaysInView: what was refused or decided is listed with its reason after a restart,
+// shows what was asked, and takes no decision.
 func TestRefusedStaysInView(t *testing.T) {
 	for _, c := range []struct {
 		name, policy string
@@ -64,7 +64,8 @@ func TestRefusedStaysInView(t *testing.T) {
 	}
 }
 
-// TestNamesMeanWhatIsOpen: a name that older studies had, too, means the one that a decision can be made of.
+// TestNamesMeanWhatIsOpen: a name that older studies had, too, means the one that a decision can be
+// made of.
 func TestNamesMeanWhatIsOpen(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
@@ -97,7 +98,8 @@ func TestReopened(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].State != statePending || len(s.agent.past.List()) != 0 {
 		t.Errorf("pending: %+v, %v", all, err)
 	}
-	s.ask(tellEnded{c.plan.Digest, study.CodeAborted}) // and offered again, by a coordinator that was restored from a backup
+	// and offered again, by a coordinator that was restored from a backup
+	s.ask(tellEnded{c.plan.Digest, study.CodeAborted})
 	s.configured("max_epsilon = 1.0", "max_epsilon = 2.0")
 	s.restart()
 	if d := want[decision](s, askDecision{body}); d.Verdict != VerdictApproved {
@@ -108,7 +110,8 @@ func TestReopened(t *testing.T) {
 	}
 }
 
-// TestCrashBeforeTheRecord: a rejection that is on the ledger and was not put on record before a crash keeps its name.
+// TestCrashBeforeTheRecord: a rejection that is on the ledger and was not put on record before a
+// crash keeps its name.
 func TestCrashBeforeTheRecord(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]

@@ -12,14 +12,15 @@ import (
 // header of shares.
 const (
 	announcementFixed = 29 + 9 + 32 + 32 + 10 + 4 + 2 + 32 + 64
-	sparseFixed       = announcementFixed - 9 + 7 + 8 + 32 + 32 // another name, the graph's numbers, the nonce's commitment, the body's hash
-	boxFixed          = 16
-	sharesFixed       = 23 + 24 + 32 + 4 + 32 + 32 + 2
+	// another name, the graph's numbers, the nonce's commitment, the body's hash
+	sparseFixed = announcementFixed - 9 + 7 + 8 + 32 + 32
+	boxFixed    = 16
+	sharesFixed = 23 + 24 + 32 + 4 + 32 + 32 + 2
 )
 
-// plannedEgress lists every message that a study makes leave, in order and to the
-// byte, if no slot is retried and no link breaks: either sends messages once more. With more than 64 sites
-// a graph is drawn that says whether the site signs at all, and shares are K of them on average.
+// plannedEgress lists every message that a study makes leave, in order and to the byte, if no slot
+// is retried and no link breaks: either sends messages once more. With more than 64 sites a graph
+// is drawn that says whether the site signs at all, and shares are K of them on average.
 func plannedEgress(p *study.Plan, self int) []egress.Planned {
 	t, units := p.Thresholds, p.Proposal.Roster[self].Units
 	sealed := make([][]byte, t.Holders)

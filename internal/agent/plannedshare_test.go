@@ -8,8 +8,9 @@ import (
 	"covey/internal/study"
 )
 
-// TestShareIsThePlans: what a site adds to each value is the sampler's draw at the plan's σ_i, under the key of its slot's
-// secret and of ctx. (How much energy it has would not show a σ_i that is a fifth too small.)
+// TestShareIsThePlans: what a site adds to each value is the sampler's draw at the plan's σ_i,
+// under the key of its slot's secret and of ctx. (How much energy it has would not show a σ_i that
+// is a fifth too small.)
 func TestShareIsThePlans(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
 	c.ready()

@@ -15,8 +15,8 @@ import (
 	"covey/internal/study"
 )
 
-// A study of a query's answer goes on with the rows that were approved while the table changes, also
-// after a restart; without its cache file the table that changed is another data set.
+// A study of a query's answer goes on with the rows that were approved while the table changes,
+// also after a restart; without its cache file the table that changed is another data set.
 func TestStudyFromPostgres(t *testing.T) {
 	admin, dsn := pgtest.Server(t)
 	c := newStandIn(t, 3, autoPolicy, nil)

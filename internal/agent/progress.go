@@ -6,9 +6,10 @@ import (
 	"covey/internal/study"
 )
 
-// tell logs where a study stands, for whoever watches `agent run`: after this site's sum has left, until when the
-// other sites are awaited. After a release, released tells how much noise is in it and what of the study's
-// privacy is charged. They read what is public or planned, nothing of the rows. Called with mu held.
+// tell logs where a study stands, for whoever watches `agent run`: after this site's sum has left,
+// until when the other sites are awaited. After a release, released tells how much noise is in it
+// and what of the study's privacy is charged. They read what is public or planned, nothing of the
+// rows. Called with mu held.
 func (s *session) tell(r request, said answer) {
 	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
 	switch r := r.(type) {
@@ -47,7 +48,7 @@ func (s *session) place(query int) []any {
 	return at
 }
 
-// holds says whether an answer is of a kind, or a pair that has one.
+// holds reports whether an answer is of a kind, or a pair that has one.
 func holds[A answer](said answer) bool {
 	if two, ok := said.(pair); ok {
 		return holds[A](two.first) || holds[A](two.second)

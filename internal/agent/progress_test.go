@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestProgressIsTold: who reads an agent's log sees each round, until when the others are awaited, the noise and
-// the charge, each once.
+// TestProgressIsTold: who reads an agent's log sees each round, until when the others are awaited,
+// the noise and the charge, each once.
 func TestProgressIsTold(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()

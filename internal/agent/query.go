@@ -16,7 +16,8 @@ import (
 // the query is the approved plan's next one, its ρ is charged, and the slot was
 // never used; what is computed is on disk before it is sent.
 func (s *session) upload(r askUpload, approval ledger.Approval) answer {
-	if w := s.recording; w != nil && r.Ask.Query <= w.query { // the answer is the result that is being written
+	// the answer is the result that is being written
+	if w := s.recording; w != nil && r.Ask.Query <= w.query {
 		if err := s.recorded(); err != nil {
 			return refuse(r, s.store(err))
 		}
@@ -96,7 +97,7 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 
 var errData = errors.New("agent: the rows are not those that were approved")
 
-// follows says whether this site answers the query: the one after its latest
+// follows reports whether this site answers the query: the one after its latest
 // final result. The coordinator sends that result first, so a site that was away
 // catches up, and no query can be asked about before the one before it was
 // released.
@@ -316,7 +317,8 @@ func (s *session) forbidden(r request, err error) answer {
 func (s *session) held(r request, signed ledger.Signed) refusal {
 	no := refuse(r, study.CodeHeld)
 	no.Query, no.Slot, no.Context, no.Signature = signed.Query, signed.Slot, signed.Context[:], signed.Signature
-	no.Survivors, _ = decodeSurvivors(signed.Survivors) // of our own store; empty if it does not read
+	// of our own store; empty if it does not read
+	no.Survivors, _ = decodeSurvivors(signed.Survivors)
 	return no
 }
 

@@ -7,7 +7,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestUnknownStudyNames: a reference that several studies match is answered with their digests, the newest few.
+// TestUnknownStudyNames: a reference that several studies match is answered with their digests, the
+// newest few.
 func TestUnknownStudyNames(t *testing.T) {
 	e := &UnknownStudyError{Ref: "blood"}
 	if e.Error() != `no study "blood"` {

@@ -152,8 +152,8 @@ func TestOneOpeningAQuery(t *testing.T) {
 	if no.Slot != 0 || !slices.Equal(no.Survivors, u) {
 		t.Errorf("held: %+v, want slot 0 and U = %v", no, u)
 	}
-	// A coordinator whose log was put back to before the opening hears of the shares, and of a signature
-	// alone that it is alone; after a restart of the site, too.
+	// A coordinator whose log was put back to before the opening hears of the shares, and of a
+	// signature alone that it is alone; after a restart of the site, too.
 	for range 2 {
 		for i, sent := range []bool{true, false} {
 			two, _ := c.sites[i].ask(q).(pair)

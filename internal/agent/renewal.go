@@ -12,12 +12,12 @@ import (
 	"covey/internal/pki"
 )
 
-// standingEvery is how often an agent asks which CAs are in force: while a federation changes its CA, its
-// operator waits for all sites.
+// standingEvery is how often an agent asks which CAs are in force: while a federation changes its
+// CA, its operator waits for all sites.
 const standingEvery = 10 * time.Minute
 
-// renewals keeps the certificate good for more than pki.RenewBefore, and of the CA that the federation
-// changes to, as long as the link lives. The keys stay.
+// renewals keeps the certificate good for more than pki.RenewBefore, and of the CA that the
+// federation changes to, as long as the link lives. The keys stay.
 func (a *Agent) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 	for {
 		moved, err := a.follow(ctx, conn)
@@ -26,7 +26,8 @@ func (a *Agent) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 		}
 		if moved || pki.Expiry(a.site.Certificate(), a.now()) < int(pki.RenewBefore/(24*time.Hour)) {
 			if a.renew(ctx, conn) && moved {
-				// So that the operator of the coordinator hears at once, and the old CA is dropped if it is over.
+				// So that the operator of the coordinator hears at once, and the old CA is dropped
+				// if it is over.
 				a.follow(ctx, conn)
 			}
 		}
@@ -38,8 +39,8 @@ func (a *Agent) renewals(ctx context.Context, conn grpc.ClientConnInterface) {
 	}
 }
 
-// follow takes over the CAs that are in force, and says whether this site's certificate is to be one of
-// another CA than it is.
+// follow takes over the CAs that are in force, and says whether this site's certificate is to be
+// one of another CA than it is.
 func (a *Agent) follow(ctx context.Context, conn grpc.ClientConnInterface) (moved bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, enroll.JoinTimeout)
 	defer cancel()

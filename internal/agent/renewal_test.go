@@ -64,9 +64,10 @@ func (d *direct) Invoke(_ context.Context, _ string, args, reply any, _ ...grpc.
 	return nil
 }
 
-// TestRenewalForMonths runs an agent's renewals for 40 days of the bubble's clock, from the 50th of its certificate on: the coordinator is away for ten
-// days at the worst time, and changes its CA later. The certificate is good at every hour, the identity key
-// is the same at the end, and no renewal was made that was not due.
+// TestRenewalForMonths runs an agent's renewals for 40 days of the bubble's clock, from the 50th of
+// its certificate on: the coordinator is away for ten days at the worst time, and changes its CA
+// later. The certificate is good at every hour, the identity key is the same at the end, and no
+// renewal was made that was not due.
 func TestRenewalForMonths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const day = 24 * time.Hour

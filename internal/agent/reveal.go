@@ -30,7 +30,8 @@ func (s *session) reveal(r askNonce) answer {
 	return nonce{s.plan.Digest, r.Attempt, s.config(r.Attempt).Nonce(s.self, sec)}
 }
 
-// draw takes everyone's nonces, which with the announcements on record make the graph: the first set wins.
+// draw takes everyone's nonces, which with the announcements on record make the graph: the first
+// set wins.
 func (s *session) draw(r askBoxes) answer {
 	if len(r.Announcements) != 0 || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)

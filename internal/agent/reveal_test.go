@@ -23,7 +23,8 @@ type ghosts struct {
 	nonces  [][]byte
 }
 
-// newGhosts proposes a study of n sites of which the first is an agent, and makes the others' announcements.
+// newGhosts proposes a study of n sites of which the first is an agent, and makes the others'
+// announcements.
 func newGhosts(t *testing.T, n int) (*standIn, *ghosts) {
 	t.Helper()
 	c := newStandIn(t, 2, autoPolicy, nil)

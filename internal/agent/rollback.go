@@ -55,8 +55,8 @@ const (
 // (docs/protocol.md).
 const announcementLabel = "covey secagg announcement v1\x00"
 
-// madeAnnouncement says that raw is an announcement for this study, or its head on the sparse graph, with this
-// site's signature, of whichever attempt, that is on record for none.
+// madeAnnouncement reports whether raw is an announcement for this study, or its head on the sparse
+// graph, with this site's signature, of whichever attempt, that is on record for none.
 func (s *session) madeAnnouncement(raw []byte) (bool, error) {
 	graph := "complete\x00"
 	if s.plan.Thresholds.Sparse() {
@@ -76,7 +76,7 @@ func (s *session) madeAnnouncement(raw []byte) (bool, error) {
 	return true, nil
 }
 
-// lostConfirmation gives the evidence in the confirmations of an attempt that this
+// lostConfirmation returns the evidence in the confirmations of an attempt that this
 // site has none on record for; "" if they are worth nothing.
 //
 // Without the announcements the transcript is not known, and a signature on it
@@ -101,7 +101,7 @@ func (s *session) lostConfirmation(r tellConfirmed) (string, error) {
 	return "", nil
 }
 
-// lostSignature says that a certificate for the open query holds a signature of
+// lostSignature reports whether a certificate for the open query holds a signature of
 // this site on u that is not on record.
 func (s *session) lostSignature(u secagg.Survivors, certificate secagg.Certificate) (bool, error) {
 	q := s.open.query
@@ -112,7 +112,7 @@ func (s *session) lostSignature(u secagg.Survivors, certificate secagg.Certifica
 	return err == nil && !(ok && on.Context == q.Context && bytes.Equal(on.Survivors, u.Bytes())), err
 }
 
-// lostUpload says that a release, which the coordinator signed, holds an upload of
+// lostUpload reports whether a release, which the coordinator signed, holds an upload of
 // this site that is not on record. The record of an upload outlives its bytes, so
 // results may come late and in any order. A query whose result is on record is
 // past that question.

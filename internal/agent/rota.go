@@ -45,5 +45,5 @@ func (r *rota) heard(err error) (elsewhere bool) {
 	return len(r.hints) == 0 && len(follows.Addresses) > 0
 }
 
-// atOnce says that the next address need not be waited for.
+// atOnce reports whether the next address need not be waited for.
 func (r *rota) atOnce() bool { return len(r.hints) > 0 }

@@ -15,7 +15,8 @@ func TestHintsAreFollowedOnce(t *testing.T) {
 		"a": errors.New("refused"),
 		"b": &enroll.NotLeaderError{Addresses: []string{"d", "e"}},
 		"c": &enroll.NotLeaderError{},
-		"d": &enroll.NotLeaderError{Addresses: []string{"b"}}, // each takes the other for the leader
+		// each takes the other for the leader
+		"d": &enroll.NotLeaderError{Addresses: []string{"b"}},
 		"e": errors.New("refused"),
 	}
 	var tried []string
@@ -36,8 +37,8 @@ func TestHintsAreFollowedOnce(t *testing.T) {
 	}
 }
 
-// TestAttackHintsElsewhere: a coordinator cannot send an agent to an address that its configuration does not name, nor again and
-// again to one.
+// TestAttackHintsElsewhere: a coordinator cannot send an agent to an address that its configuration
+// does not name, nor again and again to one.
 func TestAttackHintsElsewhere(t *testing.T) {
 	r := rota{configured: []string{"a:1", "b:1"}}
 	tried := map[string]int{}

@@ -73,7 +73,7 @@ type damagedError struct{ error }
 
 func (e *damagedError) Unwrap() error { return e.error }
 
-// cached gives rows that lie in a cache file. Its checksums are compared while the norms are
+// cached returns rows that lie in a cache file. Its checksums are compared while the norms are
 // computed, so that a file larger than memory is read from disk once for both.
 func (s *session) cached(at dataset.Source, q dataset.Request) (rows *clip.Matrix, _ *dataset.Stored, err error) {
 	stored := s.approved(at, q)

@@ -10,8 +10,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestSchemaFaultsHaveCodes: AG-30. A fault of the schema has a code of its own, and the same one whatever is in the rows;
-// a fault in the rows is "data".
+// TestSchemaFaultsHaveCodes: AG-30. A fault of the schema has a code of its own, and the same one
+// whatever is in the rows; a fault in the rows is "data".
 func TestSchemaFaultsHaveCodes(t *testing.T) {
 	for _, c := range []struct {
 		name, header string

@@ -35,10 +35,11 @@ type session struct {
 	rows   *exact.Rows
 	stored *dataset.Stored // what rows lie in; nil if they are in memory
 
-	sha       [32]byte      // of the file that rows, or the last look at it, came from
-	bound     secagg.Config // of attempt 0, validated once
-	setup     *secagg.Setup // confirmed by all; nil before
-	checked   *secagg.Setup // of the announcements on record, while setup is under way; nil if not looked at yet
+	sha   [32]byte      // of the file that rows, or the last look at it, came from
+	bound secagg.Config // of attempt 0, validated once
+	setup *secagg.Setup // confirmed by all; nil before
+	// of the announcements on record, while setup is under way; nil if not looked at yet
+	checked   *secagg.Setup
 	board     *secagg.Board // of the sparse graph, before it is drawn; nil if not looked at yet
 	attempt   uint32        // of setup
 	open      *openQuery    // nil until a query is answered
@@ -71,7 +72,8 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	}
 	plan, err := study.NewPlan(body)
 	if err != nil {
-		return nil, study.CodePlanMismatch, errors.New(frame.Cleaned(err.Error())) // it may repeat as much as the proposal holds
+		// it may repeat as much as the proposal holds
+		return nil, study.CodePlanMismatch, errors.New(frame.Cleaned(err.Error()))
 	}
 	s := &session{agent: a, body: body, plan: plan, journal: a.ledger.Journal(id)}
 	public := a.identity.Public().(ed25519.PublicKey)
@@ -129,7 +131,8 @@ func (s *session) handle(r request) answer {
 			return nil
 		}
 		if _, known := s.agent.standing(s.plan.Digest); !known {
-			s.agent.stranger(s.plan.Digest, askedBeyond) // it is pending here, and going on elsewhere
+			// it is pending here, and going on elsewhere
+			s.agent.stranger(s.plan.Digest, askedBeyond)
 		}
 		switch r.(type) {
 		case tellFinal, tellConfirmed:
@@ -174,8 +177,8 @@ func (s *session) store(err error) study.Code {
 	return study.CodeStore
 }
 
-// config is what the setup of a study binds. It is validated once: with thousands of keys that takes a good part of a second. One
-// that is not valid is left to whoever takes it to refuse.
+// config is what the setup of a study binds. It is validated once: with thousands of keys that
+// takes a good part of a second. One that is not valid is left to whoever takes it to refuse.
 func (s *session) config(attempt uint32) secagg.Config {
 	if len(s.bound.Identity) == 0 {
 		s.bound, _ = s.plan.Setup(0).Checked()

@@ -15,13 +15,16 @@ import (
 // the beginning hears the same bytes. What is stored of an attempt, by kind, in
 // the order in which it comes to be:
 const (
-	setupSecrets       = ledger.SetupSecrets      // transport key and slot secrets; erased once shares are stored
-	setupAnnouncement  = "announcement"           // this site's, signed
-	setupAnnouncements = "announcements"          // everyone's, verified: the first set wins; on the sparse graph their heads
-	setupNonces        = "nonces"                 // everyone's, on the sparse graph: the first set wins
-	setupBoxes         = "boxes"                  // what this site dealt
-	setupConfirmation  = ledger.SetupConfirmation // its signature on the transcript
-	setupConfirmed     = "confirmed"              // everyone's, checked: from here on it uploads
+	// transport key and slot secrets; erased once shares are stored
+	setupSecrets      = ledger.SetupSecrets
+	setupAnnouncement = "announcement" // this site's, signed
+	// everyone's, verified: the first set wins; on the sparse graph their heads
+	setupAnnouncements = "announcements"
+	// everyone's, on the sparse graph: the first set wins
+	setupNonces       = "nonces"
+	setupBoxes        = "boxes"                  // what this site dealt
+	setupConfirmation = ledger.SetupConfirmation // its signature on the transcript
+	setupConfirmed    = "confirmed"              // everyone's, checked: from here on it uploads
 )
 
 // maxAttempts bounds what a coordinator can make this site compute and store.
@@ -53,7 +56,7 @@ func (s *session) announce(r askAnnouncement) answer {
 	return announcement{s.plan.Digest, r.Attempt, signed}
 }
 
-// superseded says that a later attempt was announced, or that this site already
+// superseded reports whether a later attempt was announced, or that this site already
 // holds shares of another one: one-time keys of two attempts never live
 // together.
 func (s *session) superseded(attempt uint32) bool {
@@ -131,8 +134,8 @@ func decodeSecrets(b []byte) (secagg.Secrets, error) {
 	return sec, nil
 }
 
-// shown checks a set of announcements, heads on the sparse graph, and stores it: the first set of an attempt wins.
-// Two sets would let a coordinator show different sites different keys for one
+// shown checks a set of announcements, heads on the sparse graph, and stores it: the first set of
+// an attempt wins. Two sets would let a coordinator show different sites different keys for one
 // attempt, and a site sign or share under both. With an answer, the request is done.
 func (s *session) shown(r request, attempt uint32, set [][]byte, verify func() error) answer {
 	if len(set) == len(s.plan.Proposal.Roster) {
@@ -172,8 +175,8 @@ func (s *session) shown(r request, attempt uint32, set [][]byte, verify func() e
 	return nil
 }
 
-// differs refuses a second set of announcements. The first of another site that differs is shown as it is on record: with what the
-// coordinator holds it convicts a site that signed two.
+// differs refuses a second set of announcements. The first of another site that differs is shown as
+// it is on record: with what the coordinator holds it convicts a site that signed two.
 func (s *session) differs(r request, stored []byte, set [][]byte) answer {
 	no := refuse(r, study.CodeBadAnnouncement)
 	first, err := decodeList(stored)
@@ -253,7 +256,7 @@ func (s *session) boxes(r askBoxes, dealt []byte) answer {
 	return boxes{s.plan.Digest, r.Attempt, sealed}
 }
 
-// verified gives the setup of the announcements on record.
+// verified returns the setup of the announcements on record.
 func (s *session) verified(attempt uint32) (*secagg.Setup, bool, error) {
 	if s.checked != nil && s.checked.Config().Attempt == attempt {
 		return s.checked, true, nil
@@ -294,7 +297,7 @@ func (s *session) storedList(attempt uint32, kind string) ([][]byte, error) {
 	return decodeList(stored)
 }
 
-// restored gives the setup that everyone confirmed, from the ledger.
+// restored returns the setup that everyone confirmed, from the ledger.
 func (s *session) restored(attempt uint32, confirmed []byte) (*secagg.Setup, error) {
 	set, err := s.storedList(attempt, setupAnnouncements)
 	if err != nil {
@@ -347,8 +350,8 @@ func (s *session) confirm(r askConfirmation) answer {
 	if signed, err = s.journal.PutSetup(r.Attempt, setupConfirmation, mine); err != nil {
 		return refuse(r, s.store(err))
 	}
-	// Every later answer of the setup is on record, and each slot now has its
-	// own copy of what it needs, to be erased with it. The record makes the attempt's secrets due: a crash before this
+	// Every later answer of the setup is on record, and each slot now has its own copy of what it
+	// needs, to be erased with it. The record makes the attempt's secrets due: a crash before this
 	// leaves them to the next process's Open.
 	if err := s.journal.Erase(); err != nil {
 		return refuse(r, s.store(err))
@@ -370,7 +373,7 @@ func (s *session) keepSlots(sec secagg.Secrets, held secagg.Held) error {
 	return s.journal.PutSlots(slots)
 }
 
-// slot gives what is held in a slot.
+// slot returns what is held in a slot.
 func (s *session) slot(i int) (own secagg.SlotSecret, held secagg.SlotHeld, err error) {
 	raw, err := s.journal.Slot(i)
 	if err != nil {
@@ -417,7 +420,7 @@ func (s *session) confirmed(r tellConfirmed) answer {
 	return nil
 }
 
-// ready gives the confirmed setup, from the ledger after a restart.
+// ready returns the confirmed setup, from the ledger after a restart.
 func (s *session) ready() (bool, error) {
 	if s.setup != nil {
 		return true, nil

@@ -219,7 +219,7 @@ func (s *testSite) restart() {
 	s.start()
 }
 
-// ask gives the agent a request and keeps the bytes of what it answers.
+// ask hands the agent a request and keeps the bytes of what it answers.
 func (s *testSite) ask(r request) answer {
 	s.t.Helper()
 	a := s.agent.handle(r)

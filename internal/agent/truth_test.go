@@ -12,8 +12,9 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestSecondSetIsShownTheFirst: AG-6. Shown another set of announcements than the one on record, by another leader say, a site refuses with
-// the announcement on record of the first other site that differs, byte for byte: with the two the coordinator convicts that site.
+// TestSecondSetIsShownTheFirst: AG-6. Shown another set of announcements than the one on record, by
+// another leader say, a site refuses with the announcement on record of the first other site that
+// differs, byte for byte: with the two the coordinator convicts that site.
 func TestSecondSetIsShownTheFirst(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
@@ -55,7 +56,8 @@ func TestSecondSetIsShownTheFirst(t *testing.T) {
 	}
 }
 
-// TestConfirmingErases: AG-8. With its confirmation on record a site holds the attempt's transport key and slot secrets no longer.
+// TestConfirmingErases: AG-8. With its confirmation on record a site holds the attempt's transport
+// key and slot secrets no longer.
 func TestConfirmingErases(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()

@@ -51,7 +51,8 @@ func TestCoordinatorVersion(t *testing.T) {
 			if !ok || wrong.Upgrade() != c.upgrade || !strings.Contains(err.Error(), enroll.Software) {
 				t.Errorf("Join: %v", err)
 			}
-			l.Send(t, &covey.CoordinatorMessage{}) // one that names no version sends its header only then
+			// one that names no version sends its header only then
+			l.Send(t, &covey.CoordinatorMessage{})
 			for {
 				status, failed := a.Status()
 				if failed != nil {

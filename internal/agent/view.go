@@ -67,7 +67,8 @@ type StudyView struct {
 	Queries    int          `json:"queries"`               // charged
 	By         string       `json:"by,omitempty"`
 	Time       *time.Time   `json:"time,omitempty"`
-	// Ended is when a study that was approved ended here; Why says in words how one came to be over, for this site's operator.
+	// Ended is when a study that was approved ended here; Why says in words how one came to be
+	// over, for this site's operator.
 	Ended *time.Time `json:"ended,omitempty"`
 	Why   string     `json:"why,omitempty"`
 	// Expires is when a study can no longer begin; not there once its setup has begun.
@@ -159,15 +160,17 @@ func (a *Agent) Find(ref string) (study.Digest, error) {
 // StudyDetail is everything that an operator reads before approving.
 type StudyDetail struct {
 	StudyView
-	Dataset  string                  `json:"dataset,omitempty"`
-	Privacy  []string                `json:"privacy,omitempty"` // in plain words
-	Learns   []terms.Learner         `json:"learns,omitempty"`  // who could learn what
-	Leaves   []egress.Planned        `json:"leaves,omitempty"`
-	Sent     map[string]egress.Count `json:"sent,omitempty"`
-	Roster   []RosterLine            `json:"roster,omitempty"`
-	Key      string                  `json:"coordinator_key,omitempty"` // fingerprint: it signs what is released
-	Budget   *StudyBudget            `json:"budget,omitempty"`
-	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"` // what each of the site's limits says of it
+	Dataset string                  `json:"dataset,omitempty"`
+	Privacy []string                `json:"privacy,omitempty"` // in plain words
+	Learns  []terms.Learner         `json:"learns,omitempty"`  // who could learn what
+	Leaves  []egress.Planned        `json:"leaves,omitempty"`
+	Sent    map[string]egress.Count `json:"sent,omitempty"`
+	Roster  []RosterLine            `json:"roster,omitempty"`
+	// fingerprint: it signs what is released
+	Key    string       `json:"coordinator_key,omitempty"`
+	Budget *StudyBudget `json:"budget,omitempty"`
+	// what each of the site's limits says of it
+	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"`
 	Warnings []string                `json:"warnings,omitempty"`
 	Plan     *study.Plan             `json:"plan,omitempty"`
 }
@@ -178,7 +181,8 @@ type RosterLine struct {
 	Fingerprint string `json:"fingerprint"`
 	Units       int    `json:"units"`
 	Self        bool   `json:"self,omitempty"`
-	// Known is what [policy.peers] says of it: "yes", "no", or "other key"; empty where there are none.
+	// Known is what [policy.peers] says of it: "yes", "no", or "other key"; empty where there are
+	// none.
 	Known string `json:"known,omitempty"`
 }
 
@@ -229,7 +233,7 @@ type LedgerReply struct {
 	Studies     []StudyView      `json:"studies"`
 }
 
-// Entries gives what ledger.Restore needs: the populations, and every study.
+// Entries returns what ledger.Restore needs: the populations, and every study.
 func (r LedgerReply) Entries() ([]ledger.Population, []ledger.StudyEntry) {
 	var populations []ledger.Population
 	for _, p := range r.Populations {
@@ -258,7 +262,7 @@ type PopulationView struct {
 	Declared bool `json:"declared"`
 }
 
-// Ledger gives the budgets and the studies on record.
+// Ledger returns the budgets and the studies on record.
 func (a *Agent) Ledger() LedgerReply {
 	out := LedgerReply{Populations: []PopulationView{}, Studies: []StudyView{}}
 	used := a.ledger.Populations()
@@ -327,7 +331,7 @@ func (a *Agent) hello() hello {
 // rows are one unit.
 type source struct{ path, unit string }
 
-// count gives a data set's units, and reads its file only if it looks changed.
+// count returns a data set's units, and reads its file only if it looks changed.
 func (a *Agent) count(d siteconfig.Dataset) (int, error) {
 	at := a.config.Source(d)
 	of, now := source{at.Path, d.Unit}, counted{}

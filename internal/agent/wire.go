@@ -108,7 +108,7 @@ func digestOf(m *covey.CoordinatorMessage) (study.Digest, error) {
 	return study.Digest(id.Bytes()), nil
 }
 
-// bodyOf gives the body of a SiteMessage or CoordinatorMessage, nil if none is set.
+// bodyOf returns the body of a SiteMessage or CoordinatorMessage, nil if none is set.
 func bodyOf(m proto.Message) protoreflect.Message {
 	r := m.ProtoReflect()
 	set := r.WhichOneof(r.Descriptor().Oneofs().ByName("body"))
@@ -118,7 +118,7 @@ func bodyOf(m proto.Message) protoreflect.Message {
 	return r.Get(set).Message()
 }
 
-// entry gives a body's field of a name; false if its message has no such field.
+// entry returns a body's field of a name; false if its message has no such field.
 func entry(body protoreflect.Message, name protoreflect.Name) (protoreflect.Value, bool) {
 	f := body.Descriptor().Fields().ByName(name)
 	if f == nil {
@@ -127,8 +127,9 @@ func entry(body protoreflect.Message, name protoreflect.Name) (protoreflect.Valu
 	return body.Get(f), true
 }
 
-// describe says of an answer what the egress log holds. It reads the message that is sent, by its fields' names: a message
-// with a field of a study, a query, a slot or a code cannot leave without its being on record.
+// describe says of an answer what the egress log holds. It reads the message that is sent, by its
+// fields' names: a message with a field of a study, a query, a slot or a code cannot leave without
+// its being on record.
 func describe(a answer, bytes int) egress.Line {
 	s := egress.Line{Kind: a.kind(), Bytes: bytes}
 	body := bodyOf(message(a))
@@ -151,10 +152,10 @@ func describe(a answer, bytes int) egress.Line {
 	return s
 }
 
-// encode gives the serialized SiteMessage of an answer.
+// encode returns the serialized SiteMessage of an answer.
 func encode(a answer) ([]byte, error) { return proto.Marshal(message(a)) }
 
-// message gives the SiteMessage of an answer.
+// message returns the SiteMessage of an answer.
 func message(a answer) *covey.SiteMessage {
 	m := &covey.SiteMessage{}
 	switch a := a.(type) {

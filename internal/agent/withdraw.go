@@ -8,7 +8,8 @@ import (
 	"covey/internal/study"
 )
 
-// TooLateError is a withdrawal of an approval after the setup of its study began: every site had approved.
+// TooLateError is a withdrawal of an approval after the setup of its study began: every site had
+// approved.
 type TooLateError struct {
 	Study       study.Digest
 	ReservedRho float64
@@ -20,10 +21,10 @@ func (e *TooLateError) Error() string {
 		e.Study.String()[:12], e.ReservedRho)
 }
 
-// Withdraw takes this site's approval back, for good: what it reserved is free again, and the coordinator is told, now or on
-// the next link, by a signed word that ends the study. Once this site has answered in the setup it is a
-// *TooLateError, and nothing changes. Withdrawing again tells the coordinator again. Other errors: an
-// *UnknownStudyError, or the ledger's.
+// Withdraw takes this site's approval back, for good: what it reserved is free again, and the
+// coordinator is told, now or on the next link, by a signed word that ends the study. Once this
+// site has answered in the setup it is a *TooLateError, and nothing changes. Withdrawing again
+// tells the coordinator again. Other errors: an *UnknownStudyError, or the ledger's.
 func (a *Agent) Withdraw(id study.Digest) error {
 	s, _ := a.session(id)
 	if s != nil {
@@ -33,8 +34,9 @@ func (a *Agent) Withdraw(id study.Digest) error {
 	return a.withdraw(id, s)
 }
 
-// withdraw is Withdraw with the session's mu held; there may be none. A crash after the ledger's line leaves a study that is
-// withdrawn, and a coordinator that hears so when it asks on the next link.
+// withdraw is Withdraw with the session's mu held; there may be none. A crash after the ledger's
+// line leaves a study that is withdrawn, and a coordinator that hears so when it asks on the next
+// link.
 func (a *Agent) withdraw(id study.Digest, s *session) error {
 	approval, approved := a.ledger.Approved(id)
 	if !approved {
@@ -80,7 +82,8 @@ func (a *Agent) finish(approval ledger.Approval, code study.Code) error {
 	return nil
 }
 
-// begun reports whether this site has said anything in a study's setup. From its announcement on others may count on it.
+// begun reports whether this site has said anything in a study's setup. From its announcement on
+// others may count on it.
 func (a *Agent) begun(id study.Digest) (bool, error) {
 	journal := a.ledger.Journal(id)
 	for k := range uint32(maxAttempts) {
@@ -101,7 +104,8 @@ func (a *Agent) withdrawal(id study.Digest) decision {
 	return a.sign(decision{Study: id, Verdict: VerdictRejected, Code: study.CodeWithdrawn})
 }
 
-// withdrawn answers what a setup asks of a site that withdrew before: the last approval was on its way to the log then.
+// withdrawn answers what a setup asks of a site that withdrew before: the last approval was on its
+// way to the log then.
 func (a *Agent) withdrawn(r request) (answer, bool) {
 	switch r.(type) {
 	case askAnnouncement, askNonce, askBoxes, askConfirmation:

@@ -27,8 +27,9 @@ func approvedAt(t *testing.T) (*standIn, *testSite) {
 	return c, s
 }
 
-// TestWithdrawal: an approval that is taken back frees its ρ, is on record before anything is said, and whatever the
-// coordinator asks later is answered with the signed word, also when the first one was lost with the process.
+// TestWithdrawal: an approval that is taken back frees its ρ, is on record before anything is said,
+// and whatever the coordinator asks later is answered with the signed word, also when the first one
+// was lost with the process.
 func TestWithdrawal(t *testing.T) {
 	for name, no := range map[string]func(*Agent, study.Digest) error{"withdraw": (*Agent).Withdraw, "reject": (*Agent).Reject} {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +38,8 @@ func TestWithdrawal(t *testing.T) {
 			if err := no(s.agent, id); err != nil { // there is no link: the word is lost
 				t.Fatal(err)
 			}
-			if d, ok := waiting.handle(askAnnouncement{id, 0}).(decision); !ok || d.Code != study.CodeWithdrawn { // it waited for the operator's word
+			// it waited for the operator's word
+			if d, ok := waiting.handle(askAnnouncement{id, 0}).(decision); !ok || d.Code != study.CodeWithdrawn {
 				t.Errorf("a request that was under way is answered %+v", d)
 			}
 			if !strings.Contains(s.log.String(), "an approval is withdrawn") || !strings.Contains(s.log.String(), "code=withdrawn") {
@@ -67,7 +69,8 @@ func TestWithdrawal(t *testing.T) {
 	}
 }
 
-// TestTooLateToWithdraw: once the site has answered in the setup, nothing changes: its ρ stays reserved. It may still leave.
+// TestTooLateToWithdraw: once the site has answered in the setup, nothing changes: its ρ stays
+// reserved. It may still leave.
 func TestTooLateToWithdraw(t *testing.T) {
 	c, s := approvedAt(t)
 	id := c.plan.Digest

@@ -36,7 +36,7 @@ func New(m *clip.Matrix) *Rows { return &Rows{raw: m} }
 // Units is the number of units, before any are paired.
 func (r *Rows) Units() int { return r.raw.N() }
 
-// String gives the shape, never the values.
+// String returns the shape, never the values.
 func (r *Rows) String() string { return r.raw.String() }
 
 // GoString is String, for %#v.
@@ -77,7 +77,8 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 		return nil, err
 	}
 	for i := range counts {
-		counts[i] = int64(float64(counts[i]) / a.Grid) // exact: the grid is a power of two, 1 at most
+		// exact: the grid is a power of two, 1 at most
+		counts[i] = int64(float64(counts[i]) / a.Grid)
 	}
 	return counts, nil
 }
@@ -96,7 +97,7 @@ func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
 	return out
 }
 
-// as gives the rows as the ask wants them: paired, less the centre, off what was found.
+// as returns the rows as the ask wants them: paired, less the centre, off what was found.
 // The last are kept, since a study asks about them again and again; at most two copies
 // of the rows are in memory beside the raw ones.
 func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {

@@ -11,9 +11,10 @@ import (
 	"covey/internal/study"
 )
 
-// A unit replaced by another MUST move the answer to each planned query by no more than the Δ that the plan
-// scales that query's noise to, whatever the rows: planned queries, the counts' grid, octaves that are cut off, pairs, centres and
-// directions found are all on the way. And it comes close to it, or this would find nothing.
+// A unit replaced by another MUST move the answer to each planned query by no more than the Δ that
+// the plan scales that query's noise to, whatever the rows: planned queries, the counts' grid,
+// octaves that are cut off, pairs, centres and directions found are all on the way. And it comes
+// close to it, or this would find nothing.
 func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 	const units = 256 // 64 groups of d
 	worst, center := map[string]float64{}, []float64{1, -2, 0.5, 3}
@@ -125,8 +126,9 @@ func hostile(rng *rand.Rand, x []float64, people bool) [][]float64 {
 	return out
 }
 
-// apart are two units of one row that every clipped map sends far apart: across each other, large, in other bins and
-// octaves, with some of x, vectors of d, so that their power steps point along themselves. zero is what is taken off.
+// apart are two units of one row that every clipped map sends far apart: across each other, large,
+// in other bins and octaves, with some of x, vectors of d, so that their power steps point along
+// themselves. zero is what is taken off.
 func apart(rng *rand.Rand, x, zero []float64) (a, b [][]float64) {
 	row, other := make([]float64, d), make([]float64, d)
 	for j := range row {

@@ -10,9 +10,10 @@ import (
 	"covey/internal/study"
 )
 
-// One person at s sites is a unit at each: all of them replaced together MUST move the total of each planned query by no more
-// than the Δ that sites_per_unit = s scales that query's noise to, which is s times that of one, and each score of a choice by s. And it
-// comes close to it, with the same pair of units everywhere.
+// One person at s sites is a unit at each: all of them replaced together MUST move the total of
+// each planned query by no more than the Δ that sites_per_unit = s scales that query's noise to,
+// which is s times that of one, and each score of a choice by s. And it comes close to it, with the
+// same pair of units everywhere.
 func TestPersonAtSitesMovesNoTotalByMore(t *testing.T) {
 	const units = 256
 	worst, center := map[string]float64{}, []float64{1, -2, 0.5, 3}

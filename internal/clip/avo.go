@@ -1,8 +1,9 @@
 //go:build ignore
 
-// This program writes kernel_amd64.s and kernel_asm_amd64.go (go generate). Each kernel is written once, for octets of eight float64: one zmm
-// register with AVX-512F, two ymm registers with AVX2 and FMA. What is left of a row below eight is loaded under a mask, so that nothing outside
-// a slice is read or written; lanes outside the mask hold +0.
+// This program writes kernel_amd64.s and kernel_asm_amd64.go (go generate). Each kernel is written
+// once, for octets of eight float64: one zmm register with AVX-512F, two ymm registers with AVX2
+// and FMA. What is left of a row below eight is loaded under a mask, so that nothing outside a
+// slice is read or written; lanes outside the mask hold +0.
 package main
 
 import (
@@ -16,7 +17,8 @@ import (
 
 func main() {
 	ConstraintExpr("amd64")
-	masks := GLOBL("masks", RODATA|NOPTR) // from word 8-t on, t ones: the masks of an octet's two halves
+	// from word 8-t on, t ones: the masks of an octet's two halves
+	masks := GLOBL("masks", RODATA|NOPTR)
 	for i := range 16 {
 		v := uint64(0)
 		if i < 8 {
@@ -29,7 +31,8 @@ func main() {
 
 	for _, s := range []set{
 		{name: "AVX2", parts: 2, masks: masks, round: round, vector: YMM, groups: []int{4, 2, 1}, adds: []int{8, 4, 2, 1}, height: 2, widths: []int{2}},
-		{name: "AVX512", parts: 1, masks: masks, round: round, vector: ZMM, height: 4, widths: []int{4, 2}}, // one direction gains nothing
+		// one direction gains nothing
+		{name: "AVX512", parts: 1, masks: masks, round: round, vector: ZMM, height: 4, widths: []int{4, 2}},
 	} {
 		for _, s.bytes = range []int{8, 4} {
 			if !s.wide() {
@@ -47,7 +50,8 @@ func main() {
 	Generate()
 }
 
-// set is an instruction set: how many registers make an octet, and how many rows are taken at a time, from most to one.
+// set is an instruction set: how many registers make an octet, and how many rows are taken at a
+// time, from most to one.
 type set struct {
 	name         string
 	parts        int
@@ -200,8 +204,8 @@ func rows(first, stride reg.Register, n int) []reg.GPVirtual {
 	return r
 }
 
-// columns runs body over d columns: two octets at a time, one, and the tail under the mask. Body is given the octet's number from where the
-// pointers are; forward moves them by so many octets.
+// columns runs body over d columns: two octets at a time, one, and the tail under the mask. Body is
+// given the octet's number from where the pointers are; forward moves them by so many octets.
 func columns(label string, body func(o int, masked bool), forward func(octets int)) {
 	n, d := Load(Param("d"), GP64()), argument("d")
 	SHRQ(Imm(4), n)
@@ -250,7 +254,8 @@ func (s *set) next(first, r reg.Register) {
 	LEAQ(Mem{Base: r, Index: tail, Scale: uint8(s.bytes)}, first)
 }
 
-// dots is s[i] = rows[i]ᵀx for n rows of d. Lane l of a row's octet adds the products j = l mod 8 in order of j; reduce adds the lanes.
+// dots is s[i] = rows[i]ᵀx for n rows of d. Lane l of a row's octet adds the products j = l mod 8
+// in order of j; reduce adds the lanes.
 func (s *set) dots() {
 	TEXT("dots"+s.suffix()+s.name, NOSPLIT, fmt.Sprintf("func(s *float64, rows *%s, x *float64, n, d, ahead int)", s.element()))
 	Pragma("noescape")
@@ -305,7 +310,8 @@ func (s *set) dots() {
 	RET()
 }
 
-// reduce adds the lanes of each row, in one order whatever the number of rows: t_l = a_l + a_(l+4), u_l = t_l + t_(l+2), u_0 + u_1.
+// reduce adds the lanes of each row, in one order whatever the number of rows: t_l = a_l + a_(l+4),
+// u_l = t_l + t_(l+2), u_0 + u_1.
 func (s *set) reduce(a []octet, out reg.Register) {
 	if len(a) == 4 {
 		VMOVUPD(s.reduce4(a), Mem{Base: out})
@@ -348,7 +354,8 @@ func (s *set) reduce4(a []octet) reg.VecVirtual {
 	return even
 }
 
-// quarter is u_0 and u_1 of four rows, pair by pair in the order b0, b2, b1, b3 of its operands' pairs (a, c), (b, d): a, b, c, d.
+// quarter is u_0 and u_1 of four rows, pair by pair in the order b0, b2, b1, b3 of its operands'
+// pairs (a, c), (b, d): a, b, c, d.
 func (s *set) quarter(a, b, c, d octet) reg.VecVirtual {
 	half := func(v, w octet) reg.VecVirtual { // t of both rows
 		lo, hi := ZMM(), ZMM()
@@ -365,9 +372,10 @@ func (s *set) quarter(a, b, c, d octet) reg.VecVirtual {
 	return lo
 }
 
-// accumulate adds the bits of FMA(c[i], rows[i][j], 1.5·2^52) to acc[j]. While it works on rows that are in cache, it asks for the lines
-// ahead of them by so many bytes, in the second-level cache, so as not to push out of the first what is in use: prefetching reads nothing that a program can
-// see, and never faults.
+// accumulate adds the bits of FMA(c[i], rows[i][j], 1.5·2^52) to acc[j]. While it works on rows
+// that are in cache, it asks for the lines ahead of them by so many bytes, in the second-level
+// cache, so as not to push out of the first what is in use: prefetching reads nothing that a
+// program can see, and never faults.
 func (s *set) accumulate() {
 	TEXT("accumulate"+s.suffix()+s.name, NOSPLIT, fmt.Sprintf("func(acc *uint64, rows *%s, c *float64, n, d, ahead int)", s.element()))
 	Pragma("noescape")
@@ -418,8 +426,9 @@ func (s *set) accumulate() {
 	RET()
 }
 
-// read adds all words: as little work as reading can be, the limit to which benchmarks compare. Eight pages are read side by side, with the next eight ahead:
-// that is faster than one after another.
+// read adds all words: as little work as reading can be, the limit to which benchmarks compare.
+// Eight pages are read side by side, with the next eight ahead: that is faster than one after
+// another.
 func (s *set) read() {
 	TEXT("read"+s.name, NOSPLIT, "func(values *float64, n int) uint64")
 	Pragma("noescape")

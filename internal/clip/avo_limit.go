@@ -10,7 +10,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// limits are the kernels of coefficients, four rows at a time, the same for both instruction sets: rows have few.
+// limits are the kernels of coefficients, four rows at a time, the same for both instruction sets:
+// rows have few.
 func limits() {
 	numbers := GLOBL("numbers", RODATA|NOPTR)
 	for i, v := range []uint64{

@@ -10,8 +10,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// signature is that of the kernels for a tile: so many directions at a time, of which the first is given. Those of out (s or c) are h values apart,
-// others d.
+// signature is that of the kernels for a tile: so many directions at a time, of which the first is
+// given. Those of out (s or c) are h values apart, others d.
 func (s *set) signature(name string, height, width int, params, doc string) {
 	name = fmt.Sprintf("%s%sBy%d%s", name, s.suffix(), width, s.name)
 	TEXT(name, NOSPLIT, fmt.Sprintf("func(%s, n, d, h, ahead int)", fmt.Sprintf(params, s.element())))
@@ -33,7 +33,8 @@ func words(name string) reg.Register {
 	return v
 }
 
-// dotsTile is dots for several directions: values of rows are loaded, and widened, once for all of them. Lanes are added as dots adds them.
+// dotsTile is dots for several directions: values of rows are loaded, and widened, once for all of
+// them. Lanes are added as dots adds them.
 func (s *set) dotsTile(height, width int) {
 	s.signature("dots", height, width, "s *float64, rows *%s, x *float64", "is dotsPortable for %d directions")
 	s.tail()
@@ -53,7 +54,8 @@ func (s *set) dotsTile(height, width int) {
 		}
 	}
 	columns("rows", func(o int, masked bool) {
-		s.each(func(p, disp int) { // one register of the octet at a time: there are not enough for more
+		// one register of the octet at a time: there are not enough for more
+		s.each(func(p, disp int) {
 			v := make([]reg.VecVirtual, width)
 			for l := range x {
 				v[l] = s.vector()
@@ -95,7 +97,8 @@ func (s *set) dotsTile(height, width int) {
 	RET()
 }
 
-// advance goes on to the next rows, of which the last one's pointer is at its tail, and their values of s or c.
+// advance goes on to the next rows, of which the last one's pointer is at its tail, and their
+// values of s or c.
 func (s *set) advance(last reg.Register, values string, height int) {
 	next := GP64()
 	s.next(next, last)
@@ -105,7 +108,8 @@ func (s *set) advance(last reg.Register, values string, height int) {
 	JMP(LabelRef("rows"))
 }
 
-// accumulateTile is accumulate for several directions, with sums of their own. All coefficients of a tile are in registers.
+// accumulateTile is accumulate for several directions, with sums of their own. All coefficients of
+// a tile are in registers.
 func (s *set) accumulateTile(height, width int) {
 	s.signature("accumulate", height, width, "acc *uint64, rows *%s, c *float64", "is accumulatePortable for %d directions")
 	s.tail()

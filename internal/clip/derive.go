@@ -5,12 +5,14 @@ import (
 	"math"
 )
 
-// maxCenter bounds a center's values: far below the limit of a matrix, at least 2^490, and far above any data that a study can make sense of.
+// maxCenter bounds a center's values: far below the limit of a matrix, at least 2^490, and far
+// above any data that a study can make sense of.
 const maxCenter = 0x1p300
 
-// derived is the matrix of values, each brought to the nearest that a matrix may hold. The bounds that were checked at ingest hold again,
-// whatever the rows: refusing one here would tell of data. It is float64 whatever it is derived from.
-// absent rows, nil for none, are zeros again: what they became tells of no row.
+// derived is the matrix of values, each brought to the nearest that a matrix may hold. The bounds
+// that were checked at ingest hold again, whatever the rows: refusing one here would tell of data.
+// It is float64 whatever it is derived from. absent rows, nil for none, are zeros again: what they
+// became tells of no row.
 func derived(d int, values []float64, starts []int, absent []bool) *Matrix {
 	top := math.Nextafter(valueLimit(d), 0)
 	for i, v := range values {
@@ -26,8 +28,8 @@ func derived(d int, values []float64, starts []int, absent []bool) *Matrix {
 	return m
 }
 
-// Less is the matrix of rows less a center, the same for all: finite, |center_j| ≤ 2^300. The units stay. A [*QueryError] otherwise.
-// A row of the result depends on the row and the center alone.
+// Less is the matrix of rows less a center, the same for all: finite, |center_j| ≤ 2^300. The units
+// stay. A [*QueryError] otherwise. A row of the result depends on the row and the center alone.
 func (m *Matrix) Less(center []float64) (*Matrix, error) {
 	if len(center) != m.d {
 		return nil, &QueryError{"center", fmt.Sprintf("has length %d, rows have %d", len(center), m.d)}
@@ -48,8 +50,9 @@ func (m *Matrix) Less(center []float64) (*Matrix, error) {
 	return derived(m.d, values, m.starts, m.absent), nil
 }
 
-// Off is the matrix of rows y - V(Vᵀy), V the orthonormal directions found, one after another: finite, norms and products as they should be within 1e-6.
-// The units stay. None found is the matrix itself. A [*QueryError] otherwise. A row of the result depends on the row and V alone.
+// Off is the matrix of rows y - V(Vᵀy), V the orthonormal directions found, one after another:
+// finite, norms and products as they should be within 1e-6. The units stay. None found is the
+// matrix itself. A [*QueryError] otherwise. A row of the result depends on the row and V alone.
 func (m *Matrix) Off(found []float64) (*Matrix, error) {
 	if len(found) == 0 {
 		return m, nil
@@ -72,9 +75,10 @@ func (m *Matrix) Off(found []float64) (*Matrix, error) {
 	return derived(d, values, m.starts, m.absent), nil
 }
 
-// Pairs is the matrix of rows (y_a - y_b)/√2, one a unit, for a = order[2i] and b = order[2i+1]; the last of an odd number is left out. order MUST not depend on
-// values. A unit is in one pair at most, so replacing it replaces one unit of the result. A [*QueryError] reports an order that is not of distinct
-// units, and a matrix whose units have several rows.
+// Pairs is the matrix of rows (y_a - y_b)/√2, one a unit, for a = order[2i] and b = order[2i+1];
+// the last of an odd number is left out. order MUST not depend on values. A unit is in one pair at
+// most, so replacing it replaces one unit of the result. A [*QueryError] reports an order that is
+// not of distinct units, and a matrix whose units have several rows.
 func (m *Matrix) Pairs(order []int) (*Matrix, error) {
 	if m.starts != nil {
 		return nil, &QueryError{"order", "pairs rows, but the matrix has a unit column"}

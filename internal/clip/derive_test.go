@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// held checks that every value of m is within the bounds that NewMatrix checks, and that its norms are those of its rows.
+// held checks that every value of m is within the bounds that NewMatrix checks, and that its norms
+// are those of its rows.
 func held(t *testing.T, m *Matrix, what string) {
 	t.Helper()
 	again, err := NewMatrix(m.d, slices.Clone(m.values.wide))
@@ -131,7 +132,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Derived rows of any accepted values stay within bounds, to the largest: a deflated row may have a value √d/2 times its largest, a pair twice.
+// Derived rows of any accepted values stay within bounds, to the largest: a deflated row may have a
+// value √d/2 times its largest, a pair twice.
 func TestDerivedRowsStayWithinBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 54))
 	for range 300 {
@@ -191,7 +193,8 @@ func TestDerivedRowsStayWithinBounds(t *testing.T) {
 	}
 }
 
-// Replacing one unit of a paired matrix, centred or deflated, moves a sum by at most Δ: a derived row depends on one unit, or one pair.
+// Replacing one unit of a paired matrix, centred or deflated, moves a sum by at most Δ: a derived
+// row depends on one unit, or one pair.
 func TestReplacingUnitsOfDerivedMatrices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(55, 56))
 	for _, kind := range maps {
@@ -239,8 +242,8 @@ func TestReplacingUnitsOfDerivedMatrices(t *testing.T) {
 	}
 }
 
-// TestAbsentRows: a dropped row is no row of minus the center, nor half a pair's difference, however
-// rows are derived.
+// TestAbsentRows: a dropped row is no row of minus the center, nor half a pair's difference,
+// however rows are derived.
 func TestAbsentRows(t *testing.T) {
 	values := []float64{1, 2, 0, 0, 5, 6, 0, 0}
 	for name, m := range map[string]func() (*Matrix, error){

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestEveryBlockIsClipped: a long row is clipped wherever it stands: in the first block, the last, and at the ends of those between.
+// TestEveryBlockIsClipped: a long row is clipped wherever it stands: in the first block, the last,
+// and at the ends of those between.
 func TestEveryBlockIsClipped(t *testing.T) {
 	const d = 3
 	x := []float64{0.6, 0, 0.8}

@@ -1,7 +1,8 @@
 package clip
 
-// fold turns one unit after another into one float64 vector, the sum of its rows' maps: a worker's own. What it computes depends on the unit's rows,
-// in their order, and on the query alone: rows go four at a time from the unit's first, whatever the height of a block.
+// fold turns one unit after another into one float64 vector, the sum of its rows' maps: a worker's
+// own. What it computes depends on the unit's rows, in their order, and on the query alone: rows go
+// four at a time from the unit's first, whatever the height of a block.
 type fold struct {
 	m      *Matrix
 	q      Query

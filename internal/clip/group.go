@@ -11,12 +11,16 @@ import (
 // GroupBins is the number of bins of [Groups], one to an octave from 2^-256 to 2^256.
 const GroupBins = query.GroupBins
 
-// Groups counts groups by the largest eigenvalue of (1/size) Σ y yᵀ over their rows, into [GroupBins] bins: bin j covers [2^(j-256), 2^(j-255)), bin 0 also
-// everything below (zero groups included), bin 511 also everything above. A group is size consecutive units; units at the end that do not fill one are left out.
-// A group's bin depends on its rows alone, so replacing one unit changes the counts by at most [HistogramSensitivity] in L2, whatever the rounding of the
-// eigenvalue. They are exact counts of private groups: mask them or add noise before they leave the site.
+// Groups counts groups by the largest eigenvalue of (1/size) Σ y yᵀ over their rows, into
+// [GroupBins] bins: bin j covers [2^(j-256), 2^(j-255)), bin 0 also everything below (zero groups
+// included), bin 511 also everything above. A group is size consecutive units; units at the end
+// that do not fill one are left out. A group's bin depends on its rows alone, so replacing one unit
+// changes the counts by at most [HistogramSensitivity] in L2, whatever the rounding of the
+// eigenvalue. They are exact counts of private groups: mask them or add noise before they leave the
+// site.
 //
-// workers as in [Sum]; each holds a copy of a group and a square matrix of the smaller of d and its rows. A size below 1 is a [*QueryError].
+// workers as in [Sum]; each holds a copy of a group and a square matrix of the smaller of d and its
+// rows. A size below 1 is a [*QueryError].
 func Groups(m *Matrix, size, workers int) ([]int64, error) {
 	if size < 1 {
 		return nil, &QueryError{"group size", "is below 1"}
@@ -33,8 +37,9 @@ func Groups(m *Matrix, size, workers int) ([]int64, error) {
 	})), nil
 }
 
-// topEigenvalue is the largest eigenvalue of (1/size) Σ y yᵀ as f·2^e. It works on the smaller of the two Gram matrices, which have the same one,
-// of the rows over a power of two: all finite and the largest magnitude in [1, 2), so nothing overflows.
+// topEigenvalue is the largest eigenvalue of (1/size) Σ y yᵀ as f·2^e. It works on the smaller of
+// the two Gram matrices, which have the same one, of the rows over a power of two: all finite and
+// the largest magnitude in [1, 2), so nothing overflows.
 func topEigenvalue(rows []float64, d, size int) (f float64, e int) {
 	peak := 0.0
 	for _, v := range rows {
@@ -56,8 +61,9 @@ func topEigenvalue(rows []float64, d, size int) (f float64, e int) {
 	} else {
 		gram.SymOuterK(1, y.T())
 	}
-	// One is added to every eigenvalue. The largest is at least 1, so it loses nothing; and no block of the tridiagonal form is tiny
-	// then (by interlacing, all its eigenvalues are 1 or more): gonum's Dsterf panics where it rescales one.
+	// One is added to every eigenvalue. The largest is at least 1, so it loses nothing; and no
+	// block of the tridiagonal form is tiny then (by interlacing, all its eigenvalues are 1 or
+	// more): gonum's Dsterf panics where it rescales one.
 	for i := range gram.SymmetricDim() {
 		gram.SetSym(i, i, gram.At(i, i)+1)
 	}

@@ -47,7 +47,8 @@ func powerEigenvalue(rows []float64, d, size int) float64 {
 	return value
 }
 
-// Groups are consecutive units, all their rows; more rows than columns and fewer; what does not fill a group is left out.
+// Groups are consecutive units, all their rows; more rows than columns and fewer; what does not
+// fill a group is left out.
 func TestGroupsCountTopEigenvalues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	for _, d := range []int{1, 3, 8} {
@@ -114,8 +115,8 @@ func TestGroupBins(t *testing.T) {
 	}
 }
 
-// Any finite rows give one count a group, the same for all workers, and the count of a group depends on its units alone: replacing one unit
-// moves the counts by √2 at most.
+// Any finite rows give one count a group, the same for all workers, and the count of a group
+// depends on its units alone: replacing one unit moves the counts by √2 at most.
 func TestGroupsTakeAnyRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.IntRange(1, 9).Draw(t, "d")
@@ -179,8 +180,9 @@ func BenchmarkGroups(b *testing.B) {
 	}
 }
 
-// Groups are bounded for units that keep their places. Where a file is sorted by a value, another value of one
-// unit moves all between its two places, and with them the groups: docs/privacy.md tells sites not to offer that.
+// Groups are bounded for units that keep their places. Where a file is sorted by a value, another
+// value of one unit moves all between its two places, and with them the groups: docs/privacy.md
+// tells sites not to offer that.
 func TestGroupsNeedPlaces(t *testing.T) {
 	const d, groups = 4, 1000
 	r := rand.New(rand.NewPCG(8, 9))

@@ -15,9 +15,10 @@ const HistogramSensitivity = query.HistogramSensitivity
 // BinEdge is the upper edge of bin j ([query.BinEdge]).
 func BinEdge(j int) float64 { return query.BinEdge(j) }
 
-// bin is the index of the bin of p ≥ 0, exact by comparisons: no logarithm whose last bit could differ between machines. Within
-// an octave the mantissa bits order as the values do; they are compared by the borrow of a subtraction, since which bin comes next is
-// random and a mispredicted branch would cost more than the rest.
+// bin is the index of the bin of p ≥ 0, exact by comparisons: no logarithm whose last bit could
+// differ between machines. Within an octave the mantissa bits order as the values do; they are
+// compared by the borrow of a subtraction, since which bin comes next is random and a mispredicted
+// branch would cost more than the rest.
 func bin(p float64) int {
 	if !(p >= 0x1p-64) { // zero, tiny; a NaN would also count once
 		return 0
@@ -34,12 +35,15 @@ func bin(p float64) int {
 	return 4*octave + 256 + over(query.Quarter1) + over(query.Quarter2) + over(query.Quarter3)
 }
 
-// Histogram counts the units by the size of their map before clipping, the one that [Sum] clips to R, into [HistogramBins] bins: bin j covers
-// [2^((j-256)/4), 2^((j-255)/4)), bin 0 also everything below (zero rows included), bin 511 also everything above and what overflows. The counts
-// add up to n. A unit's bin depends on that unit alone: replacing it changes the counts by at most [HistogramSensitivity] in L2, whatever the
-// rounding of its size. They are exact counts of private units: mask them or add noise before they leave the site.
+// Histogram counts the units by the size of their map before clipping, the one that [Sum] clips to
+// R, into [HistogramBins] bins: bin j covers [2^((j-256)/4), 2^((j-255)/4)), bin 0 also everything
+// below (zero rows included), bin 511 also everything above and what overflows. The counts add up
+// to n. A unit's bin depends on that unit alone: replacing it changes the counts by at most
+// [HistogramSensitivity] in L2, whatever the rounding of its size. They are exact counts of private
+// units: mask them or add noise before they leave the site.
 //
-// The map and X are checked as in [Query.Validate]; Radius and Grid are ignored. workers as in [Sum].
+// The map and X are checked as in [Query.Validate]; Radius and Grid are ignored. workers as in
+// [Sum].
 func Histogram(m *Matrix, q Query, workers int) ([]int64, error) {
 	return histogram(m, q, workers, blockBytes)
 }

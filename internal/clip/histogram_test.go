@@ -19,7 +19,8 @@ func mustHistogram(tb testing.TB, m *Matrix, q Query, workers int) []int64 {
 
 func TestBinEdges(t *testing.T) {
 	for j := range HistogramBins {
-		// The edge is 2^((j-255)/4) to the nearest float: its fourth power brackets the power of two.
+		// The edge is 2^((j-255)/4) to the nearest float: its fourth power brackets the power of
+		// two.
 		e := BinEdge(j)
 		power := func(x float64) *big.Rat {
 			r := new(big.Rat).SetFloat64(x)

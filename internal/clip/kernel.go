@@ -2,7 +2,8 @@ package clip
 
 import "math"
 
-// number is how a matrix stores a value. A float32 is widened where it is read, which is exact: from there on all is float64.
+// number is how a matrix stores a value. A float32 is widened where it is read, which is exact:
+// from there on all is float64.
 type number interface{ float32 | float64 }
 
 // dots sets s[i] to rows[i]ᵀx, each as [dot] adds it, on the path in use.
@@ -19,8 +20,9 @@ func dotsPortable[T number](s []float64, rows []T, x []float64) {
 	}
 }
 
-// dot is rᵀx in the order that every path follows to the bit (package comment): lane l adds the products of places j ≡ l mod 8 from left to right,
-// without fusing, and the eight lanes are added in halves.
+// dot is rᵀx in the order that every path follows to the bit (package comment): lane l adds the
+// products of places j ≡ l mod 8 from left to right, without fusing, and the eight lanes are added
+// in halves.
 func dot[T number](r []T, x []float64) float64 {
 	var a0, a1, a2, a3, a4, a5, a6, a7 float64
 	r = r[:len(x)]
@@ -60,7 +62,8 @@ func dot[T number](r []T, x []float64) float64 {
 	return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
 }
 
-// accumulate adds to acc the bits of round(c[i]·rows[i]) + 1.5·2^52 for each row, on the path in use.
+// accumulate adds to acc the bits of round(c[i]·rows[i]) + 1.5·2^52 for each row, on the path in
+// use.
 func accumulate[T number](acc []uint64, rows []T, c []float64) {
 	rows = rows[:len(c)*len(acc)]
 	if len(rows) == 0 || !accumulateVector(acc, rows, c) {
@@ -80,11 +83,13 @@ func accumulatePortable[T number](acc []uint64, rows []T, c []float64) {
 	}
 }
 
-// add4 adds to acc the bits of round(c·r) + 1.5·2^52 for four rows as long as acc. Each product is rounded by itself, from
-// the constant: chaining one row's sum into the next FMA would save additions, but a tie would then go up or down with the
-// parity of what other rows left, and one row would change all others' contributions.
+// add4 adds to acc the bits of round(c·r) + 1.5·2^52 for four rows as long as acc. Each product is
+// rounded by itself, from the constant: chaining one row's sum into the next FMA would save
+// additions, but a tie would then go up or down with the parity of what other rows left, and one
+// row would change all others' contributions.
 func add4[T number](acc []uint64, r0, r1, r2, r3 []T, c0, c1, c2, c3 float64) {
-	r0, r1, r2, r3 = r0[:len(acc)], r1[:len(acc)], r2[:len(acc)], r3[:len(acc)] // no bounds check inside
+	// no bounds check inside
+	r0, r1, r2, r3 = r0[:len(acc)], r1[:len(acc)], r2[:len(acc)], r3[:len(acc)]
 	for j := range acc {
 		acc[j] += math.Float64bits(math.FMA(c0, float64(r0[j]), round)) +
 			math.Float64bits(math.FMA(c1, float64(r1[j]), round)) +
@@ -101,8 +106,8 @@ func add1[T number](acc []uint64, r []T, c float64) {
 	}
 }
 
-// blend adds Σ_i c[i]·rows[i] to v, four rows at a time and what is left one by one, without fusing. The four are added in pairs, so that a product goes
-// through at most rows/4+5 additions.
+// blend adds Σ_i c[i]·rows[i] to v, four rows at a time and what is left one by one, without
+// fusing. The four are added in pairs, so that a product goes through at most rows/4+5 additions.
 func blend(v, rows, c []float64) {
 	d := len(v)
 	for len(c) >= 4 {

@@ -2,15 +2,17 @@ package clip
 
 import "math"
 
-// clamp is c limited to [-b, b], b ≥ 0. Magnitudes order as their bits do, and every NaN is above them all, so even a NaN (there
-// is none: a partial sum of s is below d·2^500) would end within the bound. No branch: which rows are clipped is random.
+// clamp is c limited to [-b, b], b ≥ 0. Magnitudes order as their bits do, and every NaN is above
+// them all, so even a NaN (there is none: a partial sum of s is below d·2^500) would end within the
+// bound. No branch: which rows are clipped is random.
 func clamp(c, b float64) float64 {
 	const sign = 1 << 63
 	bits := math.Float64bits(c)
 	return math.Float64frombits(min(bits&^sign, math.Float64bits(b)) | bits&sign)
 }
 
-// clampRows turns products s into coefficients clamp(s·scale, ±bound/norm) of rows with these norms, on the path in use.
+// clampRows turns products s into coefficients clamp(s·scale, ±bound/norm) of rows with these
+// norms, on the path in use.
 func clampRows(s, norms []float64, l limit) {
 	norms = norms[:len(s)]
 	n := clampVector(s, norms, l)
@@ -27,8 +29,8 @@ func clampPortable(s, norms []float64, l limit) {
 	}
 }
 
-// clampBlock turns the products s[l·h+i] of rows i with the directions l into coefficients s·min(scale, (bound/norm)/‖s‖), on the path in use. w is scratch, one
-// number for each direction.
+// clampBlock turns the products s[l·h+i] of rows i with the directions l into coefficients
+// s·min(scale, (bound/norm)/‖s‖), on the path in use. w is scratch, one number for each direction.
 func clampBlock(s, norms, w []float64, h int, l limit) {
 	n := 0
 	if len(w) <= run { // of which measure makes one sum

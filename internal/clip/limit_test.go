@@ -26,7 +26,8 @@ func drawLimit(rng *rand.Rand) limit {
 	return limit{scale: 1 / g, bound: r / g * margin}
 }
 
-// Coefficients are the same to the bit on every path, but for the sign of a zero, and within the bound: every number of rows to 21 and of directions to 9.
+// Coefficients are the same to the bit on every path, but for the sign of a zero, and within the
+// bound: every number of rows to 21 and of directions to 9.
 func TestCoefficientsAreTheSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	zero := func(v []float64) []float64 { // -0 becomes +0

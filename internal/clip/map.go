@@ -6,21 +6,25 @@ import (
 	"covey/internal/query"
 )
 
-// Map says what a unit's rows become before they are clipped, rounded and added: the Map of a kind in package query's table.
+// Map says what a unit's rows become before they are clipped, rounded and added: the Map of a kind
+// in package query's table.
 type Map uint8
 
-// The maps that have code of their own. Each is the sum over the unit's rows y, in R^d, of a vector, and has a size that is clipped to R: of Moment
-// the trace Σ‖y‖², never below the L2 norm, of all others the L2 norm. X holds the k directions x_l. Which is before which has no meaning.
+// The maps that have code of their own. Each is the sum over the unit's rows y, in R^d, of a
+// vector, and has a size that is clipped to R: of Moment the trace Σ‖y‖², never below the L2 norm,
+// of all others the L2 norm. X holds the k directions x_l. Which is before which has no meaning.
 const (
-	Power    Map = iota // y (yᵀX): k vectors y (yᵀx_l), one after another, k·d values
-	Mean                // y: d values
-	Moment              // y yᵀ: its upper triangle row by row, entries off the diagonal times √2, d(d+1)/2 values
-	Variance            // (x_lᵀy)²: k values
-	Total               // ‖y‖²: one value
-	Rows                // 1: one value
+	Power Map = iota // y (yᵀX): k vectors y (yᵀx_l), one after another, k·d values
+	Mean             // y: d values
+	// y yᵀ: its upper triangle row by row, entries off the diagonal times √2, d(d+1)/2 values
+	Moment
+	Variance // (x_lᵀy)²: k values
+	Total    // ‖y‖²: one value
+	Rows     // 1: one value
 )
 
-// definitions are the kinds of sums by map: those named above, then all others of the table, which go by its Map.
+// definitions are the kinds of sums by map: those named above, then all others of the table, which
+// go by its Map.
 var definitions = func() []query.Definition {
 	named := []query.Kind{Power: query.Power, Mean: query.Mean, Moment: query.Moment, Variance: query.Variance, Total: query.Total, Rows: query.Rows}
 	out := make([]query.Definition, len(named))

@@ -9,8 +9,9 @@ import (
 	"covey/internal/query"
 )
 
-// TestMapsAreTheTables: a sum by the code of a map is that by its kind's Map in the table, to a grid step: for units of one row,
-// whose code is another, and of several. No unit is long enough to be clipped.
+// TestMapsAreTheTables: a sum by the code of a map is that by its kind's Map in the table, to a
+// grid step: for units of one row, whose code is another, and of several. No unit is long enough to
+// be clipped.
 func TestMapsAreTheTables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 14))
 	const d, n = 5, 23
@@ -63,8 +64,8 @@ func TestMapsAreTheTables(t *testing.T) {
 	}
 }
 
-// TestKindWithoutCode: a kind that this package has no code for is summed by the table's Map, clipped and rounded like any other, and
-// counted by the length of its vector.
+// TestKindWithoutCode: a kind that this package has no code for is summed by the table's Map,
+// clipped and rounded like any other, and counted by the length of its vector.
 func TestKindWithoutCode(t *testing.T) {
 	before := definitions
 	defer func() { definitions = before }()

@@ -7,12 +7,12 @@ import (
 	"math"
 )
 
-// MaxDim is the largest row length. The argument that the sensitivity has no slack (package comment) needs
-// (d/2+5)·2^-53 to stay well below 2^-30.
+// MaxDim is the largest row length. The argument that the sensitivity has no slack (package
+// comment) needs (d/2+5)·2^-53 to stay well below 2^-30.
 const MaxDim = 1 << 20
 
-// tinySquare is the sum of squares below which a row counts as a zero row: above it, the squares that underflow
-// are at most 2^-95 of the sum.
+// tinySquare is the sum of squares below which a row counts as a zero row: above it, the squares
+// that underflow are at most 2^-95 of the sum.
 const tinySquare = 0x1p-960
 
 // Reasons inside a [ValueError].
@@ -23,7 +23,8 @@ var (
 	ErrTooLarge = errors.New("magnitude is not below 2^500/√d")
 )
 
-// ValueError names a refused value by its place, counted from 0, never by its value. Err is [ErrNonFinite] or [ErrTooLarge].
+// ValueError names a refused value by its place, counted from 0, never by its value. Err is
+// [ErrNonFinite] or [ErrTooLarge].
 type ValueError struct {
 	Row, Column int
 	Err         error
@@ -35,8 +36,8 @@ func (e *ValueError) Error() string {
 
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// ShapeError reports a row length outside [1, MaxDim], or a number of values that is not a multiple of it.
-// It also reports a row that is said to be absent and is not there, or not zero.
+// ShapeError reports a row length outside [1, MaxDim], or a number of values that is not a multiple
+// of it. It also reports a row that is said to be absent and is not there, or not zero.
 type ShapeError struct {
 	Values, D int
 	Absent    bool
@@ -52,8 +53,9 @@ func (e *ShapeError) Error() string {
 	return fmt.Sprintf("clip: %d values are not whole rows of length %d", e.Values, e.D)
 }
 
-// Matrix holds n units of one or more rows of d finite values, float64 or float32, with the norm of each row. It does not change once made and
-// may be read by any number of goroutines. It never writes to its values: they may lie in memory that cannot be written, such as a mapped file.
+// Matrix holds n units of one or more rows of d finite values, float64 or float32, with the norm of
+// each row. It does not change once made and may be read by any number of goroutines. It never
+// writes to its values: they may lie in memory that cannot be written, such as a mapped file.
 type Matrix struct {
 	d      int
 	values stored    // rows×d, row by row, the rows of a unit together
@@ -62,19 +64,21 @@ type Matrix struct {
 	absent []bool    // by row: stands for no row; nil for none
 }
 
-// NewMatrix makes a matrix of len(values)/d rows of length d, each a unit, and takes ownership of values, which the caller must not touch
-// again. No rows is a valid matrix.
+// NewMatrix makes a matrix of len(values)/d rows of length d, each a unit, and takes ownership of
+// values, which the caller must not touch again. No rows is a valid matrix.
 //
-// A value must be finite and its magnitude below 2^500/√d, so that a row's norm is below 2^501 after rounding too and no square, norm or dot product with
-// a unit vector overflows. The first value that is not, in row-major order, is named by a [*ValueError]; a wrong shape is a [*ShapeError].
-// This belongs at ingest: an abort that depends on data in the middle of a study is itself a release.
-// absent are the places of rows of zeros that stand for no row at all: they count as units, and stay zeros whatever center is taken off.
+// A value must be finite and its magnitude below 2^500/√d, so that a row's norm is below 2^501
+// after rounding too and no square, norm or dot product with a unit vector overflows. The first
+// value that is not, in row-major order, is named by a [*ValueError]; a wrong shape is a
+// [*ShapeError]. This belongs at ingest: an abort that depends on data in the middle of a study is
+// itself a release. absent are the places of rows of zeros that stand for no row at all: they count
+// as units, and stay zeros whatever center is taken off.
 func NewMatrix(d int, values []float64, absent ...int) (*Matrix, error) {
 	return newMatrix(d, values, stored{wide: values}, absent)
 }
 
-// NewMatrix32 is [NewMatrix] for values stored as float32, in half the memory: the matrix of the same values as float64, and all that is computed from
-// it is the same to the bit.
+// NewMatrix32 is [NewMatrix] for values stored as float32, in half the memory: the matrix of the
+// same values as float64, and all that is computed from it is the same to the bit.
 func NewMatrix32(d int, values []float32, absent ...int) (*Matrix, error) {
 	return newMatrix(d, values, stored{narrow: values}, absent)
 }
@@ -137,7 +141,7 @@ func (m *Matrix) Rows() int { return len(m.norms) }
 // D is the length of a row.
 func (m *Matrix) D() int { return m.d }
 
-// unit gives the rows of unit i: first to end-1.
+// unit returns the rows of unit i: first to end-1.
 func (m *Matrix) unit(i int) (first, end int) {
 	if m.starts == nil {
 		return i, i + 1
@@ -145,7 +149,7 @@ func (m *Matrix) unit(i int) (first, end int) {
 	return m.starts[i], m.starts[i+1]
 }
 
-// String gives the shape, never the values: a matrix is a site's private data.
+// String returns the shape, never the values: a matrix is a site's private data.
 func (m *Matrix) String() string { return fmt.Sprintf("clip.Matrix(%d×%d) [redacted]", m.N(), m.d) }
 
 // Format is [Matrix.String] whatever the verb: %d would print values.

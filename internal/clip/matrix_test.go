@@ -84,7 +84,8 @@ func TestMatrixShape(t *testing.T) {
 	}
 }
 
-// The norm must not underflow to something smaller than the truth: either it is exact to a few units, or the row is a zero row.
+// The norm must not underflow to something smaller than the truth: either it is exact to a few
+// units, or the row is a zero row.
 func TestMatrixTinyRows(t *testing.T) {
 	for e := -1074; e < 500; e++ {
 		v := math.Ldexp(1, e)

@@ -2,7 +2,8 @@ package clip
 
 import "math"
 
-// momentRows adds y yᵀ·min(1/g, bound/‖y‖²), for rows that are units: its upper triangle row by row, off the diagonal times √2.
+// momentRows adds y yᵀ·min(1/g, bound/‖y‖²), for rows that are units: its upper triangle row by
+// row, off the diagonal times √2.
 func (m *Matrix) momentRows(l limit, height int) func(acc []uint64, lo, hi int) {
 	d := m.d
 	scratch, wide := make([]float64, height), make([]float64, height)
@@ -57,8 +58,8 @@ func blendMoment(v, rows []float64, d int) {
 	}
 }
 
-// addMoment adds v·min(1/g, bound/trace) to acc, entries off the diagonal times √2. A trace that is not finite (there is none, as in addClipped)
-// adds nothing.
+// addMoment adds v·min(1/g, bound/trace) to acc, entries off the diagonal times √2. A trace that is
+// not finite (there is none, as in addClipped) adds nothing.
 func addMoment(acc []uint64, v []float64, d int, l limit) {
 	trace := 0.0
 	for j, at := 0, 0; j < d; j++ {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkMoment sums the moments of 20,000 rows with one worker, and of fewer rows at the largest d of a study.
+// BenchmarkMoment sums the moments of 20,000 rows with one worker, and of fewer rows at the largest
+// d of a study.
 func BenchmarkMoment(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct{ n, d int }{{20_000, 16}, {20_000, 64}, {20_000, 256}, {500, 2000}} {

@@ -9,13 +9,15 @@ import (
 
 //go:generate go run -modfile=../../tools.mod avo.go avo_limit.go avo_tile.go -out kernel_amd64.s -stubs kernel_asm_amd64.go -pkg clip
 
-// path is a set of kernels. All give the same integers to the bit, so changing it in the middle of a sum changes nothing but speed.
+// path is a set of kernels. All give the same integers to the bit, so changing it in the middle of
+// a sum changes nothing but speed.
 type path uint32
 
 const (
 	portable path = iota // Go
 	avx2                 // amd64 with AVX2 and FMA
-	avx512               // amd64 with AVX-512F and VL: avx2, and kernels of several directions of its own
+	// amd64 with AVX-512F and VL: avx2, and kernels of several directions of its own
+	avx512
 )
 
 var pathNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512"}
@@ -38,9 +40,10 @@ func (e *PathError) Error() string {
 	return fmt.Sprintf("clip: path %q is none of %s", e.Name, strings.Join(pathNames[:], ", "))
 }
 
-// SetPath makes sums run on "portable", "avx2" or "avx512", for tests and comparisons: the integers are the same on all. Without a call, or with "",
-// it is the fastest that the machine has. A path that is unknown or not there is a [*PathError], and changes nothing. It is for a program's start, with
-// what its environment says (COVEY_CLIP), and safe at any time.
+// SetPath makes sums run on "portable", "avx2" or "avx512", for tests and comparisons: the integers
+// are the same on all. Without a call, or with "", it is the fastest that the machine has. A path
+// that is unknown or not there is a [*PathError], and changes nothing. It is for a program's start,
+// with what its environment says (COVEY_CLIP), and safe at any time.
 func SetPath(name string) error {
 	if name == "" {
 		active.Store(uint32(slices.Max(supported())))

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// supported are the paths that processor and system have: cpu also asks whether the system saves the registers.
+// supported are the paths that processor and system have: cpu also asks whether the system saves
+// the registers.
 func supported() []path {
 	all := []path{portable}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
@@ -18,7 +19,8 @@ func supported() []path {
 	return all
 }
 
-// dotsVector is dots where the path in use has a kernel for it. rows are len(s) rows as long as x, and not empty: the assembly trusts that.
+// dotsVector is dots where the path in use has a kernel for it. rows are len(s) rows as long as x,
+// and not empty: the assembly trusts that.
 func dotsVector[T number](s []float64, rows []T, x []float64) bool {
 	if path(active.Load()) == portable {
 		return false
@@ -33,7 +35,8 @@ func dotsVector[T number](s []float64, rows []T, x []float64) bool {
 	return true
 }
 
-// accumulateVector is accumulate where the path in use has a kernel for it. rows are len(c) rows as long as acc, and not empty.
+// accumulateVector is accumulate where the path in use has a kernel for it. rows are len(c) rows as
+// long as acc, and not empty.
 func accumulateVector[T number](acc []uint64, rows []T, c []float64) bool {
 	if path(active.Load()) == portable {
 		return false
@@ -77,8 +80,8 @@ func clampBlockVector(s, norms []float64, k, h int, l limit) (n int) {
 	return n
 }
 
-// dotsTile is the first part of [dotsBlock]: s for so many directions and so many rows, from the first of each on. One direction and no rows:
-// there is no kernel.
+// dotsTile is the first part of [dotsBlock]: s for so many directions and so many rows, from the
+// first of each on. One direction and no rows: there is no kernel.
 func dotsTile[T number](s []float64, rows []T, x []float64, h, d int) (width, n int) {
 	p, ahead, k := path(active.Load()), ahead(rows), len(x)/d
 	tile := func(w, step int) bool {
@@ -150,8 +153,9 @@ func accumulateTile[T number](acc []uint64, rows []T, c []float64, h, d int) (wi
 	return 1, 0
 }
 
-// ahead is how many bytes after a row the kernels fetch. What follows rows in memory is most often the next block: half of its rows are fetched in
-// each of the two passes over this one, so that memory is at work throughout. Where a cache has no room for both, what is fetched is at hand.
+// ahead is how many bytes after a row the kernels fetch. What follows rows in memory is most often
+// the next block: half of its rows are fetched in each of the two passes over this one, so that
+// memory is at work throughout. Where a cache has no room for both, what is fetched is at hand.
 func ahead[T number](rows []T) int {
 	if n := int(unsafe.Sizeof(rows[0])) * len(rows); n <= farBytes {
 		return n

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// fenced is n float64 that end where a page begins that may not be touched, or begin where such a page ends: a kernel that reads or writes
-// outside dies.
+// fenced is n float64 that end where a page begins that may not be touched, or begin where such a
+// page ends: a kernel that reads or writes outside dies.
 func fenced(t *testing.T, n int, atEnd bool) []float64 {
 	page := syscall.Getpagesize()
 	size := (8*n + page - 1) / page * page
@@ -117,7 +117,8 @@ func readOnly[T number](t *testing.T, values []T) []T {
 	return out
 }
 
-// A matrix never writes to its values, whatever is made of it: they may be a file that is mapped to be read.
+// A matrix never writes to its values, whatever is made of it: they may be a file that is mapped to
+// be read.
 func TestMatrixIsNeverWrittenTo(t *testing.T) {
 	const n, d = 50, 13
 	rng := rand.New(rand.NewPCG(31, 32))

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The tests run on the path that COVEY_CLIP names, and the fastest without it. Those of the kernels run on all the others too.
+// The tests run on the path that COVEY_CLIP names, and the fastest without it. Those of the kernels
+// run on all the others too.
 func TestMain(m *testing.M) {
 	if err := SetPath(os.Getenv("COVEY_CLIP")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -21,7 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The tests run on the path that was asked for. It is asked for here again because go test's cache knows only of variables that tests read.
+// The tests run on the path that was asked for. It is asked for here again because go test's cache
+// knows only of variables that tests read.
 func TestPathIsTheEnvironments(t *testing.T) {
 	want := os.Getenv("COVEY_CLIP")
 	if want == "" {
@@ -93,7 +95,8 @@ func TestSetPath(t *testing.T) {
 	}
 }
 
-// kernelCase is two kernel calls of any shape and values, for k directions: rows and c are as misaligned as the offsets say.
+// kernelCase is two kernel calls of any shape and values, for k directions: rows and c are as
+// misaligned as the offsets say.
 type kernelCase struct {
 	d, n, k int
 	rows    []float64 // n×d
@@ -111,7 +114,8 @@ func float32s(v []float64) []float32 {
 	return out
 }
 
-// narrowed is the case with rows of values that float32 has, and coefficients within bounds for them.
+// narrowed is the case with rows of values that float32 has, and coefficients within bounds for
+// them.
 func (k kernelCase) narrowed(rng *rand.Rand) kernelCase {
 	k.rows, k.c = slices.Clone(k.rows), slices.Clone(k.c)
 	for i, v := range k.rows {
@@ -157,8 +161,9 @@ func outside[T uint64 | number](all, inside []T, canary T) bool {
 	return false
 }
 
-// check runs dots and accumulate on every path, against the references: each s in the documented order, each product rounded from its exact value.
-// An error says what differs. It runs the case stored as float64, and a narrowed one stored as float32.
+// check runs dots and accumulate on every path, against the references: each s in the documented
+// order, each product rounded from its exact value. An error says what differs. It runs the case
+// stored as float64, and a narrowed one stored as float32.
 func (k kernelCase) check(rng *rand.Rand) error {
 	if err := checkStored(k, k.rows); err != nil {
 		return err
@@ -213,7 +218,8 @@ func checkStored[T number](k kernelCase, values []T) error {
 	return nil
 }
 
-// extreme draws a value that ingest lets through: of any size, a tie on the grid, subnormal, a zero of either sign, or at the bound.
+// extreme draws a value that ingest lets through: of any size, a tie on the grid, subnormal, a zero
+// of either sign, or at the bound.
 func extreme(rng *rand.Rand, d int) float64 {
 	sign := float64(1 - 2*rng.IntN(2))
 	switch rng.IntN(8) {
@@ -231,7 +237,8 @@ func extreme(rng *rand.Rand, d int) float64 {
 	return rng.NormFloat64()
 }
 
-// bounded draws a coefficient for a row, |c·y| ≤ 2^40 as the clamp makes it: at that bound, a power of two, or of any size below.
+// bounded draws a coefficient for a row, |c·y| ≤ 2^40 as the clamp makes it: at that bound, a power
+// of two, or of any size below.
 func bounded(rng *rand.Rand, row []float64) float64 {
 	sign, peak := float64(1-2*rng.IntN(2)), 0.0
 	for _, y := range row {
@@ -299,8 +306,8 @@ func TestKernelsAreExactRapid(t *testing.T) {
 	})
 }
 
-// Whatever c and y are, and even where they are out of bounds, infinite or NaN, accumulate adds the same bits on every path, but for what
-// a NaN's are.
+// Whatever c and y are, and even where they are out of bounds, infinite or NaN, accumulate adds the
+// same bits on every path, but for what a NaN's are.
 func TestKernelsAgreeOutOfBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	odd := []float64{math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 0x1p52, 0x1.8p51, -0x1p53, 1, 0, 0x1p-1074}
@@ -330,7 +337,8 @@ func TestKernelsAgreeOutOfBounds(t *testing.T) {
 	}
 }
 
-// FuzzKernels: any shape, any bytes as values that ingest lets through, and coefficients within bounds.
+// FuzzKernels: any shape, any bytes as values that ingest lets through, and coefficients within
+// bounds.
 func FuzzKernels(f *testing.F) {
 	f.Add(uint8(1), uint64(1), []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f})
 	f.Add(uint8(8), uint64(2), make([]byte, 700))
@@ -345,7 +353,8 @@ func FuzzKernels(f *testing.F) {
 			for j := range 8 {
 				b |= uint64(data[8*i+j]) << (8 * j)
 			}
-			if v := math.Float64frombits(b); math.Abs(v) < top { // false for NaN: the drawn value stays
+			// false for NaN: the drawn value stays
+			if v := math.Float64frombits(b); math.Abs(v) < top {
 				k.rows[i] = v
 			}
 		}

@@ -1,6 +1,7 @@
 package clip
 
-// powerRows adds the power vectors of one direction, for rows that are units: with s = yᵀx, c = clamp(s/g, ±bound/‖y‖), they are c·y.
+// powerRows adds the power vectors of one direction, for rows that are units: with s = yᵀx, c =
+// clamp(s/g, ±bound/‖y‖), they are c·y.
 func (m *Matrix) powerRows(q Query, l limit, height int) func(acc []uint64, lo, hi int) {
 	scratch := make([]float64, height)
 	return func(acc []uint64, lo, hi int) {
@@ -11,8 +12,8 @@ func (m *Matrix) powerRows(q Query, l limit, height int) func(acc []uint64, lo, 
 	}
 }
 
-// blockRows is powerRows for k directions: with s the k products, c = s·min(1/g, (bound/‖y‖)/‖s‖), and the vectors are c_1·y … c_k·y,
-// together of length ‖c‖·‖y‖.
+// blockRows is powerRows for k directions: with s the k products, c = s·min(1/g, (bound/‖y‖)/‖s‖),
+// and the vectors are c_1·y … c_k·y, together of length ‖c‖·‖y‖.
 func (m *Matrix) blockRows(q Query, l limit, height int) func(acc []uint64, lo, hi int) {
 	d, k := m.d, len(q.X)/m.d
 	scratch, w := make([]float64, k*height), make([]float64, k)

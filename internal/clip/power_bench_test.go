@@ -13,11 +13,13 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// benchBytes of rows: more than second-level caches hold. Some machines' third level holds it, and the read limit is that level's then.
+// benchBytes of rows: more than second-level caches hold. Some machines' third level holds it, and
+// the read limit is that level's then.
 const benchBytes = 64 << 20
 
-// contest is the power sum over one set of rows and what it is compared with, all on one worker: the rows read once, and gonum's two
-// matrix-vector products with the same clipping between them, in float64 and so without the sensitivity bound.
+// contest is the power sum over one set of rows and what it is compared with, all on one worker:
+// the rows read once, and gonum's two matrix-vector products with the same clipping between them,
+// in float64 and so without the sensitivity bound.
 type contest struct {
 	name string
 	run  func()
@@ -82,8 +84,9 @@ func BenchmarkPowerSum(b *testing.B) {
 	}
 }
 
-// BenchmarkPowerSumRatios runs the contestants in turn, so that what else the machine does falls on all alike, and reports each one's speed as a part
-// of the read limit: the median of the turns' ratios, and the ratio of the fastest turns, which a busy machine disturbs less.
+// BenchmarkPowerSumRatios runs the contestants in turn, so that what else the machine does falls on
+// all alike, and reports each one's speed as a part of the read limit: the median of the turns'
+// ratios, and the ratio of the fastest turns, which a busy machine disturbs less.
 func BenchmarkPowerSumRatios(b *testing.B) {
 	for _, d := range benchDims {
 		b.Run(fmt.Sprintf("d=%d", d), func(b *testing.B) {

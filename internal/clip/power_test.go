@@ -55,7 +55,8 @@ func gaussian(rng *rand.Rand, n int) []float64 {
 	return v
 }
 
-// nearestEven rounds c·y, taken exactly, to the nearest integer, half to even: floor(p+1/2), and one less where that is odd and p+1/2 was whole.
+// nearestEven rounds c·y, taken exactly, to the nearest integer, half to even: floor(p+1/2), and
+// one less where that is odd and p+1/2 was whole.
 func nearestEven(c, y float64) int64 {
 	fc, ec := math.Frexp(c)
 	fy, ey := math.Frexp(y)
@@ -63,7 +64,8 @@ func nearestEven(c, y float64) int64 {
 	if c == 0 || y == 0 || k > 106 { // |c·y| < 1/2
 		return 0
 	}
-	z := new(big.Int).Mul(big.NewInt(int64(fc*0x1p53)), big.NewInt(int64(fy*0x1p53))) // c·y = z·2^-k
+	// c·y = z·2^-k
+	z := new(big.Int).Mul(big.NewInt(int64(fc*0x1p53)), big.NewInt(int64(fy*0x1p53)))
 	if k <= 0 {
 		return z.Lsh(z, uint(-k)).Int64()
 	}
@@ -102,7 +104,8 @@ func TestNearestEven(t *testing.T) {
 	}
 }
 
-// inner is aᵀb in the documented order: products in eight lanes by place, the lanes in halves, quarters and eighths.
+// inner is aᵀb in the documented order: products in eight lanes by place, the lanes in halves,
+// quarters and eighths.
 func inner(a, b []float64) float64 {
 	lanes := make([]float64, 8)
 	for j := range a {
@@ -116,7 +119,8 @@ func inner(a, b []float64) float64 {
 	return lanes[0]
 }
 
-// reference is Sum row by row: c as documented (order of products, margin, clamp), every c·y_ij rounded from its exact value.
+// reference is Sum row by row: c as documented (order of products, margin, clamp), every c·y_ij
+// rounded from its exact value.
 func reference(d int, values []float64, q Query) []int64 {
 	out := make([]int64, d)
 	for lo := 0; lo < len(values); lo += d {
@@ -134,7 +138,8 @@ func reference(d int, values []float64, q Query) []int64 {
 	return out
 }
 
-// Every row length to 70 (all tails of a kernel that takes 1, 2, 4 or 8 at a time), several heights, clipped and unclipped rows.
+// Every row length to 70 (all tails of a kernel that takes 1, 2, 4 or 8 at a time), several
+// heights, clipped and unclipped rows.
 func TestPowerSumIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for d := 1; d <= 70; d++ {
@@ -154,7 +159,8 @@ func TestPowerSumIsExact(t *testing.T) {
 	}
 }
 
-// Contributions of 0.4, 0.5 and 1.5 grid steps: each is rounded by itself, half to even, before it is added.
+// Contributions of 0.4, 0.5 and 1.5 grid steps: each is rounded by itself, half to even, before it
+// is added.
 func TestPowerSumRoundsEachRowOnce(t *testing.T) {
 	const g = 0x1p-16
 	for _, c := range []struct {
@@ -253,7 +259,8 @@ func TestPowerSumManyBlocks(t *testing.T) {
 	}
 }
 
-// With fused products s would be the rounding error of a·x_0, about 2^-35, instead of 0, and the integers about 2^25.
+// With fused products s would be the rounding error of a·x_0, about 2^-35, instead of 0, and the
+// integers about 2^25.
 func TestDotIsNotFused(t *testing.T) {
 	for at := 8; at < 40; at++ { // in the same lane as its partner, in others, in a tail
 		d := at + 1
@@ -288,7 +295,8 @@ func TestClamp(t *testing.T) {
 	}
 }
 
-// Two large products cancel and a small one comes before, between or after: whether it is lost tells in which order they were added.
+// Two large products cancel and a small one comes before, between or after: whether it is lost
+// tells in which order they were added.
 func TestDotOrder(t *testing.T) {
 	const d = 27
 	lost, kept := 0, 0
@@ -383,7 +391,8 @@ func ExampleSum() {
 	q := Query{X: []float64{1, 0}, Radius: 4, Grid: Grid(4)}
 	sum, _ := Sum(m, q, 0)
 	fmt.Println(sum, Sensitivity(Power, q.Radius, q.Grid, m.D()) > 2*4/q.Grid)
-	// Row (3,4) has length 15 and is clipped to 4: (2.4, 3.2); row (1,0) stays. In grid steps of 2^-14:
+	// Row (3,4) has length 15 and is clipped to 4: (2.4, 3.2); row (1,0) stays. In grid steps of
+	// 2^-14:
 	fmt.Println(float64(sum[0])*q.Grid, float64(sum[1])*q.Grid)
 	// Output:
 	// [55706 52429] true

@@ -22,15 +22,17 @@ const (
 	crossTolerance = 1e-6 // how far the product of two directions may be from 0
 )
 
-// Query is one private sum: the map, the directions X (k of length d, one after another, orthonormal; nil unless the map has directions),
-// the clipping radius R in the units of the map's size, and the grid step g.
+// Query is one private sum: the map, the directions X (k of length d, one after another,
+// orthonormal; nil unless the map has directions), the clipping radius R in the units of the map's
+// size, and the grid step g.
 type Query struct {
 	Map          Map
 	X            []float64
 	Radius, Grid float64
 }
 
-// QueryError names the field of a query that was refused and the bound it broke. It carries no vector.
+// QueryError names the field of a query that was refused and the bound it broke. It carries no
+// vector.
 type QueryError struct{ Field, Bound string }
 
 func (e *QueryError) Error() string { return "clip: query " + e.Field + " " + e.Bound }
@@ -43,9 +45,11 @@ func (q Query) Values(d int) int {
 	return 1
 }
 
-// Validate checks the query for rows of length d: a known map of at most [MaxValues] values; X of 1 to d directions of length d, finite, each of norm 1
-// within 1e-9, each two orthogonal within 1e-6, or no X where the map has none; Radius in [2^-200, 2^200]; Grid a power of two with
-// Radius/Grid in [2^16, 2^40]. It looks at public values only, so a refusal says nothing about rows. Every error is a [*QueryError].
+// Validate checks the query for rows of length d: a known map of at most [MaxValues] values; X of 1
+// to d directions of length d, finite, each of norm 1 within 1e-9, each two orthogonal within 1e-6,
+// or no X where the map has none; Radius in [2^-200, 2^200]; Grid a power of two with Radius/Grid
+// in [2^16, 2^40]. It looks at public values only, so a refusal says nothing about rows. Every
+// error is a [*QueryError].
 func (q Query) Validate(d int) error {
 	if err := q.validateMap(d); err != nil {
 		return err
@@ -82,8 +86,8 @@ func (q Query) validateMap(d int) error {
 	return nil
 }
 
-// orthonormal checks that x is a number of directions of length d, at most d of them, finite, of norm 1 within tolerance and orthogonal
-// within crossTolerance.
+// orthonormal checks that x is a number of directions of length d, at most d of them, finite, of
+// norm 1 within tolerance and orthogonal within crossTolerance.
 func orthonormal(x []float64, d int, tolerance float64) error {
 	if len(x)%d != 0 {
 		return &QueryError{"direction", fmt.Sprintf("has length %d, rows have %d", len(x), d)}
@@ -110,12 +114,14 @@ func orthonormal(x []float64, d int, tolerance float64) error {
 	return nil
 }
 
-// Grid is the default grid step of a radius ([query.Grid]). [Query.Validate] refuses the NaN of a radius out of bounds.
+// Grid is the default grid step of a radius ([query.Grid]). [Query.Validate] refuses the NaN of a
+// radius out of bounds.
 func Grid(radius float64) float64 { return query.Grid(radius) }
 
-// Sensitivity bounds, in grid units, the L2 change of [Sum] when one unit is replaced, rounded up, for a map of so many values: by the table
-// of package query. The package comment derives it; floating-point error adds nothing, the margin 2^-30 absorbs it. A unit present at s sites multiplies
-// it by s; that is the caller's. Arguments that a [Query] could not have give +Inf.
+// Sensitivity bounds, in grid units, the L2 change of [Sum] when one unit is replaced, rounded up,
+// for a map of so many values: by the table of package query. The package comment derives it;
+// floating-point error adds nothing, the margin 2^-30 absorbs it. A unit present at s sites
+// multiplies it by s; that is the caller's. Arguments that a [Query] could not have give +Inf.
 func Sensitivity(m Map, radius, grid float64, values int) float64 {
 	return m.definition().Sensitivity(radius, grid, values)
 }

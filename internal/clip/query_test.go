@@ -94,7 +94,8 @@ func TestSensitivityIsRoundedUp(t *testing.T) {
 	}
 }
 
-// The claim that ‖c·y‖ ≤ R/g: (1-2^-30) times the worst rounding of norm and bound, with the numbers of the package comment, at MaxDim.
+// The claim that ‖c·y‖ ≤ R/g: (1-2^-30) times the worst rounding of norm and bound, with the
+// numbers of the package comment, at MaxDim.
 func TestMarginCoversRounding(t *testing.T) {
 	prec := func(f float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(f) }
 	u := prec(0x1p-53)

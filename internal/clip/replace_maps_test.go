@@ -20,8 +20,9 @@ func sizeOf(tb testing.TB, q Query, d int, rows []float64) float64 {
 	return size(f.v)
 }
 
-// hostileUnit is a unit of n rows: hostile ones, one row over and over with signs that add up or cancel, a frame of the axes, or rows aligned with X; then
-// often brought to the edge of the clip, to a few of its last bits, or beyond it.
+// hostileUnit is a unit of n rows: hostile ones, one row over and over with signs that add up or
+// cancel, a frame of the axes, or rows aligned with X; then often brought to the edge of the clip,
+// to a few of its last bits, or beyond it.
 func hostileUnit(tb testing.TB, rng *rand.Rand, d, n int, q Query) []float64 {
 	direction := Query{X: q.X, Radius: q.Radius, Grid: q.Grid}
 	if !q.Map.directed() {
@@ -83,8 +84,10 @@ func hostileUnit(tb testing.TB, rng *rand.Rand, d, n int, q Query) []float64 {
 	return rows
 }
 
-// Replaces units of small matrices by hostile ones, with units of one row and of several, and checks each change of the total exactly against
-// Sensitivity, each unit alone against R/g + √L/2, and each change of the map's histogram against √2. How near to Δ the worst must come is what the map allows.
+// Replaces units of small matrices by hostile ones, with units of one row and of several, and
+// checks each change of the total exactly against Sensitivity, each unit alone against R/g + √L/2,
+// and each change of the map's histogram against √2. How near to Δ the worst must come is what the
+// map allows.
 func TestReplacingUnitsNeverExceedsSensitivity(t *testing.T) {
 	for _, c := range []struct {
 		kind   Map
@@ -93,7 +96,8 @@ func TestReplacingUnitsNeverExceedsSensitivity(t *testing.T) {
 	}{{Power, 300, 0.9}, {Mean, 260, 0.95}, {Moment, 260, 0.95}, {Variance, 260, 0.9}, {Total, 260, 0.95}, {Rows, 260, 0.5}} {
 		rng := rand.New(rand.NewPCG(31, uint64(c.kind)))
 		worst, moved, replaced, least := 0.0, 0, 0, 10_000
-		if testing.Short() { // the race detector is ten times slower, and there is nothing for it to find here
+		// the race detector is ten times slower, and there is nothing for it to find here
+		if testing.Short() {
 			c.trials, least = c.trials/5, least/5
 		}
 		for trial := range c.trials {
@@ -207,8 +211,9 @@ func TestSensitivitiesAreTight(t *testing.T) {
 	}
 }
 
-// At R/g = 2^40 the margin is 1024 steps: every clipped unit must be that much shorter than R, so that rounding of its size, in either direction
-// and whatever its shape, cannot bring it above. Moments are as long as their trace where all rows are parallel.
+// At R/g = 2^40 the margin is 1024 steps: every clipped unit must be that much shorter than R, so
+// that rounding of its size, in either direction and whatever its shape, cannot bring it above.
+// Moments are as long as their trace where all rows are parallel.
 func TestClippedUnitsKeepTheMargin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 34))
 	for _, kind := range maps {
@@ -234,7 +239,8 @@ func TestClippedUnitsKeepTheMargin(t *testing.T) {
 	}
 }
 
-// The largest units do not overflow: they are clipped like others and count in the last bin. The tiniest add nothing and count in the first.
+// The largest units do not overflow: they are clipped like others and count in the last bin. The
+// tiniest add nothing and count in the first.
 func TestUnitsAtTheEndsOfFloat64(t *testing.T) {
 	const d, rows = 2, MaxUnitRows
 	top := math.Nextafter(valueLimit(d), 0)

@@ -93,8 +93,8 @@ func hostileRow(rng *rand.Rand, d int, q Query) []float64 {
 	return row
 }
 
-// Replaces 10^5 rows of small matrices by hostile ones and checks each change of the total exactly against Sensitivity, and each
-// row alone against half of it.
+// Replaces 10^5 rows of small matrices by hostile ones and checks each change of the total exactly
+// against Sensitivity, and each row alone against half of it.
 func TestReplacementNeverExceedsSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	worst, moved := 0.0, 0
@@ -145,7 +145,8 @@ func TestReplacementNeverExceedsSensitivity(t *testing.T) {
 	}
 }
 
-// Δ is nearly reached: two long rows almost orthogonal to x, and opposite but for their part along it.
+// Δ is nearly reached: two long rows almost orthogonal to x, and opposite but for their part along
+// it.
 func TestSensitivityIsTight(t *testing.T) {
 	q := Query{X: []float64{1, 0}, Radius: 1, Grid: Grid(1)}
 	const slope = 0.05
@@ -157,8 +158,8 @@ func TestSensitivityIsTight(t *testing.T) {
 	}
 }
 
-// At R/g = 2^40 the margin is 1024 steps: a clipped row must be that much shorter than R, so that rounding of the norm, in either
-// direction and at any d, cannot bring it above.
+// At R/g = 2^40 the margin is 1024 steps: a clipped row must be that much shorter than R, so that
+// rounding of the norm, in either direction and at any d, cannot bring it above.
 func TestClippedRowsKeepTheMargin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, d := range []int{1, 2, 3, 10, 1000, 20000} {
@@ -176,7 +177,8 @@ func TestClippedRowsKeepTheMargin(t *testing.T) {
 	}
 }
 
-// A tiny row's exact contribution rounds to zero at the smallest radius and finest grid, and zero is what it gets.
+// A tiny row's exact contribution rounds to zero at the smallest radius and finest grid, and zero
+// is what it gets.
 func TestTinyRowsContributeNothing(t *testing.T) {
 	q := Query{X: []float64{1, 0}, Radius: MinRadius, Grid: MinRadius / MaxRatio}
 	for _, v := range []float64{0, 0x1p-1074, 0x1p-1000, 0x1p-481, 0x1p-480, 0x1p-479, 0x1p-300} {
@@ -187,8 +189,8 @@ func TestTinyRowsContributeNothing(t *testing.T) {
 	}
 }
 
-// FuzzPowerSum: any bytes are a matrix of any shape. It is refused for a reason that holds, or each row is within bounds and the total is
-// the exact sum, for any blocks and workers.
+// FuzzPowerSum: any bytes are a matrix of any shape. It is refused for a reason that holds, or each
+// row is within bounds and the total is the exact sum, for any blocks and workers.
 func FuzzPowerSum(f *testing.F) {
 	f.Add(uint8(1), uint8(1), uint16(1), int16(0), uint8(0), []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f})
 	f.Add(uint8(3), uint8(2), uint16(30), int16(-200), uint8(23), make([]byte, 200))

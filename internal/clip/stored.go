@@ -24,7 +24,8 @@ func (v stored) part(lo, hi int) stored {
 	return stored{wide: v.wide[lo:hi]}
 }
 
-// widened is v as float64, which is exact: v itself, not to be written to, or a copy in scratch, which grows to hold it.
+// widened is v as float64, which is exact: v itself, not to be written to, or a copy in scratch,
+// which grows to hold it.
 func (v stored) widened(scratch *[]float64) []float64 {
 	if v.narrow == nil {
 		return v.wide

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A matrix stored as float32 is the matrix of the same values stored as float64, in all that is computed from it, on every path: rows or units, in any
-// order, some absent.
+// A matrix stored as float32 is the matrix of the same values stored as float64, in all that is
+// computed from it, on every path: rows or units, in any order, some absent.
 func TestFloat32IsFloat64(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, n := rapid.IntRange(1, 40).Draw(t, "d"), rapid.IntRange(0, 30).Draw(t, "n")
@@ -150,8 +150,9 @@ func nearestRational(c, y float64) int64 {
 	return z.Int64()
 }
 
-// Power sums of one direction and of several, every row length to 40, every path, float64 and float32, against rational arithmetic: the coefficients as
-// documented, their products with each value exact and rounded once.
+// Power sums of one direction and of several, every row length to 40, every path, float64 and
+// float32, against rational arithmetic: the coefficients as documented, their products with each
+// value exact and rounded once.
 func TestPowerSumIsRational(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 34))
 	for d := 1; d <= 40; d++ {
@@ -213,8 +214,9 @@ func coefficients(y []float64, q Query) []float64 {
 	return s
 }
 
-// What is done for each block of rows allocates nothing, however values are stored: one direction, several, the mean and the moment, on every path. What a
-// worker allocates before its first block is its own.
+// What is done for each block of rows allocates nothing, however values are stored: one direction,
+// several, the mean and the moment, on every path. What a worker allocates before its first block
+// is its own.
 func TestBlocksAllocateNothing(t *testing.T) {
 	const d, n, k = 37, 24, 5
 	rng := rand.New(rand.NewPCG(35, 36))

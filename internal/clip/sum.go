@@ -3,37 +3,42 @@ package clip
 import "math"
 
 const (
-	// round is 1.5·2^52. For |p| ≤ 2^51 the float64 nearest to p+round is in [2^52, 2^53], where consecutive floats are
-	// consecutive integers and have consecutive bit patterns: rounding to it (half to even) rounds p to an integer, and the
-	// integer is the difference of the bit patterns.
+	// round is 1.5·2^52. For |p| ≤ 2^51 the float64 nearest to p+round is in [2^52, 2^53], where
+	// consecutive floats are consecutive integers and have consecutive bit patterns: rounding to it
+	// (half to even) rounds p to an integer, and the integer is the difference of the bit patterns.
 	round     = 3 << 51
 	roundBits = 1075<<52 | 1<<51
 
 	// margin takes up every rounding between a unit's true size and its bound (package comment).
 	margin = 1 - 0x1p-30
 
-	// blockBytes of rows stay in a 32 KB first-level cache between the two uses of a row, with the direction and the sums. The block after them is
-	// fetched meanwhile.
+	// blockBytes of rows stay in a 32 KB first-level cache between the two uses of a row, with the
+	// direction and the sums. The block after them is fetched meanwhile.
 	blockBytes = 16 << 10
 
-	// farBytes is the largest block that stays in a second-level cache while the one after it is fetched there.
+	// farBytes is the largest block that stays in a second-level cache while the one after it is
+	// fetched there.
 	farBytes = 512 << 10
 
-	// momentBlocks times blockBytes of rows stay in a second-level cache while each is used d times.
+	// momentBlocks times blockBytes of rows stay in a second-level cache while each is used d
+	// times.
 	momentBlocks = 15
 
 	// run is how many squares are added to one sum before the next is begun.
 	run = 1 << 10
 
-	// negligible is the largest magnitude below which a vector is a zero vector: over any grid and times any row it rounds to zero.
+	// negligible is the largest magnitude below which a vector is a zero vector: over any grid and
+	// times any row it rounds to zero.
 	negligible = 0x1p-1000
 )
 
-// Sum is Σ_units round(clip_R(map(unit))/g), integers in grid units, as many as [Query.Values] says. Replacing one unit of m changes it by at most
-// [Sensitivity] in L2. It is an exact sum over private rows: mask it or add noise before it leaves the site.
+// Sum is Σ_units round(clip_R(map(unit))/g), integers in grid units, as many as [Query.Values]
+// says. Replacing one unit of m changes it by at most [Sensitivity] in L2. It is an exact sum over
+// private rows: mask it or add noise before it leaves the site.
 //
-// workers goroutines share the units (workers ≤ 0: GOMAXPROCS), with an accumulator of 8 bytes a value each. The integers are the same for every number of them.
-// It fails with [*QueryError] only, on values that are public: an invalid query, or so many units that n(R/g+1) reaches 2^62.
+// workers goroutines share the units (workers ≤ 0: GOMAXPROCS), with an accumulator of 8 bytes a
+// value each. The integers are the same for every number of them. It fails with [*QueryError] only,
+// on values that are public: an invalid query, or so many units that n(R/g+1) reaches 2^62.
 func Sum(m *Matrix, q Query, workers int) ([]int64, error) {
 	return sum(m, q, workers, blockBytes)
 }
@@ -49,8 +54,9 @@ func sum(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 	l := limit{scale: 1 / q.Grid, bound: ratio * margin} // scale is exact
 	lanes := q.Values(m.d)
 	var total []uint64
-	// Which path a unit takes depends on public things alone: the map, and whether the matrix was made with a unit column. It MUST NOT depend on
-	// how many rows the units have, or one unit of two rows would change how all the others round.
+	// Which path a unit takes depends on public things alone: the map, and whether the matrix was
+	// made with a unit column. It MUST NOT depend on how many rows the units have, or one unit of
+	// two rows would change how all the others round.
 	fused, height := m.starts == nil, m.fusedHeight(blockBytes)
 	switch {
 	case fused && q.Map == Power && lanes == m.d:
@@ -86,12 +92,15 @@ func sum(m *Matrix, q Query, workers, blockBytes int) ([]int64, error) {
 	return out, nil
 }
 
-// limit is the clip in grid units: a map is scaled by scale = 1/g and its size kept within bound = (R/g)(1-2^-30).
+// limit is the clip in grid units: a map is scaled by scale = 1/g and its size kept within bound =
+// (R/g)(1-2^-30).
 type limit struct{ scale, bound float64 }
 
-// measure gives the length of v as length·2^e, where 2^e is the power of two at or below v's largest magnitude, so that no square overflows and length ≥ 1.
-// It is computed from v·2^-e, which is exact but for values that far below the largest that they underflow. Squares are added in runs of
-// 1024 and the runs' sums then: a term goes through at most 2^10+2^14 additions for 2^24 values. ok is false if v is not finite, or negligible.
+// measure returns the length of v as length·2^e, where 2^e is the power of two at or below v's
+// largest magnitude, so that no square overflows and length ≥ 1. It is computed from v·2^-e, which
+// is exact but for values that far below the largest that they underflow. Squares are added in runs
+// of 1024 and the runs' sums then: a term goes through at most 2^10+2^14 additions for 2^24 values.
+// ok is false if v is not finite, or negligible.
 func measure(v []float64) (length float64, e int, ok bool) {
 	peak := 0.0
 	for _, x := range v {
@@ -122,8 +131,9 @@ func size(v []float64) float64 {
 	return math.Ldexp(length, e)
 }
 
-// addClipped adds round(v·min(scale, bound/‖v‖)) to acc. A vector that is negligible adds nothing, and neither would one that is not finite, where 0·∞
-// would be a huge integer. There is none: at most 2^22 rows of norm at most 2^500(1+2^-29) make sums of products below 2^1023.
+// addClipped adds round(v·min(scale, bound/‖v‖)) to acc. A vector that is negligible adds nothing,
+// and neither would one that is not finite, where 0·∞ would be a huge integer. There is none: at
+// most 2^22 rows of norm at most 2^500(1+2^-29) make sums of products below 2^1023.
 func addClipped(acc []uint64, v []float64, l limit) {
 	length, e, ok := measure(v)
 	if !ok {

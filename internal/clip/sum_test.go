@@ -14,7 +14,8 @@ var maps = []Map{Power, Mean, Moment, Variance, Total, Rows}
 
 func (m Map) directed() bool { return m == Power || m == Variance }
 
-// query is a query of the map with k random directions where it has any, with the radius's default grid times 2^-finer.
+// query is a query of the map with k random directions where it has any, with the radius's default
+// grid times 2^-finer.
 func queryOf(rng *rand.Rand, m Map, d, k int, radius float64, finer int) Query {
 	q := Query{Map: m, Radius: radius, Grid: math.Ldexp(Grid(radius), -finer)}
 	if m.directed() {
@@ -23,7 +24,8 @@ func queryOf(rng *rand.Rand, m Map, d, k int, radius float64, finer int) Query {
 	return q
 }
 
-// mustUnits makes units of the lengths given, in rows, from values; nil lengths: each row is a unit.
+// mustUnits makes units of the lengths given, in rows, from values; nil lengths: each row is a
+// unit.
 func mustUnits(tb testing.TB, d int, values []float64, lengths []int) *Matrix {
 	tb.Helper()
 	if lengths == nil {
@@ -111,8 +113,9 @@ func exactMap(q Query, d int, rows []float64) (v []*big.Float, size *big.Float) 
 	return v, size.Sqrt(size)
 }
 
-// Every value of every map of a unit is its exact clipped value, rounded: within half a step and what the margin takes, 2^-30 of a clipped value, or
-// 2^-46 of the unit's size for floating point where it is not clipped.
+// Every value of every map of a unit is its exact clipped value, rounded: within half a step and
+// what the margin takes, 2^-30 of a clipped value, or 2^-46 of the unit's size for floating point
+// where it is not clipped.
 func TestSumIsTheClippedMap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for _, kind := range maps {
@@ -159,8 +162,8 @@ func TestSumIsTheClippedMap(t *testing.T) {
 	}
 }
 
-// The fused paths bit by bit: the factor as documented, then the exact product rounded half to even. Every row length to 14, tails of the
-// kernels' four rows included.
+// The fused paths bit by bit: the factor as documented, then the exact product rounded half to
+// even. Every row length to 14, tails of the kernels' four rows included.
 func TestFusedMapsAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
 	for d := 1; d <= 14; d++ {
@@ -225,7 +228,8 @@ func TestFusedMapsAreExact(t *testing.T) {
 	}
 }
 
-// drawn is a matrix of random shape and scale, with units of several rows or without, and the same units one by one.
+// drawn is a matrix of random shape and scale, with units of several rows or without, and the same
+// units one by one.
 func drawn(t *rapid.T) (d int, m *Matrix, alone []*Matrix, rng *rand.Rand) {
 	d = rapid.IntRange(1, 12).Draw(t, "d")
 	n := rapid.IntRange(0, 60).Draw(t, "units")
@@ -285,8 +289,9 @@ func drawn(t *rapid.T) (d int, m *Matrix, alone []*Matrix, rng *rand.Rand) {
 	return d, m, alone, rng
 }
 
-// The sum is the sum of what each unit gives alone: no unit changes how another is clipped or rounded, neither its size nor its number of rows, and
-// neither do blocks or workers. So do histograms and their counts, which add up to N.
+// The sum is the sum of what each unit gives alone: no unit changes how another is clipped or
+// rounded, neither its size nor its number of rows, and neither do blocks or workers. So do
+// histograms and their counts, which add up to N.
 func TestUnitsDoNotInteract(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, m, alone, rng := drawn(t)
@@ -361,7 +366,8 @@ func TestMapsOfManyBlocks(t *testing.T) {
 	}
 }
 
-// Contributions on ties, 0.5, 1.5 and 2.5 grid steps: a unit is rounded once, half to even, after its rows are added and before other units are.
+// Contributions on ties, 0.5, 1.5 and 2.5 grid steps: a unit is rounded once, half to even, after
+// its rows are added and before other units are.
 func TestUnitsAreRoundedOnce(t *testing.T) {
 	const g = 0x1p-16
 	for _, kind := range []Map{Mean, Total, Variance, Moment} {
@@ -414,7 +420,8 @@ func TestHistogramIsOfTheMapsSize(t *testing.T) {
 			}
 			_, size := exactMap(q, d, rows)
 			s, _ := size.Float64()
-			// The size is a float of many random bits, or a number of rows: never at an edge by rounding.
+			// The size is a float of many random bits, or a number of rows: never at an edge by
+			// rounding.
 			if h := mustHistogram(t, mustUnits(t, d, rows, lengths), Query{Map: kind, X: q.X}, 1); h[bin(s)] != 1 {
 				t.Errorf("map %d, %d rows: size %v is not in bin %d", kind, n, s, bin(s))
 			}

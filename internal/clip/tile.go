@@ -1,6 +1,7 @@
 package clip
 
-// dotsBlock sets s[l·h+i] to rows[i]ᵀx_l, each as [dot] adds it, for the h rows and the directions x_l of length d, on the path in use.
+// dotsBlock sets s[l·h+i] to rows[i]ᵀx_l, each as [dot] adds it, for the h rows and the directions
+// x_l of length d, on the path in use.
 func dotsBlock[T number](s []float64, rows []T, x []float64, h, d int) {
 	s, rows = s[:len(x)/d*h], rows[:h*d]
 	if h == 0 {
@@ -15,7 +16,8 @@ func dotsBlock[T number](s []float64, rows []T, x []float64, h, d int) {
 	}
 }
 
-// accumulateBlock adds to acc, sums of length d of each direction l, the bits of round(c[l·h+i]·rows[i]) + 1.5·2^52 for each of the h rows, on the path in use.
+// accumulateBlock adds to acc, sums of length d of each direction l, the bits of
+// round(c[l·h+i]·rows[i]) + 1.5·2^52 for each of the h rows, on the path in use.
 func accumulateBlock[T number](acc []uint64, rows []T, c []float64, h, d int) {
 	c, rows = c[:len(acc)/d*h], rows[:h*d]
 	if h == 0 {

@@ -2,11 +2,12 @@ package clip
 
 import "fmt"
 
-// MaxUnitRows is the most rows of a unit. The argument that the sensitivity of a moment has no slack (package comment) needs a quarter of it
-// times 2^-53 to stay well below 2^-30.
+// MaxUnitRows is the most rows of a unit. The argument that the sensitivity of a moment has no
+// slack (package comment) needs a quarter of it times 2^-53 to stay well below 2^-30.
 const MaxUnitRows = 1 << 22
 
-// UnitError reports a unit column that does not say whose each row is. Row is the row's place, counted from 0, or -1 if no one row is at fault.
+// UnitError reports a unit column that does not say whose each row is. Row is the row's place,
+// counted from 0, or -1 if no one row is at fault.
 type UnitError struct {
 	Row   int
 	Bound string
@@ -19,12 +20,14 @@ func (e *UnitError) Error() string {
 	return fmt.Sprintf("clip: row %d: unit %s", e.Row, e.Bound)
 }
 
-// NewUnits is [NewMatrix] for units of one or more rows: unit[i] says which unit row i belongs to, and every one of 0…u-1 has a row. Rows are put unit by unit,
-// in the order in which they came within a unit. It takes ownership of values, not of unit. No rows is a valid matrix.
+// NewUnits is [NewMatrix] for units of one or more rows: unit[i] says which unit row i belongs to,
+// and every one of 0…u-1 has a row. Rows are put unit by unit, in the order in which they came
+// within a unit. It takes ownership of values, not of unit. No rows is a valid matrix.
 //
-// What is released of a unit may depend on the order of its own rows, in the last bits. A unit's number is public: it places the unit in
-// [Groups], so it must not depend on other units' values. Besides the errors of NewMatrix, which name rows as they came, a [*UnitError]
-// reports numbers out of range, a unit without a row, and one of more than [MaxUnitRows].
+// What is released of a unit may depend on the order of its own rows, in the last bits. A unit's
+// number is public: it places the unit in [Groups], so it must not depend on other units' values.
+// Besides the errors of NewMatrix, which name rows as they came, a [*UnitError] reports numbers out
+// of range, a unit without a row, and one of more than [MaxUnitRows].
 func NewUnits(d int, values []float64, unit []int, absent ...int) (*Matrix, error) {
 	m, err := NewMatrix(d, values, absent...)
 	if err != nil {

@@ -72,9 +72,10 @@ func TestUnitColumnIsChecked(t *testing.T) {
 	}
 }
 
-// A column of units is a promise about paths: which one a unit takes is decided by the constructor, never by how many rows units happen to have. A matrix of
-// units of one row stays on the path of units, so that another's second row changes nothing. At R/g near 2^40 the paths differ in about one value of 2^13, so
-// that of 20,000 units some would show.
+// A column of units is a promise about paths: which one a unit takes is decided by the constructor,
+// never by how many rows units happen to have. A matrix of units of one row stays on the path of
+// units, so that another's second row changes nothing. At R/g near 2^40 the paths differ in about
+// one value of 2^13, so that of 20,000 units some would show.
 func TestOneMoreRowOfAUnitChangesNoOther(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	for _, kind := range maps {
@@ -102,7 +103,8 @@ func TestOneMoreRowOfAUnitChangesNoOther(t *testing.T) {
 	}
 }
 
-// A unit's float64 sum is the same to the last bit for any height of the blocks that its rows are read in.
+// A unit's float64 sum is the same to the last bit for any height of the blocks that its rows are
+// read in.
 func TestUnitSumsDoNotDependOnBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	const d, n = 3, 203

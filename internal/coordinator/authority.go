@@ -49,7 +49,7 @@ func (a *Authorities) step(e caEntry) error {
 	return nil
 }
 
-// All gives those that are in force, the one that certificates are renewed under first.
+// All returns those that are in force, the one that certificates are renewed under first.
 func (a Authorities) All() []pki.Voucher {
 	var out []pki.Voucher
 	for _, v := range []pki.Voucher{a.Next, a.Present, a.Old} {
@@ -60,15 +60,15 @@ func (a Authorities) All() []pki.Voucher {
 	return out
 }
 
-// Authorities gives the federation's CAs as this node's log has them.
+// Authorities returns the federation's CAs as this node's log has them.
 func (c *Coordinator) Authorities() Authorities {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	return c.machine.cas
 }
 
-// StartCA makes a next CA here and puts it into the log: everybody trusts it from then on. A start that
-// failed half-way goes on with the same one.
+// StartCA makes a next CA here and puts it into the log: everybody trusts it from then on. A start
+// that failed half-way goes on with the same one.
 func (c *Coordinator) StartCA() (fingerprint string, err error) {
 	if !c.Leading() {
 		return "", ErrNotLeader
@@ -108,8 +108,8 @@ func (c *Coordinator) standing(site string, issuer []byte) []pki.Voucher {
 	return all
 }
 
-// Stragglers are the sites that a CA's coming into force would cut off: their certificates, as far as this
-// leader was told, are of another.
+// Stragglers are the sites that a CA's coming into force would cut off: their certificates, as far
+// as this leader was told, are of another.
 func (c *Coordinator) Stragglers(fingerprint string) []string {
 	sites, _ := c.machine.Sites()
 	c.machine.mu.Lock()
@@ -125,8 +125,8 @@ func (c *Coordinator) Stragglers(fingerprint string) []string {
 
 var errRetired = errors.New("link: the certificate's CA is trusted no more")
 
-// EndRetired ends the links whose certificates are of no CA that is trusted: those sites come back with
-// their new ones.
+// EndRetired ends the links whose certificates are of no CA that is trusted: those sites come back
+// with their new ones.
 func (c *Coordinator) EndRetired() {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()

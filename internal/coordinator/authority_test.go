@@ -9,7 +9,8 @@ import (
 	"covey/internal/pki"
 )
 
-// TestCASteps: the log takes the steps of a change of CAs in their order alone, and a snapshot has them.
+// TestCASteps: the log takes the steps of a change of CAs in their order alone, and a snapshot has
+// them.
 func TestCASteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
@@ -61,8 +62,8 @@ func TestCASteps(t *testing.T) {
 	})
 }
 
-// TestJoinAgain: a join file for a site that has joined lets in that site's identity key and no other, and
-// is void once the site is revoked.
+// TestJoinAgain: a join file for a site that has joined lets in that site's identity key and no
+// other, and is void once the site is revoked.
 func TestJoinAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)

@@ -17,7 +17,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestBadRequests: what an operator's request gets wrong is said with 400, as JSON, and nothing is committed.
+// TestBadRequests: what an operator's request gets wrong is said with 400, as JSON, and nothing is
+// committed.
 func TestBadRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
@@ -91,8 +92,8 @@ func TestBadRequests(t *testing.T) {
 	})
 }
 
-// TestBadMessages: whatever a site's answer has wrong, the site is named with a code: as a fault, or, of its keys, without
-// which there is no study, in the study's end.
+// TestBadMessages: whatever a site's answer has wrong, the site is named with a code: as a fault,
+// or, of its keys, without which there is no study, in the study's end.
 func TestBadMessages(t *testing.T) {
 	flip := func(b []byte, at int) []byte {
 		b = slices.Clone(b)

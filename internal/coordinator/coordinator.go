@@ -76,7 +76,7 @@ func New(o Options) *Coordinator {
 }
 
 // Lead begins to lead: everything committed is applied on this node, and every
-// open study goes on where its durable state stands (design section 8, rule 4).
+// open study goes on where its durable state stands (docs/protocol.md).
 func (c *Coordinator) Lead(log Log) error {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -134,7 +134,7 @@ func (c *Coordinator) Follow() {
 	c.notify()
 }
 
-// Leading says whether this node leads.
+// Leading reports whether this node leads.
 func (c *Coordinator) Leading() bool {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -168,7 +168,7 @@ func (c *Coordinator) Server() *grpc.Server {
 	return s
 }
 
-// session gives a study's leader memory. Called with the machine's lock held.
+// session returns a study's leader memory. Called with the machine's lock held.
 func (c *Coordinator) session(digest study.Digest, state *round.State) *session {
 	s := c.sessions[digest]
 	if s == nil {
@@ -182,7 +182,7 @@ func (c *Coordinator) session(digest study.Digest, state *round.State) *session 
 	return s
 }
 
-// step gives an event to a study and runs what follows. Called with the lock held.
+// step returns an event to a study and runs what follows. Called with the lock held.
 func (c *Coordinator) step(digest study.Digest, state *round.State, e round.Event) {
 	effects, err := state.Step(e)
 	if err != nil {
@@ -263,7 +263,8 @@ func (c *Coordinator) dropped(l *link) {
 	c.notify()
 }
 
-// each goes over the studies that a site is in: at is the place in the machine's order, site the roster index.
+// each goes over the studies that a site is in: at is the place in the machine's order, site the
+// roster index.
 func (c *Coordinator) each(name string, do func(at int, digest study.Digest, state *round.State, site int)) {
 	if !c.leading {
 		return
@@ -329,8 +330,9 @@ func (c *Coordinator) run(digest study.Digest, state *round.State, effects []rou
 	c.notify()
 }
 
-// over forgets what only a study under way needs, here and in the leader's part of its state: keys, shares and sums are
-// much, and studies are many. Every site with a link was told the end just now; one that comes later is told if it misses it (greet).
+// over forgets what only a study under way needs, here and in the leader's part of its state: keys,
+// shares and sums are much, and studies are many. Every site with a link was told the end just now;
+// one that comes later is told if it misses it (greet).
 func (c *Coordinator) over(state *round.State, s *session) {
 	s.leave()
 	s.wipe()

@@ -61,7 +61,8 @@ func TestOpenedSumIsThePlainSum(t *testing.T) {
 	})
 }
 
-// wantRight checks that a release, less the noise that its survivors' lanes key, is the sum of their vectors.
+// wantRight checks that a release, less the noise that its survivors' lanes key, is the sum of
+// their vectors.
 func (f *federation) wantRight(r study.Release) {
 	f.t.Helper()
 	lanes := make([]uint64, secagg.NoiseLaneCount(f.plan.Bits))

@@ -38,7 +38,7 @@ func (s *session) decided(site int, verdict round.Verdict, code study.Code, sign
 	return round.Decided{Site: site, Verdict: verdict, Code: code}
 }
 
-// word gives the signature that goes into the log with a decision. Called with the lock held.
+// word returns the signature that goes into the log with a decision. Called with the lock held.
 func (c *Coordinator) word(e round.Entry) []byte {
 	s := c.sessions[e.Study]
 	if e.Kind != round.EntryDecided || s == nil {
@@ -67,7 +67,7 @@ func (m *Machine) decide(e round.Entry, signature []byte, at time.Time) error {
 	return nil
 }
 
-// approvals gives the sites' signed approvals by roster index, or nil if one is missing. Called
+// approvals returns the sites' signed approvals by roster index, or nil if one is missing. Called
 // with the lock held.
 func (m *Machine) approvals(digest study.Digest, state *round.State) []study.Blob {
 	out := make([]study.Blob, len(state.Plan().Proposal.Roster))
@@ -89,7 +89,7 @@ type SignedDecision struct {
 	Word
 }
 
-// Decisions gives a study's decisions so far, in the roster's order.
+// Decisions returns a study's decisions so far, in the roster's order.
 func (c *Coordinator) Decisions(digest study.Digest) []SignedDecision {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()

@@ -37,7 +37,7 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 	l.send(message, aboutOf(digest, e.Message))
 }
 
-// encode gives a message's bytes. What is the same for every site of the slot is encoded once and
+// encode returns a message's bytes. What is the same for every site of the slot is encoded once and
 // shared: with many sites and a long vector, a copy each would be most of the leader's memory.
 func (s *session) encode(digest study.Digest, m round.Message) ([]byte, error) {
 	kind := fmt.Sprintf("%T", m)
@@ -52,8 +52,8 @@ func (s *session) encode(digest study.Digest, m round.Message) ([]byte, error) {
 	return raw, nil
 }
 
-// bodiesFor are the parts of the announcements that are for a site alone: those of the dealers whose
-// shares it holds.
+// bodiesFor are the parts of the announcements that are for a site alone: those of the dealers
+// whose shares it holds.
 func (s *session) bodiesFor(site int) [][]byte {
 	if s.bodies == nil {
 		return nil
@@ -66,7 +66,7 @@ func (s *session) bodiesFor(site int) [][]byte {
 	return out
 }
 
-// event gives an event to a study from outside the lock, if it comes from the
+// event returns an event to a study from outside the lock, if it comes from the
 // present term: a deadline, a check or an opening of an earlier one means nothing.
 func (c *Coordinator) event(term int, digest study.Digest, e round.Event) {
 	c.machine.mu.Lock()
@@ -169,7 +169,8 @@ func (c *Coordinator) draw(digest study.Digest, s *session, nonces [][]byte) {
 	c.background(func() {
 		setup, err := board.Draw(nonces)
 		done := round.Drawn{Culprit: -1}
-		if err != nil { // nonces were checked as they came: the graph is unfit, with probability 10^-6
+		// nonces were checked as they came: the graph is unfit, with probability 10^-6
+		if err != nil {
 			if at, ok := errors.AsType[*secagg.SiteError](err); ok {
 				done.Culprit = at.Site
 			}

@@ -19,8 +19,8 @@ func (c *Coordinator) Invite(site string, addresses []string, valid time.Duratio
 	return c.invite(site, addresses, valid, false)
 }
 
-// InviteAgain is Invite for a site that has joined and whose certificate ended, or whose CA did: it joins
-// with the identity key that it has, and stays in its studies.
+// InviteAgain is Invite for a site that has joined and whose certificate ended, or whose CA did: it
+// joins with the identity key that it has, and stays in its studies.
 func (c *Coordinator) InviteAgain(site string, addresses []string, valid time.Duration) (pki.Join, error) {
 	return c.invite(site, addresses, valid, true)
 }
@@ -50,7 +50,8 @@ func (c *Coordinator) invite(site string, addresses []string, valid time.Duratio
 	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: site, Expires: expires}, nil
 }
 
-// Withdraw takes a site's unused join files back and returns how many there were; the log is left alone where there is none.
+// Withdraw takes a site's unused join files back and returns how many there were; the log is left
+// alone where there is none.
 func (c *Coordinator) Withdraw(site string) (int, error) {
 	if err := pki.ValidName(site); err != nil {
 		return 0, err
@@ -133,7 +134,8 @@ func (c *Coordinator) join(_ context.Context, token []byte, site string, csr, id
 	return certificate, nil
 }
 
-// requestKey is the key that a certificate request asks for; nothing of a request that is not in order: IssueSite refuses it.
+// requestKey is the key that a certificate request asks for; nothing of a request that is not in
+// order: IssueSite refuses it.
 func requestKey(csr []byte) study.Key {
 	if r, err := x509.ParseCertificateRequest(csr); err == nil {
 		if key, ok := r.PublicKey.(ed25519.PublicKey); ok {

@@ -9,7 +9,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestAbortNamesADigest: a study is ended by its whole digest alone; its name and the beginning of its digest are for reading.
+// TestAbortNamesADigest: a study is ended by its whole digest alone; its name and the beginning of
+// its digest are for reading.
 func TestAbortNamesADigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)

@@ -66,8 +66,8 @@ func whole(t *testing.T, m *Machine) {
 	}
 }
 
-// FuzzEntries commits a study's first entries and then lines of the fuzzer's: each is carried out or
-// answered with an error, and the state survives its snapshot.
+// FuzzEntries commits a study's first entries and then lines of the fuzzer's: each is carried out
+// or answered with an error, and the state survives its snapshot.
 func FuzzEntries(f *testing.F) {
 	lines, _ := recorded(f)
 	for i, line := range lines {
@@ -128,7 +128,8 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// FuzzMessage is a site's message at any moment of a study: it is taken or dropped, or its link ends.
+// FuzzMessage is a site's message at any moment of a study: it is taken or dropped, or its link
+// ends.
 func FuzzMessage(f *testing.F) {
 	lines, messages := recorded(f)
 	for i, raw := range messages {
@@ -163,7 +164,8 @@ func FuzzMessage(f *testing.F) {
 		if err := c.receive(l, &sent); err != nil && strings.Contains(err.Error(), "\n") {
 			t.Fatal(err)
 		}
-		if err := c.receive(l, &sent); err != nil && err.Error() == "" { // again: once more is not another
+		// again: once more is not another
+		if err := c.receive(l, &sent); err != nil && err.Error() == "" {
 			t.Fatal(err)
 		}
 	})
@@ -192,7 +194,8 @@ func FuzzOperator(f *testing.F) {
 	}
 	auth := authority(f)
 	f.Fuzz(func(t *testing.T, path, body string) {
-		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " \x00\r\n#?%\x7f") || strings.Contains(path, "watch") { // a stream does not end
+		// a stream does not end
+		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " \x00\r\n#?%\x7f") || strings.Contains(path, "watch") {
 			return
 		}
 		for _, r := range path {

@@ -115,8 +115,8 @@ func (m *Machine) tell(h Happening) {
 	}
 }
 
-// committed logs a study's course: who reads a leader's log has no page. Each release is at the level of debugging.
-// Called with the lock held.
+// committed logs a study's course: who reads a leader's log has no page. Each release is at the
+// level of debugging. Called with the lock held.
 func (c *Coordinator) committed(h Happening, name string) {
 	if !c.leading {
 		return

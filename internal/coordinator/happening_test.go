@@ -9,7 +9,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestLeaderLogsStudies: a leader's log has a study's course, once each; one that does not lead, or reads its log again, logs nothing.
+// TestLeaderLogsStudies: a leader's log has a study's course, once each; one that does not lead, or
+// reads its log again, logs nothing.
 func TestLeaderLogsStudies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)

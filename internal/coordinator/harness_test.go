@@ -45,7 +45,7 @@ func (l *memoryLog) Apply(_ context.Context, line []byte) (any, error) {
 	return l.machine.Apply(line), nil
 }
 
-// all gives the lines committed so far.
+// all returns the lines committed so far.
 func (l *memoryLog) all() [][]byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 // not in this process's memory.
 const maxLarge = 64
 
-// maxLate is how many messages that are for one site alone, the boxes and their dealers' commitments, are
-// serialized at a time: with a thousand sites each is many megabytes.
+// maxLate is how many messages that are for one site alone, the boxes and their dealers'
+// commitments, are serialized at a time: with a thousand sites each is many megabytes.
 const maxLate = 8
 
 // stalledAfter is how long one of them may send nothing: then its link ends, for others to go on.
@@ -49,7 +49,7 @@ func (in *intake) frame(ctx context.Context, last bool) error {
 	return nil
 }
 
-// release gives the place back.
+// release returns the place back.
 func (in *intake) release() {
 	if in.timer != nil {
 		in.timer.Stop()

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// TestLargeMessagesWaitForAPlace: a message of many frames takes a place with its first frame and gives it
-// back at its end; the next one waits for it, and one that stalls loses its link and its place.
+// TestLargeMessagesWaitForAPlace: a message of many frames takes a place with its first frame and
+// gives it back at its end; the next one waits for it, and one that stalls loses its link and its
+// place.
 func TestLargeMessagesWaitForAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		places := make(chan struct{}, 1)

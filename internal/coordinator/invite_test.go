@@ -36,8 +36,9 @@ func joiner(t *testing.T, c *Coordinator, name string, key func(*pki.Site) ed255
 
 func its(s *pki.Site) ed25519.PublicKey { return s.Identity().Public().(ed25519.PublicKey) }
 
-// TestNewestJoinFileAlone: RE-16. A file of a site's that is not its newest lets nobody in, and none does that was made before
-// a revocation or was withdrawn. Another site's are as good as they were.
+// TestNewestJoinFileAlone: RE-16. A file of a site's that is not its newest lets nobody in, and
+// none does that was made before a revocation or was withdrawn. Another site's are as good as they
+// were.
 func TestNewestJoinFileAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)
@@ -97,8 +98,8 @@ func TestNewestJoinFileAlone(t *testing.T) {
 	})
 }
 
-// TestAnotherSitesIdentity: PKI-7. A join with an identity key that its sender has not the private half of is refused, before
-// anything is written, and its file stays good.
+// TestAnotherSitesIdentity: PKI-7. A join with an identity key that its sender has not the private
+// half of is refused, before anything is written, and its file stays good.
 func TestAnotherSitesIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)
@@ -122,8 +123,8 @@ func TestAnotherSitesIdentity(t *testing.T) {
 	})
 }
 
-// TestNodeJoinsWithoutATokenWriteNothing: PEER-8. A request for the keys whose token was not given out, or not for that
-// name, is refused before anything is written, at a leader and at a follower.
+// TestNodeJoinsWithoutATokenWriteNothing: PEER-8. A request for the keys whose token was not given
+// out, or not for that name, is refused before anything is written, at a leader and at a follower.
 func TestNodeJoinsWithoutATokenWriteNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)
@@ -166,7 +167,8 @@ func TestNodeJoinsWithoutATokenWriteNothing(t *testing.T) {
 	})
 }
 
-// TestDatasetNames: LIM-9. A hello whose data sets' names could overwrite what an operator compares ends its link.
+// TestDatasetNames: LIM-9. A hello whose data sets' names could overwrite what an operator compares
+// ends its link.
 func TestDatasetNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)

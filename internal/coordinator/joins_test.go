@@ -27,9 +27,9 @@ func (l log) apply(e entry) error {
 	return err
 }
 
-// TestJoinsOfTheLog: a join file lets one site in, once, with one identity key and one TLS key. The same join
-// again, whose answer was lost, is no error and changes nothing; any other use of its token is refused, by
-// every coordinator, and so is the same join after the site was revoked.
+// TestJoinsOfTheLog: a join file lets one site in, once, with one identity key and one TLS key. The
+// same join again, whose answer was lost, is no error and changes nothing; any other use of its
+// token is refused, by every coordinator, and so is the same join after the site was revoked.
 func TestJoinsOfTheLog(t *testing.T) {
 	now := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	later := now.Add(time.Hour)

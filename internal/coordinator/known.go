@@ -12,8 +12,8 @@ import (
 // tag names a study in a hello.
 type tag [frame.TagBytes]byte
 
-// known is which studies a site's ledger holds, as its hello says. The zero value is of one that names none and does not
-// claim that it named all.
+// known is which studies a site's ledger holds, as its hello says. The zero value is of one that
+// names none and does not claim that it named all.
 type known struct {
 	open, over map[tag]bool // over: not told of again
 	all        bool         // open holds all that are open there
@@ -40,7 +40,7 @@ func tags(raw []byte) (map[tag]bool, error) {
 	return out, nil
 }
 
-// misses says whether a site has to hear of a study that is over.
+// misses reports whether a site has to hear of a study that is over.
 func (k known) misses(digest study.Digest, state *round.State) bool {
 	t := tag(digest[:frame.TagBytes])
 	switch {
@@ -51,13 +51,13 @@ func (k known) misses(digest study.Digest, state *round.State) bool {
 	case !k.all:
 		return true
 	}
-	// The site's ledger does not hold it. That is in order where it came to nothing; a site that was in a sum has lost
-	// what it spent, and must hear of it (AG-20).
+	// The site's ledger does not hold it. That is in order where it came to nothing; a site that
+	// was in a sum has lost what it spent, and must hear of it (AG-20).
 	return len(state.Releases) > 0
 }
 
-// greet tells the site of a new link how its studies stand: every one under way, and of those that are over the ones
-// that it misses. Called with the machine's lock held.
+// greet tells the site of a new link how its studies stand: every one under way, and of those that
+// are over the ones that it misses. Called with the machine's lock held.
 func (c *Coordinator) greet(l *link) {
 	l.untold = make([]bool, len(c.machine.order))
 	c.each(l.site, func(at int, digest study.Digest, state *round.State, site int) {
@@ -69,8 +69,9 @@ func (c *Coordinator) greet(l *link) {
 	})
 }
 
-// tellEnd is for a site that says something about a study which is over: it has not heard so, though it
-// did not name the study when the link began. Once a link. Called with the machine's lock held.
+// tellEnd is for a site that says something about a study which is over: it has not heard so,
+// though it did not name the study when the link began. Once a link. Called with the machine's lock
+// held.
 func (c *Coordinator) tellEnd(l *link, digest study.Digest, state *round.State, site int) {
 	if !state.Terminal() {
 		return

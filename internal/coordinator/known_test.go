@@ -15,8 +15,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// longLived gives a federation in which, beside the first study, so many others completed, and one was aborted before it
-// began: it is the last.
+// longLived returns a federation in which, beside the first study, so many others completed, and
+// one was aborted before it began: it is the last.
 func longLived(t *testing.T, completed int) (*federation, []study.Digest) {
 	t.Helper()
 	f := newFederation(t, 5, nil)
@@ -88,8 +88,8 @@ func named(studies ...study.Digest) (out []byte) {
 	return out
 }
 
-// TestEndsAreToldOnce: R18. What a site is told on a new link does not grow with the studies that are over, and
-// whoever misses an end hears of it, from the next leader too.
+// TestEndsAreToldOnce: R18. What a site is told on a new link does not grow with the studies that
+// are over, and whoever misses an end hears of it, from the next leader too.
 func TestEndsAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, completed := range []int{3, 199} { // and the first
@@ -99,7 +99,8 @@ func TestEndsAreToldOnce(t *testing.T) {
 				for _, c := range []struct {
 					name string
 					said *covey.Hello
-					want int // messages: result and end of each completed study, the end of the aborted one
+					// messages: result and end of each completed study, the end of the aborted one
+					want int
 				}{
 					{"a hello that names none", &covey.Hello{}, 2*len(over) + 1},
 					{"all over", &covey.Hello{AllOpen: true, Over: named(all...)}, 0},
@@ -128,8 +129,8 @@ func TestEndsAreToldOnce(t *testing.T) {
 	})
 }
 
-// TestWhoSpeaksOfAnEndedStudyIsToldSo: R19. A site whose hello did not know a study, and who has it open
-// all the same, hears its end, once a link.
+// TestWhoSpeaksOfAnEndedStudyIsToldSo: R19. A site whose hello did not know a study, and who has it
+// open all the same, hears its end, once a link.
 func TestWhoSpeaksOfAnEndedStudyIsToldSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, all := longLived(t, 1)
@@ -156,7 +157,8 @@ func TestWhoSpeaksOfAnEndedStudyIsToldSo(t *testing.T) {
 		if messages, _ = f.sentOn(l); messages != 0 {
 			t.Errorf("%d messages on a second hello", messages)
 		}
-		// What ends while a site is linked it is told as it ends, and by a late word of its own not again.
+		// What ends while a site is linked it is told as it ends, and by a late word of its own not
+		// again.
 		plan, err := f.c.Create(f.plan.Proposal.Spec)
 		if err != nil {
 			t.Fatal(err)
@@ -187,7 +189,8 @@ func TestWhoSpeaksOfAnEndedStudyIsToldSo(t *testing.T) {
 	})
 }
 
-// TestNextLeaderTellsTheEnd: a site that missed the end is told by the next leader, on the first link that this one has.
+// TestNextLeaderTellsTheEnd: a site that missed the end is told by the next leader, on the first
+// link that this one has.
 func TestNextLeaderTellsTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, all := longLived(t, 1)
@@ -216,7 +219,8 @@ func (f *federation) crashed(t *testing.T) {
 	f.restart(next, nil)
 }
 
-// TestHelloThatDoesNotRead: studies that are not whole names, or too many, end the link and change nothing.
+// TestHelloThatDoesNotRead: studies that are not whole names, or too many, end the link and change
+// nothing.
 func TestHelloThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)

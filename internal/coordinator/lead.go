@@ -20,7 +20,7 @@ type Replica interface {
 	// LeaderCh delivers true when this node begins to lead and false when it stops;
 	// only the latest change is kept.
 	LeaderCh() <-chan bool
-	// LeaderID gives the node that leads, as far as this one knows; "" for none.
+	// LeaderID returns the node that leads, as far as this one knows; "" for none.
 	LeaderID() string
 }
 
@@ -59,7 +59,7 @@ func (c *Coordinator) Serve(ctx context.Context, r Replica) error {
 	}
 }
 
-// leaderAddresses gives the sites' addresses of the node that leads, if known.
+// leaderAddresses returns the sites' addresses of the node that leads, if known.
 func (c *Coordinator) leaderAddresses() []string {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -69,7 +69,7 @@ func (c *Coordinator) leaderAddresses() []string {
 	return c.machine.nodes[c.replica.LeaderID()].Addresses
 }
 
-// Addresses gives the sites' addresses of all coordinators, self's first.
+// Addresses returns the sites' addresses of all coordinators, self's first.
 func (c *Coordinator) Addresses(self string) []string {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -82,7 +82,7 @@ func (c *Coordinator) Addresses(self string) []string {
 	return out
 }
 
-// Knows says whether a coordinator was given the keys and not removed since.
+// Knows reports whether a coordinator was given the keys and not removed since.
 func (c *Coordinator) Knows(id string) bool {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -90,7 +90,8 @@ func (c *Coordinator) Knows(id string) bool {
 	return ok
 }
 
-// Members returns the coordinators that may connect to each other, as far as the log is applied here.
+// Members returns the coordinators that may connect to each other, as far as the log is applied
+// here.
 func (c *Coordinator) Members() pki.Members {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -103,11 +104,12 @@ func (c *Coordinator) Members() pki.Members {
 	return m
 }
 
-// Regrouped delivers when the coordinators have changed; several changes may be one delivery, and there should be one reader.
+// Regrouped delivers when the coordinators have changed; several changes may be one delivery, and
+// there should be one reader.
 func (c *Coordinator) Regrouped() <-chan struct{} { return c.machine.regrouped }
 
-// Expected returns the coordinators that are not known by an address yet: those that were given the keys, and the ends of the unused
-// join files.
+// Expected returns the coordinators that are not known by an address yet: those that were given the
+// keys, and the ends of the unused join files.
 func (c *Coordinator) Expected() (given []string, invited []Invite) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -126,7 +128,8 @@ func (c *Coordinator) Expected() (given []string, invited []Invite) {
 	return given, invited
 }
 
-// PutNode records where agents reach a coordinator, and its key, if that is new. What is empty stays as it was.
+// PutNode records where agents reach a coordinator, and its key, if that is new. What is empty
+// stays as it was.
 func (c *Coordinator) PutNode(n Node) error {
 	c.machine.mu.Lock()
 	old, ok := c.machine.nodes[n.ID]

@@ -16,12 +16,14 @@ const (
 	baseMessage = 64 << 10
 	// maxLinks is how many streams of Link a site has at a time: its link, and the next one.
 	maxLinks = 2
-	// maxFields bounds the fields of one message: the boxes of the largest roster, and some more. An
-	// empty field is of two bytes on the wire and of many in memory.
+	// maxFields bounds the fields of one message: the boxes of the largest roster, and some more.
+	// An empty field is of two bytes on the wire and of many in memory.
 	maxFields = study.MaxSites + 100
-	// maxPacked bounds one field of packed numbers, which are of up to 8 bytes for each on the wire.
+	// maxPacked bounds one field of packed numbers, which are of up to 8 bytes for each on the
+	// wire.
 	maxPacked = 5 * study.MaxSites
-	// wordBytes is what one number of a release takes in JSON, at most; pointBytes a commitment or a share.
+	// wordBytes is what one number of a release takes in JSON, at most; pointBytes a commitment or
+	// a share.
 	wordBytes  = 32
 	pointBytes = 32
 
@@ -43,8 +45,8 @@ func largest(p *study.Plan) int {
 		baseMessage+t.Holders*(p.Slots*2*pointBytes+64))             // boxes, each with its tag
 }
 
-// begun counts a new stream of Link. Where a site has more than maxLinks, the oldest that is not its
-// link ends.
+// begun counts a new stream of Link. Where a site has more than maxLinks, the oldest that is not
+// its link ends.
 func (c *Coordinator) begun(l *link) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -76,8 +78,8 @@ func (c *Coordinator) ended(l *link) {
 	}
 }
 
-// expect brings the limit of a link's messages up to the studies that its site is in. It is called before each
-// message: a site decides on a study before it sends anything long of it.
+// expect brings the limit of a link's messages up to the studies that its site is in. It is called
+// before each message: a site decides on a study before it sends anything long of it.
 func (c *Coordinator) expect(l *link) {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()

@@ -120,7 +120,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// TestJoinsWithoutATokenWriteNothing: whoever has no token puts nothing into the log, whatever it signs (LIM-8).
+// TestJoinsWithoutATokenWriteNothing: whoever has no token puts nothing into the log, whatever it
+// signs (LIM-8).
 func TestJoinsWithoutATokenWriteNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
@@ -168,8 +169,8 @@ func TestJoinsWithoutATokenWriteNothing(t *testing.T) {
 	})
 }
 
-// TestFaultsArePaced: messages that fail a check are worked off ever more slowly, so that they fill neither the
-// log nor the leader's time (LIM-6).
+// TestFaultsArePaced: messages that fail a check are worked off ever more slowly, so that they fill
+// neither the log nor the leader's time (LIM-6).
 func TestFaultsArePaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)

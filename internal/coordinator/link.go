@@ -13,8 +13,8 @@ import (
 	"covey/internal/study"
 )
 
-// link is one site's open stream. Sending never blocks: the queue is bounded by
-// what round asks for, one message a phase of the open slot of each study, and dies with the stream.
+// link is one site's open stream. Sending never blocks: the queue is bounded by what round asks
+// for, one message a phase of the open slot of each study, and dies with the stream.
 type link struct {
 	site  string
 	mu    sync.Mutex
@@ -27,8 +27,8 @@ type link struct {
 
 	leaf     *x509.Certificate // that it showed; nil where no TLS is
 	software string            // as it calls itself
-	// untold are studies that were over before this link, and whose end it was not told, by place in the machine's order.
-	// Guarded by the machine's lock.
+	// untold are studies that were over before this link, and whose end it was not told, by place
+	// in the machine's order. Guarded by the machine's lock.
 	untold []bool
 
 	// Of the stream's reader.
@@ -72,8 +72,8 @@ func aboutOf(digest study.Digest, m round.Message) about {
 	return about{}
 }
 
-// replaces says that who is sent a needs before no more: on a new link it would be asked about the open slot and told the last
-// result alone.
+// replaces reports whether who is sent a needs before no more: on a new link it would be asked
+// about the open slot and told the last result alone.
 func (a about) replaces(before about) bool {
 	if a.study != before.study || before.slot == 0 {
 		return false

@@ -37,9 +37,11 @@ type Invite struct {
 
 // Node is a coordinator that may enter, and where agents reach it.
 type Node struct {
-	ID        string   `json:"id"`
-	Addresses []string `json:"addresses,omitempty"` // of its sites' port, host:port; none before it entered
-	// Key is its own among coordinators (pki.Authority.NodeKey): whoever shows none of these keys is no coordinator.
+	ID string `json:"id"`
+	// of its sites' port, host:port; none before it entered
+	Addresses []string `json:"addresses,omitempty"`
+	// Key is its own among coordinators (pki.Authority.NodeKey): whoever shows none of these keys
+	// is no coordinator.
 	Key study.Key `json:"key,omitempty"`
 }
 
@@ -49,7 +51,8 @@ type Site struct {
 	Identity study.Key `json:"identity"`
 	Joined   time.Time `json:"joined"`
 	Token    string    `json:"token"` // hash of the one it joined with
-	// TLS is the key of its certificates, so that those of an earlier membership of the name are none of this one.
+	// TLS is the key of its certificates, so that those of an earlier membership of the name are
+	// none of this one.
 	TLS     study.Key `json:"tls,omitempty"`
 	Revoked bool      `json:"revoked,omitempty"`
 }
@@ -99,7 +102,8 @@ type withdrawEntry struct {
 	Site string `json:"site"`
 }
 
-// forgetEntry shuts a coordinator out: its key, its unused join files and its addresses in new ones.
+// forgetEntry shuts a coordinator out: its key, its unused join files and its addresses in new
+// ones.
 type forgetEntry struct {
 	Node string `json:"node"`
 }
@@ -142,7 +146,7 @@ type Machine struct {
 	marshal func(any) ([]byte, error) // json.Marshal
 }
 
-// NewMachine gives the empty state.
+// NewMachine returns the empty state.
 func NewMachine() *Machine {
 	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{}, regrouped: make(chan struct{}, 1), studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, marshal: json.Marshal}
 }
@@ -159,7 +163,8 @@ func (m *Machine) Apply(line []byte) any {
 	var err error
 	switch {
 	case e.Invite != nil:
-		m.withdraw(e.Invite.Site, e.Invite.Node) // the newest alone lets in: an older one may be anywhere
+		// the newest alone lets in: an older one may be anywhere
+		m.withdraw(e.Invite.Site, e.Invite.Node)
 		m.invites[e.Invite.Token] = e.Invite.Invite
 	case e.Join != nil:
 		err = m.join(*e.Join)
@@ -193,12 +198,14 @@ func (m *Machine) Apply(line []byte) any {
 	return nil
 }
 
-// withdraw deletes the unused join files of a site, or of a coordinator; the other name is empty. Called with the lock held.
+// withdraw deletes the unused join files of a site, or of a coordinator; the other name is empty.
+// Called with the lock held.
 func (m *Machine) withdraw(site, node string) {
 	maps.DeleteFunc(m.invites, func(_ string, i Invite) bool { return i.Site == site && i.Node == node })
 }
 
-// regroup records where a coordinator is reached, and its key where the entry has one. Called with the lock held.
+// regroup records where a coordinator is reached, and its key where the entry has one. Called with
+// the lock held.
 func (m *Machine) regroup(n Node) {
 	old := m.nodes[n.ID]
 	if len(n.Key) == 0 {
@@ -211,7 +218,8 @@ func (m *Machine) regroup(n Node) {
 	m.changed()
 }
 
-// changed counts a change of the coordinators and wakes who follows them. Called with the lock held.
+// changed counts a change of the coordinators and wakes who follows them. Called with the lock
+// held.
 func (m *Machine) changed() {
 	m.changes++
 	m.wake()
@@ -224,7 +232,8 @@ func (m *Machine) wake() {
 	}
 }
 
-// joinable reports whether a join was taken before; the error is why it would be refused as the state is now.
+// joinable reports whether a join was taken before; the error is why it would be refused as the
+// state is now.
 func (m *Machine) joinable(e joinEntry) (again bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -240,7 +249,8 @@ func (m *Machine) join(e joinEntry) error {
 	return nil
 }
 
-// mayJoin checks a join; again is one that was taken before: its reply was lost. Called with the lock held.
+// mayJoin checks a join; again is one that was taken before: its reply was lost. Called with the
+// lock held.
 func (m *Machine) mayJoin(e joinEntry) (again bool, err error) {
 	if s, ok := m.sites[e.Site]; ok && s.Token == e.Token && bytes.Equal(s.Identity, e.Key) && bytes.Equal(s.TLS, e.TLS) && !s.Revoked {
 		return true, nil
@@ -299,7 +309,8 @@ func (m *Machine) spend(e spendEntry) error {
 		return err
 	}
 	delete(m.invites, e.Token)
-	m.nodes[e.Node] = Node{ID: e.Node} // known from here on, until it is removed; its key is the next entry
+	// known from here on, until it is removed; its key is the next entry
+	m.nodes[e.Node] = Node{ID: e.Node}
 	m.changed()
 	return nil
 }
@@ -330,10 +341,11 @@ func (m *Machine) step(e round.Entry) error {
 	return err
 }
 
-// slim takes out of a study that is over what only its setup and its open slot needed: most of what a
-// study holds, and of a snapshot. That a site announced itself remains, as an empty announcement.
+// slim takes out of a study that is over what only its setup and its open slot needed: most of what
+// a study holds, and of a snapshot. That a site announced itself remains, as an empty announcement.
 func slim(d *round.Durable) {
-	announcements := make([][]byte, len(d.Announcements)) // new: an opening may be under way with the old
+	// new: an opening may be under way with the old
+	announcements := make([][]byte, len(d.Announcements))
 	for i := range announcements {
 		announcements[i] = []byte{}
 	}
@@ -352,14 +364,14 @@ type snapshot struct {
 	Journal journal                       `json:"journal,omitempty"`
 }
 
-// Snapshot gives the state's bytes. Nothing un-noised is in it: round.Durable
-// holds none. With hundreds of studies it takes seconds, and sites' messages do not wait for it: what it encodes
-// is changed by Apply and Restore alone, which the log calls before or after it.
+// Snapshot returns the state's bytes. Nothing un-noised is in it: round.Durable holds none. With
+// hundreds of studies it takes seconds, and sites' messages do not wait for it: what it encodes is
+// changed by Apply and Restore alone, which the log calls before or after it.
 func (m *Machine) Snapshot() ([]byte, error) {
 	return m.marshal(m.durable())
 }
 
-// durable gives what is encoded. Its maps and slices are the machine's own.
+// durable returns what is encoded. Its maps and slices are the machine's own.
 func (m *Machine) durable() snapshot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -391,7 +403,8 @@ func (m *Machine) Restore(raw []byte) error {
 		fresh.nodes = s.Nodes
 	}
 	for _, site := range s.Sites {
-		if len(site.Identity) != ed25519.PublicKeySize { // or what is written of it is not read again
+		// or what is written of it is not read again
+		if len(site.Identity) != ed25519.PublicKeySize {
 			return fmt.Errorf("coordinator: snapshot: site %q has no identity key", site.Name)
 		}
 		fresh.sites[site.Name] = site
@@ -416,7 +429,7 @@ func (m *Machine) Restore(raw []byte) error {
 	return nil
 }
 
-// Site gives a joined site.
+// Site returns a joined site.
 func (m *Machine) Site(name string) (Site, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -424,7 +437,7 @@ func (m *Machine) Site(name string) (Site, bool) {
 	return s, ok
 }
 
-// Sites gives all sites by name, and the pending invites by site.
+// Sites returns all sites by name, and the pending invites by site.
 func (m *Machine) Sites() ([]Site, []Invite) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -59,11 +59,12 @@ type AbortReply struct {
 type ErrorReply struct {
 	Error string `json:"error"`
 	Bad   bool   `json:"bad_input"`
-	// Again says that nothing was done, since no coordinator leads just now: the same request may be made again.
+	// Again reports whether nothing was done, since no coordinator leads just now: the same request
+	// may be made again.
 	Again bool `json:"again,omitempty"`
 }
 
-// Operator gives the handler of the operator's socket; addresses go into join files.
+// Operator returns the handler of the operator's socket; addresses go into join files.
 func (c *Coordinator) Operator(addresses func() []string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/sites/invite", func(w http.ResponseWriter, r *http.Request) {

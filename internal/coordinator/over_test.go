@@ -8,8 +8,9 @@ import (
 	"covey/internal/round"
 )
 
-// TestOverIsForgotten: of a study that is over a leader keeps no setup, sum or share, and neither the log's state nor a
-// snapshot keeps its announcements; a site that connects later is told the end nevertheless.
+// TestOverIsForgotten: of a study that is over a leader keeps no setup, sum or share, and neither
+// the log's state nor a snapshot keeps its announcements; a site that connects later is told the
+// end nevertheless.
 func TestOverIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)

@@ -39,7 +39,7 @@ type SiteStatus struct {
 	Sighting
 }
 
-// Overview gives it, with at most most happenings, the newest first.
+// Overview returns it, with at most most happenings, the newest first.
 func (c *Coordinator) Overview(most int) Overview {
 	sites, _ := c.machine.Sites()
 	key := c.authority.SigningKey().Public().(ed25519.PublicKey)
@@ -71,8 +71,8 @@ func (c *Coordinator) Overview(most int) Overview {
 	return o
 }
 
-// latest gives the last most lines of two journals, the newest first: by time from one to the other, and each in its own
-// order, which is the log's: the next leader's clock may be behind.
+// latest returns the last most lines of two journals, the newest first: by time from one to the
+// other, and each in its own order, which is the log's: the next leader's clock may be behind.
 func latest(a, b journal, most int) []Happening {
 	out := make([]Happening, 0, min(most, len(a)+len(b)))
 	for len(out) < cap(out) {
@@ -118,7 +118,7 @@ type RoundView struct {
 	NoiseToSignal, Turn float64
 }
 
-// Story gives a study's; false if there is none.
+// Story returns a study's; false if there is none.
 func (c *Coordinator) Story(digest study.Digest) (Story, bool) {
 	c.machine.mu.Lock()
 	state := c.machine.studies[digest]
@@ -153,7 +153,7 @@ type knownRounds struct {
 	last   []float64 // block of the last power step
 }
 
-// of gives a copy of a study's rounds. It runs outside of the machine's lock.
+// of returns a copy of a study's rounds. It runs outside of the machine's lock.
 func (r *roundCache) of(digest study.Digest, p *study.Plan, releases []round.Released) []RoundView {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,9 +202,9 @@ func (k *knownRounds) add(p *study.Plan, encoded []byte) {
 	k.rounds = append(k.rounds, v)
 }
 
-// turn is the largest angle, in degrees, of a vector of block to the span of the step before's; both
-// are orthonormal vectors of d. By the part outside of the span: its sine is exact where
-// the angle is small.
+// turn is the largest angle, in degrees, of a vector of block to the span of the step before's;
+// both are orthonormal vectors of d. By the part outside of the span: its sine is exact where the
+// angle is small.
 func turn(before, block []float64, d int) float64 {
 	largest := 0.0
 	for at := 0; at+d <= len(block); at += d {

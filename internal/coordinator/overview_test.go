@@ -172,9 +172,10 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestShownHoldsNothingUnNoised: no site's vector, nor their exact sum, is in what pages
-// and metrics are made of. Each would be found as a number of its own: the sites' are distinctive. (Digits inside another number,
-// such as a float's seventeen, are chance; that a draw is 0, and a released value so the exact one, is below 10^-5 each.)
+// TestShownHoldsNothingUnNoised: no site's vector, nor their exact sum, is in what pages and
+// metrics are made of. Each would be found as a number of its own: the sites' are distinctive.
+// (Digits inside another number, such as a float's seventeen, are chance; that a draw is 0, and a
+// released value so the exact one, is below 10^-5 each.)
 func TestShownHoldsNothingUnNoised(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)

@@ -37,7 +37,7 @@ func (p *pace) spend(now time.Time, cost float64) time.Duration {
 	return p.bucket.Spend(now, cost)
 }
 
-// paceOf gives a site's. There are no more of them than sites that have joined.
+// paceOf returns a site's. There are no more of them than sites that have joined.
 func (c *Coordinator) paceOf(site string) *pace {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()

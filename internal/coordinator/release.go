@@ -52,8 +52,8 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 			c.event(term, digest, round.OpenFailed{Query: e.Ask.Query, Slot: e.Ask.Slot, Code: study.CodeInternal})
 			return
 		}
-		// Results leave on the tick, so that the time sampling took says nothing: of all that was done
-		// since, only that depends on a secret.
+		// Results leave on the tick, so that the time sampling took says nothing: of all that was
+		// done since, only that depends on a secret.
 		tick := time.Duration(plan.Proposal.Spec.Deadlines.Tick)
 		c.after(tick-max(0, c.now().Sub(began))%tick, nil, func() {
 			c.machine.mu.Lock()
@@ -97,10 +97,10 @@ func (c *Coordinator) lacking(term int, digest study.Digest, s *session, dealer 
 	c.log.Warn("a share is wrong; its dealer's commitments are needed to find whose", "study", digest, "dealer", s.plan.Proposal.Roster[dealer].Name)
 }
 
-// release opens the sum of U's uploads, in place, and adds its one noise. The noise is a
-// function of the opened lanes, ctx and H(U) (design section 6): opening again, here
-// or on another leader, gives the same release.
-// began is called when the masks are off. The draws are overwritten; the sum is the caller's to wipe.
+// release opens the sum of U's uploads, in place, and adds its one noise. The noise is a function
+// of the opened lanes, ctx and H(U) (docs/privacy.md): opening again, here or on another leader,
+// gives the same release. began is called when the masks are off. The draws are overwritten; the
+// sum is the caller's to wipe.
 func release(p *study.Plan, e round.Open, q secagg.Query, sum []uint64, opening *secagg.Opening, began func()) (study.Release, error) {
 	if len(sum) != q.Lanes || opening == nil {
 		return study.Release{}, errNoSum
@@ -187,7 +187,7 @@ func check(sum []uint64, noised []int64, bits uint, sigma noise.Sigma) error {
 	return noise.CheckReleased(difference, make([]int64, len(sum)), sigma)
 }
 
-// lift gives the signed number in [-2^(b-1), 2^(b-1)) of an element of Z_2^b.
+// lift returns the signed number in [-2^(b-1), 2^(b-1)) of an element of Z_2^b.
 func lift(v uint64, bits uint) int64 { return int64(v<<(64-bits)) >> (64 - bits) }
 
 func sign(key ed25519.PrivateKey, r study.Release) (round.Released, error) {

@@ -68,7 +68,8 @@ func TestChoice(t *testing.T) {
 		}
 	}
 	chosen := map[int64]bool{}
-	for key := range byte(40) { // all the same: one is never chosen with probability 3·(2/3)^40 < 10^-6
+	// all the same: one is never chosen with probability 3·(2/3)^40 < 10^-6
+	for key := range byte(40) {
 		chosen[choose(key, full/3, full/3, full/3)] = true
 	}
 	if len(chosen) != 3 {

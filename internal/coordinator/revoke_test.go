@@ -40,8 +40,9 @@ func TestRevokeEndsTheStream(t *testing.T) {
 	})
 }
 
-// TestRevokedCertificates: a certificate of a revoked site lets nobody in, not even when the name has joined again since
-// with other keys; the new one's does, and one that was renewed for the same key.
+// TestRevokedCertificates: a certificate of a revoked site lets nobody in, not even when the name
+// has joined again since with other keys; the new one's does, and one that was renewed for the same
+// key.
 func TestRevokedCertificates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)

@@ -14,13 +14,14 @@ type RevokeReply struct {
 	Studies []RevokedStudy `json:"studies"`
 }
 
-// RevokedStudy is a study that a revoked site was in. Nobody can come back in its place: the roster has its key.
+// RevokedStudy is a study that a revoked site was in. Nobody can come back in its place: the roster
+// has its key.
 type RevokedStudy struct {
 	Digest study.Digest `json:"digest"`
 	Name   string       `json:"name"`
 	Status round.Status `json:"status"`
-	// GoesOn says that the study needs the site no more: it runs, its on_dropout is "continue", and enough of
-	// its sites are not revoked. Any other study waits until it is ended.
+	// GoesOn reports whether the study needs the site no more: it runs, its on_dropout is
+	// "continue", and enough of its sites are not revoked. Any other study waits until it is ended.
 	GoesOn bool `json:"goes_on"`
 }
 
@@ -47,8 +48,8 @@ func (c *Coordinator) AwaitedOf(site string) []RevokedStudy {
 	return out
 }
 
-// is reports whether a roster's member is the site that has its name now: the name may have joined again with another key.
-// Called with the lock held.
+// is reports whether a roster's member is the site that has its name now: the name may have joined
+// again with another key. Called with the lock held.
 func (m *Machine) is(member study.Member) bool {
 	s, ok := m.sites[member.Name]
 	return ok && string(s.Identity) == string(member.Identity)

@@ -11,10 +11,10 @@ import (
 	"covey/internal/study"
 )
 
-// session is the leader's memory of one study: the verified setup, and of the open
-// slot the sum of the masked uploads and the shares. An upload is added as it
-// comes and not kept: memory is that of one vector, however many sites there are. It is guarded by the
-// Machine's lock and dies with the process; none of it reaches the log.
+// session is the leader's memory of one study: the verified setup, and of the open slot the sum of
+// the masked uploads and the shares. An upload is added as it comes and not kept: memory is that of
+// one vector, however many sites there are. It is guarded by the Machine's lock and dies with the
+// process; none of it reaches the log.
 type session struct {
 	c     *Coordinator
 	state *round.State
@@ -35,11 +35,13 @@ type session struct {
 	settled     bool              // sum was compared with the committed U
 	opening     *secagg.Opening
 	encoded     map[string][]byte // messages of this slot that are the same for every site
-	taken       bool              // opening and sum were given to release; later shares are not needed
-	deadline    time.Time         // of the open phase
-	turned      chan struct{}     // closed when the slot is left: nobody waits for its deadlines any more
-	faults      []Fault
-	words       map[int][]byte // signatures of the decisions on their way to the log, by site
+	// opening and sum were given to release; later shares are not needed
+	taken    bool
+	deadline time.Time // of the open phase
+	// closed when the slot is left: nobody waits for its deadlines any more
+	turned chan struct{}
+	faults []Fault
+	words  map[int][]byte // signatures of the decisions on their way to the log, by site
 }
 
 // Fault is a site's message that failed a check and was dropped.
@@ -128,8 +130,8 @@ func (s *session) graph() round.Graph {
 }
 
 // announced keeps what is only for a dealer's holders out of the state: on the sparse graph the
-// bodies of all announcements would be most of what the log holds. A leader that does not have one asks its
-// dealer when it needs it.
+// bodies of all announcements would be most of what the log holds. A leader that does not have one
+// asks its dealer when it needs it.
 func (s *session) announced(site int, attempt uint32, signed []byte) round.Event {
 	if attempt != s.state.Attempt {
 		return nil
@@ -171,7 +173,7 @@ func (s *session) found(site int, head, body []byte) round.Event {
 	return round.BodyFound{Site: site, Query: s.state.Query, Slot: s.state.Slot}
 }
 
-// commit gives a body to the opening, if it is not out of hand just now.
+// commit returns a body to the opening, if it is not out of hand just now.
 func (s *session) commit(dealer int) {
 	if s.opening == nil {
 		return
@@ -193,7 +195,7 @@ func (s *session) revealed(site int, attempt uint32, nonce []byte) round.Event {
 	return round.Revealed{Site: site, Attempt: attempt, Nonce: nonce}
 }
 
-// take gives the open slot's sum and its opening to whoever unmasks the sum, outside
+// take returns the open slot's sum and its opening to whoever unmasks the sum, outside
 // the lock: from here on the session touches neither, unless it is given them back.
 func (s *session) take() ([]uint64, *secagg.Opening) {
 	sum, opening := s.sum, s.opening
@@ -201,8 +203,8 @@ func (s *session) take() ([]uint64, *secagg.Opening) {
 	return sum, opening
 }
 
-// giveBack is for an opening that failed for one site's shares, which leaves the sum as it was. If the
-// slot was left meanwhile, both are overwritten.
+// giveBack is for an opening that failed for one site's shares, which leaves the sum as it was. If
+// the slot was left meanwhile, both are overwritten.
 func (s *session) giveBack(query, slot int, sum []uint64, opening *secagg.Opening) {
 	if !s.taken || !s.current(query, slot) {
 		wipe(sum, opening)
@@ -211,10 +213,11 @@ func (s *session) giveBack(query, slot int, sum []uint64, opening *secagg.Openin
 	s.sum, s.opening, s.taken = sum, opening, false
 }
 
-// wipe overwrites what is here of a slot that is left: with enough shares the sum could still be opened.
+// wipe overwrites what is here of a slot that is left: with enough shares the sum could still be
+// opened.
 func (s *session) wipe() { wipe(s.sum, s.opening) }
 
-// secaggQuery gives what secagg calls the open query.
+// secaggQuery returns what secagg calls the open query.
 func (s *session) secaggQuery() (secagg.Query, error) {
 	if s.asked == nil {
 		ask, err := s.state.Ask()
@@ -335,8 +338,8 @@ func (s *session) shared(site, query, slot int, shares []byte) round.Event {
 	return round.Shared{Site: site, Query: query, Slot: slot}
 }
 
-// convicts reports whether first is an announcement of the site that the refusal names, signed by it for the attempt under way, and
-// not the one that it sent this leader: no site signs two.
+// convicts reports whether first is an announcement of the site that the refusal names, signed by
+// it for the attempt under way, and not the one that it sent this leader: no site signs two.
 func (s *session) convicts(r round.Refused, first []byte) bool {
 	if r.Code != study.CodeBadAnnouncement || r.Culprit < 0 || r.Culprit >= s.plan.Thresholds.Sites {
 		return false

@@ -17,7 +17,8 @@ import (
 type Sighting struct {
 	At       time.Time `json:"at,omitzero"` // of its last message
 	Software string    `json:"software,omitempty"`
-	Expires  time.Time `json:"expires,omitzero"` // end of the certificate that it showed, or was given since
+	// end of the certificate that it showed, or was given since
+	Expires time.Time `json:"expires,omitzero"`
 	// Authority is the CA that its certificate is of, by fingerprint, as it last told.
 	Authority string `json:"authority,omitempty"`
 	// Faults are its messages that failed a check, since this coordinator was started.
@@ -37,7 +38,8 @@ func (c *Coordinator) sighted(site string, l *link) {
 	c.sightings[site] = s
 }
 
-// renewed notes the certificate that a site was given: its link goes on under the one before, for longer than that is good.
+// renewed notes the certificate that a site was given: its link goes on under the one before, for
+// longer than that is good.
 func (c *Coordinator) renewed(site string, certificate []byte) {
 	block, _ := pem.Decode(certificate)
 	if block == nil {
@@ -67,7 +69,7 @@ func cleanVersion(s string) string {
 	return s[:min(len(s), most)]
 }
 
-// leafOf gives the certificate that a caller has shown and TLS has verified, or nil.
+// leafOf returns the certificate that a caller has shown and TLS has verified, or nil.
 func leafOf(ctx context.Context) *x509.Certificate {
 	if who, ok := callerOf(ctx); ok && len(who.State.VerifiedChains) > 0 {
 		return who.State.VerifiedChains[0][0]
@@ -75,7 +77,7 @@ func leafOf(ctx context.Context) *x509.Certificate {
 	return nil
 }
 
-// callerOf gives what the handshake of a call's connection found out.
+// callerOf returns what the handshake of a call's connection found out.
 func callerOf(ctx context.Context) (admission.Caller, bool) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {

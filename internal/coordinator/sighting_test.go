@@ -16,8 +16,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestRenewalIsSeen: a link goes on under the certificate that it began with, for months; the page and the alarm are of the one that
-// the site was given since.
+// TestRenewalIsSeen: a link goes on under the certificate that it began with, for months; the page
+// and the alarm are of the one that the site was given since.
 func TestRenewalIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)

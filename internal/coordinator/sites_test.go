@@ -8,8 +8,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestChoiceAtSites: where a unit may be at s sites the leader chooses with an s-th of the ε0 that one at a single site allows, bit
-// for bit.
+// TestChoiceAtSites: where a unit may be at s sites the leader chooses with an s-th of the ε0 that
+// one at a single site allows, bit for bit.
 func TestChoiceAtSites(t *testing.T) {
 	p := choicePlan(t)
 	ask, err := p.NewAsk(p.Start(), 0, 0)

@@ -19,8 +19,9 @@ func newSparse(t *testing.T) *federation {
 	})
 }
 
-// TestSparseAnnouncementAgain: an announcement that comes again changes nothing, whenever it comes: before all are
-// there, when the graph is drawn and not yet on record, while the study runs and after it.
+// TestSparseAnnouncementAgain: an announcement that comes again changes nothing, whenever it comes:
+// before all are there, when the graph is drawn and not yet on record, while the study runs and
+// after it.
 func TestSparseAnnouncementAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the other one of the sparse graph is enough beside the race detector")
@@ -73,9 +74,9 @@ func TestSparseAnnouncementAgain(t *testing.T) {
 	})
 }
 
-// TestSparseWrongShare: a leader that began after the setup has no dealer's body. A wrong share is found
-// with the body of its dealer, which is away when it is needed and comes back later; the liar is named, and the sum
-// opened without it.
+// TestSparseWrongShare: a leader that began after the setup has no dealer's body. A wrong share is
+// found with the body of its dealer, which is away when it is needed and comes back later; the liar
+// is named, and the sum opened without it.
 func TestSparseWrongShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSparse(t)
@@ -92,8 +93,9 @@ func TestSparseWrongShare(t *testing.T) {
 			}
 		}
 		f.pump(func() bool { return f.state().Status == round.StatusRunning })
-		// The liar is of those whose share is used whoever else's are in; and of the dealers the one whose liar comes first: the
-		// sum may be opened when half of the sites have sent their shares.
+		// The liar is of those whose share is used whoever else's are in; and of the dealers the
+		// one whose liar comes first: the sum may be opened when half of the sites have sent their
+		// shares.
 		for d := len(f.sites) - 1; d > len(f.sites)/2; d-- {
 			if first := slices.Min(f.sites[0].setup.Graph().Holders(d)[:f.plan.Thresholds.Threshold]); liar < 0 || first < liar {
 				dealer, liar = d, first

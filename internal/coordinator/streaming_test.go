@@ -68,7 +68,8 @@ func TestLateUploadStaysOut(t *testing.T) {
 	}
 }
 
-// TestUploadCountsOnce: a site that sends its upload again, on the same link and on another, is in the sum once.
+// TestUploadCountsOnce: a site that sends its upload again, on the same link and on another, is in
+// the sum once.
 func TestUploadCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)

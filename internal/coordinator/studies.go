@@ -90,7 +90,7 @@ func (c *Coordinator) Create(spec study.Spec) (*study.Plan, error) {
 	return plan, c.apply(entry{Round: &round.Entry{Study: plan.Digest, Kind: round.EntryProposed, Body: body}})
 }
 
-// Preview gives the plan that Create would propose now, with another nonce.
+// Preview returns the plan that Create would propose now, with another nonce.
 func (c *Coordinator) Preview(spec study.Spec) (*study.Plan, error) {
 	spec, err := spec.Dated(c.now())
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *Coordinator) Abort(digest study.Digest) error {
 	return c.apply(entry{Round: &e})
 }
 
-// Body gives a proposal's exact bytes.
+// Body returns a proposal's exact bytes.
 func (c *Coordinator) Body(digest study.Digest) []byte {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -162,7 +162,7 @@ func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("the study has no result yet: it is %s", e.Status)
 }
 
-// Result gives a completed study's result, signed: study.Verify checks it by itself.
+// Result returns a completed study's result, signed: study.Verify checks it by itself.
 func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
 	c.machine.mu.Lock()
 	state := c.machine.studies[digest]
@@ -179,8 +179,8 @@ func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
 	return study.SignResult(body, signed, c.authority.SigningKey(), approvals...)
 }
 
-// Watch calls see with the view of a study now and after every change, until
-// it is over, see fails, ctx ends or this node leads no more (ErrNotLeader). Changes that come faster than see returns are
+// Watch calls see with the view of a study now and after every change, until it is over, see fails,
+// ctx ends or this node leads no more (ErrNotLeader). Changes that come faster than see returns are
 // seen together.
 func (c *Coordinator) Watch(ctx context.Context, digest study.Digest, see func(View) error) error {
 	for {

@@ -64,8 +64,9 @@ func (f *federation) answer() {
 	}
 }
 
-// TestHeldOfOneSite: R7, R4. One corrupt site of ten says, with a right signature of its own, that it signed a U: every sum is over all
-// that are connected, in the first slot, in either mode, and the site is named.
+// TestHeldOfOneSite: R7, R4. One corrupt site of ten says, with a right signature of its own, that
+// it signed a U: every sum is over all that are connected, in the first slot, in either mode, and
+// the site is named.
 func TestHeldOfOneSite(t *testing.T) {
 	for _, c := range []struct {
 		mode string
@@ -102,7 +103,8 @@ func TestHeldOfOneSite(t *testing.T) {
 	}
 }
 
-// TestHeldIsChecked: R7. What a site holds is of this slot and this context, lawful and signed by itself, or it counts for nothing.
+// TestHeldIsChecked: R7. What a site holds is of this slot and this context, lawful and signed by
+// itself, or it counts for nothing.
 func TestHeldIsChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := asked(t, 5, nil)
@@ -130,8 +132,8 @@ func TestHeldIsChecked(t *testing.T) {
 	})
 }
 
-// TestAdoptedResultFitsThePlan: R7. A result that a site shows is adopted only if it is of the open query, fits the plan and has the
-// coordinator's signature.
+// TestAdoptedResultFitsThePlan: R7. A result that a site shows is adopted only if it is of the open
+// query, fits the plan and has the coordinator's signature.
 func TestAdoptedResultFitsThePlan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
@@ -173,8 +175,8 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 	})
 }
 
-// TestTwoAnnouncementsConvict: R20. A site that announced otherwise to an earlier leader is convicted by what another shows; what proves
-// nothing names nobody but who says it.
+// TestTwoAnnouncementsConvict: R20. A site that announced otherwise to an earlier leader is
+// convicted by what another shows; what proves nothing names nobody but who says it.
 func TestTwoAnnouncementsConvict(t *testing.T) {
 	for name, c := range map[string]struct {
 		first                     func(f *federation, cfg secagg.Config) []byte

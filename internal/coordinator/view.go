@@ -11,12 +11,14 @@ import (
 // View is what an operator may see of a study at a moment: nothing in it is
 // un-noised.
 type View struct {
-	Name    string       `json:"name"`
-	Digest  study.Digest `json:"digest"`
-	Status  round.Status `json:"status"`
-	Code    study.Code   `json:"code,omitempty"`
-	Culprit string       `json:"culprit,omitempty"` // site that Code is about: caught by the leader, or by its own word
-	// Accuser is a site that refused with Code, and Accused whom it named, if anybody: nobody could check it.
+	Name   string       `json:"name"`
+	Digest study.Digest `json:"digest"`
+	Status round.Status `json:"status"`
+	Code   study.Code   `json:"code,omitempty"`
+	// site that Code is about: caught by the leader, or by its own word
+	Culprit string `json:"culprit,omitempty"`
+	// Accuser is a site that refused with Code, and Accused whom it named, if anybody: nobody could
+	// check it.
 	Accuser string `json:"accuser,omitempty"`
 	Accused string `json:"accused,omitempty"`
 
@@ -38,9 +40,10 @@ type View struct {
 	Phase  string     `json:"phase,omitempty"` // upload, sign or open
 	// Deadline of the open phase; past it, the study waits or goes on without.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Expires is when a study that some sites have not approved by then ends; zero for never, and once all approved.
+	// Expires is when a study that some sites have not approved by then ends; zero for never, and
+	// once all approved.
 	Expires time.Time `json:"expires,omitzero"`
-	// Overdue says that a deadline of the open query has passed.
+	// Overdue reports whether a deadline of the open query has passed.
 	Overdue bool       `json:"overdue,omitempty"`
 	Waiting []string   `json:"waiting_for,omitempty"`
 	Sites   []SiteView `json:"sites"`
@@ -56,7 +59,8 @@ type View struct {
 	Survivors     int      `json:"survivors,omitempty"`       // of the last release
 }
 
-// Blame is whom the end of a study is about, for people: a site, or who accuses whom. It is empty where that is nobody.
+// Blame is whom the end of a study is about, for people: a site, or who accuses whom. It is empty
+// where that is nobody.
 func (v View) Blame() string { return blame(v.Culprit, v.Accuser, v.Accused) }
 
 func blame(culprit, accuser, accused string) string {
@@ -79,18 +83,18 @@ type SiteView struct {
 	Verdict   round.Verdict `json:"verdict"`
 	Code      study.Code    `json:"code,omitempty"` // why, when rejected
 	Uploaded  bool          `json:"uploaded"`       // in the open query
-	// Signed says that its setup, signed over the digest with the identity key, was checked.
+	// Signed reports whether its setup, signed over the digest with the identity key, was checked.
 	Signed bool `json:"signed"`
 }
 
-// View gives a study's.
+// View returns a study's.
 func (c *Coordinator) View(digest study.Digest) View {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
 	return c.view(digest, c.machine.studies[digest])
 }
 
-// Views gives all studies', as proposed.
+// Views returns all studies', as proposed.
 func (c *Coordinator) Views() []View {
 	c.machine.mu.Lock()
 	defer c.machine.mu.Unlock()
@@ -179,7 +183,8 @@ func (c *Coordinator) last(digest study.Digest, p *study.Plan, releases []round.
 	var power []byte
 	for _, raw := range releases[l.count:] {
 		l.count++
-		var head struct { // without the values: of a leader that begins, hundreds of studies are asked for at once
+		// without the values: of a leader that begins, hundreds of studies are asked for at once
+		var head struct {
 			Kind      study.Kind `json:"kind"`
 			Survivors []int      `json:"survivors"`
 		}

@@ -15,11 +15,12 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestLateAfterAFailover: a leader that begins after the survivors were committed has no deadline for uploads, and says
-// all the same that the study waits past its deadline, and for whom.
+// TestLateAfterAFailover: a leader that begins after the survivors were committed has no deadline
+// for uploads, and says all the same that the study waits past its deadline, and for whom.
 func TestLateAfterAFailover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFederation(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait }) // deadline: 2 s
+		// deadline: 2 s
+		f := newFederation(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
 		defer func() { f.c.Close() }()
 		f.sites[4].mute = func(m *covey.SiteMessage) bool { return m.GetUpload() != nil }
 		f.pump(nil)
@@ -45,8 +46,8 @@ func TestLateAfterAFailover(t *testing.T) {
 	})
 }
 
-// TestViewsReadReleasesOnce: hundreds of studies that are over are in every look of every page: what a look costs does
-// not depend on what they released.
+// TestViewsReadReleasesOnce: hundreds of studies that are over are in every look of every page:
+// what a look costs does not depend on what they released.
 func TestViewsReadReleasesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
@@ -72,7 +73,8 @@ func TestViewsReadReleasesOnce(t *testing.T) {
 	})
 }
 
-// TestDeadlinesEndWithTheirSlot: of a study that is over, or that another leads, nothing waits for a deadline of weeks.
+// TestDeadlinesEndWithTheirSlot: of a study that is over, or that another leads, nothing waits for
+// a deadline of weeks.
 func TestDeadlinesEndWithTheirSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, func(s *study.Spec) { s.Deadlines.Round = study.Duration(30 * 24 * time.Hour) })
@@ -109,7 +111,8 @@ func TestDeadlinesEndWithTheirSlot(t *testing.T) {
 	})
 }
 
-// TestAbortWhileASumIsOpened: for the race detector: who opens a sum reads nothing that the study's end writes.
+// TestAbortWhileASumIsOpened: for the race detector: who opens a sum reads nothing that the study's
+// end writes.
 func TestAbortWhileASumIsOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
@@ -144,8 +147,8 @@ func TestAbortWhileASumIsOpened(t *testing.T) {
 	})
 }
 
-// TestQueueHoldsTheOpenSlot: for a site whose link lives and takes nothing there waits what it would be asked on a new link, and
-// not every query that went on without it.
+// TestQueueHoldsTheOpenSlot: for a site whose link lives and takes nothing there waits what it
+// would be asked on a new link, and not every query that went on without it.
 func TestQueueHoldsTheOpenSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, func(s *study.Spec) { s.Rounds = 12 })
@@ -177,7 +180,8 @@ func TestQueueHoldsTheOpenSlot(t *testing.T) {
 	})
 }
 
-// TestSnapshotHoldsNobodyUp: a snapshot of hundreds of studies takes seconds to encode, and sites go on meanwhile.
+// TestSnapshotHoldsNobodyUp: a snapshot of hundreds of studies takes seconds to encode, and sites
+// go on meanwhile.
 func TestSnapshotHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)

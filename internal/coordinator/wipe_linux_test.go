@@ -19,7 +19,8 @@ import (
 // veil is what the tests here keep numbers under that they look for, so as not to find their own.
 const veil = 0x5a5aa5a53c3cc3c3
 
-// inMemory counts the pairs of neighbours of a veiled vector that this process has in memory, freed or not.
+// inMemory counts the pairs of neighbours of a veiled vector that this process has in memory, freed
+// or not.
 func inMemory(t *testing.T, veiled []uint64) int {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")
@@ -64,8 +65,8 @@ func inMemory(t *testing.T, veiled []uint64) int {
 	return len(found)
 }
 
-// TestDrawsAreWiped: of the noise of a release nothing is in memory after it, freed or not, nor of the counts that were
-// chosen from: with the release it would give the exact sum.
+// TestDrawsAreWiped: of the noise of a release nothing is in memory after it, freed or not, nor of
+// the counts that were chosen from: with the release it would give the exact sum.
 func TestDrawsAreWiped(t *testing.T) {
 	const values, bits = 512, 64
 	sum := make([]uint64, values)
@@ -115,8 +116,8 @@ func TestDrawsAreWiped(t *testing.T) {
 	}
 }
 
-// TestSumIsWiped: what held a query's sum and its shares holds zeros once it is released, and when a slot is left, a study ends or
-// this coordinator leads no longer.
+// TestSumIsWiped: what held a query's sum and its shares holds zeros once it is released, and when
+// a slot is left, a study ends or this coordinator leads no longer.
 func TestSumIsWiped(t *testing.T) {
 	for name, end := range map[string]func(*federation){
 		"released": func(f *federation) {
@@ -162,7 +163,8 @@ func TestSumIsWiped(t *testing.T) {
 				for i, s := range f.sites {
 					s.mute = func(m *covey.SiteMessage) bool {
 						look()
-						return name != "released" && i >= 2 && m.GetShares() != nil // the opening stays as it is
+						// the opening stays as it is
+						return name != "released" && i >= 2 && m.GetShares() != nil
 					}
 				}
 				f.pump(look)

@@ -55,7 +55,7 @@ type federationServer struct {
 	c *Coordinator
 }
 
-// peerSite gives the site of a verified client certificate, if it may connect.
+// peerSite returns the site of a verified client certificate, if it may connect.
 func (s *federationServer) peerSite(ctx context.Context) (string, error) {
 	leaf := leafOf(ctx)
 	if leaf == nil {
@@ -80,7 +80,8 @@ func (c *Coordinator) admit(leaf *x509.Certificate) (string, error) {
 	if !ok || site.Revoked {
 		return "", status.Error(codes.PermissionDenied, "the site is revoked or has not joined")
 	}
-	// Certificates are good for months: one from before a revocation names the site that joined since under the same name.
+	// Certificates are good for months: one from before a revocation names the site that joined
+	// since under the same name.
 	if key, ok := leaf.PublicKey.(ed25519.PublicKey); !ok || !key.Equal(ed25519.PublicKey(site.TLS)) {
 		if !c.Leading() {
 			return "", c.notLeader() // it may not have heard of the latest join
@@ -304,7 +305,7 @@ func digestOf(m *covey.SiteMessage) (study.Digest, bool) {
 	return study.Digest(raw), true
 }
 
-// encode gives the bytes of a message to a site.
+// encode returns the bytes of a message to a site.
 func encode(digest study.Digest, m round.Message) ([]byte, error) {
 	id := digest[:]
 	out := &covey.CoordinatorMessage{}

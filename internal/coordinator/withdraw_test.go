@@ -38,8 +38,9 @@ func (f *federation) withdraw(i int, signature []byte) {
 	synctest.Wait()
 }
 
-// TestWithdrawnApproval: an approval that is taken back before the last one came ends the study at once; it is in the views,
-// the events, the log, the decisions on record and what the sites are told, and stays so after a crash.
+// TestWithdrawnApproval: an approval that is taken back before the last one came ends the study at
+// once; it is in the views, the events, the log, the decisions on record and what the sites are
+// told, and stays so after a crash.
 func TestWithdrawnApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := undecided(t, nil)
@@ -74,7 +75,8 @@ func TestWithdrawnApproval(t *testing.T) {
 	})
 }
 
-// TestWithdrawalMustBeSigned: nobody but the site can take its approval back, by none of the words that it signed before.
+// TestWithdrawalMustBeSigned: nobody but the site can take its approval back, by none of the words
+// that it signed before.
 func TestWithdrawalMustBeSigned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := undecided(t, nil)
@@ -103,7 +105,8 @@ func TestWithdrawalMustBeSigned(t *testing.T) {
 	})
 }
 
-// TestWithdrawnWithoutALink: a site that withdrew while there was none is asked again on the next, and ends the study then.
+// TestWithdrawnWithoutALink: a site that withdrew while there was none is asked again on the next,
+// and ends the study then.
 func TestWithdrawnWithoutALink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := undecided(t, nil)
@@ -123,7 +126,8 @@ func TestWithdrawnWithoutALink(t *testing.T) {
 	})
 }
 
-// TestProposalExpires: by the clock of whoever leads at that time, also after a failover; once all approved it does not apply.
+// TestProposalExpires: by the clock of whoever leads at that time, also after a failover; once all
+// approved it does not apply.
 func TestProposalExpires(t *testing.T) {
 	expiring := func(s *study.Spec) { s.Expires = "2h" }
 	synctest.Test(t, func(t *testing.T) {
@@ -173,7 +177,8 @@ func TestProposalExpires(t *testing.T) {
 	})
 }
 
-// TestExpiryIsAheadAtCreation: a study that is over before it begins, or would wait for most of a year, is not proposed.
+// TestExpiryIsAheadAtCreation: a study that is over before it begins, or would wait for most of a
+// year, is not proposed.
 func TestExpiryIsAheadAtCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
@@ -194,7 +199,8 @@ func TestExpiryIsAheadAtCreation(t *testing.T) {
 	})
 }
 
-// TestRevokeNamesTheStudies that wait for the site, and what becomes of each; not those that are over, or are of others.
+// TestRevokeNamesTheStudies that wait for the site, and what becomes of each; not those that are
+// over, or are of others.
 func TestRevokeNamesTheStudies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 4, nil)

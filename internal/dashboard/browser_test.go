@@ -194,7 +194,8 @@ func TestBrowser(t *testing.T) {
 	digest := f.create(spec("vitals-2026", 700*time.Millisecond))
 	b.do(see("h1#study"))
 	b.do(see(".strip li.full:nth-of-type(3)"), click("#table summary"), see("#table table"))
-	f.sites["delta"].stop() // on_dropout = "continue": the deadline passes, the study goes on without it
+	// on_dropout = "continue": the deadline passes, the study goes on without it
+	f.sites["delta"].stop()
 	b.do(see(".strip li.part"))
 	b.shot("03-running")
 	b.fits()

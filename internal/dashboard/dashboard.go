@@ -199,7 +199,7 @@ func hostname(host string) string {
 // slowest is how many bytes a second a reader of a result has to take.
 const slowest = 16 << 10
 
-// result gives a completed study's result file, as `coordinator study result --json` does.
+// result returns a completed study's result file, as `coordinator study result --json` does.
 func (d *Dashboard) result(w http.ResponseWriter, r *http.Request) {
 	digest, err := study.ParseDigest(r.PathValue("digest"))
 	if err != nil {

@@ -65,7 +65,7 @@ func TestMetricsAreOnThePage(t *testing.T) {
 	}
 }
 
-// codes gives the values of all constants of a type that is called Code, by
+// codes returns the values of all constants of a type that is called Code, by
 // their names, over all of the code.
 func codes(t *testing.T) map[string]string {
 	t.Helper()
@@ -96,7 +96,8 @@ func codes(t *testing.T) map[string]string {
 					continue
 				}
 				for i, id := range v.Names {
-					if strings.HasPrefix(id.Name, "Check") { // of agent check: docs/commands.md, and a test of internal/agent
+					// of agent check: docs/commands.md, and a test of internal/agent
+					if strings.HasPrefix(id.Name, "Check") {
 						continue
 					}
 					literal, ok := v.Values[i].(*ast.BasicLit)

@@ -253,7 +253,7 @@ func (f *federation) leader() *runningNode {
 	return f.nodes[0]
 }
 
-// follower gives one that does not lead.
+// follower returns one that does not lead.
 func (f *federation) follower() *runningNode {
 	for _, n := range f.nodes {
 		if !n.Leading() {

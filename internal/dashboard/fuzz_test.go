@@ -56,7 +56,8 @@ func FuzzRequest(f *testing.F) {
 	f.Cleanup(d.Close)
 	f.Fuzz(func(t *testing.T, target, cookie, host string, token bool) {
 		at, err := url.ParseRequestURI(target)
-		if err != nil || !strings.HasPrefix(target, "/") || strings.HasPrefix(at.Path, "/events") && token { // a stream does not end
+		// a stream does not end
+		if err != nil || !strings.HasPrefix(target, "/") || strings.HasPrefix(at.Path, "/events") && token {
 			return
 		}
 		answer := ask(d, "GET", "/", func(r *http.Request) {

@@ -70,15 +70,16 @@ const overStudies = 10
 // collector reads the coordinator when it is scraped.
 type collector struct{ d *Dashboard }
 
-// registry is of this dashboard, as a process can hold several, and of the runtime and the process, which the
-// library's own registry has: its package of collectors links database/sql.
+// registry is of this dashboard, as a process can hold several, and of the runtime and the process,
+// which the library's own registry has: its package of collectors links database/sql.
 func (d *Dashboard) registry() prometheus.Gatherer {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collector{d}, buildInfo())
 	return prometheus.Gatherers{r, prometheus.DefaultGatherer}
 }
 
-// buildInfo is covey_build_info: the version that --version prints, and the commit that the toolchain noted.
+// buildInfo is covey_build_info: the version that --version prints, and the commit that the
+// toolchain noted.
 func buildInfo() prometheus.Collector {
 	version, revision := frame.Release(), "unknown"
 	if b, ok := debug.ReadBuildInfo(); ok {

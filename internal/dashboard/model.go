@@ -173,7 +173,7 @@ func (d *Dashboard) model(digest study.Digest) page {
 	return p
 }
 
-// matters gives the study that people want to see first: the newest that goes on, else
+// matters returns the study that people want to see first: the newest that goes on, else
 // the newest.
 func matters(all []coordinator.View) study.Digest {
 	for _, v := range all {
@@ -310,7 +310,7 @@ func (d *Dashboard) happenings(p *page, o coordinator.Overview) {
 	}
 }
 
-// say gives a line of the log; "" for what only the strip of rounds shows.
+// say returns a line of the log; "" for what only the strip of rounds shows.
 func say(h coordinator.Happening) string {
 	who := h.Site
 	if h.Node != "" {

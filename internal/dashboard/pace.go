@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// Wrong logins: wrongBurst at once from one host and one every wrongEvery after that are answered as
-// such and are a line of the log; the rest are turned away without one. maxWrongHosts are counted each for
-// itself, all others as one.
+// Wrong logins: wrongBurst at once from one host and one every wrongEvery after that are answered
+// as such and are a line of the log; the rest are turned away without one. maxWrongHosts are
+// counted each for itself, all others as one.
 const (
 	wrongBurst    = 10
 	wrongEvery    = 6 * time.Second
 	maxWrongHosts = 1024
 )
 
-// paces counts wrong logins by the host that they come from. A right token is never kept waiting: it is 32
-// characters or more, which nobody guesses, and on loopback or behind a proxy all callers are one host.
+// paces counts wrong logins by the host that they come from. A right token is never kept waiting:
+// it is 32 characters or more, which nobody guesses, and on loopback or behind a proxy all callers
+// are one host.
 type paces struct {
 	mu    sync.Mutex
 	hosts map[string]*pace
@@ -29,8 +30,8 @@ type pace struct {
 	unlogged int
 }
 
-// wrong counts a wrong login at address. If it is within the pace, ok is true and unlogged is how many
-// were not since the last that was.
+// wrong counts a wrong login at address. If it is within the pace, ok is true and unlogged is how
+// many were not since the last that was.
 func (p *paces) wrong(address string, now time.Time) (unlogged int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestProposalOnThePage: a page says when a proposal expires, and that a site took its approval back.
+// TestProposalOnThePage: a page says when a proposal expires, and that a site took its approval
+// back.
 func TestProposalOnThePage(t *testing.T) {
 	show := func(change func(*coordinator.View, *coordinator.Overview, time.Time)) string {
 		d, s, now := newTold(t, study.DropoutWait)

@@ -15,8 +15,9 @@ import (
 )
 
 // session knows the token by its hash alone, and the logins that are good by a keyed hash of their
-// cookies: nothing here logs anybody in. A login ends at its time, when it is logged out, when the process
-// ends, or when maxSessions newer ones are there: whoever holds a copy of its cookie sees nothing after that.
+// cookies: nothing here logs anybody in. A login ends at its time, when it is logged out, when the
+// process ends, or when maxSessions newer ones are there: whoever holds a copy of its cookie sees
+// nothing after that.
 type session struct {
 	hash [sha256.Size]byte
 	key  []byte

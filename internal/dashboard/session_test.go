@@ -14,8 +14,8 @@ func cookie(value string) func(*http.Request) {
 	return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "covey", Value: value}) }
 }
 
-// TestLogoutEndsCopies: after a logout the cookie is nobody's, wherever a copy of it is, and an open stream with it
-// ends; other logins go on.
+// TestLogoutEndsCopies: after a logout the cookie is nobody's, wherever a copy of it is, and an
+// open stream with it ends; other logins go on.
 func TestLogoutEndsCopies(t *testing.T) {
 	d, _, _ := newTest(t)
 	copied, other := logIn(d, goodToken, "/").Cookies()[0].Value, logIn(d, goodToken, "/").Cookies()[0].Value
@@ -38,7 +38,8 @@ func TestLogoutEndsCopies(t *testing.T) {
 	}
 }
 
-// TestSessionsAreBounded: of logins so many are good at a time; the one that would end first makes room.
+// TestSessionsAreBounded: of logins so many are good at a time; the one that would end first makes
+// room.
 func TestSessionsAreBounded(t *testing.T) {
 	s, end := newSession(goodToken), time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	first := s.issue(end)
@@ -51,8 +52,8 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestWrongLoginsArePaced: so many a host at once are answered and logged, then one every few seconds; a right token is let in
-// all the same, and other hosts have a pace of their own.
+// TestWrongLoginsArePaced: so many a host at once are answered and logged, then one every few
+// seconds; a right token is let in all the same, and other hosts have a pace of their own.
 func TestWrongLoginsArePaced(t *testing.T) {
 	d, _, now := newTest(t)
 	var lines bytes.Buffer

@@ -34,7 +34,8 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.done); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7480} }
 
-// TestStreamsStay: the limits on a request's time, which slow callers are held to, end no page that renews itself.
+// TestStreamsStay: the limits on a request's time, which slow callers are held to, end no page that
+// renews itself.
 func TestStreamsStay(t *testing.T) {
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -44,7 +45,8 @@ func TestStreamsStay(t *testing.T) {
 				l := &pipes{make(chan net.Conn), make(chan struct{})}
 				protocols := new(http.Protocols)
 				protocols.SetHTTP1(protocol == "HTTP/1.1")
-				protocols.SetUnencryptedHTTP2(protocol == "HTTP/2.0") // what TLS agrees on with browsers
+				// what TLS agrees on with browsers
+				protocols.SetUnencryptedHTTP2(protocol == "HTTP/2.0")
 				server := &http.Server{Handler: d.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, Protocols: protocols}
 				ended := make(chan struct{})
 				go func() { defer close(ended); server.Serve(l) }()
@@ -89,7 +91,8 @@ func TestSlowDownload(t *testing.T) {
 	}{{64 << 10, true}, {1 << 10, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			d, s, _ := newTold(t, study.DropoutWait)
-			s.result = &study.Result{Columns: slices.Repeat([]string{strings.Repeat("name", 16)}, 100_000)} // 7 MB
+			// 7 MB
+			s.result = &study.Result{Columns: slices.Repeat([]string{strings.Repeat("name", 16)}, 100_000)}
 			l := &pipes{make(chan net.Conn), make(chan struct{})}
 			server := &http.Server{Handler: d.Handler()}
 			ended := make(chan struct{})

@@ -140,7 +140,8 @@ func event(name string, text []byte) []byte {
 	b.WriteString("event: " + name + "\n")
 	for line := range bytes.Lines(bytes.TrimRight(text, "\n")) {
 		b.WriteString("data: ")
-		b.Write(bytes.ReplaceAll(bytes.TrimRight(line, "\r\n"), []byte("\r"), []byte(" "))) // it would end the line, too
+		// it would end the line, too
+		b.Write(bytes.ReplaceAll(bytes.TrimRight(line, "\r\n"), []byte("\r"), []byte(" ")))
 		b.WriteByte('\n')
 	}
 	b.WriteByte('\n')

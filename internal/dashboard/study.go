@@ -26,7 +26,7 @@ type studyModel struct {
 	Overdue    bool
 	Waiting    []string
 	Expires    *moment // of a proposal that waits for approvals; nil where it does not expire
-	// Endless says that no deadline ends the wait: only the sites do, or an operator.
+	// Endless reports whether no deadline ends the wait: only the sites do, or an operator.
 	Endless bool
 	Code    study.Code
 	Meaning Meaning
@@ -152,8 +152,9 @@ type shownResult struct {
 	charts []chart
 }
 
-// shownResult gives it. A result never changes, and to make one again, and sign it, at every look would keep a
-// processor busy for as long as a page of a large study is open. Called with the cache's lock held.
+// shownResult returns it. A result never changes, and to make one again, and sign it, at every look
+// would keep a processor busy for as long as a page of a large study is open. Called with the
+// cache's lock held.
 func (d *Dashboard) shownResult(digest study.Digest) (shownResult, error) {
 	if shown, ok := d.cache.results[digest]; ok {
 		return shown, nil

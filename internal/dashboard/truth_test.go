@@ -10,7 +10,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestAccusationOnThePage: a word against a word is shown as one, on the page and in its log, and names nobody as the cause.
+// TestAccusationOnThePage: a word against a word is shown as one, on the page and in its log, and
+// names nobody as the cause.
 func TestAccusationOnThePage(t *testing.T) {
 	for _, c := range []struct{ culprit, accuser, accused, page, log string }{
 		{"a", "", "", "</code> at <strong>a</strong>:", "the study ended, because of a"},

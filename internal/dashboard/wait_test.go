@@ -50,7 +50,8 @@ func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 	return d, s, now
 }
 
-// TestUntilWhen: a page says for whom a study waits and what ends that: a deadline only where one does.
+// TestUntilWhen: a page says for whom a study waits and what ends that: a deadline only where one
+// does.
 func TestUntilWhen(t *testing.T) {
 	const endless = ", until they answer or an operator ends the study: <code>coordinator study abort "
 	for _, c := range []struct {
@@ -110,7 +111,8 @@ func TestResultIsMadeOnce(t *testing.T) {
 	}
 }
 
-// TestFormerLeaderWarnsOfNoCertificate: what a coordinator saw while it led, it shows no longer than it leads.
+// TestFormerLeaderWarnsOfNoCertificate: what a coordinator saw while it led, it shows no longer
+// than it leads.
 func TestFormerLeaderWarnsOfNoCertificate(t *testing.T) {
 	d, s, now := newTold(t, study.DropoutWait)
 	s.overview.Sites[0].Expires = now.now().Add(24 * time.Hour)

@@ -95,7 +95,7 @@ func parseName(name string) (cached, bool) {
 // short names 32 bytes in a file's name; the header holds all of them.
 func short(sum [32]byte) string { return hex.EncodeToString(sum[:16]) }
 
-// Load gives a source's rows from a cache file, which it makes first if there is none. owner
+// Load returns a source's rows from a cache file, which it makes first if there is none. owner
 // is a word of letters, digits and dashes.
 //
 // The source's bytes are hashed each time, so a changed file is another data set whatever
@@ -130,7 +130,7 @@ func (c *Cache) Load(s Source, q Request, owner string, o ReadOptions) (*Stored,
 	return c.make(s, q, recipe, owner, o)
 }
 
-// Find gives the owner's rows whose pin accept wants, without a look at the source; nil if there
+// Find returns the owner's rows whose pin accept wants, without a look at the source; nil if there
 // are none, or none that are whole.
 func (c *Cache) Find(s Source, q Request, owner string, accept func(pin [32]byte) bool) *Stored {
 	names, err := c.names()

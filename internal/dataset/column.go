@@ -36,7 +36,7 @@ const (
 // comes near overflow.
 const Limit = 0x1p480
 
-// check gives the first fault of what is asked for.
+// check returns the first fault of what is asked for.
 func check(columns []Column, unit string, missing Missing, precision Precision) error {
 	if missing != MissingError && missing != MissingDropRow {
 		return &Error{Reason: `missing must be "error" or "drop-row"`}
@@ -87,7 +87,7 @@ func trim(s string) string { return strings.Trim(s, " \t") }
 
 func trimBytes(s []byte) []byte { return bytes.Trim(s, " \t") }
 
-// isMissing says whether a trimmed field is a missing value ([Missing]).
+// isMissing reports whether a trimmed field is a missing value ([Missing]).
 func isMissing(field []byte) bool {
 	switch len(field) {
 	case 0:
@@ -123,7 +123,7 @@ func parse(field []byte) (v float64, reason string) {
 	return v, ""
 }
 
-// checkUnit gives the fault of a unit column's name; none is in order.
+// checkUnit returns the fault of a unit column's name; none is in order.
 func checkUnit(name string) error {
 	switch {
 	case name != "" && trim(name) == "":

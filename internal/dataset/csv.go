@@ -54,7 +54,7 @@ func openCSV(src *source, in io.Reader) (*csvTable, error) {
 	return t, nil
 }
 
-// twins gives the places of the first name that occurs again; 0, 0 if none does.
+// twins returns the places of the first name that occurs again; 0, 0 if none does.
 func twins(names []string) (first, again int) {
 	seen := make(map[string]int, len(names))
 	for i, name := range names {
@@ -69,7 +69,7 @@ func twins(names []string) (first, again int) {
 func (t *csvTable) header() []string { return t.names }
 func (t *csvTable) word() string     { return "line" }
 
-// find gives the index in a record of a column.
+// find returns the index in a record of a column.
 func (t *csvTable) find(name string) (int, error) {
 	at, ok := t.places[name]
 	if !ok {
@@ -82,7 +82,7 @@ func (t *csvTable) find(name string) (int, error) {
 	return at, nil
 }
 
-// record gives the first line of the next record, or io.EOF itself. Blank lines
+// record returns the first line of the next record, or io.EOF itself. Blank lines
 // before the file's end do not count.
 func (t *csvTable) record() (line []byte, ended bool, err error) {
 	for {
@@ -102,7 +102,7 @@ func (t *csvTable) record() (line []byte, ended bool, err error) {
 	}
 }
 
-// split gives a record's fields, good until the next call.
+// split returns a record's fields, good until the next call.
 func (t *csvTable) split(line []byte, ended bool) ([][]byte, error) {
 	if bytes.IndexByte(line, '"') >= 0 {
 		return t.unquote(line, ended)
@@ -118,7 +118,7 @@ func (t *csvTable) split(line []byte, ended bool) ([][]byte, error) {
 	}
 }
 
-// rows gives every record to b. The first fault in a line's order of columns asked for is
+// rows adds every record to b. The first fault in a line's order of columns asked for is
 // reported, and only of a record with as many fields as the header.
 func (t *csvTable) rows(b *builder) error {
 	// place[f] is what becomes of field f: the column's index, -1 for nothing.

@@ -299,7 +299,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// bigFile gives a file of more than one buffer.
+// bigFile returns a file of more than one buffer.
 func bigFile() string {
 	return "a,b\n" + strings.Repeat("12,3\n", 3*bufferSize/5)
 }

@@ -1,6 +1,6 @@
 // Package dataset reads a site's file into rows × columns of finite
 // float64 values in row-major order, each (v - offset) / scale with the public
-// constants of the approved proposal (design section 5, "Data").
+// constants of the approved proposal (docs/protocol.md).
 //
 // A file is read once, from its first byte to its last, and validated while it is
 // read: either every value that a study will use is in order, or the whole file is

@@ -5,11 +5,12 @@ import (
 	"strconv"
 )
 
-// A format whose reader is much code is a room of its own beneath this one, which registers itself as
-// the drivers of database/sql do. A program reads what it imports: the agent imports all of them, and the
-// coordinator, which holds the federation's keys, none.
+// A format whose reader is much code is a room of its own beneath this one, which registers itself
+// as the drivers of database/sql do. A program reads what it imports: the agent imports all of
+// them, and the coordinator, which holds the federation's keys, none.
 
-// Table is a source's rows, as a driver reads them. An error of its is an [*Error] that carries no value.
+// Table is a source's rows, as a driver reads them. An error of its is an [*Error] that carries no
+// value.
 type Table interface {
 	// Header returns the names of the columns, in the source's order.
 	Header() []string
@@ -29,7 +30,8 @@ type Answer interface {
 type QueryDriver interface {
 	// Ask begins a query that [CheckQuery] takes. Header of the answer is free of twins.
 	Ask(q Query) (Answer, error)
-	// Describe passes to word what decides about the answer beside the query's text and is no secret.
+	// Describe passes to word what decides about the answer beside the query's text and is no
+	// secret.
 	Describe(q Query, word func(string))
 }
 
@@ -44,8 +46,8 @@ func Register(format Format, open func(*File) (Table, error)) { fileDrivers[form
 // RegisterQuery makes queries possible, likewise.
 func RegisterQuery(d QueryDriver) { queryDriver = d }
 
-// File is a file that a driver reads here and there. It is hashed at the same time, from its first byte to its
-// last, and belongs to its caller, who closes it.
+// File is a file that a driver reads here and there. It is hashed at the same time, from its first
+// byte to its last, and belongs to its caller, who closes it.
 type File struct{ src *source }
 
 func (f *File) Path() string { return f.src.path }
@@ -79,8 +81,8 @@ func drive(format Format, src *source) (table, error) {
 	return driven{t, "row"}, nil
 }
 
-// Builder takes a driver's rows: one by one ([Builder.Begin], a field for each column and the unit in any order,
-// [Builder.End]), or many at a time by columns.
+// Builder takes a driver's rows: one by one ([Builder.Begin], a field for each column and the unit
+// in any order, [Builder.End]), or many at a time by columns.
 type Builder struct{ b *builder }
 
 // Columns are those that a row holds, in order.
@@ -99,8 +101,8 @@ func (b Builder) Reserve(rows float64) {
 // Room returns how many rows Columnar takes at a time.
 func (b Builder) Room() int { return b.b.room() }
 
-// Columnar takes the next n rows, at most Room, from columns: fields[j] holds n numbers of Columns()[j], NaN
-// where one is missing, and names the rows' units, if there is a unit column.
+// Columnar takes the next n rows, at most Room, from columns: fields[j] holds n numbers of
+// Columns()[j], NaN where one is missing, and names the rows' units, if there is a unit column.
 func (b Builder) Columnar(n int, fields [][]float64, names [][]byte) error {
 	return b.b.columnar(n, fields, names)
 }
@@ -108,13 +110,13 @@ func (b Builder) Columnar(n int, fields [][]float64, names [][]byte) error {
 // Begin starts the next row.
 func (b Builder) Begin() { b.b.begin(b.b.count + 1) }
 
-// Put gives a column its number; NaN is a missing value.
+// Put returns a column its number; NaN is a missing value.
 func (b Builder) Put(j int, v float64) { b.b.put(j, v) }
 
-// Text gives a column its field as text.
+// Text returns a column its field as text.
 func (b Builder) Text(j int, field []byte) { b.b.text(j, field) }
 
-// Whose gives the row its unit.
+// Whose returns the row its unit.
 func (b Builder) Whose(field []byte) { b.b.whose(field) }
 
 // End checks the row and takes it.
@@ -126,7 +128,8 @@ func Trim(name string) string { return trim(name) }
 // Twins returns the indices of two equal names; again is 0 where there are none.
 func Twins(names []string) (first, again int) { return twins(names) }
 
-// Unreadable is the error of a file that cannot be read, without its path, which the [Error] gives itself.
+// Unreadable is the error of a file that cannot be read, without its path, which the [Error] gives
+// itself.
 func Unreadable(path string, err error) *Error { return unreadable(path, err) }
 
 // AppendNumber writes a number that is a unit's name: 7 and 7.0 are one number, and so are 0

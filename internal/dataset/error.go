@@ -15,7 +15,8 @@ type Error struct {
 	Column string // name as in the proposal; empty if the fault is in no such column
 	Reason string
 	Err    error // the operating system's error, if that was the fault
-	// Schema says what of the schema is at fault, which no value in the rows decides. Empty for every other fault.
+	// Schema says what of the schema is at fault, which no value in the rows decides. Empty for
+	// every other fault.
 	Schema Schema
 
 	word string // what Row counts; empty: lines
@@ -54,5 +55,5 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the operating system's error, such as fs.ErrNotExist, or nil.
+// Unwrap returns the operating system's error, such as fs.ErrNotExist, or nil.
 func (e *Error) Unwrap() error { return e.Err }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Find gives an owner the rows that were made for it, of what it asks for: not another owner's, and not
-// those of a file whose name alone says so.
+// Find gives an owner the rows that were made for it, of what it asks for: not another owner's, and
+// not those of a file whose name alone says so.
 func TestFindIsTheOwners(t *testing.T) {
 	c, s := openCache(t), Source{Path: write(t, "a,b\n1,2\n")}
 	q := Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingError}

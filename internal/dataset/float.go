@@ -81,14 +81,14 @@ func number(b []byte, i int) (v float64, end int, ok bool) {
 	return v, i, true
 }
 
-// eightDigits says whether all eight bytes are '0' to '9': each high nibble is 3
+// eightDigits reports whether all eight bytes are '0' to '9': each high nibble is 3
 // both before and after 6 is added. No carry crosses a byte that passes.
 func eightDigits(x uint64) bool {
 	const high, six, threes = 0xf0f0f0f0f0f0f0f0, 0x0606060606060606, 0x3333333333333333
 	return x&high|(x+six)&high>>4 == threes
 }
 
-// parseEight gives the number that eight digits write, the first in the lowest
+// parseEight returns the number that eight digits write, the first in the lowest
 // byte: pairs, then fours, then all, each step within its own part of the word.
 func parseEight(x uint64) uint64 {
 	x -= 0x3030303030303030
@@ -97,7 +97,7 @@ func parseEight(x uint64) uint64 {
 	return (x&mask*(100+1000000<<32) + x>>16&mask*(1+10000<<32)) >> 32
 }
 
-// scaled gives the float64 nearest to w·10^e where one rounding is all it takes.
+// scaled returns the float64 nearest to w·10^e where one rounding is all it takes.
 func scaled(w uint64, e int) (float64, bool) {
 	switch {
 	case w == 0:
@@ -117,7 +117,7 @@ func scaled(w uint64, e int) (float64, bool) {
 	return 0, false
 }
 
-// overFives gives the float64 nearest to w/10^k, w > 0, k in 1..27, where 5^k < 2^64:
+// overFives returns the float64 nearest to w/10^k, w > 0, k in 1..27, where 5^k < 2^64:
 // with both brought to 64 bits, the quotient of integers has 63 or 64 bits, and its
 // remainder says on which side of a tie the true value lies.
 func overFives(w uint64, k int) float64 {

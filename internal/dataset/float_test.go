@@ -71,8 +71,8 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// The hardest quotients: exactly on a tie in the 64 bits that are computed, and a little above it in
-// the remainder.
+// The hardest quotients: exactly on a tie in the 64 bits that are computed, and a little above it
+// in the remainder.
 func TestBeyondTies(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	read := 0

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// pack gives the members as gzip writes them.
+// pack returns the members as gzip writes them.
 func pack(t testing.TB, members ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer

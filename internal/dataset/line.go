@@ -30,7 +30,7 @@ func newLines(path string, in io.Reader) *lines {
 	return &lines{path: path, in: in, buf: make([]byte, bufferSize)}
 }
 
-// next gives a line without its end, LF or CRLF, good until the next call; ended is
+// next returns a line without its end, LF or CRLF, good until the next call; ended is
 // false of one that the file's end cut off, which may have a CR there. The error is
 // io.EOF itself after the last line, or an *Error.
 func (l *lines) next() (line []byte, ended bool, err error) {
@@ -94,7 +94,7 @@ func (l *lines) tooLong() *Error {
 	return &Error{File: l.path, Row: l.line + 1, Reason: fmt.Sprintf("a row of more than %d MiB; is a quote not closed?", maxRecord>>20)}
 }
 
-// unquote gives the fields of the record that begins with line, which may go on over
+// unquote returns the fields of the record that begins with line, which may go on over
 // further lines; good until the next call. It refuses what encoding/csv refuses.
 func (l *lines) unquote(line []byte, ended bool) ([][]byte, error) {
 	l.text, l.ends = l.text[:0], l.ends[:0]

@@ -14,8 +14,8 @@ func mapFile(f *os.File, size int) (data []byte, unmap func() error, err error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	// An agent locks its memory (internal/memory). These pages are a file's, which lies on a disk anyway, and may be
-	// more than the machine's memory. A failure leaves them locked.
+	// An agent locks its memory (internal/memory). These pages are a file's, which lies on a disk
+	// anyway, and may be more than the machine's memory. A failure leaves them locked.
 	unix.Munlock(data)
 	return data, func() error { return unix.Munmap(data) }, nil
 }

@@ -27,7 +27,7 @@ type npyTable struct {
 type part struct {
 	*array
 	name string
-	// open gives the bytes of the values from the first on.
+	// open returns the bytes of the values from the first on.
 	open func() (io.ReadCloser, error)
 	// at gives them from anywhere; nil where they are compressed.
 	at io.ReaderAt
@@ -104,7 +104,8 @@ func archived(src *source, f *zip.File, name string) (*part, error) {
 	if uint64(a.begin)+uint64(a.length()) != f.UncompressedSize64 {
 		return nil, errLength
 	}
-	if f.UncompressedSize64/maxDeflation > uint64(src.before.Size()) { // or a row's memory is taken before it is missed
+	// or a row's memory is taken before it is missed
+	if f.UncompressedSize64/maxDeflation > uint64(src.before.Size()) {
 		return nil, errZip
 	}
 	p := &part{array: a, name: name, open: func() (io.ReadCloser, error) {
@@ -291,12 +292,13 @@ func (t *npyTable) rows(b *builder) error {
 		}
 	}
 	if b.reserve != nil {
-		b.reserve(float64(min(int64(t.n), t.src.before.Size()))) // an archive may lie about its rows
+		// an archive may lie about its rows
+		b.reserve(float64(min(int64(t.n), t.src.before.Size())))
 	}
 	return t.send(b, most, feeds, of, places, units, who)
 }
 
-// send gives all rows to b.
+// send returns all rows to b.
 func (t *npyTable) send(b *builder, most int, feeds, of []*feed, places []place, units *feed, who place) error {
 	fields := make([][]float64, len(of))
 	var names [][]byte

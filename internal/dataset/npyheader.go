@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// The header of an NPY array (NumPy enhancement proposal 1): a magic word, a version, a length and a
-// Python dictionary of three keys. Read here and not by npyio, whose reader panics at some headers
-// and takes an array into memory whole.
+// The header of an NPY array (NumPy enhancement proposal 1): a magic word, a version, a length and
+// a Python dictionary of three keys. Read here and not by npyio, whose reader panics at some
+// headers and takes an array into memory whole.
 
 // maxHeader bounds a header. NumPy's are below 200 bytes for arrays that are read here.
 const maxHeader = 64 << 10
@@ -97,7 +97,8 @@ func parseArray(text string) (*array, error) {
 		seen[key] = true
 		switch key {
 		case "descr":
-			if strings.HasPrefix(p.rest(), "[") { // a structured array: its keys do not matter any more
+			// a structured array: its keys do not matter any more
+			if strings.HasPrefix(p.rest(), "[") {
 				return nil, errDtype
 			}
 			var descr string
@@ -230,7 +231,7 @@ func parseDtype(descr string) (t dtype, ok bool) {
 
 func (t dtype) text() bool { return t.kind == 'S' || t.kind == 'U' }
 
-// number gives a value as float64: exact but for integers beyond 2^53, which become the
+// number returns a value as float64: exact but for integers beyond 2^53, which become the
 // nearest.
 func (t dtype) number(raw []byte) float64 {
 	switch {

@@ -51,7 +51,7 @@ func (q Query) Limit() time.Duration {
 	return QueryTimeout
 }
 
-// CheckQuery gives the fault of a query's text; nil is in order as far as can be seen.
+// CheckQuery returns the fault of a query's text; nil is in order as far as can be seen.
 func CheckQuery(sql string) error {
 	top := outermost(sql)
 	switch {

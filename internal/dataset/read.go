@@ -24,7 +24,7 @@ const (
 // Formats lists the formats of files.
 var Formats = []Format{CSV, CSVGzip, Parquet, NPY, NPZ}
 
-// FormatOf gives the format that a file's name says, or "".
+// FormatOf returns the format that a file's name says, or "".
 func FormatOf(path string) Format {
 	name := strings.ToLower(filepath.Base(path))
 	// The longest end first: .csv.gz is no .gz of something else.
@@ -71,11 +71,11 @@ type ReadOptions struct {
 
 // table is a source's rows in one of the formats.
 type table interface {
-	// header gives the names of the columns.
+	// header returns the names of the columns.
 	header() []string
 	// word says what a fault counts: "line" or "row".
 	word() string
-	// rows gives all rows to b, each once and in the source's order.
+	// rows returns all rows to b, each once and in the source's order.
 	rows(b *builder) error
 }
 
@@ -159,7 +159,7 @@ func (s Source) Kind() Format {
 	return FormatOf(s.Path)
 }
 
-// describe gives the words that say how the source's bytes become a table. Where they
+// describe returns the words that say how the source's bytes become a table. Where they
 // come from is none of it: bytes that moved are the same data set.
 func (s Source) describe(word func(string)) {
 	if s.Query != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// No name can be chosen so that two requests have one recipe, and one's rows are taken for the other's:
-// each word has its length before it.
+// No name can be chosen so that two requests have one recipe, and one's rows are taken for the
+// other's: each word has its length before it.
 func TestRecipeIsOfOneRequest(t *testing.T) {
 	var between []byte
 	for _, v := range []float64{0, 1} {

@@ -18,8 +18,8 @@ func repeated(text string, n int) io.Reader {
 	return io.MultiReader(all...)
 }
 
-// A record is held to maxRecord, on one line or inside quotes over many: what follows is not read into
-// memory.
+// A record is held to maxRecord, on one line or inside quotes over many: what follows is not read
+// into memory.
 func TestRecordBound(t *testing.T) {
 	const piece = 1 << 20
 	line := strings.Repeat("x", piece-1) + "\n"
@@ -94,8 +94,8 @@ func TestArrayBounds(t *testing.T) {
 	})
 }
 
-// A row of nobody is refused whatever else it lacks: dropped, it would count for the unit of the row
-// before it.
+// A row of nobody is refused whatever else it lacks: dropped, it would count for the unit of the
+// row before it.
 func TestRowOfNobody(t *testing.T) {
 	q := Request{Columns: []Column{{"a", 0, 1}}, Unit: "u", Missing: MissingDropRow}
 	_, rows := Read(Source{Path: write(t, "u,a\np,1\n,NA\n")}, q, ReadOptions{})
@@ -122,8 +122,8 @@ func TestMostRows(t *testing.T) {
 	}
 }
 
-// What is a missing value is what docs/data.md lists, and in no other case of letters: of a file that
-// means something else by it, rows would be dropped.
+// What is a missing value is what docs/data.md lists, and in no other case of letters: of a file
+// that means something else by it, rows would be dropped.
 func TestMissingWords(t *testing.T) {
 	for field, want := range map[string]bool{"": true, "NA": true, "nan": true, "NaN": true, "NAN": true, "na": false, "Na": false, "nA": false, "NA.": false, "nil": false, "n/a": false, "0": false} {
 		if isMissing([]byte(field)) != want {

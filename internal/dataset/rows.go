@@ -11,16 +11,16 @@ import (
 // each row is a unit.
 //
 // A dropped row stays, as a row of zeros. Privacy is under replacement of a unit,
-// with the number of units public (design sections 2 and 5): n counts units before
+// with the number of units public (docs/experiments.md): n counts units before
 // any is dropped, or n itself would depend on values and one replaced unit could
 // change it. A row of zeros is clipped to the zero vector and adds nothing to a
 // power sum; in the histogram of radii it is one count of the lowest bin, which is
 // a function of that unit alone, so the sensitivity holds. A unit of several rows
 // keeps its place in the same way when some or all of them are dropped.
 type Rows struct {
-	// Values is Rows×D, row-major: row i, column j (in the proposal's order)
-	// is Values[i*D+j]. All finite and below [Limit] in magnitude, brought there if need be. Owned by the
-	// caller. nil of rows in float32.
+	// Values is Rows×D, row-major: row i, column j (in the proposal's order) is Values[i*D+j]. All
+	// finite and below [Limit] in magnitude, brought there if need be. Owned by the caller. nil of
+	// rows in float32.
 	Values []float64
 	// Values32 is Values in float32, each the float64 rounded once; nil of rows in float64.
 	Values32 []float32
@@ -44,7 +44,7 @@ type Rows struct {
 	SHA256 [32]byte
 }
 
-// String gives the shape, never the values.
+// String returns the shape, never the values.
 func (r Rows) String() string { return fmt.Sprintf("dataset.Rows(%d×%d) [redacted]", r.Rows, r.D) }
 
 // Format is [Rows.String] whatever the verb.
@@ -122,7 +122,7 @@ func (b *builder) begin(at int) {
 	b.at, b.drop, b.bad, b.nobody = at, false, d, false
 }
 
-// put gives a column its number, not yet offset and scaled; NaN is a missing value.
+// put returns a column its number, not yet offset and scaled; NaN is a missing value.
 func (b *builder) put(j int, v float64) { b.row[j] = v }
 
 // scale offsets and scales the row. Whether a number is a value is decided before: what
@@ -169,7 +169,7 @@ func (b *builder) beyond() string {
 	return "the value is 2^480 or more"
 }
 
-// text gives a column its field as text.
+// text returns a column its field as text.
 func (b *builder) text(j int, field []byte) {
 	v, reason := parse(field)
 	if reason != "" {
@@ -184,7 +184,7 @@ func (b *builder) fault(j int, reason string) {
 	}
 }
 
-// whose gives the row its unit. Values are compared as text: 7, 07 and 7.0
+// whose returns the row its unit. Values are compared as text: 7, 07 and 7.0
 // are three units. A missing value (the same as in a number's column) is a fault
 // whatever becomes of missing numbers: nobody can tell whose row it is, and rows
 // of many people taken for one unit, or of one for many, would not be protected as
@@ -209,8 +209,8 @@ func (b *builder) end() error {
 	return b.take()
 }
 
-// take checks the row, which is offset and scaled, and takes it. A row is validated whole before it is dropped:
-// whether a fault is reported does not depend on a missing value beside it.
+// take checks the row, which is offset and scaled, and takes it. A row is validated whole before it
+// is dropped: whether a fault is reported does not depend on a missing value beside it.
 func (b *builder) take() error {
 	switch {
 	case b.nobody:
@@ -248,7 +248,7 @@ func (b *builder) flush() error {
 	return err
 }
 
-// finish gives what is known of all rows, without values and hash.
+// finish returns what is known of all rows, without values and hash.
 func (b *builder) finish() (*Rows, error) {
 	if err := b.flush(); err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ func (b *builder) finish() (*Rows, error) {
 	return r, nil
 }
 
-// unitColumn gives [Rows.Unit].
+// unitColumn returns [Rows.Unit].
 func (b *builder) unitColumn() []int {
 	if b.seen == nil {
 		return nil
@@ -309,7 +309,7 @@ func (m *memory) take32(block []float64) error {
 	return nil
 }
 
-// into gives the builder of columns that keeps rows here.
+// into returns the builder of columns that keeps rows here.
 func (m *memory) into(b *builder) {
 	d := float64(len(b.columns))
 	if b.precision == Float32 {

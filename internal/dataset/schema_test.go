@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// checkSchema compares what an error says in words with what it says of the schema: faults in rows have none.
+// checkSchema compares what an error says in words with what it says of the schema: faults in rows
+// have none.
 func checkSchema(t *testing.T, e *Error) {
 	t.Helper()
 	want := Schema("")

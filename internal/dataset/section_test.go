@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Counts and places that do not fit the rows are refused though every checksum is right: units without
-// rows, or rows of no unit, would be summed as what they are not.
+// Counts and places that do not fit the rows are refused though every checksum is right: units
+// without rows, or rows of no unit, would be summed as what they are not.
 func TestSectionsThatDoNotFit(t *testing.T) {
 	for name, c := range map[string]struct {
 		counts, absent []int

@@ -151,7 +151,7 @@ func newSlow(path string, text []byte) (*slowTable, error) {
 	return t, nil
 }
 
-// find gives the index in a record of a column.
+// find returns the index in a record of a column.
 func (t *slowTable) find(name string) (int, error) {
 	at := slices.Index(t.header, name)
 	if at < 0 {
@@ -164,7 +164,7 @@ func (t *slowTable) find(name string) (int, error) {
 	return at, nil
 }
 
-// next gives a record, good until the next call, and the line it begins on, or
+// next returns a record, good until the next call, and the line it begins on, or
 // io.EOF itself.
 func (t *slowTable) next() ([]string, int, error) {
 	record, err := t.csv.Read()
@@ -198,7 +198,8 @@ func (t *slowTable) next() ([]string, int, error) {
 	}
 	last := len(record) - 1
 	t.end, _ = t.csv.FieldPos(last)
-	t.end += strings.Count(record[last], "\n") // a line break inside quotes, LF after the reader's normalization
+	// a line break inside quotes, LF after the reader's normalization
+	t.end += strings.Count(record[last], "\n")
 	return record, line, nil
 }
 

@@ -233,7 +233,7 @@ func (s *Stored) Verify() error {
 
 const errDamaged = "is damaged: a checksum does not match"
 
-// Check says whether the file is still as long and as old as when it was opened. Of
+// Check reports whether the file is still as long and as old as when it was opened. Of
 // another, no value must be touched: pages beyond its new end are gone, and reading
 // one ends the process.
 func (s *Stored) Check() error {
@@ -254,7 +254,7 @@ func (s *Stored) Close() error {
 	return errors.Join(err, s.file.Close())
 }
 
-// String gives the shape, never the values.
+// String returns the shape, never the values.
 func (s *Stored) String() string {
 	return fmt.Sprintf("dataset.Stored(%d×%d) [redacted]", s.Rows.Rows, s.D)
 }
@@ -285,7 +285,7 @@ func guarded(path string, f func() error) (err error) {
 // littleEndian says whether numbers in memory are as in the file.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// numbersOf gives bytes as the numbers that they are, in place where the processor is
+// numbersOf returns bytes as the numbers that they are, in place where the processor is
 // little-endian; raw begins on a multiple of 8 bytes: a page of a mapping, or an allocation.
 func numbersOf[T float32 | float64](raw []byte) []T {
 	var zero T

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A header whose checksum is right is refused all the same where its numbers do not fit each other or the
-// file: what follows would be read beyond its sections, or by lengths that wrapped.
+// A header whose checksum is right is refused all the same where its numbers do not fit each other
+// or the file: what follows would be read beyond its sections, or by lengths that wrapped.
 func TestHeaderNumbers(t *testing.T) {
 	const ( // of the words from byte 16 on
 		rows, d, units, counted, absent, size = 0, 1, 2, 3, 4, 5

@@ -14,12 +14,12 @@ import (
 	"covey/internal/study"
 )
 
-// farScales is how many scales most values of a column may be away from its public offset before a person is asked:
-// centimetres for metres are, and hardly anything that was meant.
+// farScales is how many scales most values of a column may be away from its public offset before a
+// person is asked: centimetres for metres are, and hardly anything that was meant.
 const farScales = 10
 
-// farColumns names up to five columns most of whose values lie farther than farScales from the offset: most likely
-// they are in another unit of measurement. Only this site's operator is told.
+// farColumns names up to five columns most of whose values lie farther than farScales from the
+// offset: most likely they are in another unit of measurement. Only this site's operator is told.
 func farColumns(rows *dataset.Rows, columns []study.Column) []string {
 	var out []string
 	absent := len(rows.Absent) // rows of zeros, which are near
@@ -38,9 +38,9 @@ func farColumns(rows *dataset.Rows, columns []study.Column) []string {
 	return out
 }
 
-// dryRun computes this site's sum for the first query of a study, as in a round, and sends nothing. body is
-// the proposal; without one the roster is made up: this site, and two others like it. far is of farColumns where the
-// study takes public offsets for the centre.
+// dryRun computes this site's sum for the first query of a study, as in a round, and sends nothing.
+// body is the proposal; without one the roster is made up: this site, and two others like it. far
+// is of farColumns where the study takes public offsets for the centre.
 func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, far []string, err error) {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {

@@ -10,7 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestAttackPlain: what a coordinator says with a status is printable, quoted and short, wherever an error is worded.
+// TestAttackPlain: what a coordinator says with a status is printable, quoted and short, wherever
+// an error is worded.
 func TestAttackPlain(t *testing.T) {
 	words := "\x1b[2K\r\n\u202e\"); linked to hub.example " + strings.Repeat("x", 1000)
 	err := status.Error(codes.Unavailable, words)

@@ -59,7 +59,8 @@ func (p *probing) reach() net.Conn {
 	host := enroll.ServerName(p.address)
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: p.address}})
 	if err != nil {
-		p.add(CheckProxy, "proxy for", "", &enroll.DialError{Addresses: []string{p.address}, Err: errors.New("HTTPS_PROXY is no address of a proxy")}) // it may hold a password
+		// it may hold a password
+		p.add(CheckProxy, "proxy for", "", &enroll.DialError{Addresses: []string{p.address}, Err: errors.New("HTTPS_PROXY is no address of a proxy")})
 		return nil
 	}
 	if proxy != nil {
@@ -185,7 +186,8 @@ func (p *probing) tlsFault(err error) (Code, error) {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); !ok {
 		return CheckTLS, &enroll.HandshakeError{Err: err}
 	}
-	// A coordinator shows its CA last. What opens TLS may copy the leaf's name, and shows its own CA.
+	// A coordinator shows its CA last. What opens TLS may copy the leaf's name, and shows its own
+	// CA.
 	if last.IsCA && (strings.HasPrefix(last.Subject.CommonName, pki.CAName) || bytes.Equal(last.RawSubject, p.site.Issuer().RawSubject)) {
 		return CheckWrongCA, &enroll.HandshakeError{Err: &pki.WrongCAError{Want: pki.CAFingerprint(p.site.Authorities()[0]), Got: pki.CAFingerprint(last)}}
 	}
@@ -197,7 +199,8 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // maxSkew is how far clocks may be apart before certificates that are new are not good yet.
 const maxSkew = 5 * time.Minute
 
-// call asks the coordinator how this site stands: by the agent's own way, gRPC and its proxy included.
+// call asks the coordinator how this site stands: by the agent's own way, gRPC and its proxy
+// included.
 func (p *probing) call(options []grpc.DialOption) {
 	config, err := p.site.ClientTLS(enroll.ServerName(p.address))
 	if err != nil {

@@ -49,8 +49,8 @@ func speaking(t *testing.T, config *tls.Config) string {
 	return answering(t, func(c net.Conn) { tls.Server(c, config).Handshake() })
 }
 
-// inspector is what opens TLS on the way: a certificate of its own CA, with the name that was asked for and
-// the coordinator's common name.
+// inspector is what opens TLS on the way: a certificate of its own CA, with the name that was asked
+// for and the coordinator's common name.
 func inspector(t *testing.T) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -77,7 +77,7 @@ func inspector(t *testing.T) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{sign(pki.ServerName, false, ca).Raw, ca.Raw}, PrivateKey: key}}}
 }
 
-// made gives a coordinator's keys as of a moment: of the same CA, or of its own if like is nil.
+// made returns a coordinator's keys as of a moment: of the same CA, or of its own if like is nil.
 func made(t *testing.T, like *pki.Authority, now time.Time) *pki.Authority {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "hub")
@@ -97,7 +97,7 @@ func made(t *testing.T, like *pki.Authority, now time.Time) *pki.Authority {
 	return a
 }
 
-// certified gives a site with a certificate, without a call.
+// certified returns a site with a certificate, without a call.
 func certified(t *testing.T, s *port.Server) *pki.Site {
 	t.Helper()
 	dir := t.TempDir()
@@ -122,8 +122,8 @@ func certified(t *testing.T, s *port.Server) *pki.Site {
 	return site
 }
 
-// TestProbeTellsFaultsApart: everything that can stand between an agent and its coordinator has its own code
-// and a remedy.
+// TestProbeTellsFaultsApart: everything that can stand between an agent and its coordinator has its
+// own code and a remedy.
 func TestProbeTellsFaultsApart(t *testing.T) {
 	s := port.New(t)
 	site := certified(t, s)

@@ -17,11 +17,11 @@ import (
 	"covey/internal/study"
 )
 
-// The lines of egress.jsonl are chained: link 0 is 64 zeros, link i the SHA-256, in hex, of link i-1
-// and line i as it stands in the file without its line break, and each line holds the link before it.
-// So no line can be changed, taken out or put in without the next whole one showing it; that the last
-// lines were taken off shows only by the last link, which an operator may note elsewhere. A line that
-// a crash cut off is covered like any other.
+// The lines of egress.jsonl are chained: link 0 is 64 zeros, link i the SHA-256, in hex, of link
+// i-1 and line i as it stands in the file without its line break, and each line holds the link
+// before it. So no line can be changed, taken out or put in without the next whole one showing it;
+// that the last lines were taken off shows only by the last link, which an operator may note
+// elsewhere. A line that a crash cut off is covered like any other.
 
 // maxEgressLine bounds a line; a whole one is under 1 KiB.
 const maxEgressLine = 1 << 16
@@ -52,11 +52,12 @@ type SentMessage struct {
 
 // Chain is what [Verify] found.
 type Chain struct {
-	Lines    int    `json:"lines"`
-	Messages int    `json:"messages"`
-	Cut      int    `json:"cut"` // lines that a crash cut off
-	Bytes    int    `json:"bytes"`
-	Last     string `json:"last"` // link after the last line: note it to know later that none was taken off
+	Lines    int `json:"lines"`
+	Messages int `json:"messages"`
+	Cut      int `json:"cut"` // lines that a crash cut off
+	Bytes    int `json:"bytes"`
+	// link after the last line: note it to know later that none was taken off
+	Last string `json:"last"`
 }
 
 // ChainError is the first line of egress.jsonl that does not follow from those before.
@@ -86,7 +87,8 @@ func Verify(dir string, see func(SentMessage)) (Chain, error) {
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err == io.EOF {
-			return chain, nil // what is left is being written, or was cut off and the next start ends it
+			// what is left is being written, or was cut off and the next start ends it
+			return chain, nil
 		}
 		if err != nil {
 			return chain, fmt.Errorf("%s: line %d: %w", path, chain.Lines+1, err)

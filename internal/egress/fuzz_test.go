@@ -11,8 +11,8 @@ import (
 	"covey/internal/study"
 )
 
-// FuzzEgress: whatever egress.jsonl holds, an agent opens it and goes on with its chain or refuses it,
-// and the chain is whole up to the line that is named.
+// FuzzEgress: whatever egress.jsonl holds, an agent opens it and goes on with its chain or refuses
+// it, and the chain is whole up to the line that is named.
 func FuzzEgress(f *testing.F) {
 	dir := f.TempDir()
 	log := slog.New(slog.DiscardHandler)
@@ -50,7 +50,8 @@ func FuzzEgress(f *testing.F) {
 		e.Record(Line{Kind: "hello", Bytes: 1}.Of([]byte("y")), moment)
 		e.file.Close()
 		after, err3 := Verify(dir, nil)
-		// Of a last line without an end nothing is known before it is ended; a CR is nothing that is written.
+		// Of a last line without an end nothing is known before it is ended; a CR is nothing that
+		// is written.
 		whole := len(raw) == 0 || raw[len(raw)-1] == '\n'
 		if err == nil && whole && !bytes.Contains(raw, []byte("\r")) && (err3 != nil || after.Lines != before.Lines+1) {
 			t.Fatalf("a line after %+v: %+v, %v", before, after, err3)

@@ -57,18 +57,21 @@ type Log struct {
 	file   *os.File
 	prev   string // link after the last line
 	failed bool
-	link   map[string]Count                  // by kind, of messages of no study, and of words about studies beyond maxCounted
-	study  map[study.Digest]map[string]Count // by kind
-	last   map[study.Digest]map[string]Spot  // by kind, of uploads and signatures
+	// by kind, of messages of no study, and of words about studies beyond maxCounted
+	link  map[string]Count
+	study map[study.Digest]map[string]Count // by kind
+	last  map[study.Digest]map[string]Spot  // by kind, of uploads and signatures
 }
 
-// maxCounted bounds the studies whose decisions and refusals alone are counted each by itself; the file has every line.
+// maxCounted bounds the studies whose decisions and refusals alone are counted each by itself; the
+// file has every line.
 const maxCounted = 10_000
 
 // Spot is the latest slot that a kind of message left for.
 type Spot struct{ Query, Slot int }
 
-// Witness is what left of one study: counts by kind, and the latest slot of its uploads and signatures.
+// Witness is what left of one study: counts by kind, and the latest slot of its uploads and
+// signatures.
 type Witness struct {
 	Sent map[string]Count
 	Last map[string]Spot
@@ -77,7 +80,8 @@ type Witness struct {
 // File is the operator's record in a data directory.
 const File = "egress.jsonl"
 
-// Open reads the record in a data directory back and goes on with it. It logs a failing write to log.
+// Open reads the record in a data directory back and goes on with it. It logs a failing write to
+// log.
 func Open(dir string, log *slog.Logger) (*Log, error) {
 	path := filepath.Join(dir, File)
 	e := &Log{log: log, prev: startOfChain, link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]Spot{}}
@@ -177,7 +181,8 @@ func (e *Log) Close() error { return e.file.Close() }
 
 // Reply is what left this site so far.
 type Reply struct {
-	// Link counts messages of no study, such as hellos, and decisions and refusals about studies beyond the first 10,000.
+	// Link counts messages of no study, such as hellos, and decisions and refusals about studies
+	// beyond the first 10,000.
 	Link    map[string]Count `json:"link"`
 	Studies []Study          `json:"studies"`
 }

@@ -59,7 +59,8 @@ func TestEgressOutlivesACrash(t *testing.T) {
 	}
 }
 
-// TestEgressCountsAreBounded: words about ever more studies are counted together at last; what else leaves, never.
+// TestEgressCountsAreBounded: words about ever more studies are counted together at last; what else
+// leaves, never.
 func TestEgressCountsAreBounded(t *testing.T) {
 	e := &Log{link: map[string]Count{}, study: map[study.Digest]map[string]Count{}, last: map[study.Digest]map[string]Spot{}}
 	var first, id study.Digest

@@ -57,7 +57,7 @@ func (e *HandshakeError) Error() string {
 	return "the TLS handshake with the coordinator failed: " + frame.Cleaned(e.Err.Error())
 }
 
-// Unwrap gives the reason, such as an x509 error.
+// Unwrap returns the reason, such as an x509 error.
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
 // Explain returns the handshake's failure for an error of gRPC, if there was one.

@@ -48,8 +48,8 @@ func Join(ctx context.Context, file []byte, dir string, now time.Time, options .
 	return joinSite(ctx, file, dir, false, now, options)
 }
 
-// JoinAgain is Join for a site that has joined: its certificate ended, or its coordinator has another CA. The
-// keys and agent.toml stay; a site keeps its name.
+// JoinAgain is Join for a site that has joined: its certificate ended, or its coordinator has
+// another CA. The keys and agent.toml stay; a site keeps its name.
 func JoinAgain(ctx context.Context, file []byte, dir string, now time.Time, options ...grpc.DialOption) error {
 	return joinSite(ctx, file, dir, true, now, options)
 }
@@ -120,7 +120,7 @@ func (e *DialError) Error() string {
 	return fmt.Sprintf("no coordinator answers at %q: %s", e.Addresses, Plain(e.Err))
 }
 
-// Unwrap gives the last address's error.
+// Unwrap returns the last address's error.
 func (e *DialError) Unwrap() error { return e.Err }
 
 // enroll tries the join file's addresses in order, and no other: the leader is one of

@@ -20,7 +20,7 @@ const program = "covey-agent"
 // versions and who must upgrade.
 type VersionError = frame.VersionError
 
-// checkVersion gives a *VersionError if a coordinator that said this is none to speak to.
+// checkVersion returns a *VersionError if a coordinator that said this is none to speak to.
 func checkVersion(said metadata.MD) error {
 	return frame.Agree(frame.This(program), frame.VersionOf(said, "a coordinator"))
 }
@@ -59,7 +59,7 @@ type versionedStream struct {
 	checked bool
 }
 
-// RecvMsg gives a *VersionError instead of the first message of a coordinator that this
+// RecvMsg returns a *VersionError instead of the first message of a coordinator that this
 // agent shares no protocol with, and instead of that coordinator's refusal.
 func (s *versionedStream) RecvMsg(m any) error {
 	err := s.ClientStream.RecvMsg(m)

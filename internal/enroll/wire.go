@@ -63,7 +63,8 @@ type Standing struct {
 	Software    string
 }
 
-// CallStanding says which CA this site's certificate is of, by SHA-256, and asks which are in force.
+// CallStanding says which CA this site's certificate is of, by SHA-256, and asks which are in
+// force.
 func CallStanding(ctx context.Context, conn grpc.ClientConnInterface, authority []byte) (Standing, error) {
 	r, err := covey.NewFederationClient(conn).Standing(ctx, &covey.StandingRequest{Authority: authority})
 	if err != nil {

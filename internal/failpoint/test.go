@@ -14,7 +14,7 @@ const Enabled = true
 
 var hook atomic.Pointer[func(Event) error]
 
-// Set gives every event to f from now on; nil for none. An error that f returns is
+// Set sends every event to f from now on; nil for none. An error that f returns is
 // the place's own failure: before a write the write is not made, after it the caller
 // does not hear that it was.
 func Set(f func(Event) error) {

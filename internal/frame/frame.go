@@ -1,6 +1,6 @@
 // Package frame is what both ends of a link agree on: how a message is cut into
 // pieces that gRPC lets through (it refuses over 4 MiB), how often a link is
-// pinged, and how short a hello names a study (design section 9).
+// pinged, and how short a hello names a study (docs/protocol.md).
 package frame
 
 import (
@@ -11,7 +11,9 @@ import (
 
 // Limits of a link.
 const (
-	Size       = 31 << 10  // bytes in a frame that is sent: with its head within 32 KiB, the size of the buffers that gRPC keeps
+	// bytes in a frame that is sent: with its head within 32 KiB, the size of the buffers that gRPC
+	// keeps
+	Size       = 31 << 10
 	Max        = 1 << 20   // bytes in a frame, at most
 	MaxMessage = 512 << 20 // bytes in a message; a peer that sends more is cut off
 
@@ -43,7 +45,7 @@ func Send(message []byte, send func(data []byte, last bool) error) error {
 	}
 }
 
-// Receive gives the next whole message of at most limit bytes, io.EOF between
+// Receive returns the next whole message of at most limit bytes, io.EOF between
 // messages, or io.ErrUnexpectedEOF within one.
 func Receive(receive func() (data []byte, last bool, err error), limit int) ([]byte, error) {
 	var message []byte

@@ -38,14 +38,14 @@ func Printable(s string) string {
 	return out.String()
 }
 
-// Quoted is Printable between quotes, for a place where text of another party could pass for ours; a
-// quote within becomes an apostrophe.
+// Quoted is Printable between quotes, for a place where text of another party could pass for ours;
+// a quote within becomes an apostrophe.
 func Quoted(s string) string {
 	return `"` + strings.ReplaceAll(Printable(s), `"`, "'") + `"`
 }
 
-// Word returns a name of another party for a column or a list: as it is if it is one word of letters,
-// digits and . _ - alone, and else Quoted.
+// Word returns a name of another party for a column or a list: as it is if it is one word of
+// letters, digits and . _ - alone, and else Quoted.
 func Word(s string) string {
 	for _, r := range s {
 		if r != '.' && r != '_' && r != '-' && !(strconv.IsPrint(r) && (unicode.IsLetter(r) || unicode.IsDigit(r))) {
@@ -61,9 +61,9 @@ func Word(s string) string {
 // MaxCleaned bounds, in bytes, what Cleaned keeps of a text.
 const MaxCleaned = 500
 
-// Cleaned returns a sentence of ours that may repeat another party's words as a terminal or a log can
-// take it: a space stands for what is not printed as itself, and what is longer than MaxCleaned bytes
-// is cut and ends in "…".
+// Cleaned returns a sentence of ours that may repeat another party's words as a terminal or a log
+// can take it: a space stands for what is not printed as itself, and what is longer than MaxCleaned
+// bytes is cut and ends in "…".
 func Cleaned(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !strconv.IsPrint(r) {

@@ -10,10 +10,10 @@ import (
 var ErrShape = errors.New("frame: not one message of bounded shape")
 
 // CheckShape looks at a serialized message before it is decoded: it is one body, once, of at most
-// fields fields, and none of these is longer than longest says of the body's and the field's number,
-// in bytes; a negative number is no bound. It keeps what a message takes in memory near what it is
-// on the wire: an empty entry of a list is of two bytes there and of many decoded, and a packed
-// number of one byte becomes eight.
+// fields fields, and none of these is longer than longest says of the body's and the field's
+// number, in bytes; a negative number is no bound. It keeps what a message takes in memory near
+// what it is on the wire: an empty entry of a list is of two bytes there and of many decoded, and a
+// packed number of one byte becomes eight.
 func CheckShape(raw []byte, fields int, longest func(body, field protowire.Number) int) error {
 	of, kind, n := protowire.ConsumeTag(raw)
 	if n < 0 || kind != protowire.BytesType {

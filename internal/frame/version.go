@@ -93,7 +93,7 @@ func clean(s string) string {
 	return s[:min(len(s), most)]
 }
 
-// Pairs gives the metadata that say a version, key after key with its value.
+// Pairs returns the metadata that say a version, key after key with its value.
 func (v Version) Pairs() []string {
 	return []string{protocolKey, strconv.Itoa(v.Protocol), oldestKey, strconv.Itoa(v.Oldest), softwareKey, v.Software}
 }
@@ -145,7 +145,7 @@ func (v Version) protocols() string {
 	return fmt.Sprintf("protocols %d to %d", v.Oldest, v.Protocol)
 }
 
-// Agree gives a *VersionError where an agent and a coordinator share no protocol.
+// Agree returns a *VersionError where an agent and a coordinator share no protocol.
 func Agree(agent, coordinator Version) error {
 	if max(agent.Oldest, coordinator.Oldest) > min(agent.Protocol, coordinator.Protocol) {
 		return &VersionError{agent, coordinator}

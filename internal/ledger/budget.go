@@ -214,7 +214,7 @@ func (r *record) active() (entry, error) {
 	return e, nil
 }
 
-// proposal gives the approved proposal's bytes.
+// proposal returns the approved proposal's bytes.
 func (r *record) proposal() []byte {
 	if r.b == nil {
 		return nil

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestConfirmedSecretsAreErased: a process that dies between storing its confirmation and erasing the attempt's secrets leaves
-// both; the next one erases them before it can be asked anything. Secrets of an attempt that is not confirmed stay.
+// TestConfirmedSecretsAreErased: a process that dies between storing its confirmation and erasing
+// the attempt's secrets leaves both; the next one erases them before it can be asked anything.
+// Secrets of an attempt that is not confirmed stay.
 func TestConfirmedSecretsAreErased(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir)

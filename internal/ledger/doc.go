@@ -1,7 +1,6 @@
-// Package ledger is the site's memory: the fsynced budget in zCDP ρ per
-// population, and the once-only journal of each study (design sections 3 (P3,
-// P4, P5) and 7). What it answers, it answered from disk: a value is fsynced
-// before the caller sees it and is never computed a second time.
+// Package ledger is the site's memory: the fsynced budget in zCDP ρ per population, and the
+// once-only journal of each study (docs/privacy.md, docs/protocol.md). What it answers, it answered
+// from disk: a value is fsynced before the caller sees it and is never computed a second time.
 //
 // # Guarantee
 //

@@ -43,7 +43,7 @@ func (e *StoreError) Unwrap() error { return e.Err }
 type LostError struct {
 	File   string // the file's name in the ledger's directory
 	Reason string
-	// Budgets says that ledger.db can be read: Recover keeps its budgets.
+	// Budgets reports whether ledger.db can be read: Recover keeps its budgets.
 	Budgets bool
 }
 

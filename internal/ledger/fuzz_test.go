@@ -11,9 +11,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// FuzzRecords puts bytes of the fuzzer's in the place of a record of a study under way, as a damaged
-// disk or a hand might: everything that reads records gives an error or a value, and the ledger still
-// refuses what it refused.
+// FuzzRecords puts bytes of the fuzzer's in the place of a record of a study under way, as a
+// damaged disk or a hand might: everything that reads records gives an error or a value, and the
+// ledger still refuses what it refused.
 func FuzzRecords(f *testing.F) {
 	dir := f.TempDir()
 	l := mustOpen(f, dir)

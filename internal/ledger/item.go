@@ -12,23 +12,24 @@ import (
 // Buckets inside a study's bucket. The first four hold items: secrets sealed
 // under wrap keys of their own.
 var (
-	setupBucket       = []byte("setup")       // attempt ‖ kind
-	slotBucket        = []byte("slot")        // slot
-	uploadBytes       = []byte("upload-item") // slot
-	shareBytes        = []byte("share-item")  // query
-	uploadBucket      = []byte("upload")      // slot  -> uploadRecord
-	shareBucket       = []byte("share")       // query -> Signed, no signature
-	signedBucket      = []byte("signed")      // slot  -> Signed
-	finalBucket       = []byte("final")       // query -> finalRecord
-	chargeBucket      = []byte("charge")      // query -> ρ, float64 bits
-	entryKey          = []byte("entry")       // -> entry
-	proposalKey       = []byte("proposal")    // -> the approved proposal's bytes
-	progressKey       = []byte("progress")    // -> progress
-	itemBuckets       = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes}
-	studyBuckets      = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes, uploadBucket, shareBucket, signedBucket, finalBucket, chargeBucket}
-	errNothing        = errors.New("ledger: nothing on record") // internal: no record, and the rules allow one
-	itemErased   byte = 0
-	itemLive     byte = 1
+	setupBucket  = []byte("setup")       // attempt ‖ kind
+	slotBucket   = []byte("slot")        // slot
+	uploadBytes  = []byte("upload-item") // slot
+	shareBytes   = []byte("share-item")  // query
+	uploadBucket = []byte("upload")      // slot  -> uploadRecord
+	shareBucket  = []byte("share")       // query -> Signed, no signature
+	signedBucket = []byte("signed")      // slot  -> Signed
+	finalBucket  = []byte("final")       // query -> finalRecord
+	chargeBucket = []byte("charge")      // query -> ρ, float64 bits
+	entryKey     = []byte("entry")       // -> entry
+	proposalKey  = []byte("proposal")    // -> the approved proposal's bytes
+	progressKey  = []byte("progress")    // -> progress
+	itemBuckets  = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes}
+	studyBuckets = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes, uploadBucket, shareBucket, signedBucket, finalBucket, chargeBucket}
+	// internal: no record, and the rules allow one
+	errNothing      = errors.New("ledger: nothing on record")
+	itemErased byte = 0
+	itemLive   byte = 1
 )
 
 // item is a sealed secret as stored: one byte itemLive, the place of its wrap
@@ -245,11 +246,10 @@ func (r *record) erase(spots []spot) error {
 	return nil
 }
 
-// due lists the live items that the study's own records say must be gone:
-// all of them once it is finished, those of slots up to the last final one
-// before, an attempt's secrets once it is confirmed, and setup items whose key a cut-short erasure has already zeroed.
-// Any other item under a zeroed key was erased by a later ledger.db than this
-// one: a *LostError.
+// due lists the live items that the study's own records say must be gone: all of them once it is
+// finished, those of slots up to the last final one before, an attempt's secrets once it is
+// confirmed, and setup items whose key a cut-short erasure has already zeroed. Any other item under
+// a zeroed key was erased by a later ledger.db than this one: a *LostError.
 func (r *record) due() ([]spot, error) {
 	if r.b == nil {
 		return nil, nil

@@ -50,8 +50,9 @@ func (j *Journal) write(at place, fn func(*record) error) error {
 	})
 }
 
-// Two kinds of what PutSetup stores are the ledger's business: an attempt's secrets must be gone once its confirmation is on
-// record. Whoever stores the confirmation erases them; after a crash between the two, Open does.
+// Two kinds of what PutSetup stores are the ledger's business: an attempt's secrets must be gone
+// once its confirmation is on record. Whoever stores the confirmation erases them; after a crash
+// between the two, Open does.
 const (
 	SetupSecrets      = "secrets"
 	SetupConfirmation = "confirmation"
@@ -190,7 +191,7 @@ func (j *Journal) SignedIn(slot int) (Signed, bool, error) {
 	return s.signed(), true, nil
 }
 
-// SharedIn says whether this site sent shares for a query in a slot, and for which set. It
+// SharedIn reports whether this site sent shares for a query in a slot, and for which set. It
 // outlives the shares' bytes.
 func (j *Journal) SharedIn(query, slot int) (Signed, bool, error) {
 	if err := first(func() error { return checkIndex("query", query) }, func() error { return checkIndex("slot", slot) }); err != nil {

@@ -492,8 +492,9 @@ func TestLargeUpload(t *testing.T) {
 	}
 }
 
-// TestErasuresSideBySide: results are recorded while the slots of earlier ones are still being erased, and
-// the study ends meanwhile: no erasure takes a key that another one has zeroed for a ledger that is older.
+// TestErasuresSideBySide: results are recorded while the slots of earlier ones are still being
+// erased, and the study ends meanwhile: no erasure takes a key that another one has zeroed for a
+// ledger that is older.
 func TestErasuresSideBySide(t *testing.T) {
 	const slots = 60
 	l, _ := openShadow(t)

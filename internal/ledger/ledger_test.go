@@ -216,7 +216,8 @@ func TestItemsCannotBeSwapped(t *testing.T) {
 	}
 }
 
-// TestItemsBelongToTheirStudy: L17. What is sealed for one study opens in no other, under the same key and name.
+// TestItemsBelongToTheirStudy: L17. What is sealed for one study opens in no other, under the same
+// key and name.
 func TestItemsBelongToTheirStudy(t *testing.T) {
 	l := mustOpen(t, t.TempDir())
 	var raw []byte

@@ -78,7 +78,7 @@ func (s *signedRecord) signed() Signed {
 	return out
 }
 
-// same tells whether the record is of this query, slot, context and survivors.
+// same reports whether the record is of this query, slot, context and survivors.
 func (s *signedRecord) same(query, slot int, context *[32]byte, survivors []byte) bool {
 	return s.about(query, slot, context) && bytes.Equal(s.Survivors, survivors)
 }
@@ -129,11 +129,11 @@ func (r *record) open(query, slot int) (progress, error) {
 	return p, nil
 }
 
-// onlyOnce is the shape of Upload, Sign and OpenShares. find returns what is
-// on record, errNothing if nothing is and the rules allow it, or the refusal;
-// compute then makes the value, outside of any transaction, and put stores it.
-// What put stored is fsynced before the value is returned: a crash before that leaves no record and no reply, a
-// crash after it the same bytes for the next try.
+// onlyOnce is the shape of Upload, Sign and OpenShares. find returns what is on record, errNothing
+// if nothing is and the rules allow it, or the refusal; compute then makes the value, outside of
+// any transaction, and put stores it. What put stored is fsynced before the value is returned: a
+// crash before that leaves no record and no reply, a crash after it the same bytes for the next
+// try.
 func (j *Journal) onlyOnce(name string, query, slot int, find func(*record) ([]byte, error), compute func() ([]byte, error), put func(*record, []byte) error) ([]byte, error) {
 	if err := errors.Join(checkIndex("query", query), checkIndex("slot", slot)); err != nil {
 		return nil, err
@@ -351,8 +351,8 @@ func (j *Journal) Final(query, slot int, result []byte) error {
 	return j.final(query, slot, result, true)
 }
 
-// FinalThenErase is Final without the erasure, for a caller that calls Erase next, while something else
-// goes on: it is three of Final's five writes.
+// FinalThenErase is Final without the erasure, for a caller that calls Erase next, while something
+// else goes on: it is three of Final's five writes.
 func (j *Journal) FinalThenErase(query, slot int, result []byte) error {
 	return j.final(query, slot, result, false)
 }

@@ -121,7 +121,8 @@ func (l *Ledger) examine(id [16]byte) (own bool, err error) {
 					return err
 				}
 				for _, s := range spots {
-					if _, err := r.secret(s.bucket, s.key); err != nil && err != ErrErased { // Open ends an erasure cut short
+					// Open ends an erasure cut short
+					if _, err := r.secret(s.bucket, s.key); err != nil && err != ErrErased {
 						return err
 					}
 				}
@@ -284,7 +285,7 @@ func Restore(dir string, populations []Population, studies []StudyEntry) error {
 	return l.Close()
 }
 
-// checkRestored gives the populations' caps.
+// checkRestored returns the populations' caps.
 func checkRestored(populations []Population, studies []StudyEntry) (map[string]float64, error) {
 	caps, left := map[string]float64{}, map[string]float64{}
 	fits := func(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
@@ -310,7 +311,8 @@ func checkRestored(populations []Population, studies []StudyEntry) (map[string]f
 		}
 	}
 	for _, p := range populations {
-		if total := p.SpentRho + p.ReservedRho; !fits(total) || !(math.Abs(left[p.Name]) <= 1e-9*total) { // NaN, too
+		// NaN, too
+		if total := p.SpentRho + p.ReservedRho; !fits(total) || !(math.Abs(left[p.Name]) <= 1e-9*total) {
 			return nil, &FieldError{Field: fmt.Sprintf("population %q", p.Name), Reason: "does not add up to its studies"}
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// TestRestoreSpendsTheMost: an approved study of which more was spent than its ρ, as after an upgrade of
-// the charge, is restored with what was spent.
+// TestRestoreSpendsTheMost: an approved study of which more was spent than its ρ, as after an
+// upgrade of the charge, is restored with what was spent.
 func TestRestoreSpendsTheMost(t *testing.T) {
 	dir := t.TempDir()
 	s := StudyEntry{Study: study(1), State: Approved, Name: "a", Population: "people", Rho: 1, SpentRho: 1.5, By: "operator", Time: at}
@@ -53,8 +53,8 @@ func TestRestoreRefuses(t *testing.T) {
 
 func with(s StudyEntry, change func(*StudyEntry)) StudyEntry { change(&s); return s }
 
-// TestRecoverLeavesADamagedDatabase: where ledger.db itself holds what nobody wrote, its budgets cannot be
-// relied on: Recover refuses before it asks, and touches neither file.
+// TestRecoverLeavesADamagedDatabase: where ledger.db itself holds what nobody wrote, its budgets
+// cannot be relied on: Recover refuses before it asks, and touches neither file.
 func TestRecoverLeavesADamagedDatabase(t *testing.T) {
 	dir, _ := used(t)
 	l := mustOpen(t, dir)
@@ -80,8 +80,8 @@ func TestRecoverLeavesADamagedDatabase(t *testing.T) {
 	}
 }
 
-// TestAsideIsNotOverwritten: a key file of another ledger is put where no other lies, since each may be all
-// that is left of one.
+// TestAsideIsNotOverwritten: a key file of another ledger is put where no other lies, since each
+// may be all that is left of one.
 func TestAsideIsNotOverwritten(t *testing.T) {
 	dir, _ := used(t)
 	other := t.TempDir()

@@ -1,12 +1,13 @@
-// Package memory keeps a process's memory from its disk and from its neighbours: keys, shares and a sum that
-// is open are in it.
+// Package memory keeps a process's memory from its disk and from its neighbours: keys, shares and a
+// sum that is open are in it.
 package memory
 
 import "log/slog"
 
 // State is what holds of this process's memory.
 type State struct {
-	// Private: there is no core dump of it, and processes of the same user cannot read it. Root can.
+	// Private: there is no core dump of it, and processes of the same user cannot read it. Root
+	// can.
 	Private bool
 	// Locked: what it holds is never written to swap.
 	Locked bool

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Keep makes this process's memory private, and locks it where no limit can make a later allocation fail for
-// that: where RLIMIT_MEMLOCK has no end, or the process has CAP_IPC_LOCK, which no limit binds. Under a finite limit
-// Go's next arena could be refused, which ends the process; so nothing is locked then. Pages are locked as they are
-// touched (MCL_ONFAULT): address space that Go only reserves takes no memory. It is called before keys are read, and
-// once.
+// Keep makes this process's memory private, and locks it where no limit can make a later allocation
+// fail for that: where RLIMIT_MEMLOCK has no end, or the process has CAP_IPC_LOCK, which no limit
+// binds. Under a finite limit Go's next arena could be refused, which ends the process; so nothing
+// is locked then. Pages are locked as they are touched (MCL_ONFAULT): address space that Go only
+// reserves takes no memory. It is called before keys are read, and once.
 func Keep() State {
 	var s State
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {

@@ -17,14 +17,16 @@ import (
 
 const childVariable = "COVEY_TEST_MEMORY"
 
-// TestMain: a child keeps its memory, takes a good deal more than a usual limit, and tells what the kernel says.
+// TestMain: a child keeps its memory, takes a good deal more than a usual limit, and tells what the
+// kernel says.
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}
 	runtime.LockOSThread() // capabilities are a thread's
 	var limit unix.Rlimit
-	if os.Getenv(childVariable) == "limited" { // as a service without the capability and with the usual limit
+	// as a service without the capability and with the usual limit
+	if os.Getenv(childVariable) == "limited" {
 		limit = unix.Rlimit{Cur: 8 << 20, Max: 8 << 20}
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 		var none [2]unix.CapUserData
@@ -70,8 +72,8 @@ func lockedKB(t *testing.T, out string) int {
 	return n
 }
 
-// TestKept: no core dump of the process and no reader of its user; where nothing bounds what it may lock, all that it
-// touches is locked, and it grows as before.
+// TestKept: no core dump of the process and no reader of its user; where nothing bounds what it may
+// lock, all that it touches is locked, and it grows as before.
 func TestKept(t *testing.T) {
 	out := child(t, "as it is")
 	if !strings.Contains(out, "Private:true") || !strings.Contains(out, " dumpable=0 ") {
@@ -88,7 +90,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestFiniteLimit: under a finite limit nothing is locked, as the process would end when it grows; it says so.
+// TestFiniteLimit: under a finite limit nothing is locked, as the process would end when it grows;
+// it says so.
 func TestFiniteLimit(t *testing.T) {
 	out := child(t, "limited")
 	if n := lockedKB(t, out); n != 0 || !strings.Contains(out, "Private:true Locked:false") || !strings.Contains(out, "RLIMIT_MEMLOCK is finite") || !strings.Contains(out, "level=WARN") {

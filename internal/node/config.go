@@ -69,7 +69,7 @@ func (c Config) hosts() ([]string, error) {
 	return out, nil
 }
 
-// isPort says whether a port is one, by number or by the system's name for it.
+// isPort reports whether a port is one, by number or by the system's name for it.
 func isPort(port string) bool {
 	_, err := net.LookupPort("tcp", port)
 	return err == nil

@@ -71,7 +71,7 @@ func (d Dashboard) names() []string {
 	return append([]string{host}, d.Hosts...)
 }
 
-// tls gives the page's configuration, nil for plain HTTP.
+// tls returns the page's configuration, nil for plain HTTP.
 func (d Dashboard) tls(authority *pki.Authority) (*tls.Config, error) {
 	if d.Certificate == "" {
 		return nil, nil
@@ -191,7 +191,7 @@ func (n *Node) openDashboard(dir string) error {
 	return nil
 }
 
-// Watching gives the address of the page, nil where there is none, and whether it
+// Watching returns the address of the page, nil where there is none, and whether it
 // speaks TLS.
 func (n *Node) Watching() (address net.Addr, tls bool) {
 	if n.watchers == nil {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// FuzzConfig: a coordinator.toml is an error in words, or a configuration that is written as it reads.
+// FuzzConfig: a coordinator.toml is an error in words, or a configuration that is written as it
+// reads.
 func FuzzConfig(f *testing.F) {
 	f.Add([]byte("listen = \"0.0.0.0:7443\"\naddresses = [\"covey.example:7443\"]\nname = \"1\"\n"))
 	f.Add([]byte("listen = \"[::]:7443\"\naddresses = [\"a:1\", \"[::1]:2\"]\nname = \"two\"\npeer_listen = \":7444\"\npeer_address = \"a:7444\"\npeers = [\"b:7444\"]\n" +

@@ -44,8 +44,9 @@ func logged(t *testing.T, n *Node) uint64 {
 	return last
 }
 
-// TestStrangersWriteNothing: PEER-8. Whoever reaches the coordinators' port without a token that was given out adds nothing to any
-// coordinator's log, however large its requests are, and makes one request a connection.
+// TestStrangersWriteNothing: PEER-8. Whoever reaches the coordinators' port without a token that
+// was given out adds nothing to any coordinator's log, however large its requests are, and makes
+// one request a connection.
 func TestStrangersWriteNothing(t *testing.T) {
 	pair(t, func(t *testing.T, one, two *Node) {
 		before := [2]uint64{logged(t, one), logged(t, two)}

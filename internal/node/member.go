@@ -45,7 +45,8 @@ func (n *Node) admit(ctx context.Context, m member) error {
 	if pki.ValidName(m.ID) != nil || len(m.Addresses) == 0 {
 		return &coordinator.JoinError{Reason: "the coordinator's name or addresses are not valid"}
 	}
-	for _, a := range append([]string{m.Peer}, m.Addresses...) { // they are printed, and go into join files
+	// they are printed, and go into join files
+	for _, a := range append([]string{m.Peer}, m.Addresses...) {
 		if _, _, err := net.SplitHostPort(a); err != nil || frame.Printable(a) != a || strings.Contains(a, " ") {
 			return &coordinator.JoinError{Reason: "a coordinator's address is not host:port"}
 		}
@@ -67,7 +68,7 @@ func (n *Node) admit(ctx context.Context, m member) error {
 	return n.replica.Add(ctx, m.ID, m.Peer)
 }
 
-// member says whether the cluster has m as it is.
+// member reports whether the cluster has m as it is.
 func (n *Node) member(m member) (bool, error) {
 	peers, err := n.replica.Peers()
 	for _, p := range peers {
@@ -155,7 +156,8 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 		return nil, err
 	}
 	answer, err := transport.RoundTrip(r)
-	if refused, ok := errors.AsType[*net.OpError](err); ok && refused.Op == "remote error" { // an alert of TLS
+	// an alert of TLS
+	if refused, ok := errors.AsType[*net.OpError](err); ok && refused.Op == "remote error" {
 		return nil, fmt.Errorf("the other coordinator does not let this one in (%w): this one was removed (`coordinator raft add` makes a new one), or the other has yet to hear of it", refused.Err)
 	}
 	if err != nil {
@@ -173,7 +175,8 @@ func exchange(ctx context.Context, conn net.Conn, path string, body any) ([]byte
 	if err := json.Unmarshal(text, &e); err != nil {
 		return nil, fmt.Errorf("the coordinator answered %q", frame.Printable(answer.Status))
 	}
-	said := frame.Printable(e.Error) // it may reach a terminal, before there is any reason to trust it
+	// it may reach a terminal, before there is any reason to trust it
+	said := frame.Printable(e.Error)
 	if e.Bad {
 		return nil, &coordinator.JoinError{Reason: said}
 	}

@@ -11,17 +11,19 @@ import (
 	"covey/internal/pki"
 )
 
-// Who may connect to the coordinators' port, and be connected to, is in the log: each coordinator's key. A log that is
-// read again from its beginning, or lags, has a list of the past, or none; so the last list is kept in a file, and one
-// that is out of touch asks those whom it knows for theirs. Of several lists the one with the highest version is the latest.
+// Who may connect to the coordinators' port, and be connected to, is in the log: each coordinator's
+// key. A log that is read again from its beginning, or lags, has a list of the past, or none; so
+// the last list is kept in a file, and one that is out of touch asks those whom it knows for
+// theirs. Of several lists the one with the highest version is the latest.
 
 // members are the lists beside the log's.
 type members struct {
 	dir  string
 	mu   sync.Mutex
 	kept pki.Members // as in the file
-	// heard are other members' lists, by address, in memory alone. Each lets keys in beside this coordinator's own list and
-	// shuts none out, is told to nobody, and is forgotten once a leader of the own list is known: who told it may have been removed.
+	// heard are other members' lists, by address, in memory alone. Each lets keys in beside this
+	// coordinator's own list and shuts none out, is told to nobody, and is forgotten once a leader
+	// of the own list is known: who told it may have been removed.
 	heard map[string]pki.Members
 }
 
@@ -82,8 +84,8 @@ func (n *Node) followMembers(ctx context.Context) {
 	}
 }
 
-// hearMembers asks the others for their lists while no leader is known: the leader may be one that joined while this
-// coordinator was away, whom it does not let in. It runs beside everything else.
+// hearMembers asks the others for their lists while no leader is known: the leader may be one that
+// joined while this coordinator was away, whom it does not let in. It runs beside everything else.
 func (n *Node) hearMembers(ctx context.Context) {
 	tick := time.NewTicker(askMembers)
 	defer tick.Stop()

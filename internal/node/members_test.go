@@ -47,9 +47,9 @@ func portOf(t *testing.T, w *wires, a *pki.Authority, name string) *peer.Port {
 	return p
 }
 
-// TestRemovedHasNoVoice: PEER-6. From the folder of a coordinator that was removed, under any name and with any key that it can make
-// a certificate for, nothing is asked of the others, by connections that it had or by new ones; and the others do not
-// talk to it, whatever it shows.
+// TestRemovedHasNoVoice: PEER-6. From the folder of a coordinator that was removed, under any name
+// and with any key that it can make a certificate for, nothing is asked of the others, by
+// connections that it had or by new ones; and the others do not talk to it, whatever it shows.
 func TestRemovedHasNoVoice(t *testing.T) {
 	w := &wires{lanes: map[string]*lane{}}
 	pairOver(t, w, func(t *testing.T, one, two *Node) {
@@ -126,7 +126,8 @@ func TestRemovedHasNoVoice(t *testing.T) {
 	})
 }
 
-// TestRemoveShutsOutWhoHasNotEntered: a coordinator that was given the keys and never ran, and the unused file of another.
+// TestRemoveShutsOutWhoHasNotEntered: a coordinator that was given the keys and never ran, and the
+// unused file of another.
 func TestRemoveShutsOutWhoHasNotEntered(t *testing.T) {
 	w := &wires{lanes: map[string]*lane{}}
 	pairOver(t, w, func(t *testing.T, one, _ *Node) {
@@ -177,8 +178,8 @@ func TestRemoveShutsOutWhoHasNotEntered(t *testing.T) {
 	})
 }
 
-// TestMembersOutliveARestart: coordinators whose logs begin again from nothing find each other by the lists in their
-// folders, before anything of the log is applied.
+// TestMembersOutliveARestart: coordinators whose logs begin again from nothing find each other by
+// the lists in their folders, before anything of the log is applied.
 func TestMembersOutliveARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		defer time.Sleep(time.Minute)
@@ -202,8 +203,8 @@ func TestMembersOutliveARestart(t *testing.T) {
 	})
 }
 
-// TestLatecomerFindsANewLeader: one that was away while another joined and took the lead does not know that one's
-// key. It hears of it from those whom it knows.
+// TestLatecomerFindsANewLeader: one that was away while another joined and took the lead does not
+// know that one's key. It hears of it from those whom it knows.
 func TestLatecomerFindsANewLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		defer time.Sleep(time.Minute)
@@ -302,8 +303,9 @@ func TestMembersOfTheFuture(t *testing.T) {
 	})
 }
 
-// TestHearsayIsForgotten: PEER-9. A removed coordinator that reaches one which was away tells it a list of its own, later than any.
-// That list shuts nobody out, goes no further, and is forgotten once a leader of the log's list is known.
+// TestHearsayIsForgotten: PEER-9. A removed coordinator that reaches one which was away tells it a
+// list of its own, later than any. That list shuts nobody out, goes no further, and is forgotten
+// once a leader of the log's list is known.
 func TestHearsayIsForgotten(t *testing.T) {
 	pair(t, func(t *testing.T, one, two *Node) {
 		pub, _, _ := ed25519.GenerateKey(nil)

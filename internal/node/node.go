@@ -37,7 +37,7 @@ type Options struct {
 	Dial   peer.Dialer
 	// Now is the wall clock; time.Now if nil.
 	Now func() time.Time
-	// HandOver gives the lead to another coordinator before Run ends, if this one
+	// HandOver returns the lead to another coordinator before Run ends, if this one
 	// leads then: a restart then costs no election.
 	HandOver bool
 	// Control serves the operator's socket while Run runs.
@@ -152,8 +152,8 @@ func Open(dir string, o Options) (_ *Node, err error) {
 // entries is the log as the coordinator knows it.
 type entries struct{ *replica.Node }
 
-// Apply says coordinator.ErrNotLeader of an entry that was not proposed, as in the moments when a lead is given away: whoever
-// asked may ask again, or elsewhere.
+// Apply says coordinator.ErrNotLeader of an entry that was not proposed, as in the moments when a
+// lead is given away: whoever asked may ask again, or elsewhere.
 func (e entries) Apply(ctx context.Context, entry []byte) (any, error) {
 	answer, err := e.Node.Apply(ctx, entry)
 	if errors.Is(err, replica.ErrNotLeader) {
@@ -176,10 +176,10 @@ func (n *Node) listenPeers() error {
 	return nil
 }
 
-// Listening gives the address of the sites' port.
+// Listening returns the address of the sites' port.
 func (n *Node) Listening() net.Addr { return n.sites.Addr() }
 
-// Peers gives the coordinators as this one knows them.
+// Peers returns the coordinators as this one knows them.
 func (n *Node) Peers() ([]replica.Peer, error) { return n.replica.Peers() }
 
 // listenUnix listens on a socket that only this user can open. The log's lock
@@ -341,5 +341,5 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// Transfer gives the lead to any other coordinator that has caught up.
+// Transfer returns the lead to any other coordinator that has caught up.
 func (n *Node) Transfer(ctx context.Context) error { return n.replica.Transfer(ctx, "") }

@@ -180,7 +180,8 @@ func TestRemovedStaysOut(t *testing.T) {
 		if err := one.remove(t.Context(), "two"); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the reason", func() error { // a connection that ends may end before it has said why
+		// a connection that ends may end before it has said why
+		until(t, "the reason", func() error {
 			err := ask()
 			if err == nil {
 				t.Fatal("a removed coordinator came in")
@@ -286,8 +287,9 @@ func TestJoinRefuses(t *testing.T) {
 	t.Logf("figure: %d bad inputs: joins of a coordinator", count)
 }
 
-// TestLostLeaderHoldsNoOperator: a leader that is gone without a word, frozen or behind a dead network, ends no connection. Who
-// passed a request on to it hears that it leads no more, and so does the operator.
+// TestLostLeaderHoldsNoOperator: a leader that is gone without a word, frozen or behind a dead
+// network, ends no connection. Who passed a request on to it hears that it leads no more, and so
+// does the operator.
 func TestLostLeaderHoldsNoOperator(t *testing.T) {
 	w := &wires{lanes: map[string]*lane{}}
 	pairOver(t, w, func(t *testing.T, _, two *Node) {
@@ -328,10 +330,12 @@ func TestLostLeaderHoldsNoOperator(t *testing.T) {
 	})
 }
 
-// TestEntryThatWasNotProposed: who asks in the moment when a lead ends is told that nothing was done, and to ask again.
+// TestEntryThatWasNotProposed: who asks in the moment when a lead ends is told that nothing was
+// done, and to ask again.
 func TestEntryThatWasNotProposed(t *testing.T) {
 	pair(t, func(t *testing.T, _, two *Node) {
-		if err := two.Lead(entries{two.replica}); err != nil { // as before it hears that another leads
+		// as before it hears that another leads
+		if err := two.Lead(entries{two.replica}); err != nil {
 			t.Fatal(err)
 		}
 		defer two.Follow()

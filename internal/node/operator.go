@@ -24,7 +24,8 @@ type PeersReply struct {
 	Self   string         `json:"self"`
 	Leader string         `json:"leader"` // "" for none
 	Peers  []replica.Peer `json:"peers"`
-	// Given have the federation's keys and have not entered; Invited are unused join files. `raft remove` shuts both out.
+	// Given have the federation's keys and have not entered; Invited are unused join files. `raft
+	// remove` shuts both out.
 	Given   []string             `json:"given,omitempty"`
 	Invited []coordinator.Invite `json:"invited,omitempty"`
 }
@@ -63,7 +64,8 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 		forward.ServeHTTP(w, r)
 	}
 	mux.HandleFunc("POST /v1/raft/remove/{id}", func(w http.ResponseWriter, r *http.Request) {
-		if r.PathValue("id") == n.Config.Name && !n.Leading() { // the leader would hang up before it answered
+		// the leader would hang up before it answered
+		if r.PathValue("id") == n.Config.Name && !n.Leading() {
 			coordinator.Reply(w, nil, &coordinator.JoinError{Reason: "a coordinator that is removed is shut out at once: ask another one to remove this one"})
 			return
 		}
@@ -180,8 +182,9 @@ func (n *Node) AddNode(name string, valid time.Duration) ([]byte, error) {
 	return join.Marshal()
 }
 
-// remove takes a coordinator out, or one that has not entered yet: its key and its unused join files are good for nothing from here on.
-// The leader must give the lead away first: it would stop in the middle of what it does.
+// remove takes a coordinator out, or one that has not entered yet: its key and its unused join
+// files are good for nothing from here on. The leader must give the lead away first: it would stop
+// in the middle of what it does.
 func (n *Node) remove(ctx context.Context, id string) error {
 	if id == n.Config.Name {
 		return &coordinator.JoinError{Reason: "this coordinator leads: `coordinator raft transfer` first"}
@@ -233,7 +236,8 @@ func (n *Node) forwarder() *forwarder {
 			n.log.Warn("the leader was not reached", "error", err)
 			at, _ := errors.AsType[*net.OpError](err)
 			if r.Method == http.MethodGet || at != nil && at.Op == "dial" {
-				coordinator.Reply(w, nil, coordinator.ErrNotLeader) // nothing was done: the same may be asked again
+				// nothing was done: the same may be asked again
+				coordinator.Reply(w, nil, coordinator.ErrNotLeader)
 				return
 			}
 			coordinator.Reply(w, nil, fmt.Errorf("%w; whether it took the request is not known: look before you repeat it", coordinator.ErrNotLeader))
@@ -263,8 +267,8 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // lookAgain is how often whoever waits for a leader's answer looks whether it leads still.
 const lookAgain = time.Second
 
-// whileLeads returns when ctx ends, or when two looks in a row find that another leads, or none: one that is
-// frozen, or behind a dead network, ends no connection.
+// whileLeads returns when ctx ends, or when two looks in a row find that another leads, or none:
+// one that is frozen, or behind a dead network, ends no connection.
 func (f *forwarder) whileLeads(ctx context.Context, leader string) {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
@@ -283,7 +287,7 @@ func (f *forwarder) whileLeads(ctx context.Context, leader string) {
 
 func (f *forwarder) close() { f.transport.CloseIdleConnections() }
 
-// leaderPeer gives the peer address of another node that leads, "" for none.
+// leaderPeer returns the peer address of another node that leads, "" for none.
 func (n *Node) leaderPeer() string {
 	peers, err := n.replica.Peers()
 	if err != nil {
@@ -313,7 +317,8 @@ func (n *Node) joinerHandler() http.Handler {
 	return mux
 }
 
-// joinServer serves one request a connection, so that connections are all that the port has to count.
+// joinServer serves one request a connection, so that connections are all that the port has to
+// count.
 func joinServer(ctx context.Context, h http.Handler) *http.Server {
 	s := &http.Server{
 		Handler: h, ReadTimeout: requestTime, WriteTimeout: joinTime, MaxHeaderBytes: maxJoin,
@@ -335,8 +340,8 @@ type joinReply struct {
 	Members pki.Members     `json:"members"`
 }
 
-// join spends a new coordinator's token, notes its key and returns the federation's keys. Where it fails half-way the token is spent,
-// and the keys are not given away.
+// join spends a new coordinator's token, notes its key and returns the federation's keys. Where it
+// fails half-way the token is spent, and the keys are not given away.
 func (n *Node) join(q joinRequest) (*joinReply, error) {
 	if len(q.Key) != ed25519.PublicKeySize {
 		return nil, &coordinator.JoinError{Reason: "the new coordinator's key is not an Ed25519 public key"}

@@ -11,8 +11,8 @@ import (
 	"covey/internal/coordinator"
 )
 
-// A change of CAs goes by the log, which holds certificates, and each coordinator brings its folder to
-// where the log is. Keys go from one coordinator to another over their own port.
+// A change of CAs goes by the log, which holds certificates, and each coordinator brings its folder
+// to where the log is. Keys go from one coordinator to another over their own port.
 
 // rotationTick is how often a coordinator compares its folder with the log.
 const rotationTick = time.Second
@@ -22,7 +22,8 @@ type CAReply struct {
 	Present string `json:"present"` // fingerprints
 	Next    string `json:"next,omitempty"`
 	Old     string `json:"old,omitempty"`
-	// Waiting are sites whose certificates are not of the next CA yet, or, once it is in force, of it.
+	// Waiting are sites whose certificates are not of the next CA yet, or, once it is in force, of
+	// it.
 	Waiting []string `json:"waiting_sites,omitempty"`
 	// Coordinators are those that do not hold the next CA's key, or have not promoted it, with why.
 	Coordinators []string  `json:"waiting_coordinators,omitempty"`
@@ -53,8 +54,8 @@ func (n *Node) followCA(ctx context.Context) {
 	}
 }
 
-// reconcileCA brings the folder to where the log is. Everything is compared by fingerprint, so that a log
-// that is being replayed, and shows steps of the past, changes nothing.
+// reconcileCA brings the folder to where the log is. Everything is compared by fingerprint, so that
+// a log that is being replayed, and shows steps of the past, changes nothing.
 func (n *Node) reconcileCA(ctx context.Context) error {
 	n.changing.Lock()
 	defer n.changing.Unlock()
@@ -72,7 +73,8 @@ func (n *Node) reconcileCA(ctx context.Context) error {
 		}
 		n.log.Info("the next CA is in force", "ca", in)
 	}
-	if err := n.renew(); err != nil { // does nothing where the server's certificate is of the CA in force
+	// does nothing where the server's certificate is of the CA in force
+	if err := n.renew(); err != nil {
 		return err
 	}
 	if old != "" && log.Old.Fingerprint() == "" && log.Next.Fingerprint() == "" && log.Present.Fingerprint() == present {
@@ -113,7 +115,8 @@ func (n *Node) ask(ctx context.Context, address, path string, body any) ([]byte,
 	return exchange(ctx, conn, path, body)
 }
 
-// caPeerHandler answers other coordinators, leading or not. They alone reach it, with certificates of the CA.
+// caPeerHandler answers other coordinators, leading or not. They alone reach it, with certificates
+// of the CA.
 func (n *Node) caPeerHandler(mux *http.ServeMux) {
 	mux.HandleFunc("POST /v1/ca/key", func(w http.ResponseWriter, r *http.Request) {
 		var fingerprint string
@@ -214,8 +217,8 @@ func (n *Node) behind(ctx context.Context, ready func(heldReply) bool) ([]string
 const promoteTime = 30 * time.Second
 
 // RetireCA puts the next CA into the present one's place and ends the trust in that one, after all
-// coordinators hold the next one and all sites have certificates of it; force does not wait for sites,
-// which must then join again. It can be called again after it failed half-way. The leader's.
+// coordinators hold the next one and all sites have certificates of it; force does not wait for
+// sites, which must then join again. It can be called again after it failed half-way. The leader's.
 func (n *Node) RetireCA(ctx context.Context, force bool) error {
 	r, err := n.CA(ctx)
 	switch {

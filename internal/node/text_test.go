@@ -10,7 +10,8 @@ import (
 	"covey/internal/coordinator"
 )
 
-// TestAddressesArePlain: LIM-9. A coordinator's addresses are printed by `raft peers` and go into join files.
+// TestAddressesArePlain: LIM-9. A coordinator's addresses are printed by `raft peers` and go into
+// join files.
 func TestAddressesArePlain(t *testing.T) {
 	pair(t, func(t *testing.T, one, two *Node) {
 		before := len(one.Addresses("two"))
@@ -27,8 +28,8 @@ func TestAddressesArePlain(t *testing.T) {
 	})
 }
 
-// TestRefusalsArePrintable: LIM-9. What the other end says reaches the terminal of `coordinator init --join` and the log without a character
-// that does more than print.
+// TestRefusalsArePrintable: LIM-9. What the other end says reaches the terminal of `coordinator
+// init --join` and the log without a character that does more than print.
 func TestRefusalsArePrintable(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"error":"no\u001b[2K\r\n ok","bad_input":true}`: `no\x1b[2K\r\n ok`,

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDashboardTokenIsPrivate: the token that logs in at the page is made for its owner alone, and one that others can
-// read or write is refused, as is one that could be guessed.
+// TestDashboardTokenIsPrivate: the token that logs in at the page is made for its owner alone, and
+// one that others can read or write is refused, as is one that could be guessed.
 func TestDashboardTokenIsPrivate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, TokenFile)

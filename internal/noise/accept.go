@@ -27,7 +27,7 @@ type rootWords struct {
 	m   uint64 // t·q·p
 }
 
-// newRootWords gives nil where the numbers do not fit.
+// newRootWords returns nil where the numbers do not fit.
 func newRootWords(g *Gaussian) *rootWords {
 	t := new(big.Int).SetUint64(g.t)
 	tqq := new(big.Int).Mul(t, g.q)

@@ -16,7 +16,7 @@ type bitSource struct {
 	err    error
 }
 
-// word gives 64 random bits. After an error it gives zeros, and err is set: the
+// word returns 64 random bits. After an error it gives zeros, and err is set: the
 // caller's result is thrown away. Every loop below ends on err.
 func (s *bitSource) word() uint64 {
 	if s.left == 0 {
@@ -33,7 +33,7 @@ func (s *bitSource) word() uint64 {
 	return v
 }
 
-// below gives a uniform integer in [0, n), n > 0, by rejection.
+// below returns a uniform integer in [0, n), n > 0, by rejection.
 func (s *bitSource) below(n uint64) uint64 {
 	shift := uint(bits.LeadingZeros64(n - 1)) // 64 for n = 1: every word gives 0
 	for {

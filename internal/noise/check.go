@@ -29,16 +29,16 @@ func (e *ReleaseError) Error() string {
 // *ReleaseError is for an S outside, a *ParameterError for σ = 0 and slices of
 // different lengths.
 //
-// Noise that is all zero is refused from 4 values up at σ >= 2^16, and from 28 up at σ >= 2.
-// With fewer a good release is all zero with probability Z(σ)^-d > FalseReject, and the lower side passes
-// everything. It is a check of the energy alone: at 4 values a standard deviation off by more
-// than a factor of 5.2 is too much and hardly any is too little, at 64 values outside 0.32…1.93 is refused, at
-// 512 outside 0.72…1.31.
+// Noise that is all zero is refused from 4 values up at σ >= 2^16, and from 28 up at σ >= 2. With
+// fewer a good release is all zero with probability Z(σ)^-d > FalseReject, and the lower side
+// passes everything. It is a check of the energy alone: at 4 values a standard deviation off by
+// more than a factor of 5.2 is too much and hardly any is too little, at 64 values outside
+// 0.32…1.93 is refused, at 512 outside 0.72…1.31.
 //
-// Below: by Markov on exp(-λS), P[S <= s] <= e^(λs)·r(λ)^d with r(λ) = E exp(-λe²/σ²)
-// = Z(σ/√(1+2λ))/Z(σ), Z(s) = Σ_x exp(-x²/(2s²)). Above: the discrete Gaussian is σ-subgaussian (CKS
-// 2020, section 2.3), so E exp(λe²/σ²) <= (1-2λ)^(-1/2) and P[S >= s] <= exp(-(s - d - d ln(s/d))/2) for s > d.
-// Both hold at every σ and d. Each side gets half of FalseReject.
+// Below: by Markov on exp(-λS), P[S <= s] <= e^(λs)·r(λ)^d with r(λ) = E exp(-λe²/σ²) =
+// Z(σ/√(1+2λ))/Z(σ), Z(s) = Σ_x exp(-x²/(2s²)). Above: the discrete Gaussian is σ-subgaussian (CKS
+// 2020, section 2.3), so E exp(λe²/σ²) <= (1-2λ)^(-1/2) and P[S >= s] <= exp(-(s - d - d
+// ln(s/d))/2) for s > d. Both hold at every σ and d. Each side gets half of FalseReject.
 func CheckReleased(noised, exact []int64, sigma Sigma) error {
 	if len(noised) != len(exact) {
 		return parameter("noised", "has %d values, the exact sum %d", len(noised), len(exact))
@@ -87,35 +87,40 @@ func lowest(d, sigma, bound float64) (s float64, ok bool) {
 // lnReject is -ln FalseReject.
 const lnReject = 64 * math.Ln2
 
-// maxRefused is the largest charge of one query whose refusals are bounded: of 4, with 4e-10. No plan charges one
-// query more: where one has the whole budget that shows from ε = 18 up (δ = 10^-6).
+// maxRefused is the largest charge of one query whose refusals are bounded: of 4, with 4e-10. No
+// plan charges one query more: where one has the whole budget that shows from ε = 18 up (δ =
+// 10^-6).
 const maxRefused = 4
 
-// RefusedByNeighbor bounds, rounded up, the probability that CheckReleased refuses noise that was shifted by a query's
-// sensitivity, where it refuses noise that was not with probability FalseReject at most:
+// RefusedByNeighbor bounds, rounded up, the probability that CheckReleased refuses noise that was
+// shifted by a query's sensitivity, where it refuses noise that was not with probability
+// FalseReject at most:
 //
 //	exp(-(√L - √ρ)²), where L = -ln FalseReject = 64 ln 2
 //
-// and ρ is the query's charge, at most 4: it is 1 beyond, which no δ has to spare, so that no plan charges a query more and BudgetRho can
-// count on it. With P the shifted law and Q the law, P[E] <= (Q[E]·exp(D_α(P‖Q)))^(1-1/α) for every
-// event E and α > 1 (Hölder), and D_α <= αρ; the best α is √(L/ρ). It needs nothing but the charge, so it holds for
-// the discrete law at every σ and in any number of coordinates. The Gaussian's own value, Φ(Φ^-1(FalseReject) + √(2ρ)), is less
-// by a factor below 2 for ρ <= 2. A ρ that is negative or no number costs 1.
+// and ρ is the query's charge, at most 4: it is 1 beyond, which no δ has to spare, so that no plan
+// charges a query more and BudgetRho can count on it. With P the shifted law and Q the law, P[E] <=
+// (Q[E]·exp(D_α(P‖Q)))^(1-1/α) for every event E and α > 1 (Hölder), and D_α <= αρ; the best α is
+// √(L/ρ). It needs nothing but the charge, so it holds for the discrete law at every σ and in any
+// number of coordinates. The Gaussian's own value, Φ(Φ^-1(FalseReject) + √(2ρ)), is less by a
+// factor below 2 for ρ <= 2. A ρ that is negative or no number costs 1.
 func RefusedByNeighbor(rho float64) float64 {
 	if !(rho >= 0 && rho <= maxRefused) {
 		return 1
 	}
 	root := math.Sqrt(lnReject) - math.Sqrt(rho)
-	// The square is at most 45, off by less than 2^-45; what is left of the margin is for 10^3 additions.
+	// The square is at most 45, off by less than 2^-45; what is left of the margin is for 10^3
+	// additions.
 	return math.Exp(-root*root) * (1 + 0x1p-38)
 }
 
 // BudgetQueries is how many queries BudgetRho sets δ aside for.
 const BudgetQueries = 1 << 12
 
-// BudgetRho is the largest ρ that a population's studies may be charged in all, so that everything that they release
-// is (ε, δ)-DP: RhoLess with what the checks of BudgetQueries releases may refuse, however ρ is split over them. A *ParameterError is for
-// parameters outside RhoLess's bounds and a δ that leaves nothing.
+// BudgetRho is the largest ρ that a population's studies may be charged in all, so that everything
+// that they release is (ε, δ)-DP: RhoLess with what the checks of BudgetQueries releases may
+// refuse, however ρ is split over them. A *ParameterError is for parameters outside RhoLess's
+// bounds and a δ that leaves nothing.
 func BudgetRho(eps, delta float64) (float64, error) {
 	rho, err := RhoLess(eps, delta, budgetRefusals)
 	if err == nil && rho == 0 {
@@ -124,9 +129,10 @@ func BudgetRho(eps, delta float64) (float64, error) {
 	return rho, err
 }
 
-// budgetRefusals bounds the sum of RefusedByNeighbor over up to BudgetQueries queries of ρ in all, each of 4 at most, rounded up. Of
-// f(x) = exp(-(√L-√x)²) the second derivative has the sign of (√L-u)²·u - √L/2, u = √x: f is convex on [0.006, 4], and below
-// 3·FalseReject before. So f(x) <= 3·FalseReject + f(m)·x/m for x <= m = min(ρ, 4), and the x add up to ρ.
+// budgetRefusals bounds the sum of RefusedByNeighbor over up to BudgetQueries queries of ρ in all,
+// each of 4 at most, rounded up. Of f(x) = exp(-(√L-√x)²) the second derivative has the sign of
+// (√L-u)²·u - √L/2, u = √x: f is convex on [0.006, 4], and below 3·FalseReject before. So f(x) <=
+// 3·FalseReject + f(m)·x/m for x <= m = min(ρ, 4), and the x add up to ρ.
 func budgetRefusals(rho float64) float64 {
 	return (3*FalseReject*BudgetQueries + RefusedByNeighbor(min(rho, maxRefused))*max(1, rho/maxRefused)) * (1 + 0x1p-50)
 }

@@ -19,7 +19,8 @@ func ShareSigma(total Sigma, honest int) (Sigma, error) {
 	if honest < 1 || honest > maxHonest {
 		return 0, parameter("honest", "must be in [1, 2^16], got %d", honest)
 	}
-	// u is the least integer with u²·honest >= total²: one more than the root of the largest that is not.
+	// u is the least integer with u²·honest >= total²: one more than the root of the largest that
+	// is not.
 	u := new(big.Int).SetUint64(uint64(total))
 	u.Mul(u, u).Sub(u, big.NewInt(1)).Quo(u, big.NewInt(int64(honest))).Sqrt(u)
 	share := Sigma(u.Uint64()) + 1
@@ -59,15 +60,16 @@ func closeness(share Sigma, honest int) float64 {
 //
 //	a/2 + τd,  (√a + τ√d)²/2,  Δ²/(2σ_i²).
 //
-// The third takes one share for all the noise; it alone holds for σ_i < 1/2. Rounded up, so
-// never below a/2, what one discrete Gaussian of that σ² costs. Parameters outside their bounds (those of
+// The third takes one share for all the noise; it alone holds for σ_i < 1/2. Rounded up, so never
+// below a/2, what one discrete Gaussian of that σ² costs. Parameters outside their bounds (those of
 // ShareSigma, values >= 1, Δ positive and finite) cost +Inf: more than any budget.
 func DistributedRho(sensitivity float64, share Sigma, honest, values int) float64 {
 	if !(sensitivity > 0) || math.IsInf(sensitivity, 1) || share == 0 || share > maxSigma*sigmaStep ||
 		honest < 1 || honest > maxHonest || values < 1 {
 		return math.Inf(1)
 	}
-	one := RhoOf(sensitivity, share.Float()) // rounds up by enough for a share above 2^53, whose float64 is the nearest
+	// rounds up by enough for a share above 2^53, whose float64 is the nearest
+	one := RhoOf(sensitivity, share.Float())
 	if honest == 1 || share < closeSigma {
 		return one
 	}

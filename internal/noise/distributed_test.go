@@ -135,8 +135,8 @@ func TestDistributedRhoCoversTheTruth(t *testing.T) {
 }
 
 // TestCloseness: ln of the sum's law over the discrete Gaussian's varies by at most τ/2, from the
-// smallest σ_i that τ is used for; and for two shares by no less than 4r of the 10r of τ, so that τ is
-// about this quantity.
+// smallest σ_i that τ is used for; and for two shares by no less than 4r of the 10r of τ, so that τ
+// is about this quantity.
 func TestCloseness(t *testing.T) {
 	for _, share := range []Sigma{closeSigma, 560, 614, 700, 800, 1024} {
 		for _, m := range []int{2, 3, 5, 10} {
@@ -273,7 +273,8 @@ func TestDistributedRhoIsRoundedUp(t *testing.T) {
 			tau.SetFloat64(closeness(share, m))
 			for _, d := range []int64{1, 3, 100, 4095} {
 				for _, ratio := range []float64{0.01, 0.3, 0.9, 1.1, 3} {
-					delta := ratio * share.Float() * math.Sqrt(float64(m)*float64(d)) // so that √a = ratio·√d
+					// so that √a = ratio·√d
+					delta := ratio * share.Float() * math.Sqrt(float64(m)*float64(d))
 					third := wide().SetFloat64(delta)
 					third.Mul(third, third).Quo(third, wide().SetRat(share.Squared())).Quo(third, wide().SetInt64(2))
 					half := wide().Quo(third, wide().SetInt64(int64(m)))

@@ -35,7 +35,7 @@ func NewGaussian(sigma Sigma) (*Gaussian, error) {
 	return g, nil
 }
 
-// Sample gives one draw from the bits of r. It reads ahead; use Fill where what
+// Sample returns one draw from the bits of r. It reads ahead; use Fill where what
 // follows in r matters.
 func (g *Gaussian) Sample(r io.Reader) (int64, error) {
 	var one [1]int64

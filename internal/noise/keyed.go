@@ -16,7 +16,7 @@ const keyLabel = "covey one sum, one noise v1\x00"
 // keyed is an endless generator: AES-256-CTR from a zero counter.
 type keyed struct{ stream cipher.Stream }
 
-// NewKeyed gives the generator of a key: equal keys give equal bytes. Each key
+// NewKeyed returns the generator of a key: equal keys give equal bytes. Each key
 // is used for one sum, so a counter that begins at zero never repeats. It prints as
 // [redacted]; it is not safe for concurrent use.
 func NewKeyed(key [32]byte) io.Reader {
@@ -36,7 +36,7 @@ func (k keyed) Read(p []byte) (int, error) {
 // Format keeps the generator's state out of logs, whatever the verb.
 func (keyed) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[redacted]") }
 
-// Key is the key of a sum's one noise (design section 6): SHA-256 of a label, the opened
+// Key is the key of a sum's one noise (docs/privacy.md): SHA-256 of a label, the opened
 // noise lanes, reduced mod 2^bits (1 <= bits <= 64) and written in 8 bytes each, the
 // query's ctx and H(U). Every part has a fixed width once the count is known, so
 // different inputs are different bytes. The key is as secret as the lanes: whoever lacks one

@@ -16,7 +16,8 @@ func exactRefused(rho float64) *big.Float {
 	return bigExp(root.Mul(root, root))
 }
 
-// TestRefusedByNeighborIsRoundedUp: never below the bound worked out in 200 bits, and within 2^-37 of it.
+// TestRefusedByNeighborIsRoundedUp: never below the bound worked out in 200 bits, and within 2^-37
+// of it.
 func TestRefusedByNeighborIsRoundedUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for i := range 2000 {
@@ -42,8 +43,9 @@ func TestRefusedByNeighborIsRoundedUp(t *testing.T) {
 	}
 }
 
-// TestRefusedByNeighborCoversTheLaws: the most powerful test of its size between the law and the law shifted by Δ, an upper set of the
-// likelihood ratio (Neyman and Pearson), exactly for the discrete Gaussian and by Φ for the Gaussian, is within the bound.
+// TestRefusedByNeighborCoversTheLaws: the most powerful test of its size between the law and the
+// law shifted by Δ, an upper set of the likelihood ratio (Neyman and Pearson), exactly for the
+// discrete Gaussian and by Φ for the Gaussian, is within the bound.
 func TestRefusedByNeighborCoversTheLaws(t *testing.T) {
 	for _, c := range []struct{ sigma, shift float64 }{
 		{0.4, 1}, {0.7, 1}, {1, 1}, {1, 3}, {2, 1}, {3, 2}, {5, 1}, {5, 20}, {10, 30}, {40, 12},
@@ -90,7 +92,8 @@ func TestRefusedByNeighborCoversTheLaws(t *testing.T) {
 	}
 }
 
-// TestBudgetRefusals: no split of a population's ρ over BudgetQueries queries costs more than is set aside for it.
+// TestBudgetRefusals: no split of a population's ρ over BudgetQueries queries costs more than is
+// set aside for it.
 func TestBudgetRefusals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 3000 {
@@ -125,7 +128,8 @@ func TestBudgetRefusals(t *testing.T) {
 	}
 }
 
-// TestBudgetRho: what a population's budget allows fits with what is refused, and loses nothing that shows by it.
+// TestBudgetRho: what a population's budget allows fits with what is refused, and loses nothing
+// that shows by it.
 func TestBudgetRho(t *testing.T) {
 	for _, c := range []struct{ eps, delta, least float64 }{
 		{1, 1e-6, 1 - 1e-7}, {3, 1e-6, 1 - 1e-7}, {20, 1e-6, 0.999}, {30, 1e-6, 0.999}, {1, 1e-15, 0.9}, {100, 1e-6, 0.99}, {1000, 0.9, 0.99},

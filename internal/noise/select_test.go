@@ -70,9 +70,9 @@ func script(words ...uint64) io.Reader {
 	return bytes.NewReader(b)
 }
 
-// TestSelectAcceptsExactly follows Select through scripted bits. Of two candidates, the word
-// 0 proposes the first, all ones the second. The first lags by 3 with ε0 = 1/2: γ = 3/4. exp(-3/4)
-// is drawn by the first uniform number that is not below (3/4)/k in turn: the choice hangs on the last
+// TestSelectAcceptsExactly follows Select through scripted bits. Of two candidates, the word 0
+// proposes the first, all ones the second. The first lags by 3 with ε0 = 1/2: γ = 3/4. exp(-3/4) is
+// drawn by the first uniform number that is not below (3/4)/k in turn: the choice hangs on the last
 // bit of the words.
 func TestSelectAcceptsExactly(t *testing.T) {
 	const first, second, below, above = 0, math.MaxUint64, uint64(3<<62) - 1, uint64(3 << 62)

@@ -127,11 +127,12 @@ func moments(law map[int64]float64, sigma float64, width int64) (magnitude, vari
 	return magnitude, variance
 }
 
-// TestDraws is the stochastic test of the sampler: -draws of them at each σ (10^7 in docs/reliability.md), from the keyed
-// generator and from crypto/rand, against the exact law in about 200 bins (one a value where
-// σ < 16), the lowest eight bits, the signs, and the correlations of draws and magnitudes up to
-// lag 4. The keyed draws are seeded and pass or fail for good; crypto/rand's differ each run,
-// and a correct sampler fails one of its p-values with probability 1e-9 each, below 1e-7 a run.
+// TestDraws is the stochastic test of the sampler: -draws of them at each σ (10^7 in
+// docs/reliability.md), from the keyed generator and from crypto/rand, against the exact law in
+// about 200 bins (one a value where σ < 16), the lowest eight bits, the signs, and the correlations
+// of draws and magnitudes up to lag 4. The keyed draws are seeded and pass or fail for good;
+// crypto/rand's differ each run, and a correct sampler fails one of its p-values with probability
+// 1e-9 each, below 1e-7 a run.
 //
 // That the test has power is part of it: each tally is also held against the law of
 // σ(1 + 20/√draws), which it must reject.

@@ -87,9 +87,9 @@ func Rho(eps, delta float64) (float64, error) {
 	return RhoLess(eps, delta, func(float64) float64 { return 0 })
 }
 
-// RhoLess is the largest ρ for which ρ-zCDP gives (ε, δ - aside(ρ))-DP by Epsilon, rounded down; aside is what of δ is
-// spent otherwise by charges of ρ in all, rounded up, and MUST NOT fall. 0 where no ρ > 0 leaves any δ. A
-// *ParameterError is for ε outside (0, 1000] or δ outside (0, 1).
+// RhoLess is the largest ρ for which ρ-zCDP gives (ε, δ - aside(ρ))-DP by Epsilon, rounded down;
+// aside is what of δ is spent otherwise by charges of ρ in all, rounded up, and MUST NOT fall. 0
+// where no ρ > 0 leaves any δ. A *ParameterError is for ε outside (0, 1000] or δ outside (0, 1).
 func RhoLess(eps, delta float64, aside func(rho float64) float64) (float64, error) {
 	if !(eps > 0 && eps <= 1000) {
 		return 0, parameter("epsilon", "must be in (0, 1000], got %v", eps)
@@ -100,7 +100,8 @@ func RhoLess(eps, delta float64, aside func(rho float64) float64) (float64, erro
 	fits := func(rho float64) bool {
 		left := delta
 		if a := aside(rho); a > 0 {
-			// Rounded down, and less by the (1 + FalseReject)^k that k queries' refusals make of it, k <= 2^12.
+			// Rounded down, and less by the (1 + FalseReject)^k that k queries' refusals make of
+			// it, k <= 2^12.
 			left = (delta - a) * (1 - 0x1p-50)
 		}
 		return left > 0 && epsilon(rho, left) <= eps

@@ -9,15 +9,17 @@ import (
 )
 
 const (
-	// maxStrangers is how many connections there are at a time that have shown no coordinator's certificate: those in the
-	// handshake, and joiners' until they end. One more ends the oldest of the host that has most.
+	// maxStrangers is how many connections there are at a time that have shown no coordinator's
+	// certificate: those in the handshake, and joiners' until they end. One more ends the oldest of
+	// the host that has most.
 	maxStrangers = 64
-	// Joiners: joinRate a second and joinBurst at once from one host; what comes faster is cut off. Each makes one request.
+	// Joiners: joinRate a second and joinBurst at once from one host; what comes faster is cut off.
+	// Each makes one request.
 	joinRate, joinBurst = 1.0, 20.0
 )
 
-// gate counts connections that have shown no coordinator's certificate. A host that a coordinator has come from has
-// places of its own, so that a flood from anywhere else takes none of them.
+// gate counts connections that have shown no coordinator's certificate. A host that a coordinator
+// has come from has places of its own, so that a flood from anywhere else takes none of them.
 type gate struct {
 	mu    sync.Mutex
 	hosts *admission.Hosts[host]

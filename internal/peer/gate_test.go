@@ -58,8 +58,9 @@ func greeted(p *Port) error {
 	return err
 }
 
-// TestSilentHandshakesKeepNobodyOut: PEER-5. While one address opens ten connections a second and says nothing on them,
-// a coordinator of another address comes in at once, and so does one of that same address.
+// TestSilentHandshakesKeepNobodyOut: PEER-5. While one address opens ten connections a second and
+// says nothing on them, a coordinator of another address comes in at once, and so does one of that
+// same address.
 func TestSilentHandshakesKeepNobodyOut(t *testing.T) {
 	for _, host := range []string{"192.0.2.1", "203.0.113.9"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -88,8 +89,8 @@ func TestSilentHandshakesKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// TestCoordinatorsHostsHavePlaces: PEER-5. A flood from many addresses ends no handshake of a host that a coordinator has come from,
-// however slow it is.
+// TestCoordinatorsHostsHavePlaces: PEER-5. A flood from many addresses ends no handshake of a host
+// that a coordinator has come from, however slow it is.
 func TestCoordinatorsHostsHavePlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, here, there := authority(t), newLane(), newLane()
@@ -118,8 +119,8 @@ func TestCoordinatorsHostsHavePlaces(t *testing.T) {
 	})
 }
 
-// TestJoinersAreRationed: PEER-8. One address may ask for the keys so often, another's requests are its own; a joiner
-// that was let in counts as a stranger until it ends.
+// TestJoinersAreRationed: PEER-8. One address may ask for the keys so often, another's requests are
+// its own; a joiner that was let in counts as a stranger until it ends.
 func TestJoinersAreRationed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, here := authority(t), newLane()
@@ -166,8 +167,8 @@ func TestJoinersAreRationed(t *testing.T) {
 	})
 }
 
-// TestRecheckEndsConnections: PEER-6. A coordinator that is no member any more loses the connections that it has, accepted
-// and dialled, and gets no other; the others keep theirs.
+// TestRecheckEndsConnections: PEER-6. A coordinator that is no member any more loses the
+// connections that it has, accepted and dialled, and gets no other; the others keep theirs.
 func TestRecheckEndsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b, here, there := authority(t), authority(t), newLane(), newLane()
@@ -228,8 +229,8 @@ func TestRecheckEndsConnections(t *testing.T) {
 	})
 }
 
-// TestFloodEndsItsOwn: PEER-5. One more than there are places for ends the oldest of the address that has most, and no slow
-// caller of another.
+// TestFloodEndsItsOwn: PEER-5. One more than there are places for ends the oldest of the address
+// that has most, and no slow caller of another.
 func TestFloodEndsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, here, there := authority(t), newLane(), newLane()
@@ -252,13 +253,15 @@ func TestFloodEndsItsOwn(t *testing.T) {
 	})
 }
 
-// TestRemovedWhileItShakesHands: PEER-6. Recheck cannot end what is not settled, so settling looks again.
+// TestRemovedWhileItShakesHands: PEER-6. Recheck cannot end what is not settled, so settling looks
+// again.
 func TestRemovedWhileItShakesHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, here, there := authority(t), newLane(), newLane()
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		var looks atomic.Int32
-		two.tls.Pin(func(ed25519.PublicKey) bool { return looks.Add(1)%2 == 1 }) // a member when it is looked at first
+		// a member when it is looked at first
+		two.tls.Pin(func(ed25519.PublicKey) bool { return looks.Add(1)%2 == 1 })
 		go greet(two)
 		if err := greeted(one); err == nil {
 			t.Error("was let in")

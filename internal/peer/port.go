@@ -1,7 +1,7 @@
-// Package peer is a coordinator's port for other coordinators: one TCP port, TLS
-// 1.3 with certificates of the federation's own CA and keys that the log has on both sides, and three protocols
-// told apart by ALPN: raft, operators' requests passed on to the leader, and the one
-// call of a coordinator that joins, which has no certificate yet.
+// Package peer is a coordinator's port for other coordinators: one TCP port, TLS 1.3 with
+// certificates of the federation's own CA and keys that the log has on both sides, and three
+// protocols told apart by ALPN: raft, operators' requests passed on to the leader, and the one call
+// of a coordinator that joins, which has no certificate yet.
 package peer
 
 import (
@@ -92,8 +92,8 @@ func (p *Port) reach(ctx context.Context, protocol, address string) (net.Conn, e
 	return plain{conn, func() { p.leave(raw) }}, nil
 }
 
-// settle notes whom a connection goes to, so that Recheck finds it, and looks once more: who it is may have been removed
-// while the handshake ran.
+// settle notes whom a connection goes to, so that Recheck finds it, and looks once more: who it is
+// may have been removed while the handshake ran.
 func (p *Port) settle(raw net.Conn, conn *tls.Conn) error {
 	p.mu.Lock()
 	if _, open := p.open[raw]; open {

@@ -65,7 +65,8 @@ func Init(dir string, hosts []string, now time.Time) error {
 	return initWith(dir, pair{ca, hide[crypto.Signer](key)}, own, nil, hosts, now)
 }
 
-// initWith writes the folder of a CA for a coordinator whose own key is own; a signing key is made if there is none.
+// initWith writes the folder of a CA for a coordinator whose own key is own; a signing key is made
+// if there is none.
 func initWith(dir string, ca pair, own NodeKey, signing ed25519.PrivateKey, hosts []string, now time.Time) error {
 	hosts, err := serverHosts(hosts)
 	if err != nil {
@@ -158,23 +159,23 @@ func (a *Authority) Format(f fmt.State, _ rune) {
 // sixteen groups of four hexadecimal digits.
 func (a *Authority) Fingerprint() string { return caFingerprint(a.CA()) }
 
-// CertificatePEM gives the CA certificate, which is public.
+// CertificatePEM returns the CA certificate, which is public.
 func (a *Authority) CertificatePEM() []byte { return certificatePEM(a.CA().Raw) }
 
-// CA gives the CA certificate in force; it must not be changed.
+// CA returns the CA certificate in force; it must not be changed.
 func (a *Authority) CA() *x509.Certificate { return a.cas.Load().cert }
 
-// ServerCertificate gives the server certificate in use; it must not be changed.
+// ServerCertificate returns the server certificate in use; it must not be changed.
 func (a *Authority) ServerCertificate() *x509.Certificate { return a.server.Load() }
 
-// CAPool gives a new pool of the CA and, while a federation changes it, of the other one.
+// CAPool returns a new pool of the CA and, while a federation changes it, of the other one.
 func (a *Authority) CAPool() *x509.CertPool { return pool(a.cas.Load().trusted()...) }
 
-// SigningKey gives the key that signs released results. The caller must not
+// SigningKey returns the key that signs released results. The caller must not
 // change or store it.
 func (a *Authority) SigningKey() ed25519.PrivateKey { return a.signing() }
 
-// ServerTLS gives a new configuration of the sites' port: TLS 1.3 with the
+// ServerTLS returns a new configuration of the sites' port: TLS 1.3 with the
 // certificate in use at each handshake. It lets a caller without a certificate in,
 // since a site that joins has none; every service but enrolment must ask for
 // VerifiedChains. A certificate that is shown must be a site's under this CA.
@@ -213,10 +214,10 @@ func (a *Authority) serverTLS() *tls.Config {
 	}
 }
 
-// RenewServer replaces the server certificate if it ends within [RenewBefore] of
-// now, lacks one of hosts or is of a CA that was replaced, and says whether it did. The key stays, so a crash
-// leaves the old certificate or the new one, and configurations of
-// [Authority.ServerTLS] that are in use take the new one at the next handshake.
+// RenewServer replaces the server certificate if it ends within [RenewBefore] of now, lacks one of
+// hosts or is of a CA that was replaced, and says whether it did. The key stays, so a crash leaves
+// the old certificate or the new one, and configurations of [Authority.ServerTLS] that are in use
+// take the new one at the next handshake.
 func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, err error) {
 	hosts, err = serverHosts(hosts)
 	if err != nil {
@@ -298,7 +299,7 @@ func pool(cas ...*x509.Certificate) *x509.CertPool {
 	return p
 }
 
-// matches says whether a certificate is for a key.
+// matches reports whether a certificate is for a key.
 func matches(cert *x509.Certificate, key crypto.Signer) bool {
 	pub, ok := cert.PublicKey.(interface{ Equal(crypto.PublicKey) bool })
 	return ok && pub.Equal(key.Public())

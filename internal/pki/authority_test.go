@@ -286,7 +286,8 @@ func TestIssueSiteRefuses(t *testing.T) {
 
 	greedy, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{
 		Subject: pkix.Name{CommonName: "north", Organization: []string{"x"}}, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{{127, 0, 0, 1}},
-		ExtraExtensions: []pkix.Extension{{Id: []int{2, 5, 29, 19}, Critical: true, Value: []byte{0x30, 3, 1, 1, 0xff}}}, // CA:TRUE
+		// CA:TRUE
+		ExtraExtensions: []pkix.Extension{{Id: []int{2, 5, 29, 19}, Critical: true, Value: []byte{0x30, 3, 1, 1, 0xff}}},
 	}, s.key())
 	if err != nil {
 		t.Fatal(err)

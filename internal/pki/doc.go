@@ -1,6 +1,6 @@
 // Package pki holds who is who: the coordinator's certificate authority, the join
 // files that let a site in, the certificates of both sides and the long-term
-// identity keys that a roster pins (design sections 7 and 9).
+// identity keys that a roster pins (docs/protocol.md).
 //
 // There are two kinds of trust and they are kept apart. Certificates, all under
 // the coordinator's own CA, say who may talk to whom; whoever holds the CA's key

@@ -35,7 +35,7 @@ type FileError struct {
 
 func (e *FileError) Error() string { return e.Path + ": " + e.Reason }
 
-// Unwrap gives the operating system's or the parser's error, or nil.
+// Unwrap returns the operating system's or the parser's error, or nil.
 func (e *FileError) Unwrap() error { return e.Err }
 
 // ModeError is a file with a secret that every user of the machine can reach.
@@ -69,8 +69,8 @@ type CertificateError struct {
 	Err    error // may be nil
 }
 
-// Error repeats names of a certificate that nobody may have vouched for: x509 looks at them before the chain. What is not printed as
-// itself is a space in it.
+// Error repeats names of a certificate that nobody may have vouched for: x509 looks at them before
+// the chain. What is not printed as itself is a space in it.
 func (e *CertificateError) Error() string {
 	if e.Err != nil {
 		text := strings.Map(func(r rune) rune {
@@ -84,7 +84,7 @@ func (e *CertificateError) Error() string {
 	return "certificate: " + e.Reason
 }
 
-// Unwrap gives crypto/x509's error, or nil.
+// Unwrap returns crypto/x509's error, or nil.
 func (e *CertificateError) Unwrap() error { return e.Err }
 
 // WrongCAError is a coordinator, or a certificate, that is not of the CA that is

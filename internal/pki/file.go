@@ -82,7 +82,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// absent gives an [*ExistsError] for the first of paths that is there.
+// absent returns an [*ExistsError] for the first of paths that is there.
 func absent(paths ...string) error {
 	for _, path := range paths {
 		_, err := os.Lstat(path)
@@ -246,7 +246,7 @@ func certificatePEM(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// onePEM gives the content of exactly one block of a type.
+// onePEM returns the content of exactly one block of a type.
 func onePEM(data []byte, kind string) ([]byte, error) {
 	block, rest := pem.Decode(data)
 	if block == nil || block.Type != kind || len(block.Headers) != 0 {

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// TestJoinersErrorsArePrintable: who answers at the address of a join file may show the right CA, which is no secret, behind a
-// certificate of its own making. Its names reach the operator who joins in an error, as a terminal can take them.
+// TestJoinersErrorsArePrintable: who answers at the address of a join file may show the right CA,
+// which is no secret, behind a certificate of its own making. Its names reach the operator who
+// joins in an error, as a terminal can take them.
 func TestJoinersErrorsArePrintable(t *testing.T) {
 	dir := t.TempDir()
 	if err := Init(dir, []string{"localhost"}, time.Now()); err != nil {

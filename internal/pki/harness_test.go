@@ -78,7 +78,7 @@ func member(t testing.TB, a *Authority, name string) *Site {
 	return s
 }
 
-// pin gives the site's configuration at a moment.
+// pin returns the site's configuration at a moment.
 func pin(t testing.TB, s *Site, host string) *tls.Config {
 	t.Helper()
 	c, err := s.ClientTLS(host)
@@ -183,7 +183,7 @@ func is[E error](t testing.TB, err error) E {
 	return e
 }
 
-// folder gives the names in a directory and their modes.
+// folder returns the names in a directory and their modes.
 func folder(t testing.TB, dir string) map[string]os.FileMode {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -201,7 +201,7 @@ func folder(t testing.TB, dir string) map[string]os.FileMode {
 	return found
 }
 
-// contents gives every file of a directory as text.
+// contents returns every file of a directory as text.
 func contents(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -215,5 +215,5 @@ func contents(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// caKey gives the CA's key as Init makes it.
+// caKey returns the CA's key as Init makes it.
 func (a *Authority) caKey() ed25519.PrivateKey { return a.cas.Load().key().(ed25519.PrivateKey) }

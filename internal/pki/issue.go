@@ -32,8 +32,8 @@ func newCA(key ed25519.PrivateKey, name string, now time.Time) (*x509.Certificat
 	return create(t, t, key.Public().(ed25519.PublicKey), key)
 }
 
-// ServerName is the common name of every coordinator's certificate for its sites, CAName how that of each
-// CA begins that we make.
+// ServerName is the common name of every coordinator's certificate for its sites, CAName how that
+// of each CA begins that we make.
 const (
 	ServerName = "covey coordinator"
 	CAName     = "covey CA"

@@ -49,7 +49,7 @@ type joinFile struct {
 
 var joinKeys = []string{"coordinator", "fingerprint", "token", "site", "node", "expires"}
 
-// Marshal gives the file's text, TOML under a comment, with the token in clear:
+// Marshal returns the file's text, TOML under a comment, with the token in clear:
 // write it with mode 0600 ([Join.Write]). The error is a [*JoinError].
 func (j Join) Marshal() ([]byte, error) {
 	if err := j.check(); err != nil {
@@ -158,7 +158,7 @@ func (j Join) check() error {
 	return nil
 }
 
-// Check gives an [*ExpiredError] once the file's time is over. It spares the site a
+// Check returns an [*ExpiredError] once the file's time is over. It spares the site a
 // call; the coordinator's own record is what counts.
 func (j Join) Check(now time.Time) error {
 	if !now.Before(j.Expires) {

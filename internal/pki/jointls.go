@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// JoinTLS gives a new configuration for the one call that a site makes before it
+// JoinTLS returns a new configuration for the one call that a site makes before it
 // has a certificate. It knows the CA by fingerprint alone; serverName is the host
 // that is dialled, from the join file. The handshake fails with a [*WrongCAError]
 // if the coordinator does not show the CA certificate of that fingerprint, and with
@@ -47,7 +47,8 @@ func verifyPinned(chain []*x509.Certificate, fingerprint, serverName string, now
 		return &WrongCAError{Want: fingerprint}
 	}
 	ca := chain[len(chain)-1]
-	if got := caFingerprint(ca); got != fingerprint || !ca.IsCA { // not a leaf that vouches for itself
+	// not a leaf that vouches for itself
+	if got := caFingerprint(ca); got != fingerprint || !ca.IsCA {
 		return &WrongCAError{fingerprint, got}
 	}
 	// Verify with an empty DNSName would check no host.

@@ -14,13 +14,15 @@ const MembersFile = "members.json"
 
 // Members are the coordinators that may connect to each other, as their log has them.
 type Members struct {
-	// Version counts the entries of the log that changed the members: of two lists the one with the higher version is the later.
+	// Version counts the entries of the log that changed the members: of two lists the one with the
+	// higher version is the later.
 	Version uint64 `json:"version"`
 	// Keys are the coordinators' own (Authority.NodeKey), 32 bytes each, by name.
 	Keys map[string][]byte `json:"keys"`
 }
 
-// Known reports whether a key is a member's. A coordinator can show any name, so its name says nothing.
+// Known reports whether a key is a member's. A coordinator can show any name, so its name says
+// nothing.
 func (m Members) Known(key ed25519.PublicKey) bool {
 	for _, k := range m.Keys {
 		if len(k) == ed25519.PublicKeySize && bytes.Equal(k, key) {
@@ -30,7 +32,8 @@ func (m Members) Known(key ed25519.PublicKey) bool {
 	return false
 }
 
-// SaveMembers replaces the note in a coordinator's folder. A crash leaves the old note or the new one.
+// SaveMembers replaces the note in a coordinator's folder. A crash leaves the old note or the new
+// one.
 func SaveMembers(dir string, m Members) error {
 	raw, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

@@ -44,7 +44,7 @@ func validHost(host string) error {
 	return nil
 }
 
-// SiteName gives the site of a certificate: the CN and the one URI covey://site/NAME
+// SiteName returns the site of a certificate: the CN and the one URI covey://site/NAME
 // must agree. It does not verify the certificate: take one from
 // tls.ConnectionState.VerifiedChains. The error is a [*CertificateError].
 func SiteName(cert *x509.Certificate) (string, error) {
@@ -88,7 +88,7 @@ func groups(s string) string {
 	return b.String()
 }
 
-// Expiry gives the whole days until a certificate's end, rounded down: 0 on the
+// Expiry returns the whole days until a certificate's end, rounded down: 0 on the
 // last day, negative once it is past.
 func Expiry(cert *x509.Certificate, now time.Time) (daysLeft int) {
 	const day = 24 * time.Hour

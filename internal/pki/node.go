@@ -16,14 +16,14 @@ import (
 // nodeURI begins the URI of a coordinator's certificate among coordinators.
 const nodeURI = "covey://node/"
 
-// nodeHost is the one name in every coordinator's certificate among
-// coordinators. Each holds the CA's key and can make a certificate in any name, so that they are told
-// from one that was removed by their keys ([PeerTLS.Pin]).
+// nodeHost is the one name in every coordinator's certificate among coordinators. Each holds the
+// CA's key and can make a certificate in any name, so that they are told from one that was removed
+// by their keys ([PeerTLS.Pin]).
 const nodeHost = "node.covey.internal"
 
-// PeerTLS is what coordinators of one study show each other: certificates that
-// each issues itself, with the CA's key that all of them hold, for the key of its server certificate, which stays.
-// They live in memory, for a day, and are made anew at half of that.
+// PeerTLS is what coordinators of one study show each other: certificates that each issues itself,
+// with the CA's key that all of them hold, for the key of its server certificate, which stays. They
+// live in memory, for a day, and are made anew at half of that.
 type PeerTLS struct {
 	authority *Authority
 	id        string
@@ -35,7 +35,7 @@ type PeerTLS struct {
 	of   *x509.Certificate // its CA
 }
 
-// PeerTLS gives node id's; ValidName says what an id may be.
+// PeerTLS returns node id's; ValidName says what an id may be.
 func (a *Authority) PeerTLS(id string, now func() time.Time) (*PeerTLS, error) {
 	if err := ValidName(id); err != nil {
 		return nil, err
@@ -45,12 +45,13 @@ func (a *Authority) PeerTLS(id string, now func() time.Time) (*PeerTLS, error) {
 	return p, err
 }
 
-// Pin lets in, on both sides, certificates of keys alone that known accepts; without it every coordinator's
-// certificate of the CA is let in. It is called before the first connection.
+// Pin lets in, on both sides, certificates of keys alone that known accepts; without it every
+// coordinator's certificate of the CA is let in. It is called before the first connection.
 func (p *PeerTLS) Pin(known func(ed25519.PublicKey) bool) { p.known = known }
 
-// Check reports whether the other side of a connection is a coordinator that is let in: its certificate, whose chain is verified, names a
-// coordinator, and its key is a known one. The error is a [*CertificateError].
+// Check reports whether the other side of a connection is a coordinator that is let in: its
+// certificate, whose chain is verified, names a coordinator, and its key is a known one. The error
+// is a [*CertificateError].
 func (p *PeerTLS) Check(s tls.ConnectionState) error {
 	leaf := s.PeerCertificates[0] // there is one on either side of every protocol but joining
 	if _, err := NodeName(leaf); err != nil {
@@ -88,7 +89,7 @@ func (p *PeerTLS) certificate() (*tls.Certificate, error) {
 	return p.cert, nil
 }
 
-// Server gives the configuration of the peers' port: TLS 1.3, a coordinator's
+// Server returns the configuration of the peers' port: TLS 1.3, a coordinator's
 // certificate from whoever connects for one of protocols, and none from a
 // new coordinator that connects for joining and has none yet.
 func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
@@ -115,7 +116,7 @@ func (p *PeerTLS) Server(joining string, protocols ...string) *tls.Config {
 	return member
 }
 
-// Client gives the configuration for dialling another coordinator for a protocol.
+// Client returns the configuration for dialling another coordinator for a protocol.
 func (p *PeerTLS) Client(protocol string) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, Time: p.now, ServerName: nodeHost, RootCAs: p.authority.CAPool(), NextProtos: []string{protocol},
@@ -124,11 +125,12 @@ func (p *PeerTLS) Client(protocol string) *tls.Config {
 	}
 }
 
-// NodeKey is the public key of this coordinator's certificates: of its server's, and of those among coordinators.
+// NodeKey is the public key of this coordinator's certificates: of its server's, and of those among
+// coordinators.
 func (a *Authority) NodeKey() ed25519.PublicKey { return a.serverKey().Public().(ed25519.PublicKey) }
 
-// NodeKey is the key of a coordinator that is about to join others: they note its public half, and InitNode stores it. It
-// prints as [redacted].
+// NodeKey is the key of a coordinator that is about to join others: they note its public half, and
+// InitNode stores it. It prints as [redacted].
 type NodeKey struct{ secret secret[ed25519.PrivateKey] }
 
 // NewNodeKey draws a key.
@@ -144,7 +146,7 @@ func (k NodeKey) Public() ed25519.PublicKey { return k.secret().Public().(ed2551
 func (NodeKey) String() string   { return redacted }
 func (NodeKey) GoString() string { return redacted }
 
-// NodeName gives the coordinator of a certificate, as SiteName gives a site. The
+// NodeName returns the coordinator of a certificate, as SiteName gives a site. The
 // error is a [*CertificateError].
 func NodeName(cert *x509.Certificate) (string, error) {
 	id := cert.Subject.CommonName
@@ -185,7 +187,7 @@ type estate struct {
 func (Estate) String() string   { return redacted }
 func (Estate) GoString() string { return redacted }
 
-// Bytes gives the estate for a new coordinator, over [NodeJoinTLS].
+// Bytes returns the estate for a new coordinator, over [NodeJoinTLS].
 func (e Estate) Bytes() ([]byte, error) { return json.Marshal(e.secret()) }
 
 // ParseEstate reads Bytes. The error is a [*CertificateError] and repeats nothing.
@@ -213,7 +215,7 @@ func (e estate) caKey() (secret[crypto.Signer], error) {
 	return parseKey(e.CAKey)
 }
 
-// Estate gives this coordinator's.
+// Estate returns this coordinator's.
 func (a *Authority) Estate() Estate {
 	cas := a.cas.Load()
 	key, _ := keyPEM(cas.key()) // it was read as PKCS #8
@@ -223,10 +225,10 @@ func (a *Authority) Estate() Estate {
 	return Estate{secret: hide(estate{certificatePEM(cas.cert.Raw), key, a.signing().Seed()})}
 }
 
-// InitNode is [Init] for a coordinator that joins others: the CA and the signing key
-// are theirs, the server's key and certificate its own. The CA's fingerprint must be the join file's
-// ([*WrongCAError]). A crash inside leaves files that Load or the next InitNode
-// names; they can be deleted, and the join file is then spent.
+// InitNode is [Init] for a coordinator that joins others: the CA and the signing key are theirs,
+// the server's key and certificate its own. The CA's fingerprint must be the join file's
+// ([*WrongCAError]). A crash inside leaves files that Load or the next InitNode names; they can be
+// deleted, and the join file is then spent.
 func InitNode(dir string, e Estate, fingerprint string, hosts []string, now time.Time) error {
 	estate := e.secret()
 	if err := CheckCA(estate.CA, fingerprint); err != nil {
@@ -248,7 +250,7 @@ func InitNode(dir string, e Estate, fingerprint string, hosts []string, now time
 	return initWith(dir, pair{ca, key}, e.own, ed25519.NewKeyFromSeed(estate.Signing), hosts, now)
 }
 
-// Vacant says whether a folder holds none of a coordinator's files ([*ExistsError]).
+// Vacant reports whether a folder holds none of a coordinator's files ([*ExistsError]).
 func Vacant(dir string) error {
 	var paths []string
 	for _, name := range []string{caKeyFile, caFile, serverKeyFile, serverFile, signingFile, nextKeyFile, nextFile, oldFile, MembersFile} {

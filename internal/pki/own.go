@@ -15,11 +15,12 @@ const minOwn = 90 * 24 * time.Hour
 // minRSA bounds a CA's RSA key.
 const minRSA = 2048
 
-// InitOwn is [Init] under a CA that an organization brings: its certificate and key in PEM, the key in PKCS #8,
-// Ed25519, ECDSA or RSA of 2048 bits and more. The CA may be one under another: sites pin this certificate and
-// look no higher. Before anything is written it is tried: it must be able to sign what a federation needs for
-// hosts, under its own limits (name constraints, usages). Both are copied into dir; agents trust nothing but
-// this CA, so it should be one for this purpose alone. Errors: [*FileError], [*ModeError], and Init's.
+// InitOwn is [Init] under a CA that an organization brings: its certificate and key in PEM, the key
+// in PKCS #8, Ed25519, ECDSA or RSA of 2048 bits and more. The CA may be one under another: sites
+// pin this certificate and look no higher. Before anything is written it is tried: it must be able
+// to sign what a federation needs for hosts, under its own limits (name constraints, usages). Both
+// are copied into dir; agents trust nothing but this CA, so it should be one for this purpose
+// alone. Errors: [*FileError], [*ModeError], and Init's.
 func InitOwn(dir, certFile, keyFile string, hosts []string, now time.Time) error {
 	cert, err := readCertificate(certFile)
 	if err != nil {
@@ -54,7 +55,8 @@ func InitOwn(dir, certFile, keyFile string, hosts []string, now time.Time) error
 	return initWith(dir, pair{cert, key}, own, nil, hosts, now)
 }
 
-// tryOwn signs a server's and a site's certificate and verifies them as agents and coordinators will.
+// tryOwn signs a server's and a site's certificate and verifies them as agents and coordinators
+// will.
 func tryOwn(ca pair, hosts []string, now time.Time) error {
 	hosts, err := serverHosts(hosts)
 	if err != nil {

@@ -49,8 +49,9 @@ func brought(t *testing.T, key crypto.Signer, change func(*x509.Certificate)) (c
 	return certFile, keyFile
 }
 
-// TestOwnCA runs a federation under CAs with keys of every kind, each itself under another: sites join by its
-// fingerprint, a second coordinator takes it over, and it can be changed for one of our making.
+// TestOwnCA runs a federation under CAs with keys of every kind, each itself under another: sites
+// join by its fingerprint, a second coordinator takes it over, and it can be changed for one of our
+// making.
 func TestOwnCA(t *testing.T) {
 	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
@@ -104,7 +105,8 @@ func TestOwnCA(t *testing.T) {
 	}
 }
 
-// TestOwnCARefuses: a CA that cannot do its work is refused with its reason before anything is written.
+// TestOwnCARefuses: a CA that cannot do its work is refused with its reason before anything is
+// written.
 func TestOwnCARefuses(t *testing.T) {
 	count := 0
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))

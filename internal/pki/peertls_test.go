@@ -38,8 +38,8 @@ func forged(t *testing.T, a *Authority, change func(*x509.Certificate)) *tls.Cer
 	return &tls.Certificate{Certificate: [][]byte{cert.Raw, a.CA().Raw}, PrivateKey: key, Leaf: cert}
 }
 
-// TestPeersLookAtNames: PEER-1. A certificate of the CA that names no coordinator is refused, by the one that dials and by the
-// one that accepts, although all else about it is in order.
+// TestPeersLookAtNames: PEER-1. A certificate of the CA that names no coordinator is refused, by
+// the one that dials and by the one that accepts, although all else about it is in order.
 func TestPeersLookAtNames(t *testing.T) {
 	a := newAuthority(t)
 	one := peerTLS(t, a, "one")
@@ -69,7 +69,8 @@ func TestPeersLookAtNames(t *testing.T) {
 	}
 }
 
-// TestPeersPin: PEER-6. Once keys are pinned, one that is none of them is refused on both sides, whatever name it is under.
+// TestPeersPin: PEER-6. Once keys are pinned, one that is none of them is refused on both sides,
+// whatever name it is under.
 func TestPeersPin(t *testing.T) {
 	a := newAuthority(t)
 	for _, name := range []string{"one", "two"} {
@@ -87,7 +88,8 @@ func TestPeersPin(t *testing.T) {
 	}
 }
 
-// TestPeersSpeakOnlyTLS13: PKI-11, at the coordinators' port: for coordinators, for joiners, and for who dials.
+// TestPeersSpeakOnlyTLS13: PKI-11, at the coordinators' port: for coordinators, for joiners, and
+// for who dials.
 func TestPeersSpeakOnlyTLS13(t *testing.T) {
 	a := newAuthority(t)
 	one := peerTLS(t, a, "one")
@@ -109,7 +111,8 @@ func TestPeersSpeakOnlyTLS13(t *testing.T) {
 	}
 }
 
-// TestOwnCAMustSign: RE-12. A CA whose key usage leaves certSign out is refused as that, before it is tried.
+// TestOwnCAMustSign: RE-12. A CA whose key usage leaves certSign out is refused as that, before it
+// is tried.
 func TestOwnCAMustSign(t *testing.T) {
 	dir := t.TempDir()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
@@ -173,7 +176,8 @@ func TestMembersFile(t *testing.T) {
 	}
 }
 
-// FuzzMembers: whatever a note holds is read or refused, and what was read is written and read the same.
+// FuzzMembers: whatever a note holds is read or refused, and what was read is written and read the
+// same.
 func FuzzMembers(f *testing.F) {
 	f.Add([]byte(`{"version":3,"keys":{"one":"AAAA"}}`))
 	f.Add([]byte(`{"version":18446744073709551615,"keys":null}`))

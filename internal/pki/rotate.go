@@ -166,8 +166,8 @@ func (a *Authority) putNext(cert *x509.Certificate, key crypto.Signer) error {
 	return nil
 }
 
-// NextKey gives the key of the next CA in PEM, for another coordinator of the federation and nobody
-// else; false if this one does not hold that CA.
+// NextKey returns the key of the next CA in PEM, for another coordinator of the federation and
+// nobody else; false if this one does not hold that CA.
 func (a *Authority) NextKey(fingerprint string) ([]byte, bool) {
 	next := a.cas.Load().next
 	if next == nil || caFingerprint(next.cert) != fingerprint {
@@ -193,8 +193,8 @@ func (a *Authority) SaveNext(v Voucher, key []byte) error {
 	return a.putNext(cert, parsed())
 }
 
-// Promote puts the next CA into the present one's place, which stays trusted. The server certificate
-// is then to be renewed. A crash leaves the one or the other in place.
+// Promote puts the next CA into the present one's place, which stays trusted. The server
+// certificate is then to be renewed. A crash leaves the one or the other in place.
 func (a *Authority) Promote() error {
 	a.changing.Lock()
 	defer a.changing.Unlock()
@@ -206,7 +206,8 @@ func (a *Authority) Promote() error {
 	if err := replaceFile(path(oldFile), certificatePEM(cas.cert.Raw), publicMode); err != nil {
 		return err
 	}
-	for _, f := range [][2]string{{nextKeyFile, caKeyFile}, {nextFile, caFile}} { // loadRotation ends what a crash cuts off
+	// loadRotation ends what a crash cuts off
+	for _, f := range [][2]string{{nextKeyFile, caKeyFile}, {nextFile, caFile}} {
 		if err := os.Rename(path(f[0]), path(f[1])); err != nil {
 			return err
 		}
@@ -243,8 +244,8 @@ func (a *Authority) Trust(vouchers ...Voucher) {
 	a.cas.Store(&cas)
 }
 
-// Rotation gives the fingerprints of the CAs in this folder: the present, the next and the old one,
-// the last two "" where there is none.
+// Rotation returns the fingerprints of the CAs in this folder: the present, the next and the old
+// one, the last two "" where there is none.
 func (a *Authority) Rotation() (current, next, old string) {
 	cas := a.cas.Load()
 	current = caFingerprint(cas.cert)
@@ -257,7 +258,8 @@ func (a *Authority) Rotation() (current, next, old string) {
 	return current, next, old
 }
 
-// RenewSite is [Authority.IssueSite] under the next CA where there is one: for a site that trusts it.
+// RenewSite is [Authority.IssueSite] under the next CA where there is one: for a site that trusts
+// it.
 func (a *Authority) RenewSite(name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
 	cas := a.cas.Load()
 	if cas.next != nil {
@@ -277,10 +279,10 @@ func (a *Authority) IssuerOf(cert *x509.Certificate) string {
 	return ""
 }
 
-// Trust takes over the CAs that are in force, as the coordinator says over a connection under one that
-// this site trusts: those it trusts already, and those that one of them endorses. Others are trusted no
-// more, but for the one that this site's own certificate is of, until it is renewed. It says whether
-// anything changed. Errors, with nothing changed: [ErrNotJoined], [*CertificateError].
+// Trust takes over the CAs that are in force, as the coordinator says over a connection under one
+// that this site trusts: those it trusts already, and those that one of them endorses. Others are
+// trusted no more, but for the one that this site's own certificate is of, until it is renewed. It
+// says whether anything changed. Errors, with nothing changed: [ErrNotJoined], [*CertificateError].
 func (s *Site) Trust(vouchers []Voucher, now time.Time) (changed bool, err error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -319,14 +321,14 @@ func (s *Site) Trust(vouchers []Voucher, now time.Time) (changed bool, err error
 	return true, nil
 }
 
-// maxAuthorities bounds the CAs in force at a time. maxBundle are those that a site's file may hold: its
-// own certificate's may be beside them, and, while it joins again, the new one.
+// maxAuthorities bounds the CAs in force at a time. maxBundle are those that a site's file may
+// hold: its own certificate's may be beside them, and, while it joins again, the new one.
 const (
 	maxAuthorities = 4
 	maxBundle      = maxAuthorities + 2
 )
 
-// endorsed says whether one of trusted vouches for a CA.
+// endorsed reports whether one of trusted vouches for a CA.
 func endorsed(ca *x509.Certificate, endorsement []byte, trusted []*x509.Certificate, now time.Time) error {
 	word, err := parseCertificate(endorsement)
 	if err != nil {
@@ -345,9 +347,9 @@ func endorsed(ca *x509.Certificate, endorsement []byte, trusted []*x509.Certific
 	return nil
 }
 
-// Rejoin takes over the certificate and the CA of a join by a site that had joined before, under the same
-// name and with the keys that are here: after its certificate ended, or its CA did. caPEM was checked
-// against the join file. A crash leaves the old certificate or the new one.
+// Rejoin takes over the certificate and the CA of a join by a site that had joined before, under
+// the same name and with the keys that are here: after its certificate ended, or its CA did. caPEM
+// was checked against the join file. A crash leaves the old certificate or the new one.
 func (s *Site) Rejoin(certPEM, caPEM []byte, now time.Time) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -383,8 +385,8 @@ func (s *Site) Rejoin(certPEM, caPEM []byte, now time.Time) error {
 	return nil
 }
 
-// Authorities are the CAs that this site trusts, the first its certificate's or the one that follows
-// it; nil before it has joined.
+// Authorities are the CAs that this site trusts, the first its certificate's or the one that
+// follows it; nil before it has joined.
 func (s *Site) Authorities() []*x509.Certificate {
 	if m := s.joined.Load(); m != nil {
 		return slices.Clone(m.cas)
@@ -403,7 +405,8 @@ func (s *Site) Issuer() *x509.Certificate {
 // CAFingerprint is the form of a CA certificate that people compare, as in join files.
 func CAFingerprint(ca *x509.Certificate) string { return caFingerprint(ca) }
 
-// issuer is the one of cas that signed leaf: LoadSite, SaveCertificate, Trust and Rejoin keep it there.
+// issuer is the one of cas that signed leaf: LoadSite, SaveCertificate, Trust and Rejoin keep it
+// there.
 func (m *membership) issuer() *x509.Certificate {
 	for _, ca := range m.cas {
 		if m.leaf.CheckSignatureFrom(ca) == nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// vouched gives what a coordinator tells sites while both CAs are in force.
+// vouched returns what a coordinator tells sites while both CAs are in force.
 func vouched(t testing.TB, a *Authority) []Voucher {
 	t.Helper()
 	next, err := a.NewNext(start)
@@ -21,8 +21,8 @@ func vouched(t testing.TB, a *Authority) []Voucher {
 	return []Voucher{next, {Certificate: a.CertificatePEM()}}
 }
 
-// TestTrustIsReadAgain: however often a coordinator names its CAs, and with four of them in force beside
-// the one that a site's certificate is of, the site starts again.
+// TestTrustIsReadAgain: however often a coordinator names its CAs, and with four of them in force
+// beside the one that a site's certificate is of, the site starts again.
 func TestTrustIsReadAgain(t *testing.T) {
 	a := newAuthority(t)
 	s := member(t, a, "north")
@@ -66,8 +66,8 @@ func connects(t testing.TB, a *Authority, s *Site) bool {
 
 func greet(c *tls.Conn) error { _, err := c.Write([]byte{1}); return err }
 
-// TestRotation takes a federation from one CA to the next: at every step a site that followed is in, and at
-// the last one that did not is out. Each step outlives a restart.
+// TestRotation takes a federation from one CA to the next: at every step a site that followed is
+// in, and at the last one that did not is out. Each step outlives a restart.
 func TestRotation(t *testing.T) {
 	a := newAuthority(t)
 	again := func() {
@@ -148,8 +148,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestTrustNeedsAWord: a CA that no trusted one endorses is not taken, nor one with the word for another,
-// nor one that the word's time is over for; and nothing changes.
+// TestTrustNeedsAWord: a CA that no trusted one endorses is not taken, nor one with the word for
+// another, nor one that the word's time is over for; and nothing changes.
 func TestTrustNeedsAWord(t *testing.T) {
 	a, other := newAuthority(t), newAuthority(t)
 	s := member(t, a, "north")
@@ -180,8 +180,8 @@ func TestTrustNeedsAWord(t *testing.T) {
 	}
 }
 
-// TestNextOfAnother: a coordinator takes the next CA's key from another and then is as able; a wrong key it
-// refuses.
+// TestNextOfAnother: a coordinator takes the next CA's key from another and then is as able; a
+// wrong key it refuses.
 func TestNextOfAnother(t *testing.T) {
 	a := newAuthority(t)
 	dir := t.TempDir()
@@ -253,7 +253,8 @@ func TestPromotionCrash(t *testing.T) {
 	}
 }
 
-// TestRejoin: a site whose certificate ended, or whose CA is gone, joins again with its keys, under its name.
+// TestRejoin: a site whose certificate ended, or whose CA is gone, joins again with its keys, under
+// its name.
 func TestRejoin(t *testing.T) {
 	a, other := newAuthority(t), newAuthority(t)
 	s := member(t, a, "north")
@@ -276,8 +277,8 @@ func TestRejoin(t *testing.T) {
 	}
 }
 
-// TestTrustKeepsItsOwn: the CA that a site's certificate is of stays until the certificate is renewed, or the
-// folder would not load.
+// TestTrustKeepsItsOwn: the CA that a site's certificate is of stays until the certificate is
+// renewed, or the folder would not load.
 func TestTrustKeepsItsOwn(t *testing.T) {
 	a := newAuthority(t)
 	s := member(t, a, "north")

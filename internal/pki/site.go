@@ -124,7 +124,7 @@ func (s *Site) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "covey site %s", Fingerprint(s.identity().Public().(ed25519.PublicKey)))
 }
 
-// Identity gives the long-term key that rosters pin. The caller must not change or
+// Identity returns the long-term key that rosters pin. The caller must not change or
 // store it.
 func (s *Site) Identity() ed25519.PrivateKey { return s.identity() }
 
@@ -145,7 +145,7 @@ func (s *Site) Certificate() *x509.Certificate {
 	return nil
 }
 
-// CSR gives a request, in DER, for a certificate of tls.key under this name; for
+// CSR returns a request, in DER, for a certificate of tls.key under this name; for
 // joining and for renewal alike.
 func (s *Site) CSR(name string) ([]byte, error) {
 	if err := ValidName(name); err != nil {
@@ -220,9 +220,9 @@ func (s *Site) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 	return nil
 }
 
-// ClientTLS gives a new configuration for connections to the coordinator at
-// serverName, the host it is dialled by: TLS 1.3, the CA pinned at joining, one that
-// it vouched for ([Site.Trust]) and no other, and at each handshake the certificate in use. The error is [ErrNotJoined].
+// ClientTLS returns a new configuration for connections to the coordinator at serverName, the host
+// it is dialled by: TLS 1.3, the CA pinned at joining, one that it vouched for ([Site.Trust]) and
+// no other, and at each handshake the certificate in use. The error is [ErrNotJoined].
 func (s *Site) ClientTLS(serverName string) (*tls.Config, error) {
 	m := s.joined.Load()
 	if m == nil {

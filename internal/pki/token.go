@@ -35,7 +35,7 @@ func TokenFrom(b []byte) (Token, error) {
 	return Token{hide([tokenSize]byte(b))}, nil
 }
 
-// Bytes gives a copy of the secret, to be sent over [JoinTLS]; nil of the zero
+// Bytes returns a copy of the secret, to be sent over [JoinTLS]; nil of the zero
 // Token.
 func (t Token) Bytes() []byte {
 	if t.secret == nil {

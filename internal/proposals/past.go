@@ -17,11 +17,12 @@ import (
 	"covey/internal/study"
 )
 
-// Proposals that are over at this site stay in view: past/<digest>.json says how each ended, and when and why. It is for the
-// operator alone. Nothing is decided by it, no other party reads it, and losing it loses nothing else; what counts is
-// on the ledger.
+// Proposals that are over at this site stay in view: past/<digest>.json says how each ended, and
+// when and why. It is for the operator alone. Nothing is decided by it, no other party reads it,
+// and losing it loses nothing else; what counts is on the ledger.
 
-// Bounds on what is kept: the oldest goes first, so that whoever makes proposals cannot fill the disk.
+// Bounds on what is kept: the oldest goes first, so that whoever makes proposals cannot fill the
+// disk.
 const (
 	maxPast      = 100
 	maxPastBytes = 64 << 20
@@ -51,7 +52,8 @@ type PastStore struct {
 	all map[study.Digest]Past
 }
 
-// OpenPast makes the directory and reads it. A file that does not read is removed: nothing depends on it.
+// OpenPast makes the directory and reads it. A file that does not read is removed: nothing depends
+// on it.
 func OpenPast(dir string) (*PastStore, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -93,7 +95,8 @@ func (p *PastStore) read(id study.Digest) (Past, bool) {
 	return one, true
 }
 
-// Put keeps a record in place of an older one of the study. The same end again changes nothing: the first time stands.
+// Put keeps a record in place of an older one of the study. The same end again changes nothing: the
+// first time stands.
 func (p *PastStore) Put(one Past) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +119,8 @@ func (p *PastStore) Put(one Past) error {
 	return p.trim(one.Digest)
 }
 
-// trim drops the oldest until the rest is within bounds; never the one just kept. Called with mu held, or before there is another.
+// trim drops the oldest until the rest is within bounds; never the one just kept. Called with mu
+// held, or before there is another.
 func (p *PastStore) trim(kept study.Digest) error {
 	total := 0
 	for _, one := range p.all {

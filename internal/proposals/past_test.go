@@ -13,7 +13,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestPastIsBounded: the oldest records go first, by number and by length, and what was kept last stays.
+// TestPastIsBounded: the oldest records go first, by number and by length, and what was kept last
+// stays.
 func TestPastIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	p, err := OpenPast(dir)
@@ -75,7 +76,8 @@ func TestPastIsBounded(t *testing.T) {
 	}
 }
 
-// TestPastFilesAreWhatTheirNamesSay: what a crash or anybody else left there is removed, and stops no start.
+// TestPastFilesAreWhatTheirNamesSay: what a crash or anybody else left there is removed, and stops
+// no start.
 func TestPastFilesAreWhatTheirNamesSay(t *testing.T) {
 	dir := t.TempDir()
 	id := study.DigestOf([]byte("proposal"))

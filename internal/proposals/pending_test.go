@@ -39,7 +39,8 @@ func TestPendingIsBounded(t *testing.T) {
 	}
 }
 
-// TestPendingProposalsAreBounded: by their number, and by their bytes together, which a coordinator chooses.
+// TestPendingProposalsAreBounded: by their number, and by their bytes together, which a coordinator
+// chooses.
 func TestPendingProposalsAreBounded(t *testing.T) {
 	for _, c := range []struct{ bytes, fit int }{{10, maxPending}, {maxPendingBytes / 4, 4}} {
 		p, err := OpenPending(t.TempDir())

@@ -2,8 +2,8 @@ package query
 
 import "math"
 
-// Bounds of a sum. They keep every intermediate of a sum normal and finite and below the 2^51 to which
-// clip's rounding constant reaches.
+// Bounds of a sum. They keep every intermediate of a sum normal and finite and below the 2^51 to
+// which clip's rounding constant reaches.
 const (
 	MinRadius = 0x1p-200 // smallest radius
 	MaxRadius = 0x1p+200 // largest radius
@@ -12,9 +12,9 @@ const (
 	MaxValues = 1 << 24  // most values of a map: a moment of d ≤ 5792
 )
 
-// Grid returns the default grid step of a radius, the power of two g = 2^(floor(log2 R)-16), taken from
-// the exponent bits and so exact. R/g is in [2^16, 2^17). A radius outside [2^-200, 2^200] has the grid
-// NaN, of which no sensitivity is finite.
+// Grid returns the default grid step of a radius, the power of two g = 2^(floor(log2 R)-16), taken
+// from the exponent bits and so exact. R/g is in [2^16, 2^17). A radius outside [2^-200, 2^200] has
+// the grid NaN, of which no sensitivity is finite.
 func Grid(radius float64) float64 {
 	if !(radius >= MinRadius && radius <= MaxRadius) {
 		return math.NaN()
@@ -23,9 +23,10 @@ func Grid(radius float64) float64 {
 	return math.Ldexp(1, e-17)
 }
 
-// Sensitivity returns Delta for a radius, a grid and a number of values. R/g is exact because the grid is
-// a power of two. What a sum cannot have returns +Inf, for which no noise suffices: counts and unknown
-// kinds, a radius, grid or number of values out of bounds, several values of a kind that has one.
+// Sensitivity returns Delta for a radius, a grid and a number of values. R/g is exact because the
+// grid is a power of two. What a sum cannot have returns +Inf, for which no noise suffices: counts
+// and unknown kinds, a radius, grid or number of values out of bounds, several values of a kind
+// that has one.
 func (d Definition) Sensitivity(radius, grid float64, values int) float64 {
 	f, _ := math.Frexp(grid)
 	ratio := radius / grid
@@ -35,8 +36,8 @@ func (d Definition) Sensitivity(radius, grid float64, values int) float64 {
 	return d.Delta(ratio, values)
 }
 
-// The three sensitivities. The double of a ratio is exact and the float64 of √2 is above √2; every other
-// operation rounds to nearest, so one step up covers each.
+// The three sensitivities. The double of a ratio is exact and the float64 of √2 is above √2; every
+// other operation rounds to nearest, so one step up covers each.
 
 // anywhere is 2R/g + √L: of vectors of L numbers that may point in opposite directions.
 func anywhere(ratio float64, values int) float64 {
@@ -44,8 +45,8 @@ func anywhere(ratio float64, values int) float64 {
 	return up(2*ratio + root) // 2*ratio is exact: fusing changes nothing
 }
 
-// acute is √2·R/g + √L: of vectors whose inner products are never negative. One number of them is in
-// [0, R].
+// acute is √2·R/g + √L: of vectors whose inner products are never negative. One number of them is
+// in [0, R].
 func acute(ratio float64, values int) float64 {
 	if values == 1 {
 		return single(ratio, 1)
@@ -63,36 +64,37 @@ func single(ratio float64, values int) float64 {
 
 func up(z float64) float64 { return math.Nextafter(z, math.Inf(1)) }
 
-// HistogramSensitivity is the L2 sensitivity of counts to the replacement of one unit, which leaves one
-// bin and enters another: √2 rounded up, since the nearest float64 is above √2.
+// HistogramSensitivity is the L2 sensitivity of counts to the replacement of one unit, which leaves
+// one bin and enters another: √2 rounded up, since the nearest float64 is above √2.
 const HistogramSensitivity float64 = math.Sqrt2
 
 const (
-	// HistogramBins is how many bins a histogram of norms has, four to an octave from 2^-64 to 2^64.
+	// HistogramBins is how many bins a histogram of norms has, four to an octave from 2^-64 to
+	// 2^64.
 	HistogramBins = 512
 	// GroupBins is how many octaves groups are counted in, from 2^-256 to 2^256.
 	GroupBins = 512
 )
 
-// The bins' inner edges within an octave, 2^(1/4), 2^(1/2), 2^(3/4) to the nearest float64. They define
-// the bins: whoever sorts into them compares with the same three.
+// The bins' inner edges within an octave, 2^(1/4), 2^(1/2), 2^(3/4) to the nearest float64. They
+// define the bins: whoever sorts into them compares with the same three.
 const (
 	Quarter1 float64 = 1.18920711500272106671749997056047591529
 	Quarter2 float64 = math.Sqrt2
 	Quarter3 float64 = 1.68179283050742908606225095246642979008
 )
 
-// BinEdge returns the upper edge 2^((j-255)/4) of bin j of a histogram of norms, which is the lower edge
-// of bin j+1; BinEdge(-1) = 2^-64 is the nominal lower edge of bin 0. Bin 511 holds everything from
-// 2^63.75 up, whatever BinEdge(511) = 2^64 says.
+// BinEdge returns the upper edge 2^((j-255)/4) of bin j of a histogram of norms, which is the lower
+// edge of bin j+1; BinEdge(-1) = 2^-64 is the nominal lower edge of bin 0. Bin 511 holds everything
+// from 2^63.75 up, whatever BinEdge(511) = 2^64 says.
 func BinEdge(j int) float64 {
 	e := j - (HistogramBins/2 - 1)
 	octave := e >> 2 // floor, also below zero
 	return math.Ldexp([4]float64{1, Quarter1, Quarter2, Quarter3}[e&3], octave)
 }
 
-// Octave returns the bin [2^(j-256), 2^(j-255)) of f·2^e, with all that lies beyond in the first and the
-// last; what is not above 0 is in the first.
+// Octave returns the bin [2^(j-256), 2^(j-255)) of f·2^e, with all that lies beyond in the first
+// and the last; what is not above 0 is in the first.
 func Octave(f float64, e int) int {
 	if !(f > 0) {
 		return 0

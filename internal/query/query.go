@@ -1,6 +1,7 @@
-// Package query is the table of what a study may ask of its sites, and the numbers that every kind of
-// query shares: grids, sensitivities and the bins of histograms. Package clip computes sums by it, package
-// study plans and scales noise by it, and pages, progress and the egress log read their words from it.
+// Package query is the table of what a study may ask of its sites, and the numbers that every kind
+// of query shares: grids, sensitivities and the bins of histograms. Package clip computes sums by
+// it, package study plans and scales noise by it, and pages, progress and the egress log read their
+// words from it.
 package query
 
 import (
@@ -22,35 +23,40 @@ const (
 	Components            // the components found
 )
 
-// Definition is a row of the table: one kind of query. A unit's rows become a vector, by Map, and the
-// query is for the clipped sum of the vectors of all units; or it counts units or groups of them.
+// Definition is a row of the table: one kind of query. A unit's rows become a vector, by Map, and
+// the query is for the clipped sum of the vectors of all units; or it counts units or groups of
+// them.
 type Definition struct {
 	Kind  Kind
 	Title string // what is asked for, on pages and in progress
 	Tag   string // the title in a few letters
-	// Sends is what leaves a site, with {units} for the number of its units and {values} for that of the
-	// answer's numbers.
+	// Sends is what leaves a site, with {units} for the number of its units and {values} for that
+	// of the answer's numbers.
 	Sends      string
 	Directions Directions
-	Steps      int  // how often it is asked, each time about the result of the last; 0 where a study's keys say
-	Counts     bool // it is of counts: no radius, a grid that the plan sets
-	Centered   bool // it is about rows less the center, once a center is released
-	// Values returns how many numbers an answer has at most, for rows of d numbers and k directions.
+	// how often it is asked, each time about the result of the last; 0 where a study's keys say
+	Steps    int
+	Counts   bool // it is of counts: no radius, a grid that the plan sets
+	Centered bool // it is about rows less the center, once a center is released
+	// Values returns how many numbers an answer has at most, for rows of d numbers and k
+	// directions.
 	Values func(d, k int) int
-	// Delta returns the L2 sensitivity of the sum in grid units, rounded up, to the replacement of one unit:
-	// ratio is R/g, exact. It is nil for counts, whose sensitivity is [HistogramSensitivity]. It derives from
-	// the map alone, and docs/privacy.md proves it.
+	// Delta returns the L2 sensitivity of the sum in grid units, rounded up, to the replacement of
+	// one unit: ratio is R/g, exact. It is nil for counts, whose sensitivity is
+	// [HistogramSensitivity]. It derives from the map alone, and docs/privacy.md proves it.
 	Delta func(ratio float64, values int) float64
-	// Map adds what one row becomes to its unit's vector, of Values numbers; x has the directions, one after
-	// another. It changes neither row nor x. It is nil for counts. This is what a sum means: clip has faster
-	// code for the kinds that it names, and computes by Map where it has none.
+	// Map adds what one row becomes to its unit's vector, of Values numbers; x has the directions,
+	// one after another. It changes neither row nor x. It is nil for counts. This is what a sum
+	// means: clip has faster code for the kinds that it names, and computes by Map where it has
+	// none.
 	Map func(sum, row, x []float64)
 }
 
 // Kinds returns the table, which no caller may change.
 func Kinds() []Definition { return table }
 
-// Definition returns the kind's row. A kind that is not in the table has one without a map or a Delta.
+// Definition returns the kind's row. A kind that is not in the table has one without a map or a
+// Delta.
 func (k Kind) Definition() Definition {
 	if i := slices.IndexFunc(table, func(d Definition) bool { return d.Kind == k }); i >= 0 {
 		return table[i]
@@ -58,7 +64,8 @@ func (k Kind) Definition() Definition {
 	return Definition{Kind: k, Title: "query of no known kind", Tag: "?", Sends: "an answer of {values} numbers", Values: one}
 }
 
-// Title returns what a query is for; of is the kind whose norms a histogram counts, empty for other kinds.
+// Title returns what a query is for; of is the kind whose norms a histogram counts, empty for other
+// kinds.
 func (k Kind) Title(of Kind) string {
 	if of == "" {
 		return k.Definition().Title

@@ -91,8 +91,8 @@ func mean(sum, row, _ []float64) {
 	}
 }
 
-// moment is the upper triangle of y yᵀ row by row, entries off the diagonal times √2. Its size is the
-// trace Σ‖y‖², which is never below the L2 norm.
+// moment is the upper triangle of y yᵀ row by row, entries off the diagonal times √2. Its size is
+// the trace Σ‖y‖², which is never below the L2 norm.
 func moment(sum, row, _ []float64) {
 	at := 0
 	for i, a := range row {

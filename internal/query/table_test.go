@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// TestTableIsWhole: every kind has one row, and every row all that the rooms above read: words for pages,
-// progress and the egress log, a number of values, and a map with its sensitivity, or counts.
+// TestTableIsWhole: every kind has one row, and every row all that the rooms above read: words for
+// pages, progress and the egress log, a number of values, and a map with its sensitivity, or
+// counts.
 func TestTableIsWhole(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "table.go", nil, 0)
 	if err != nil {
@@ -63,7 +64,8 @@ func TestTableIsWhole(t *testing.T) {
 	}
 }
 
-// TestUnknownKind: a kind that a newer file might name has no sensitivity that noise could be scaled to.
+// TestUnknownKind: a kind that a newer file might name has no sensitivity that noise could be
+// scaled to.
 func TestUnknownKind(t *testing.T) {
 	d := Kind("cube").Definition()
 	if d.Map != nil || !math.IsInf(d.Sensitivity(1, Grid(1), 1), 1) || d.Values(3, 1) != 1 || Kind("cube").Title("") == "" {

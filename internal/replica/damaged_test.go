@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestDamagedPages: bbolt panics at some pages of a damaged raft.db; Open says what is damaged instead.
+// TestDamagedPages: bbolt panics at some pages of a damaged raft.db; Open says what is damaged
+// instead.
 func TestDamagedPages(t *testing.T) {
 	dir := t.TempDir()
 	n := mustOpen(t, dir, &list{}, Options{})
@@ -23,7 +24,8 @@ func TestDamagedPages(t *testing.T) {
 		wrong[i] = 0xff
 	}
 	refused := 0
-	for at := 2 * page; at+page <= info.Size(); at += page { // behind the two pages that say where all begins
+	// behind the two pages that say where all begins
+	for at := 2 * page; at+page <= info.Size(); at += page {
 		d := crash(t, dir)
 		f, err := os.OpenFile(filepath.Join(d, "raft", "raft.db"), os.O_WRONLY, 0)
 		must(t, err)
@@ -57,8 +59,8 @@ func (s *sink) Write(p []byte) (int, error) { return len(p), s.fails }
 func (s *sink) Close() error                { s.closed++; return nil }
 func (s *sink) Cancel() error               { s.cancelled++; return nil }
 
-// TestSinkEndsOnce: a snapshot that could not be written is cancelled and not closed, or half of one would
-// stand for the log that is dropped; one that is closed is not cancelled after.
+// TestSinkEndsOnce: a snapshot that could not be written is cancelled and not closed, or half of
+// one would stand for the log that is dropped; one that is closed is not cancelled after.
 func TestSinkEndsOnce(t *testing.T) {
 	failing := &sink{fails: errors.New("no room")}
 	if err := image("state").Persist(&snapshotSink{SnapshotSink: failing, s: &snapshots{latch: newLatch()}}); err == nil {

@@ -1,5 +1,5 @@
 // Package replica keeps one state machine the same on every coordinator, by
-// hashicorp/raft (design section 8). It is the only package that sees raft.
+// hashicorp/raft (docs/protocol.md). It is the only package that sees raft.
 // One node is a cluster of one, through the same code; its transport is then
 // in memory.
 //

@@ -24,8 +24,8 @@ func (p picky) Restore(b []byte) error {
 	return nil
 }
 
-// FuzzSnapshotFiles damages a snapshot's two files, its description and its state: what is opened is
-// what was written, byte for byte, or nothing and the node ends.
+// FuzzSnapshotFiles damages a snapshot's two files, its description and its state: what is opened
+// is what was written, byte for byte, or nothing and the node ends.
 func FuzzSnapshotFiles(f *testing.F) {
 	want := []byte(`{"state":"of a machine"}`)
 	openIn := func(t testing.TB, dir string) (*snapshots, *latch) {

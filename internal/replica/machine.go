@@ -13,7 +13,7 @@ type Machine interface {
 	// proposed it, on the node where that was. It must be deterministic: the
 	// same entries in the same order give the same state and answers on every
 	// node and after every restart. So it reads no clock, no random bytes, no
-	// map order, and never samples noise (design section 8, rule 1): noise is
+	// map order, and never samples noise (docs/protocol.md): noise is
 	// in the entry. It may keep entry but not change it. An entry that makes no
 	// sense must be answered with an error value, the same everywhere, and
 	// change nothing; a panic here is a panic on every node.

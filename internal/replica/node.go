@@ -258,7 +258,7 @@ func (s newborn) GetUint64(key []byte) (uint64, error) {
 	return v, err
 }
 
-// alone says whether no other node can lead.
+// alone reports whether no other node can lead.
 func (n *Node) alone(id raft.ServerID) (bool, error) {
 	peers, err := n.Peers()
 	return len(peers) == 1 && peers[0].ID == string(id), err
@@ -375,7 +375,7 @@ func (n *Node) Snapshot() error {
 	return err
 }
 
-// Leader tells whether this node leads, as far as it knows.
+// Leader reports whether this node leads, as far as it knows.
 func (n *Node) Leader() bool { return n.raft.State() == raft.Leader }
 
 // LeaderCh delivers true when this node begins to lead, at first for Open's

@@ -354,7 +354,8 @@ func TestCloseDrains(t *testing.T) {
 					_, err := n.Apply(context.Background(), []byte(e))
 					answers <- err
 				}()
-				synctest.Wait() // committed; the first is in Machine.Apply, the others queue behind it
+				// committed; the first is in Machine.Apply, the others queue behind it
+				synctest.Wait()
 			}
 			go func() {
 				time.Sleep(slow)

@@ -54,7 +54,7 @@ type Peer struct {
 	Leader  bool   `json:"leader"` // as far as this node knows
 }
 
-// Peers gives the latest configuration that this node knows, committed or not.
+// Peers returns the latest configuration that this node knows, committed or not.
 func (n *Node) Peers() ([]Peer, error) {
 	f := n.raft.GetConfiguration()
 	if err := f.Error(); err != nil {
@@ -68,7 +68,7 @@ func (n *Node) Peers() ([]Peer, error) {
 	return out, nil
 }
 
-// LeaderID gives the node that leads as far as this one knows; "" for none.
+// LeaderID returns the node that leads as far as this one knows; "" for none.
 func (n *Node) LeaderID() string {
 	_, id := n.raft.LeaderWithID()
 	return string(id)
@@ -90,7 +90,7 @@ func (n *Node) Remove(ctx context.Context, id string) error {
 	return err
 }
 
-// Transfer gives the lead to another node that has caught up: to id, or to any if
+// Transfer returns the lead to another node that has caught up: to id, or to any if
 // id is "". Errors as Apply's.
 func (n *Node) Transfer(ctx context.Context, id string) error {
 	if id == "" {

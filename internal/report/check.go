@@ -22,7 +22,7 @@ func fault(field, format string, args ...any) error {
 	return &Error{field, fmt.Sprintf(format, args...)}
 }
 
-// check gives the first shape that does not fit, so that nothing below can index
+// check returns the first shape that does not fit, so that nothing below can index
 // out of range. Every error is an [*Error].
 func check(r *study.Result) error {
 	d, k := r.D, r.K

@@ -9,16 +9,16 @@ import (
 	"covey/internal/study"
 )
 
-// csvFields are the table's first fields; the data's columns follow, then csvPrivacy where the result says what its
-// ε is for.
+// csvFields are the table's first fields; the data's columns follow, then csvPrivacy where the
+// result says what its ε is for.
 var csvFields = []string{"component", "explained_variance", "explained_variance_low", "explained_variance_high", "explained_variance_ratio"}
 
 var csvPrivacy = []string{"epsilon", "delta", "adjacency"}
 
-// WriteCSV writes a table of RFC 4180 with a header, and one line for each component:
-// its number from 1, its explained variance with the ends of the 95% interval and its
-// part of the total (empty where they were not bought), then its loadings on the
-// scaled columns, then the privacy of the whole table. Numbers are the shortest that read back to the same float64.
+// WriteCSV writes a table of RFC 4180 with a header, and one line for each component: its number
+// from 1, its explained variance with the ends of the 95% interval and its part of the total (empty
+// where they were not bought), then its loadings on the scaled columns, then the privacy of the
+// whole table. Numbers are the shortest that read back to the same float64.
 func WriteCSV(w io.Writer, r *study.Result) error {
 	if err := check(r); err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 	"covey/internal/study"
 )
 
-// open gives the names in an archive, its reader and its bytes.
+// open returns the names in an archive, its reader and its bytes.
 func open(t *testing.T, r *study.Result) ([]string, *npz.Reader, []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -43,7 +43,7 @@ func open(t *testing.T, r *study.Result) ([]string, *npz.Reader, []byte) {
 	return names, z, b.Bytes()
 }
 
-// texts gives the letters of a unicode array of one dimension, which npz reads
+// texts returns the letters of a unicode array of one dimension, which npz reads
 // otherwise than NumPy does: n times the dtype's width in UTF-32, padded with zeros.
 func texts(t *testing.T, archive []byte, name string) []string {
 	t.Helper()

@@ -81,7 +81,7 @@ func angle(v []float64, block [][]float64) float64 {
 }
 
 // lastIsGood is the noise-to-signal of the last step below which output = "auto" takes
-// the last vector, and above which it pools rounds (design section 2).
+// the last vector, and above which it pools rounds (docs/experiments.md).
 const lastIsGood = 0.12
 
 // The noise-to-signal axis stays within these, so that a step that is all noise, whose
@@ -128,7 +128,8 @@ func noiseToSignal(r *study.Result) ([]Plot, error) {
 	p.X.Min, p.X.Max, p.X.Tick.Marker = 0, last, counting{}
 	p.Y.Tick.Marker = decades{}
 	p.Y.Min, p.Y.Max = low-0.1, high+0.1
-	p.Y.Max += (p.Y.Max - p.Y.Min) * float64(1+min(len(lines), mostLines)) / 14 // the legend is above
+	// the legend is above
+	p.Y.Max += (p.Y.Max - p.Y.Min) * float64(1+min(len(lines), mostLines)) / 14
 	return []Plot{{"noise", p, plotWidth, plotHeight}}, nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestShapesThatDoNotFit: each length that a writer would index by is looked at, and each number of a
-// component, NaN among them.
+// TestShapesThatDoNotFit: each length that a writer would index by is looked at, and each number of
+// a component, NaN among them.
 func TestShapesThatDoNotFit(t *testing.T) {
 	type change = func(*study.Result)
 	for name, c := range map[string]struct {

@@ -6,7 +6,8 @@ import (
 	"covey/internal/study"
 )
 
-// until runs effects up to the first proposal of a kind, and takes it away: it is on its way to the log.
+// until runs effects up to the first proposal of a kind, and takes it away: it is on its way to the
+// log.
 func (h *harness) until(kind EntryKind) Entry {
 	h.t.Helper()
 	for len(h.pending) > 0 {
@@ -38,8 +39,8 @@ func (h *harness) adoption() Adopt {
 	return Adopt{Release: r, Released: Released{Encoded: raw}}
 }
 
-// TestRefusalWhileAnEntryIsOnItsWay: where every site is waited for, the survivors are on their way to the log while the
-// sites begin to answer. A site that says no just then ends the study no less.
+// TestRefusalWhileAnEntryIsOnItsWay: where every site is waited for, the survivors are on their way
+// to the log while the sites begin to answer. A site that says no just then ends the study no less.
 func TestRefusalWhileAnEntryIsOnItsWay(t *testing.T) {
 	h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
 	h.mute["upload"] = true
@@ -53,8 +54,9 @@ func TestRefusalWhileAnEntryIsOnItsWay(t *testing.T) {
 	}
 }
 
-// TestLostEntryIsProposedAgain: what one message of a site asked for is not asked for again by another; a leader whose log did
-// not take the entry (a lead that was to be given away and was kept, say) goes on all the same.
+// TestLostEntryIsProposedAgain: what one message of a site asked for is not asked for again by
+// another; a leader whose log did not take the entry (a lead that was to be given away and was
+// kept, say) goes on all the same.
 func TestLostEntryIsProposedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name    string

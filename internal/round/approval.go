@@ -2,16 +2,18 @@ package round
 
 import "covey/internal/study"
 
-// Approvals: what a site may say on a proposal and when it counts, and for how long all are waited for.
+// Approvals: what a site may say on a proposal and when it counts, and for how long all are waited
+// for.
 
 // withdraws reports whether a verdict takes an approval back.
 func withdraws(v Verdict, code study.Code) bool {
 	return v == VerdictRejected && code == study.CodeWithdrawn
 }
 
-// decides reports whether a site's verdict changes something. Its first one does, while sites decide. After an approval
-// nothing does but a withdrawal: any other verdict is an older one that comes late. Withdrawals count until
-// the setup is complete: a site whose setup has not begun does not know yet that it was the last to be waited for.
+// decides reports whether a site's verdict changes something. Its first one does, while sites
+// decide. After an approval nothing does but a withdrawal: any other verdict is an older one that
+// comes late. Withdrawals count until the setup is complete: a site whose setup has not begun does
+// not know yet that it was the last to be waited for.
 func (s *State) decides(site int, v Verdict, code study.Code) bool {
 	if v == VerdictPending || site < 0 || site >= len(s.Verdicts) {
 		return false

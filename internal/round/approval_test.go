@@ -18,8 +18,8 @@ func approvals(t *testing.T, change func(*study.Spec)) *harness {
 	return h
 }
 
-// TestWithdrawalEndsTheStudy: an approval that is taken back before the last one came ends the study at once, with
-// the site's name, and survives a failover.
+// TestWithdrawalEndsTheStudy: an approval that is taken back before the last one came ends the
+// study at once, with the site's name, and survives a failover.
 func TestWithdrawalEndsTheStudy(t *testing.T) {
 	h := approvals(t, nil)
 	h.event(Decided{Site: 1, Verdict: VerdictRejected, Code: study.CodeWithdrawn})
@@ -30,7 +30,8 @@ func TestWithdrawalEndsTheStudy(t *testing.T) {
 	}
 }
 
-// TestNothingElseFollowsAnApproval: after an approval no verdict counts but its withdrawal, whoever proposes it: an older one may come late.
+// TestNothingElseFollowsAnApproval: after an approval no verdict counts but its withdrawal, whoever
+// proposes it: an older one may come late.
 func TestNothingElseFollowsAnApproval(t *testing.T) {
 	for _, e := range []Entry{
 		{Verdict: VerdictRejected, Code: study.CodeRejected},
@@ -52,7 +53,8 @@ func TestNothingElseFollowsAnApproval(t *testing.T) {
 	}
 }
 
-// TestWithdrawalAfterTheLastApproval counts while the setup is under way, which the site had not begun when it withdrew, and not once the study runs.
+// TestWithdrawalAfterTheLastApproval counts while the setup is under way, which the site had not
+// begun when it withdrew, and not once the study runs.
 func TestWithdrawalAfterTheLastApproval(t *testing.T) {
 	h := newHarness(t, 3, nil)
 	for h.state.Status != StatusSetup && h.one() {
@@ -81,7 +83,8 @@ func TestWithdrawalAfterTheLastApproval(t *testing.T) {
 	h.want(StatusCompleted)
 }
 
-// TestWithdrawalIsAskedFor: a site that withdrew without a link, or whose word the log did not take, is asked again.
+// TestWithdrawalIsAskedFor: a site that withdrew without a link, or whose word the log did not
+// take, is asked again.
 func TestWithdrawalIsAskedFor(t *testing.T) {
 	asked := func(h *harness) (decisions, announcements int) {
 		for _, e := range h.pending {
@@ -123,7 +126,8 @@ func TestWithdrawalIsAskedFor(t *testing.T) {
 
 const expires = study.Expiry("2026-03-01T12:30:00Z")
 
-// TestExpiryEndsAProposal that not every site approved, also under the next leader; a site's failed entry changes nothing.
+// TestExpiryEndsAProposal that not every site approved, also under the next leader; a site's failed
+// entry changes nothing.
 func TestExpiryEndsAProposal(t *testing.T) {
 	dates := func(h *harness) (n int) {
 		at, _ := expires.Time()
@@ -158,7 +162,8 @@ func TestExpiryEndsAProposal(t *testing.T) {
 	}
 }
 
-// TestExpiryIsOfApprovals: once all have approved it ends nothing, whichever came first into the log.
+// TestExpiryIsOfApprovals: once all have approved it ends nothing, whichever came first into the
+// log.
 func TestExpiryIsOfApprovals(t *testing.T) {
 	for _, until := range []Status{StatusSetup, StatusRunning} {
 		h := newHarness(t, 3, func(s *study.Spec) { s.Expires = expires })

@@ -1,5 +1,5 @@
 // Package round is the state machine of one study: decisions, setup, queries,
-// retries, result (design sections 7 and 8). It is pure: Step takes a state and
+// retries, result (docs/protocol.md). It is pure: Step takes a state and
 // an event and gives effects. Deadlines are events; randomness, sums, signatures'
 // verification and the network belong to internal/coordinator, which runs
 // the effects on the leader and none of them on a follower.

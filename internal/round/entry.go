@@ -25,24 +25,26 @@ const (
 // Entry is one line of the replicated log about a study. Only the fields of
 // its kind are set.
 type Entry struct {
-	Study         study.Digest `json:"study"`
-	Kind          EntryKind    `json:"kind"`
-	Body          []byte       `json:"body,omitempty"`
-	Site          int          `json:"site,omitempty"`
-	Culprit       int          `json:"culprit,omitempty"` // 1 + roster index; 0: nobody
-	Accuser       int          `json:"accuser,omitempty"` // 1 + roster index, of who refused and proved nothing; 0: nobody
-	Accused       int          `json:"accused,omitempty"` // 1 + roster index, of whom Accuser names; 0: nobody
-	Verdict       Verdict      `json:"verdict,omitempty"`
-	Code          study.Code   `json:"code,omitempty"`
-	Attempt       uint32       `json:"attempt,omitempty"`
-	Announcements [][]byte     `json:"announcements,omitempty"`
-	Nonces        [][]byte     `json:"nonces,omitempty"`
-	Confirmations [][]byte     `json:"confirmations,omitempty"`
-	Query         int          `json:"query,omitempty"`
-	Slot          int          `json:"slot,omitempty"`
-	Survivors     []int        `json:"survivors,omitempty"`
-	Certificate   [][]byte     `json:"certificate,omitempty"`
-	Released      *Released    `json:"released,omitempty"`
+	Study   study.Digest `json:"study"`
+	Kind    EntryKind    `json:"kind"`
+	Body    []byte       `json:"body,omitempty"`
+	Site    int          `json:"site,omitempty"`
+	Culprit int          `json:"culprit,omitempty"` // 1 + roster index; 0: nobody
+	// 1 + roster index, of who refused and proved nothing; 0: nobody
+	Accuser int `json:"accuser,omitempty"`
+	// 1 + roster index, of whom Accuser names; 0: nobody
+	Accused       int        `json:"accused,omitempty"`
+	Verdict       Verdict    `json:"verdict,omitempty"`
+	Code          study.Code `json:"code,omitempty"`
+	Attempt       uint32     `json:"attempt,omitempty"`
+	Announcements [][]byte   `json:"announcements,omitempty"`
+	Nonces        [][]byte   `json:"nonces,omitempty"`
+	Confirmations [][]byte   `json:"confirmations,omitempty"`
+	Query         int        `json:"query,omitempty"`
+	Slot          int        `json:"slot,omitempty"`
+	Survivors     []int      `json:"survivors,omitempty"`
+	Certificate   [][]byte   `json:"certificate,omitempty"`
+	Released      *Released  `json:"released,omitempty"`
 	// What the release leads to, computed once by the leader: replicas on
 	// different processors need not agree on the last bit of a division.
 	Course *study.Course `json:"course,omitempty"`
@@ -166,7 +168,7 @@ func (s *State) applySlot(e Entry, stale error) error {
 	return nil
 }
 
-// spare says whether a slot can be given up and every query left still has one.
+// spare reports whether a slot can be given up and every query left still has one.
 func (s *State) spare() bool {
 	return s.Slot+1+s.plan.Left(s.Query) <= s.plan.Slots
 }

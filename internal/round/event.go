@@ -43,7 +43,8 @@ type (
 		Attempt uint32
 		Nonce   []byte
 	}
-	// Drawn is the graph that all announcements and nonces make. Culprit is -1, or the graph is nil.
+	// Drawn is the graph that all announcements and nonces make. Culprit is -1, or the graph is
+	// nil.
 	Drawn struct {
 		Graph   Graph
 		Culprit int
@@ -78,8 +79,8 @@ type (
 	// Unshared says that a site's shares turned out to be wrong when the sum was opened, and
 	// count for nothing.
 	Unshared struct{ Site, Query, Slot int }
-	// BodyMissing says that the opening waits for the rest of a dealer's announcement, which only its holders were
-	// given, to find out whose share is wrong.
+	// BodyMissing says that the opening waits for the rest of a dealer's announcement, which only
+	// its holders were given, to find out whose share is wrong.
 	BodyMissing struct{ Site, Query, Slot int }
 	// BodyFound says that it is here.
 	BodyFound struct{ Site, Query, Slot int }

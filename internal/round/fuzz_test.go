@@ -124,7 +124,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// TestUnfitIsRefused: a state or an entry whose lists do not fit the plan is refused, and nothing changes.
+// TestUnfitIsRefused: a state or an entry whose lists do not fit the plan is refused, and nothing
+// changes.
 func TestUnfitIsRefused(t *testing.T) {
 	h := newHarness(t, 3, nil)
 	h.run()

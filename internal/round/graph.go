@@ -1,19 +1,19 @@
 package round
 
-// Graph says who holds whose shares and whose signatures count (design section 7). The sparse
+// Graph says who holds whose shares and whose signatures count (docs/protocol.md). The sparse
 // one is drawn by internal/secagg, once a study; a complete one needs no drawing.
 type Graph interface {
-	// Route gives the boxes for one site, in the order of the dealers whose shares it holds, of all
-	// boxes by dealer; nil where the dealer is the site itself, or sent too few.
+	// Route returns the boxes for one site, in the order of the dealers whose shares it holds, of
+	// all boxes by dealer; nil where the dealer is the site itself, or sent too few.
 	Route(boxes [][][]byte, to int) [][]byte
-	// Signs says that the site's release signature counts.
+	// Signs reports whether the site's release signature counts.
 	Signs(site int) bool
-	// Certified says that the signatures, by site, are a certificate.
+	// Certified reports whether the signatures, by site, are a certificate.
 	Certified(signed [][]byte) bool
-	// Openable says that the sites that sent shares can open every secret.
+	// Openable reports whether the sites that sent shares can open every secret.
 	Openable(shared []bool) bool
-	// Largest gives the largest acceptable survivor set among the sites present, ascending; the caller
-	// checks that it is large enough.
+	// Largest returns the largest acceptable survivor set among the sites present, ascending; the
+	// caller checks that it is large enough.
 	Largest(present []int) []int
 }
 
@@ -38,7 +38,7 @@ func (c complete) Openable(shared []bool) bool { return len(indices(shared)) >= 
 
 func (complete) Largest(present []int) []int { return present }
 
-// sparse says that the study's graph has to be drawn.
+// sparse reports whether the study's graph has to be drawn.
 func (s *State) sparse() bool { return s.plan.Thresholds.Sparse() }
 
 // graph is the drawn one, or the complete one.

@@ -25,7 +25,7 @@ type harness struct {
 	opened  map[string]int
 }
 
-// proposal gives the bytes of a small study.
+// proposal returns the bytes of a small study.
 func proposal(t testing.TB, sites int, change func(*study.Spec)) []byte {
 	t.Helper()
 	spec := study.Spec{

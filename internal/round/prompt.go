@@ -42,7 +42,8 @@ func (s *State) prompts() []Effect {
 		p.site = i
 		switch s.Status {
 		case StatusProposed:
-			// Once a link, whatever was said before: an approval may have been withdrawn while there was none.
+			// Once a link, whatever was said before: an approval may have been withdrawn while
+			// there was none.
 			p.send(askDecision, 1, func() Message { return AskDecision{s.Body} })
 		case StatusSetup:
 			p.setup()

@@ -198,11 +198,12 @@ func TestSpareSlotsBoundRetries(t *testing.T) {
 	}
 }
 
-// TestSharesUnknownToTheLogKeepTheSlot: O9. A log that was put back to before the opening leads
-// to sites that sent shares in the slot: with one of U away it waits, where a leader of an honest log gives
-// the slot up.
+// TestSharesUnknownToTheLogKeepTheSlot: O9. A log that was put back to before the opening leads to
+// sites that sent shares in the slot: with one of U away it waits, where a leader of an honest log
+// gives the slot up.
 func TestSharesUnknownToTheLogKeepTheSlot(t *testing.T) {
-	for shared, slot := range []int{1, 0, 0} { // by how many of the four sites that are there say so; U_min is 4
+	// by how many of the four sites that are there say so; U_min is 4
+	for shared, slot := range []int{1, 0, 0} {
 		h := newHarness(t, 5, nil)
 		h.mute["sign"] = true
 		h.run()

@@ -23,8 +23,9 @@ func (h *harness) after(kind EntryKind) *State {
 	return s
 }
 
-// TestStaleEntries: an entry that another one has decided already is stale, and changes nothing. The log
-// may hold any of these: two leaders, or one that did not hear of its entry's commit, propose them.
+// TestStaleEntries: an entry that another one has decided already is stale, and changes nothing.
+// The log may hold any of these: two leaders, or one that did not hear of its entry's commit,
+// propose them.
 func TestStaleEntries(t *testing.T) {
 	h := newHarness(t, 5, nil)
 	h.run()
@@ -75,7 +76,8 @@ func TestStaleEntries(t *testing.T) {
 	}
 }
 
-// TestAbandonmentsLeaveASlotForEveryQuery: however many are committed, each query that is left has a slot.
+// TestAbandonmentsLeaveASlotForEveryQuery: however many are committed, each query that is left has
+// a slot.
 func TestAbandonmentsLeaveASlotForEveryQuery(t *testing.T) {
 	h := newHarness(t, 5, nil)
 	h.run()
@@ -92,8 +94,8 @@ func TestAbandonmentsLeaveASlotForEveryQuery(t *testing.T) {
 	}
 }
 
-// TestFirstSurvivorsAreKept: a later query's survivors do not replace the first ones, which are those that
-// a study that waits goes on with.
+// TestFirstSurvivorsAreKept: a later query's survivors do not replace the first ones, which are
+// those that a study that waits goes on with.
 func TestFirstSurvivorsAreKept(t *testing.T) {
 	h := newHarness(t, 5, nil)
 	h.run()

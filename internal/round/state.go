@@ -38,13 +38,17 @@ type Released struct {
 // Durable is the replicated part of a study's state. It MUST hold no un-noised
 // value and no masked upload (docs/protocol.md).
 type Durable struct {
-	Body     []byte     `json:"body"` // the proposal's exact bytes
-	Status   Status     `json:"status"`
-	Code     study.Code `json:"code,omitempty"`
-	Culprit  int        `json:"culprit"`           // roster index that Code is about: the leader checked it, or the site said it of itself; -1 for none
-	Accuser  int        `json:"accuser,omitempty"` // 1 + roster index of a site that refused with Code and proved nothing; 0: nobody
-	Accused  int        `json:"accused,omitempty"` // 1 + roster index of the site that Accuser names: a word against a word; 0: nobody
-	Verdicts []Verdict  `json:"verdicts"`
+	Body   []byte     `json:"body"` // the proposal's exact bytes
+	Status Status     `json:"status"`
+	Code   study.Code `json:"code,omitempty"`
+	// roster index that Code is about: the leader checked it, or the site said it of itself; -1 for
+	// none
+	Culprit int `json:"culprit"`
+	// 1 + roster index of a site that refused with Code and proved nothing; 0: nobody
+	Accuser int `json:"accuser,omitempty"`
+	// 1 + roster index of the site that Accuser names: a word against a word; 0: nobody
+	Accused  int       `json:"accused,omitempty"`
+	Verdicts []Verdict `json:"verdicts"`
 
 	Attempt       uint32   `json:"attempt"`
 	Announcements [][]byte `json:"announcements,omitempty"`
@@ -81,23 +85,27 @@ type live struct {
 	nonces    [][]byte // by site, on the sparse graph
 	graph     Graph    // nil until it is drawn
 	drawing   bool
-	boxes     [][][]byte      // by dealer, then in the order of its holders
-	confirmed [][]byte        // by site
-	uploaded  []bool          // by site, in the open slot
-	signed    [][]byte        // by site, on the committed U
-	held      [][]int         // by site, a U that it says, with its signature, it signed in the open slot
-	given     []bool          // by site: it sent shares in the open slot, before this leader asked for any
-	spent     []bool          // by site: it sent shares in an earlier slot of the open query, so that no later one can have it
-	shared    []bool          // by site
-	lacking   []bool          // by dealer: the opening waits for the rest of its announcement
-	adopted   *Adopt          // the open query's result, where the log does not hold it
-	opening   bool            // Open is under way, or has failed
-	failure   study.Code      // why it failed
-	overdue   bool            // the open slot's upload deadline has passed
-	stalled   bool            // its opening deadline has passed
-	timed     map[string]bool // deadlines set since the slot opened
-	dated     bool            // the proposal's expiry is set
-	lapsed    bool            // it has passed
+	boxes     [][][]byte // by dealer, then in the order of its holders
+	confirmed [][]byte   // by site
+	uploaded  []bool     // by site, in the open slot
+	signed    [][]byte   // by site, on the committed U
+	// by site, a U that it says, with its signature, it signed in the open slot
+	held [][]int
+	// by site: it sent shares in the open slot, before this leader asked for any
+	given []bool
+	// by site: it sent shares in an earlier slot of the open query, so that no later one can have
+	// it
+	spent   []bool
+	shared  []bool          // by site
+	lacking []bool          // by dealer: the opening waits for the rest of its announcement
+	adopted *Adopt          // the open query's result, where the log does not hold it
+	opening bool            // Open is under way, or has failed
+	failure study.Code      // why it failed
+	overdue bool            // the open slot's upload deadline has passed
+	stalled bool            // its opening deadline has passed
+	timed   map[string]bool // deadlines set since the slot opened
+	dated   bool            // the proposal's expiry is set
+	lapsed  bool            // it has passed
 }
 
 // departure is a site's refusal; the zero one is none.
@@ -113,12 +121,13 @@ func (s *State) Plan() *study.Plan { return s.plan }
 // errUnfit is a durable part that no entries lead to.
 var errUnfit = errors.New("round: the state of a study does not fit its plan")
 
-// fits says whether lists are as long as the roster, and indices of it and of the plan: what another
-// coordinator made up is refused before anything counts on it.
+// fits reports whether lists are as long as the roster, and indices of it and of the plan: what
+// another coordinator made up is refused before anything counts on it.
 func (d *Durable) fits(p *study.Plan) bool {
 	n := p.Thresholds.Sites
 	for _, list := range [][][]byte{d.Announcements, d.Nonces, d.Confirmations, d.Certificate} {
-		if len(list) != 0 && len(list) != n { // none, nil or not, of a study that ended before there were any
+		// none, nil or not, of a study that ended before there were any
+		if len(list) != 0 && len(list) != n {
 			return false
 		}
 	}
@@ -170,7 +179,7 @@ func (s *State) Ask() (study.Ask, error) {
 	return s.plan.NewAsk(s.Course, s.Slot, s.Attempt)
 }
 
-// Terminal says that nothing more will happen.
+// Terminal reports whether nothing more will happen.
 func (s *State) Terminal() bool { return s.Status == StatusCompleted || s.Status == StatusEnded }
 
 // waits reports whether every site is waited for.
@@ -191,7 +200,8 @@ func (s *State) wanted() []int {
 // Uploaded are the sites whose masked uploads of the open slot the leader holds.
 func (s *State) Uploaded() []int { return indices(s.live.uploaded) }
 
-// Announcement is a site's of the attempt under way, as this leader took it, or as all confirmed it; nil if there is none.
+// Announcement is a site's of the attempt under way, as this leader took it, or as all confirmed
+// it; nil if there is none.
 func (s *State) Announcement(site int) []byte {
 	if s.Status == StatusSetup {
 		return s.live.announced[site]
@@ -202,15 +212,15 @@ func (s *State) Announcement(site int) []byte {
 	return nil
 }
 
-// Closing says that an entry is on its way to the log that may close the open slot's
+// Closing reports whether an entry is on its way to the log that may close the open slot's
 // uploads: one that comes now may be outside U.
 func (s *State) Closing() bool { return s.live.proposing && s.Survivors == nil }
 
 // Connected are the sites with a link to the leader.
 func (s *State) Connected() []int { return indices(s.live.connected) }
 
-// Overdue says that a deadline of the open slot has passed: that of the uploads, or of what follows them. A leader that
-// began when they were in, or with a committed U, has only the second.
+// Overdue reports whether a deadline of the open slot has passed: that of the uploads, or of what
+// follows them. A leader that began when they were in, or with a committed U, has only the second.
 func (s *State) Overdue() bool { return s.live.overdue || s.live.stalled }
 
 // WaitingFor are the sites that the study cannot go on without just now.

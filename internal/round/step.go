@@ -132,12 +132,12 @@ func (s *State) observe(e Event) {
 	}
 }
 
-// open says whether query and slot are the open ones.
+// open reports whether query and slot are the open ones.
 func (s *State) open(query, slot int) bool {
 	return s.Status == StatusRunning && query == s.Query && slot == s.Slot
 }
 
-// special gives the entries that one event by itself asks for.
+// special returns the entries that one event by itself asks for.
 func (s *State) special(e Event) []Effect {
 	if !s.live.leading || s.Terminal() {
 		return nil
@@ -177,9 +177,9 @@ func (s *State) doubt(site int, u []int) []Effect {
 	return []Effect{Doubt{site, study.CodeHeld}}
 }
 
-// refuted reports whether a site accuses another of what this leader has checked, or of what the site cannot know.
-// Announcements, nonces and confirmations are shown to sites only once the leader has checked all of them; a box is
-// for its receiver alone, which opens it before it confirms.
+// refuted reports whether a site accuses another of what this leader has checked, or of what the
+// site cannot know. Announcements, nonces and confirmations are shown to sites only once the leader
+// has checked all of them; a box is for its receiver alone, which opens it before it confirms.
 func (s *State) refuted(e Refused) bool {
 	if e.Culprit < 0 || e.Culprit == e.Site || e.Proven {
 		return false
@@ -193,8 +193,9 @@ func (s *State) refuted(e Refused) bool {
 	return false
 }
 
-// departing is what a refusal leaves on record. A site's word is believed about itself. About another it is an accusation,
-// and only of what a site can know: who is named for certain is whom the leader has caught.
+// departing is what a refusal leaves on record. A site's word is believed about itself. About
+// another it is an accusation, and only of what a site can know: who is named for certain is whom
+// the leader has caught.
 func (s *State) departing(e Refused) departure {
 	switch e.Code {
 	case study.CodeBadAnnouncement, study.CodeBadConfirmation, study.CodeBadShare:
@@ -239,8 +240,8 @@ func (s *State) refused(e Refused) {
 	}
 }
 
-// departed gives the end of the study that a refusal asks for, where one does. It is asked for until the log
-// holds it: another entry may be on its way when a site says no.
+// departed returns the end of the study that a refusal asks for, where one does. It is asked for
+// until the log holds it: another entry may be on its way when a site says no.
 func (s *State) departed() *Entry {
 	l := &s.live
 	if s.Status == StatusSetup || s.waits() {
@@ -251,13 +252,14 @@ func (s *State) departed() *Entry {
 		}
 	}
 	if spent := indices(l.spent); s.plan.Thresholds.Sites-len(spent) < s.plan.Thresholds.MinSurvivors {
-		// Nobody is named: the log lost a slot, and those that sent shares in it did as they should.
+		// Nobody is named: the log lost a slot, and those that sent shares in it did as they
+		// should.
 		return &Entry{Kind: EntryEnded, Code: study.CodeHeld}
 	}
 	return nil
 }
 
-// effects gives what the state as a whole asks for: level-triggered, so that no
+// effects returns what the state as a whole asks for: level-triggered, so that no
 // lost message or event can leave the study waiting for something nobody was asked.
 func (s *State) effects() []Effect {
 	if s.plan == nil || !s.live.leading {
@@ -301,7 +303,7 @@ func (s *State) prepare() []Effect {
 	return nil
 }
 
-// settled says that the announcements are checked and the graph is known.
+// settled reports whether the announcements are checked and the graph is known.
 func (s *State) settled() bool { return s.live.verified && (!s.sparse() || s.live.graph != nil) }
 
 // advance moves the open slot on: survivors, certificate, opening.
@@ -377,8 +379,9 @@ func (s *State) adopt(e Adopt) []Effect {
 	return s.propose(release(e.Release, e.Released, course))
 }
 
-// free are the sites that answered in the open slot and sent shares neither in it nor in an earlier one of
-// the query: they can still send them in a later slot. A site says what it signed and sent before it uploads.
+// free are the sites that answered in the open slot and sent shares neither in it nor in an earlier
+// one of the query: they can still send them in a later slot. A site says what it signed and sent
+// before it uploads.
 func (s *State) free() []int {
 	out := s.Uploaded()
 	return slices.DeleteFunc(out, func(i int) bool { return s.live.given[i] || s.live.spent[i] })
@@ -408,7 +411,7 @@ func release(r study.Release, signed Released, next study.Course) Entry {
 	return Entry{Kind: EntryReleased, Released: &signed, Course: &next, Rho: r.Rho}
 }
 
-// Next gives the course after a release of the open query. It reads the committed
+// Next returns the course after a release of the open query. It reads the committed
 // releases and the course, which never change in place: a copy of the state may be asked
 // outside the lock that guards it.
 func (s *State) Next(r study.Release) (study.Course, error) {
@@ -428,7 +431,7 @@ func (s *State) entry(e Entry) Entry {
 	return e
 }
 
-// propose gives one entry to the log, and no second until the first is
+// propose returns one entry to the log, and no second until the first is
 // committed: the log then decides nothing that this leader did not mean.
 func (s *State) propose(e Entry) []Effect {
 	if s.live.proposing || !s.live.leading || s.Terminal() {
@@ -438,7 +441,7 @@ func (s *State) propose(e Entry) []Effect {
 	return []Effect{Propose{s.entry(e)}}
 }
 
-// subset says that all of part, site numbers, are in whole.
+// subset reports whether all of part, site numbers, are in whole.
 func subset(part []int, whole []bool) bool {
 	for _, i := range part {
 		if !whole[i] {

@@ -38,8 +38,8 @@ func (h *harness) upload(sites ...int) {
 	}
 }
 
-// TestHeldSurvivorsAreAdopted: R7. A U counts when more sites say that they signed it than can be corrupt, and U_min sites
-// have answered: of ten sites η = 3 and U_min = 7.
+// TestHeldSurvivorsAreAdopted: R7. A U counts when more sites say that they signed it than can be
+// corrupt, and U_min sites have answered: of ten sites η = 3 and U_min = 7.
 func TestHeldSurvivorsAreAdopted(t *testing.T) {
 	h := muted(t, 10, nil)
 	if th := h.state.plan.Thresholds; th.Corrupt != 3 || th.MinSurvivors != 7 {
@@ -62,8 +62,8 @@ func TestHeldSurvivorsAreAdopted(t *testing.T) {
 	}
 }
 
-// TestOneSitesHeldChangesNothing: R7. A corrupt site, or all that can be, says that it signed a U of its choice: the study goes on as if it had
-// not, in no other slot, and the site is named.
+// TestOneSitesHeldChangesNothing: R7. A corrupt site, or all that can be, says that it signed a U
+// of its choice: the study goes on as if it had not, in no other slot, and the site is named.
 func TestOneSitesHeldChangesNothing(t *testing.T) {
 	for liars := 1; liars <= 3; liars++ {
 		h := muted(t, 10, nil)
@@ -105,8 +105,9 @@ func TestHeldWithAnAbsentSite(t *testing.T) {
 	}
 }
 
-// TestDoubtfulHeldWaits: R7. Of ten sites three are away, and three say that they signed a U: seven may have, so that the leader
-// waits for another answer, past the deadline while too few are free for a slot that might be given up, and adopts U when a fourth says so.
+// TestDoubtfulHeldWaits: R7. Of ten sites three are away, and three say that they signed a U: seven
+// may have, so that the leader waits for another answer, past the deadline while too few are free
+// for a slot that might be given up, and adopts U when a fourth says so.
 func TestDoubtfulHeldWaits(t *testing.T) {
 	h := muted(t, 10, nil)
 	u := []int{0, 1, 2, 3, 4, 5, 6}
@@ -124,7 +125,8 @@ func TestDoubtfulHeldWaits(t *testing.T) {
 	if h.run(); !slices.Equal(h.state.Survivors, u) {
 		t.Fatalf("U = %v, want the one that four sites signed", h.state.Survivors)
 	}
-	// Who sent no shares can take part in another slot, so that nobody has to be waited for past the deadline.
+	// Who sent no shares can take part in another slot, so that nobody has to be waited for past
+	// the deadline.
 	h = muted(t, 10, nil)
 	for i := range 3 {
 		h.claim(i, u...)
@@ -140,8 +142,8 @@ func TestDoubtfulHeldWaits(t *testing.T) {
 	}
 }
 
-// TestWaitModeTakesNobodysWord: R4. Where every site is waited for, U is the study's first, whatever sites say that they hold and however
-// often the log fails to take it.
+// TestWaitModeTakesNobodysWord: R4. Where every site is waited for, U is the study's first,
+// whatever sites say that they hold and however often the log fails to take it.
 func TestWaitModeTakesNobodysWord(t *testing.T) {
 	h := newHarness(t, 10, func(s *study.Spec) { s.OnDropout = study.DropoutWait })
 	for h.state.Query == 0 {
@@ -177,7 +179,8 @@ func TestWaitModeTakesNobodysWord(t *testing.T) {
 	}
 }
 
-// TestLogKeepsTheFirstSurvivors: O4, R4. The log takes no second U of a slot, and in a study that waits none but the first.
+// TestLogKeepsTheFirstSurvivors: O4, R4. The log takes no second U of a slot, and in a study that
+// waits none but the first.
 func TestLogKeepsTheFirstSurvivors(t *testing.T) {
 	h := newHarness(t, 5, nil)
 	for h.state.Survivors == nil && h.one() {
@@ -213,7 +216,8 @@ func TestApprovalStands(t *testing.T) {
 	}
 }
 
-// TestAccusations: R20. Who a study's end names for certain is whom the leader caught, or a site that spoke of itself.
+// TestAccusations: R20. Who a study's end names for certain is whom the leader caught, or a site
+// that spoke of itself.
 func TestAccusations(t *testing.T) {
 	const nobody = -1
 	for _, c := range []struct {
@@ -279,8 +283,9 @@ type committee struct {
 
 func (c committee) Signs(site int) bool { return site < c.size }
 
-// TestHeldOnTheSparseGraph: R7. Of the sparse graph only the committee's word counts, and as many of it as can be corrupt choose nothing:
-// K of them sign, T are a certificate, and with c corrupt ones 2T > K+c.
+// TestHeldOnTheSparseGraph: R7. Of the sparse graph only the committee's word counts, and as many
+// of it as can be corrupt choose nothing: K of them sign, T are a certificate, and with c corrupt
+// ones 2T > K+c.
 func TestHeldOnTheSparseGraph(t *testing.T) {
 	h := &harness{t: t, state: &State{}, sites: 1000}
 	body := proposal(t, 1000, nil)

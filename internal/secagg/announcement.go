@@ -19,7 +19,7 @@ func (c Config) announcementSize() int {
 	return c.headerSize() + 32 + c.Slots*64*c.Quorum + ed25519.SignatureSize
 }
 
-// Announce gives site self's signed announcement, on the sparse graph head and body: a
+// Announce returns site self's signed announcement, on the sparse graph head and body: a
 // function of its arguments, so that a resend is the same bytes.
 func Announce(cfg Config, self int, sec Secrets, key ed25519.PrivateKey) ([]byte, error) {
 	if err := cfg.Validate(); err != nil {
@@ -54,9 +54,10 @@ func (c Config) announce(self int, sec Secrets, key ed25519.PrivateKey) ([]byte,
 // announced is one site's announcement, checked.
 type announced struct {
 	transport *ecdh.PublicKey
-	m, b      []commitment // by slot; on the sparse graph nil once checked: N sites' are much, and few are used
-	keys      []byte       // by slot, the encodings of M and B, 64 bytes: what keys are bound to
-	body      [32]byte     // on the sparse graph: the hash of all but the constant terms
+	// by slot; on the sparse graph nil once checked: N sites' are much, and few are used
+	m, b []commitment
+	keys []byte   // by slot, the encodings of M and B, 64 bytes: what keys are bound to
+	body [32]byte // on the sparse graph: the hash of all but the constant terms
 }
 
 // Which of a slot's two secrets.
@@ -83,7 +84,7 @@ func (a *announced) point(slot, which int) *edwards25519.Point {
 	return p
 }
 
-// points gives all of the commitments' points.
+// points returns all of the commitments' points.
 func (a announced) points() []*edwards25519.Point {
 	var out []*edwards25519.Point
 	for _, c := range slices.Concat(a.m, a.b) {
@@ -106,15 +107,15 @@ type Setup struct {
 // Graph gives who holds whose shares, masks with whom and signs.
 func (s *Setup) Graph() *Graph { return s.graph }
 
-// Config gives what the setup was made for.
+// Config returns what the setup was made for.
 func (s *Setup) Config() Config { return s.cfg }
 
 // Transcript is the hash of all announcements in roster order: what sites confirm
 // and everything later is bound to.
 func (s *Setup) Transcript() [32]byte { return s.transcript }
 
-// Verify checks all N announcements of the complete graph: lengths, signatures by the roster's keys,
-// canonical points of the prime-order subgroup, all in one batch (inSubgroup). A *SiteError
+// Verify checks all N announcements of the complete graph: lengths, signatures by the roster's
+// keys, canonical points of the prime-order subgroup, all in one batch (inSubgroup). A *SiteError
 // names a site whose does not hold.
 func Verify(cfg Config, announcements [][]byte) (*Setup, error) {
 	if err := cfg.Validate(); err != nil {
@@ -218,8 +219,9 @@ func (c Config) parse(site int, raw []byte) (announced, error) {
 	return a, nil
 }
 
-// CheckAnnounced checks that raw is an announcement of the site for this attempt, or its head on the sparse graph, with the
-// site's signature. It looks at no point: a site that signed two of them is convicted by any two.
+// CheckAnnounced checks that raw is an announcement of the site for this attempt, or its head on
+// the sparse graph, with the site's signature. It looks at no point: a site that signed two of them
+// is convicted by any two.
 func (c Config) CheckAnnounced(site int, raw []byte) error {
 	size, header := c.announcementSize(), c.header(site)
 	if c.sparse() {

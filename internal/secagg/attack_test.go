@@ -21,7 +21,7 @@ func randomCutter(g *Graph, rng *rand.Rand) cutter {
 	return c
 }
 
-// split says whether the sites of U that are not corrupt are not connected.
+// split reports whether the sites of U that are not corrupt are not connected.
 func (c cutter) split(u Survivors) bool {
 	left := make([]bool, c.g.numbers.Sites) // not reached
 	honest := u[:0:0]
@@ -47,9 +47,10 @@ func (c cutter) split(u Survivors) bool {
 	return reached < len(honest)
 }
 
-// cut grows a set from one site, always by the neighbour that brings the fewest new ones, and at each size claims that
-// all honest neighbours of the set have dropped out, as far as U_min allows. It gives how many of the U it asked for were
-// acceptable (with sites taken out that had too few neighbours) and how many of those split.
+// cut grows a set from one site, always by the neighbour that brings the fewest new ones, and at
+// each size claims that all honest neighbours of the set have dropped out, as far as U_min allows.
+// It gives how many of the U it asked for were acceptable (with sites taken out that had too few
+// neighbours) and how many of those split.
 func (c cutter) cut(start int) (acceptable, split int) {
 	n := c.g.numbers
 	const inside, boundary = 1, 2
@@ -110,9 +111,10 @@ func circulant(n Neighbourhood, half int) *Graph {
 	return g
 }
 
-// TestChosenSurvivorsStayConnected: whatever U the coordinator asks for, if every site of it has r neighbours in it the
-// honest ones are connected. The same coordinator cuts a circulant of the same numbers and a higher degree, whose sites
-// make the same check: this is why the graph is random, not a Harary graph.
+// TestChosenSurvivorsStayConnected: whatever U the coordinator asks for, if every site of it has r
+// neighbours in it the honest ones are connected. The same coordinator cuts a circulant of the same
+// numbers and a higher degree, whose sites make the same check: this is why the graph is random,
+// not a Harary graph.
 func TestChosenSurvivorsStayConnected(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, size := range [][2]int{{65, 3}, {100, 10}, {300, 60}, {500, 25}} {
@@ -143,9 +145,9 @@ func TestChosenSurvivorsStayConnected(t *testing.T) {
 	}
 }
 
-// TestCorruptAfterTheSeed: sites that are corrupted after the graph is known take r neighbours of one site and say that its
-// others dropped out. So the corrupt sites must be fixed before the seed is: every site
-// commits to its nonce in the announcement, and one setup is all there is.
+// TestCorruptAfterTheSeed: sites that are corrupted after the graph is known take r neighbours of
+// one site and say that its others dropped out. So the corrupt sites must be fixed before the seed
+// is: every site commits to its nonce in the announcement, and one setup is all there is.
 func TestCorruptAfterTheSeed(t *testing.T) {
 	g := newGraph(t, 500, 50, 7)
 	n := g.numbers

@@ -15,10 +15,10 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// On the sparse graph an announcement has a head that everybody sees and a body for the
-// dealer's holders. The head is header ‖ transport key (32) ‖ commitment to the site's nonce (32) ‖ for each
-// slot M and B (64) ‖ SHA-256 of the body (32) ‖ Ed25519 signature of all before it (64). The body is, for each slot,
-// the other T-1 points of m and the T-1 of b.
+// On the sparse graph an announcement has a head that everybody sees and a body for the dealer's
+// holders. The head is header ‖ transport key (32) ‖ commitment to the site's nonce (32) ‖ for each
+// slot M and B (64) ‖ SHA-256 of the body (32) ‖ Ed25519 signature of all before it (64). The body
+// is, for each slot, the other T-1 points of m and the T-1 of b.
 //
 // Nonces are shown when all heads are known, and the graph is drawn from heads and nonces: nobody
 // could choose it, nor a key that suits it.
@@ -31,7 +31,7 @@ func (c Config) headSize() int {
 
 func (c Config) bodySize() int { return c.Slots * 64 * (c.threshold() - 1) }
 
-// Split gives the two parts of an announcement of the sparse graph; a *SiteError if it
+// Split returns the two parts of an announcement of the sparse graph; a *SiteError if it
 // is of another length or its body is not the one that its head names.
 func (c Config) Split(site int, announcement []byte) (head, body []byte, err error) {
 	if n := c.headSize(); len(announcement) == n+c.bodySize() {
@@ -43,7 +43,7 @@ func (c Config) Split(site int, announcement []byte) (head, body []byte, err err
 	return nil, nil, siteError(site, "announcement: of another length, or its body is another")
 }
 
-// fits says that body is the one that head names.
+// fits reports whether body is the one that head names.
 func (c Config) fits(head, body []byte) bool {
 	hash := sha256.Sum256(body)
 	return len(head) == c.headSize() && len(body) == c.bodySize() &&
@@ -60,7 +60,7 @@ func commitNonce(site int, nonce []byte) [32]byte {
 	return sha256.Sum256(slices.Concat([]byte("covey secagg nonce v1\x00"), u16(site), nonce))
 }
 
-// announceSparse gives head ‖ body.
+// announceSparse returns head ‖ body.
 func (c Config) announceSparse(self int, sec Secrets, key ed25519.PrivateKey) ([]byte, error) {
 	transport, err := ecdh.X25519().NewPrivateKey(sec.Transport[:])
 	if err != nil {
@@ -147,7 +147,8 @@ func newBoard(cfg Config, heads [][]byte) (*Board, error) {
 	return b, nil
 }
 
-// parseHead reads one head, its body's hash aside, and gives the commitment to its nonce. header is the site's.
+// parseHead reads one head, its body's hash aside, and gives the commitment to its nonce. header is
+// the site's.
 func (c Config) parseHead(site int, header, raw []byte) (announced, []byte, error) {
 	if len(raw) != c.headSize() || !bytes.Equal(raw[:len(header)], header) {
 		return announced{}, nil, errors.New("announcement of another study, roster, graph, attempt or version")
@@ -190,10 +191,10 @@ func (b *Board) CheckNonce(site int, nonce []byte) error {
 	return nil
 }
 
-// Draw checks all nonces and draws the graph: from them and the heads, under the random
-// oracle uniformly, since one honest nonce is unknown to whoever made the other heads. The setup's transcript
-// holds both. A *SiteError names a site whose nonce is wrong; a *ConfigError is a
-// graph that happens to be unfit (NewGraph).
+// Draw checks all nonces and draws the graph: from them and the heads, under the random oracle
+// uniformly, since one honest nonce is unknown to whoever made the other heads. The setup's
+// transcript holds both. A *SiteError names a site whose nonce is wrong; a *ConfigError is a graph
+// that happens to be unfit (NewGraph).
 func (b *Board) Draw(nonces [][]byte) (*Setup, error) {
 	if len(nonces) != len(b.nonces) {
 		return nil, configError("%d nonces of %d sites", len(nonces), len(b.nonces))

@@ -13,7 +13,7 @@ import (
 // A box is the AES-256-GCM sealing of a dealer's shares for one recipient: for
 // each slot the share of m (32) and of b (32).
 
-// seal gives the AEAD of one direction. Its key is for this transcript, these two
+// seal returns the AEAD of one direction. Its key is for this transcript, these two
 // sites in this order, and seals one plaintext, so the nonce is constant.
 func (s *Setup) seal(own [32]byte, self, from, to int) (cipher.AEAD, []byte, error) {
 	other := from
@@ -59,7 +59,7 @@ func (s *Setup) dealt(self int, sec Secrets, points ...int) []Held {
 	return held
 }
 
-// Deal gives site self's boxes in the order of its holders, nil for itself: on the complete graph
+// Deal returns site self's boxes in the order of its holders, nil for itself: on the complete graph
 // by recipient. It is a function of its arguments: a resend is the same bytes.
 func (s *Setup) Deal(self int, sec Secrets) ([][]byte, error) {
 	if err := s.fits(self, sec); err != nil {
@@ -97,10 +97,11 @@ func (s *Setup) box(dealer, to int, sec Secrets, held Held) ([]byte, error) {
 	return aead.Seal(nil, make([]byte, aead.NonceSize()), plain, bound), nil
 }
 
-// Receive opens the boxes for site self, by dealer in the order of what it holds (Graph.Held), and checks every share
-// against its dealer's signed commitments, each exactly. A *SiteError names the first dealer whose
-// do not hold. Self's own shares are made from its secrets. bodies are the same dealers' on the sparse
-// graph, in the same order, and nil on the complete one, where the announcements hold them.
+// Receive opens the boxes for site self, by dealer in the order of what it holds (Graph.Held), and
+// checks every share against its dealer's signed commitments, each exactly. A *SiteError names the
+// first dealer whose do not hold. Self's own shares are made from its secrets. bodies are the same
+// dealers' on the sparse graph, in the same order, and nil on the complete one, where the
+// announcements hold them.
 func (s *Setup) Receive(self int, sec Secrets, boxes, bodies [][]byte) (Held, error) {
 	if err := s.fits(self, sec); err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func (s *Setup) Receive(self int, sec Secrets, boxes, bodies [][]byte) (Held, er
 // checked in one batch.
 func (s *Setup) receiveAtOnce() int { return max(1, 1<<14/(2*s.cfg.Slots*s.cfg.threshold())) }
 
-// committed gives the dealers' commitments: those of the announcements, or of the bodies in
+// committed returns the dealers' commitments: those of the announcements, or of the bodies in
 // the same order, checked to be of the prime-order subgroup.
 func (s *Setup) committed(places []Share, bodies [][]byte) ([]announced, error) {
 	out := make([]announced, len(places))

@@ -22,9 +22,9 @@ func (s *Setup) lawful(q Query, u Survivors) error {
 	return s.graph.Acceptable(u)
 }
 
-// SignRelease signs U for a query; it refuses a U that is not acceptable (Graph.Acceptable): fewer than U_min, or
-// sites that could be cut off. A site MUST sign
-// at most one U a slot: the caller's journal says so.
+// SignRelease signs U for a query; it refuses a U that is not acceptable (Graph.Acceptable): fewer
+// than U_min, or sites that could be cut off. A site MUST sign at most one U a slot: the caller's
+// journal says so.
 func (s *Setup) SignRelease(self int, key ed25519.PrivateKey, q Query, u Survivors) ([]byte, error) {
 	if err := s.lawful(q, u); err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func (r *Releasing) Check(site int, signature []byte) error {
 	return nil
 }
 
-// CheckCertificate checks that enough distinct sites of the committee signed U. Signatures that do not
-// hold count for nothing.
+// CheckCertificate checks that enough distinct sites of the committee signed U. Signatures that do
+// not hold count for nothing.
 func (s *Setup) CheckCertificate(q Query, u Survivors, cert Certificate) error {
 	if err := s.lawful(q, u); err != nil {
 		return err

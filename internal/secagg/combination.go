@@ -68,7 +68,7 @@ func combine(dealers []commitment) *combination {
 	return c
 }
 
-// fits says that shares, by dealer, are those at x.
+// fits reports whether shares, by dealer, are those at x.
 func (c *combination) fits(x int, shares []*edwards25519.Scalar) bool {
 	sum := edwards25519.NewScalar()
 	for j, share := range shares {

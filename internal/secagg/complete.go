@@ -1,7 +1,7 @@
 package secagg
 
-// completeGraph is the graph of up to MaxSites sites: everybody holds a share of everybody, its
-// own too, shares a mask with every other, and signs. Site i's shares stand at x = i+1. No seed draws
+// completeGraph is the graph of up to MaxSites sites: everybody holds a share of everybody, its own
+// too, shares a mask with every other, and signs. Site i's shares stand at x = i+1. No seed draws
 // it, and any U_min sites are connected.
 func completeGraph(c Config) *Graph {
 	n := c.sites()

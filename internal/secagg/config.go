@@ -34,8 +34,8 @@ type known struct {
 	sparse   Neighbourhood
 }
 
-// Checked validates, and gives a Config that remembers it: with thousands of keys, Validate takes a good part of a
-// second, and each step of a setup validates.
+// Checked validates, and gives a Config that remembers it: with thousands of keys, Validate takes a
+// good part of a second, and each step of a setup validates.
 func (c Config) Checked() (Config, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
@@ -48,7 +48,7 @@ func (c Config) Checked() (Config, error) {
 	return c, nil
 }
 
-// keysKnown says that these very keys were found valid.
+// keysKnown reports whether these very keys were found valid.
 func (c Config) keysKnown() bool {
 	if c.known == nil || len(c.known.identity) != ed25519.PublicKeySize*len(c.Identity) {
 		return false

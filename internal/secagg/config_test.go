@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestCheckedIsOfTheseAlone: what was found valid once passes for nothing else, however it came to be.
+// TestCheckedIsOfTheseAlone: what was found valid once passes for nothing else, however it came to
+// be.
 func TestCheckedIsOfTheseAlone(t *testing.T) {
 	cfg, _, err := sparseConfig(70, 3, 1)
 	if err != nil {

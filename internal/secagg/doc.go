@@ -1,4 +1,4 @@
-// Package secagg is the masking protocol of design section 7: Bonawitz et al.
+// Package secagg is the masking protocol of docs/protocol.md: Bonawitz et al.
 // 2017 with its setup batched into one-time slots. It is pure: messages in, messages
 // out. What must happen once (one upload a slot, one survivor set a slot, one opening a
 // query) is the caller's journal to keep; what must be checked is checked here.

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Graph is who does what for whom above MaxSites sites: everybody derives the whole of it from one seed
-// that nobody could choose. It never changes once made.
+// Graph is who does what for whom above MaxSites sites: everybody derives the whole of it from one
+// seed that nobody could choose. It never changes once made.
 type Graph struct {
 	numbers    Neighbourhood
 	holders    [][]uint16 // of each site, in the order drawn
@@ -23,11 +23,11 @@ type Share struct{ Dealer, X int }
 // share is a Share in little memory: at 10,000 sites there are millions.
 type share struct{ dealer, x uint16 }
 
-// NewGraph checks the numbers and draws the graph: K holders of each site, m mask neighbours that each site picks,
-// and the committee, each a uniform set (a uniform order, for holders) independent of all others. A
-// ConfigError if some site has fewer than r mask neighbours: it could never be in U. Numbers of
-// NewNeighbourhood draw such a graph with probability below 10^-6, that with which any present site
-// has too few present ones.
+// NewGraph checks the numbers and draws the graph: K holders of each site, m mask neighbours that
+// each site picks, and the committee, each a uniform set (a uniform order, for holders) independent
+// of all others. A ConfigError if some site has fewer than r mask neighbours: it could never be in
+// U. Numbers of NewNeighbourhood draw such a graph with probability below 10^-6, that with which
+// any present site has too few present ones.
 func NewGraph(n Neighbourhood, seed [32]byte) (*Graph, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
@@ -67,9 +67,9 @@ func (g *Graph) Neighbours(i int) []int { return widened(g.neighbours[i]) }
 // Committee is the sites whose release signatures count, ascending: T of them are a certificate.
 func (g *Graph) Committee() []int { return widened(g.committee) }
 
-// Acceptable checks that U is a set of at least U_min sites of the study, of which each has at least r
-// mask neighbours in U. Every site checks the whole of U before it signs and before it opens: its own
-// neighbours alone would not show that a few sites elsewhere are cut off.
+// Acceptable checks that U is a set of at least U_min sites of the study, of which each has at
+// least r mask neighbours in U. Every site checks the whole of U before it signs and before it
+// opens: its own neighbours alone would not show that a few sites elsewhere are cut off.
 func (g *Graph) Acceptable(u Survivors) error {
 	if err := u.Validate(g.numbers.Sites, g.numbers.MinSurvivors); err != nil {
 		return err
@@ -86,10 +86,10 @@ func (g *Graph) Acceptable(u Survivors) error {
 	return nil
 }
 
-// Largest is the largest set of present sites of which each has r mask neighbours in the set, nil if only the
-// empty set is one: sites with too few are left out until none is. The result does not
-// depend on the order, as no site of any such set is ever left out. Indices that are no site's are ignored;
-// U_min is Acceptable's to check.
+// Largest is the largest set of present sites of which each has r mask neighbours in the set, nil
+// if only the empty set is one: sites with too few are left out until none is. The result does not
+// depend on the order, as no site of any such set is ever left out. Indices that are no site's are
+// ignored; U_min is Acceptable's to check.
 func (g *Graph) Largest(present Survivors) Survivors {
 	in := make([]bool, g.numbers.Sites)
 	for _, i := range present {
@@ -141,15 +141,16 @@ func (g *Graph) within(in []bool, i int) int {
 	return have
 }
 
-// A drawing draws uniform numbers from an AES-256-CTR stream: 4 bytes each, big-endian, those at and above
-// the last multiple of the range thrown away, so that none is likelier than another.
+// A drawing draws uniform numbers from an AES-256-CTR stream: 4 bytes each, big-endian, those at
+// and above the last multiple of the range thrown away, so that none is likelier than another.
 type drawing struct {
 	stream cipher.Stream
 	buffer []byte
 	rest   []byte // of buffer, not used yet
 }
 
-// newDrawing's stream depends on the numbers as well: the same seed under other numbers is another graph.
+// newDrawing's stream depends on the numbers as well: the same seed under other numbers is another
+// graph.
 func newDrawing(seed [32]byte, part string, n Neighbourhood) *drawing {
 	var numbers []byte
 	for _, v := range []int{n.Sites, n.Corrupt, n.MinSurvivors, n.Holders, n.Threshold, n.Degree, n.MinNeighbours} {
@@ -162,7 +163,7 @@ func newDrawing(seed [32]byte, part string, n Neighbourhood) *drawing {
 	return &drawing{stream: cipher.NewCTR(block, zeros[:aes.BlockSize]), buffer: make([]byte, 4096)}
 }
 
-// below gives a uniform number in 0..n-1, n in 1..65536.
+// below returns a uniform number in 0..n-1, n in 1..65536.
 func (d *drawing) below(n int) int {
 	for {
 		if len(d.rest) == 0 {
@@ -177,8 +178,8 @@ func (d *drawing) below(n int) int {
 	}
 }
 
-// shuffle puts a uniform ordered choice of k entries at the beginning (Fisher and Yates): entry i changes
-// places with one of those from i on. It gives whom each changed places with.
+// shuffle puts a uniform ordered choice of k entries at the beginning (Fisher and Yates): entry i
+// changes places with one of those from i on. It gives whom each changed places with.
 func (d *drawing) shuffle(order []uint16, k int) []int {
 	with := make([]int, k)
 	for i := range k {
@@ -221,7 +222,8 @@ func heldBy(holders [][]uint16) [][]share {
 	return held
 }
 
-// bothWays gives each site those that it picked and those that picked it, once each, ascending.
+// bothWays returns, for each site, those that it picked and those that picked it, once each,
+// ascending.
 func bothWays(picked [][]uint16) [][]uint16 {
 	pickedBy := turned(picked)
 	all := make([][]uint16, len(picked))

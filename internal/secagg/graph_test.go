@@ -23,8 +23,8 @@ func newGraph(t testing.TB, sites, corrupt, seed int) *Graph {
 	return g
 }
 
-// TestGraphGolden: the graph of a seed is part of the protocol, as sites of different builds must derive the same.
-// The value was computed by a second program from the words of docs/protocol.md.
+// TestGraphGolden: the graph of a seed is part of the protocol, as sites of different builds must
+// derive the same. The value was computed by a second program from the words of docs/protocol.md.
 func TestGraphGolden(t *testing.T) {
 	n := Neighbourhood{Sites: 65, Corrupt: 3, MinSurvivors: 35, Holders: 36, Threshold: 20, Degree: 13, MinNeighbours: 7}
 	g, err := NewGraph(n, labelled("graph seed", 0))
@@ -55,8 +55,9 @@ func TestGraphGolden(t *testing.T) {
 	}
 }
 
-// TestGraphFitsTogether: every site has K other holders, shares are held by whom they are dealt to, mask
-// neighbours are mutual and at least m, and nothing that a caller does to an answer changes the graph.
+// TestGraphFitsTogether: every site has K other holders, shares are held by whom they are dealt to,
+// mask neighbours are mutual and at least m, and nothing that a caller does to an answer changes
+// the graph.
 func TestGraphFitsTogether(t *testing.T) {
 	for _, g := range []*Graph{newGraph(t, 65, 21, 1), newGraph(t, 300, 30, 2)} {
 		n, dealt := g.numbers, 0
@@ -102,7 +103,8 @@ func TestGraphFitsTogether(t *testing.T) {
 	}
 }
 
-// TestDrawingRejects: of the 2^32 numbers those above the last multiple of the range are passed over.
+// TestDrawingRejects: of the 2^32 numbers those above the last multiple of the range are passed
+// over.
 func TestDrawingRejects(t *testing.T) {
 	for _, c := range []struct {
 		stream []uint32
@@ -119,9 +121,10 @@ func TestDrawingRejects(t *testing.T) {
 	}
 }
 
-// TestDrawingIsUniform: 24,000 times 2 of the 4 others of each of 5 sites; χ² with 11 degrees of freedom over the 12
-// ordered pairs is above 49 with probability 1e-6, for any of the five 5e-6. Consecutive sites' pairs are
-// unrelated: χ² with 143 degrees of freedom is above 230 with probability 5e-6.
+// TestDrawingIsUniform: 24,000 times 2 of the 4 others of each of 5 sites; χ² with 11 degrees of
+// freedom over the 12 ordered pairs is above 49 with probability 1e-6, for any of the five 5e-6.
+// Consecutive sites' pairs are unrelated: χ² with 143 degrees of freedom is above 230 with
+// probability 5e-6.
 func TestDrawingIsUniform(t *testing.T) {
 	const draws, sites = 24000, 5
 	d := newDrawing(labelled("uniform"), "masks", Neighbourhood{})
@@ -169,9 +172,9 @@ func values[K comparable](m map[K]float64) (all []float64) {
 	return all
 }
 
-// TestPartsAreUnrelated: over 200 seeds each site is in the committee as often as any, a site's holders are its mask
-// neighbours no more often than others are, nor do holders at x sit in the committee more often. Each
-// z of 67 is within 5.5 but with 3e-6 in all.
+// TestPartsAreUnrelated: over 200 seeds each site is in the committee as often as any, a site's
+// holders are its mask neighbours no more often than others are, nor do holders at x sit in the
+// committee more often. Each z of 67 is within 5.5 but with 3e-6 in all.
 func TestPartsAreUnrelated(t *testing.T) {
 	const seeds = 200
 	n := newNeighbourhood(t, 65, 3)
@@ -208,8 +211,8 @@ func TestPartsAreUnrelated(t *testing.T) {
 	for i, count := range in {
 		z(fmt.Sprintf("site %d in the committee", i), count, seeds, share, 1)
 	}
-	// Every pair is a holder of one that is a neighbour, by chance K/(N-1)·d/(N-1); at most twice a variance of
-	// independent pairs, as both (i,j) and (j,i) use one edge.
+	// Every pair is a holder of one that is a neighbour, by chance K/(N-1)·d/(N-1); at most twice a
+	// variance of independent pairs, as both (i,j) and (j,i) use one edge.
 	m := float64(n.Degree) / float64(n.Sites-1)
 	pairs := float64(seeds * n.Sites * (n.Sites - 1))
 	z("holders among neighbours", both, pairs, float64(n.Holders)/float64(n.Sites-1)*(1-(1-m)*(1-m)), 2)
@@ -230,7 +233,8 @@ func TestUnfitGraph(t *testing.T) {
 	}
 }
 
-// TestAcceptable: U is refused for its size, its order, strangers, or one site with a neighbour too few.
+// TestAcceptable: U is refused for its size, its order, strangers, or one site with a neighbour too
+// few.
 func TestAcceptable(t *testing.T) {
 	g := newGraph(t, 200, 20, 3)
 	n := g.numbers
@@ -267,7 +271,8 @@ func TestAcceptable(t *testing.T) {
 	}
 }
 
-// TestLargest: on small graphs the largest set is the union of all sets of present sites in which each has r neighbours.
+// TestLargest: on small graphs the largest set is the union of all sets of present sites in which
+// each has r neighbours.
 func TestLargest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 9).Draw(t, "sites")
@@ -298,7 +303,8 @@ func TestLargest(t *testing.T) {
 				union |= set
 			}
 		}
-		given := append(Survivors{-1}, append(sitesOf(present), n, n+1)...) // strangers do not matter
+		// strangers do not matter
+		given := append(Survivors{-1}, append(sitesOf(present), n, n+1)...)
 		if got := g.Largest(given); !slices.Equal(got, sitesOf(union)) {
 			t.Fatalf("%v of %v, want %v", got, sitesOf(present), sitesOf(union))
 		}
@@ -316,8 +322,9 @@ func sitesOf(set uint) (u Survivors) {
 	return u
 }
 
-// TestQueriesGoThrough: when a tenth of the sites drop out nobody else is left out of U, and all secrets and the certificate
-// can be had. 100 queries; a right build fails with at most 100 · 3·10^-6.
+// TestQueriesGoThrough: when a tenth of the sites drop out nobody else is left out of U, and all
+// secrets and the certificate can be had. 100 queries; a right build fails with at most 100 ·
+// 3·10^-6.
 func TestQueriesGoThrough(t *testing.T) {
 	g := newGraph(t, 300, 60, 4)
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -53,8 +53,10 @@ func setPoint(p *edwards25519.Point, raw []byte) error {
 // The field's prime is p = 2^255-19. An encoding is y in 255 bits, little-endian, and the sign
 // of x (RFC 8032, 5.1.2).
 var (
-	one      = append([]byte{1}, make([]byte, 31)...)                                // y = 1, the identity: x = 0
-	pMinus1  = append([]byte{0xec}, append(bytes.Repeat([]byte{0xff}, 30), 0x7f)...) // y = -1, of order 2: x = 0
+	// y = 1, the identity: x = 0
+	one = append([]byte{1}, make([]byte, 31)...)
+	// y = -1, of order 2: x = 0
+	pMinus1  = append([]byte{0xec}, append(bytes.Repeat([]byte{0xff}, 30), 0x7f)...)
 	signMask = byte(0x80)
 )
 
@@ -78,7 +80,7 @@ func canonical(raw []byte) bool {
 	return true
 }
 
-// primeOrder says that [ℓ]P = 0: [ℓ-1]P = -P exactly for P of order dividing ℓ.
+// primeOrder reports whether [ℓ]P = 0: [ℓ-1]P = -P exactly for P of order dividing ℓ.
 func primeOrder(p *edwards25519.Point) bool {
 	check := new(edwards25519.Point).VarTimeDoubleScalarBaseMult(minusOne, p, zero)
 	return check.Add(check, p).Equal(identity) == 1
@@ -115,7 +117,7 @@ func derive(secret, salt []byte, label string, length int, info ...[]byte) []byt
 	return out
 }
 
-// deriveScalar gives a scalar within 2^-250 of uniform.
+// deriveScalar returns a scalar within 2^-250 of uniform.
 func deriveScalar(secret []byte, label string, info ...[]byte) *edwards25519.Scalar {
 	wide := derive(secret, nil, label, 64, info...)
 	s, err := edwards25519.NewScalar().SetUniformBytes(wide)

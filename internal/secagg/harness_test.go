@@ -22,7 +22,7 @@ type group struct {
 	held    []Held
 }
 
-// testConfig gives design section 7's thresholds for n sites.
+// testConfig returns docs/protocol.md's thresholds for n sites.
 func testConfig(n, slots int) (Config, []ed25519.PrivateKey) {
 	eta := (n - 1) / 3
 	q := (n+eta)/2 + 1
@@ -52,7 +52,7 @@ func labelled(label string, numbers ...int) [32]byte {
 
 var groups sync.Map // n to func() *group
 
-// sharedGroup gives one group of n sites and two slots to all tests, which use its
+// sharedGroup returns one group of n sites and two slots to all tests, which use its
 // slots again and again under other contexts, as no site may, and change nothing of it.
 func sharedGroup(t testing.TB, n int) *group {
 	t.Helper()
@@ -64,7 +64,7 @@ func sharedGroup(t testing.TB, n int) *group {
 	return g
 }
 
-// plusOne gives another canonical scalar.
+// plusOne returns another canonical scalar.
 func plusOne(t testing.TB, raw []byte) []byte {
 	t.Helper()
 	s, err := decodeScalar(raw)
@@ -127,7 +127,7 @@ func (g *group) certificate(t rapid.TB, q Query, u Survivors) Certificate {
 	return cert
 }
 
-// upload gives site i's masked copy of v.
+// upload returns site i's masked copy of v.
 func (g *group) upload(t rapid.TB, i int, q Query, v []uint64) []uint64 {
 	t.Helper()
 	masked := append([]uint64(nil), v...)

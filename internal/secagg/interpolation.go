@@ -11,8 +11,9 @@ import (
 //	λ_i = Π_{l≠i} l/(l-i) over the points present = present · absent_i / whole_i,
 //
 // with present the product of all points there, absent_i = Π (l-i) over those that are not, and
-// whole_i = i · Π_{l≠i} (l-i) over all of 1..k = i·(-1)^(i-1)·(i-1)!·(k-i)!. whole is the same for every set of
-// points, and few are absent: that makes a coefficient cheap where each secret has its own holders.
+// whole_i = i · Π_{l≠i} (l-i) over all of 1..k = i·(-1)^(i-1)·(i-1)!·(k-i)!. whole is the same for
+// every set of points, and few are absent: that makes a coefficient cheap where each secret has its
+// own holders.
 type interpolation struct {
 	whole []*edwards25519.Scalar // 1/whole_i, by i-1
 }
@@ -24,7 +25,8 @@ func newInterpolation(k int) *interpolation {
 		factorial[i] = edwards25519.NewScalar().Multiply(factorial[i-1], scalarOf(uint64(i)))
 	}
 	in := &interpolation{make([]*edwards25519.Scalar, k)}
-	before := make([]*edwards25519.Scalar, k) // product of whole up to i, i left out: one inversion for all
+	// product of whole up to i, i left out: one inversion for all
+	before := make([]*edwards25519.Scalar, k)
 	all := scalarOf(1)
 	for i := 1; i <= k; i++ {
 		w := edwards25519.NewScalar().Multiply(factorial[i], factorial[k-i])
@@ -44,7 +46,7 @@ func newInterpolation(k int) *interpolation {
 	return in
 }
 
-// at gives the coefficients of points, which are of 1..k and differ, in their order.
+// at returns the coefficients of points, which are of 1..k and differ, in their order.
 func (in *interpolation) at(points []int) []*edwards25519.Scalar {
 	there := make([]bool, len(in.whole)+1)
 	var present product
@@ -108,7 +110,7 @@ func (p *product) flush() {
 	p.word = 0
 }
 
-// scalar gives the product, and ends it.
+// scalar returns the product, and ends it.
 func (p *product) scalar() *edwards25519.Scalar {
 	p.flush()
 	out := p.rest
@@ -121,7 +123,7 @@ func (p *product) scalar() *edwards25519.Scalar {
 	return out
 }
 
-// lagrange gives the coefficients that interpolate at 0 from the shares at the
+// lagrange returns the coefficients that interpolate at 0 from the shares at the
 // given points, which differ and are not 0.
 func lagrange(points []int) []*edwards25519.Scalar {
 	most := 0

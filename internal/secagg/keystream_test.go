@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// keyed gives the streams of n keys, every third subtracted.
+// keyed returns the streams of n keys, every third subtracted.
 func keyed(n int) (keys [][32]byte, streams []keystream) {
 	for i := range n {
 		keys = append(keys, labelled("stream", i))

@@ -12,7 +12,7 @@ import (
 // so that masks of sites that were asked different things do not cancel.
 type Query struct {
 	Slot    int
-	Context [32]byte // ctx of design section 7
+	Context [32]byte // ctx of docs/protocol.md
 	Bits    uint     // b
 	Lanes   int      // length of the vector
 }
@@ -142,7 +142,7 @@ func NoiseLaneCount(bits uint) int { return (256 + int(bits) - 1) / int(bits) }
 
 // NoiseLanes are the lanes that a site appends to its vector before masking: at
 // least 256 bits of HKDF(slot secret, ctx). Their opened sum over the survivors keys
-// the sum's one noise (design section 6): no single site, and no coordinator, chooses it.
+// the sum's one noise (docs/privacy.md): no single site, and no coordinator, chooses it.
 func NoiseLanes(slot SlotSecret, ctx [32]byte, bits uint) []uint64 {
 	n := NoiseLaneCount(bits)
 	raw := derive(slot[:], ctx[:], "noise lanes", n*int(bits)/8)
@@ -154,10 +154,10 @@ func NoiseLanes(slot SlotSecret, ctx [32]byte, bits uint) []uint64 {
 	return out
 }
 
-// NoiseShareKey keys the generator of a site's own noise share, where the noise is
-// distributed: HKDF(slot secret, ctx) under its own label. The same slot and ctx give the same
-// share, so whatever is sent again is identical; another slot or ctx gives a fresh one. What opening a
-// sum reveals (b_i or m_i of the slot) says nothing about it, and erasing the slot erases it.
+// NoiseShareKey keys the generator of a site's own noise share, where the noise is distributed:
+// HKDF(slot secret, ctx) under its own label. The same slot and ctx give the same share, so
+// whatever is sent again is identical; another slot or ctx gives a fresh one. What opening a sum
+// reveals (b_i or m_i of the slot) says nothing about it, and erasing the slot erases it.
 func NoiseShareKey(slot SlotSecret, ctx [32]byte) [32]byte {
 	return [32]byte(derive(slot[:], ctx[:], "noise share", 32))
 }

@@ -19,7 +19,7 @@ func newMultiples(p *edwards25519.Point) *multiples {
 	return m
 }
 
-// radix16 gives a scalar's 64 digits in -8..7, the highest in 0..2: scalars are below 2^253.
+// radix16 returns a scalar's 64 digits in -8..7, the highest in 0..2: scalars are below 2^253.
 func radix16(s *edwards25519.Scalar) (digits [64]int8) {
 	carry := int8(0)
 	for t, b := range s.Bytes() {
@@ -35,7 +35,7 @@ func radix16(s *edwards25519.Scalar) (digits [64]int8) {
 	return digits
 }
 
-// mult gives [s]P: the powers go into a bucket by the size of their digit, and the
+// mult returns [s]P: the powers go into a bucket by the size of their digit, and the
 // bucket of d counts d times.
 func (m *multiples) mult(s *edwards25519.Scalar) *edwards25519.Point {
 	var buckets [9]edwards25519.Point // by |d|

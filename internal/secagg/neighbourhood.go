@@ -18,21 +18,23 @@ type Neighbourhood struct {
 	MinNeighbours int // r, mask neighbours in U that each site of U must have
 }
 
-// Two things can go wrong with a graph, each with probability at most 2^-42 over the seed: a site's holders or the
-// committee are too corrupt, or acceptable survivors can be split. So a graph keeps all promises but with 2^-41.
-// Both sides compute the bounds, good to 1e-3 relative (ln k! below 7·10^5 to a few ulps, at most 10^5 times; 1e-6 for
-// 10,000 sites), and 2^-40 is twice as much: no platform's Lgamma, Exp or Log makes numbers pass that miss 2^-40. What is
-// within 1e-3 of 2^-42 one build may accept and another refuse: that is a refusal, not a leak.
+// Two things can go wrong with a graph, each with probability at most 2^-42 over the seed: a site's
+// holders or the committee are too corrupt, or acceptable survivors can be split. So a graph keeps
+// all promises but with 2^-41. Both sides compute the bounds, good to 1e-3 relative (ln k! below
+// 7·10^5 to a few ulps, at most 10^5 times; 1e-6 for 10,000 sites), and 2^-40 is twice as much: no
+// platform's Lgamma, Exp or Log makes numbers pass that miss 2^-40. What is within 1e-3 of 2^-42
+// one build may accept and another refuse: that is a refusal, not a leak.
 const (
 	logUnsafe   = -42 * math.Ln2
 	logUnusable = -13.815510557964274 // ln 1e-6, for each of three ways to stall a query
 )
 
-// NewNeighbourhood finds the fewest holders, then the fewest mask neighbours that are safe (Validate)
-// and useful: if each site drops out of a query on its own with probability dropout, then but with 1e-6 each,
-// at least minSurvivors sites are there; T members of the committee and T holders of every site are
-// there; and no site that is there has fewer than r mask neighbours there. Nothing is promised
-// of sites that stay away together. A ConfigError says what to lower if no numbers do.
+// NewNeighbourhood finds the fewest holders, then the fewest mask neighbours that are safe
+// (Validate) and useful: if each site drops out of a query on its own with probability dropout,
+// then but with 1e-6 each, at least minSurvivors sites are there; T members of the committee and T
+// holders of every site are there; and no site that is there has fewer than r mask neighbours
+// there. Nothing is promised of sites that stay away together. A ConfigError says what to lower if
+// no numbers do.
 func NewNeighbourhood(sites, corrupt, minSurvivors int, dropout float64) (Neighbourhood, error) {
 	n := Neighbourhood{Sites: sites, Corrupt: corrupt, MinSurvivors: minSurvivors}
 	if err := n.population(); err != nil {
@@ -92,9 +94,9 @@ func smallest(most int, fits func(int) bool) int {
 	return high
 }
 
-// Validate computes again that the numbers are safe, whoever proposes them, and names
-// the bound that does not hold. It says nothing of dropouts: useless numbers lose queries, not privacy.
-// The derivation is in docs/graph.md.
+// Validate computes again that the numbers are safe, whoever proposes them, and names the bound
+// that does not hold. It says nothing of dropouts: useless numbers lose queries, not privacy. The
+// derivation is in docs/graph.md.
 func (n Neighbourhood) Validate() error {
 	if err := n.population(); err != nil {
 		return err
@@ -134,11 +136,12 @@ func (n Neighbourhood) population() error {
 	return nil
 }
 
-// splitLimit is what split may be: 2^-42, less what sets of fewer than η corrupt sites
-// need. The bound is of sets of exactly η. Let C be smaller and a split A, B of U \ C be found;
-// fill C up to η with sites drawn at random, of which neither the graph nor A and B know anything. All of
-// A is filled with at most the chance η/N, all of the larger B with (η/N)^⌈w/2⌉; otherwise the filled set
-// sees a split too. So C sees one at most this many times as often as the filled sets on average.
+// splitLimit is what split may be: 2^-42, less what sets of fewer than η corrupt sites need. The
+// bound is of sets of exactly η. Let C be smaller and a split A, B of U \ C be found; fill C up to
+// η with sites drawn at random, of which neither the graph nor A and B know anything. All of A is
+// filled with at most the chance η/N, all of the larger B with (η/N)^⌈w/2⌉; otherwise the filled
+// set sees a split too. So C sees one at most this many times as often as the filled sets on
+// average.
 func (n Neighbourhood) splitLimit() float64 {
 	share := float64(n.Corrupt) / float64(n.Sites)
 	w := n.MinSurvivors - n.Corrupt
@@ -159,10 +162,10 @@ func newOdds(n Neighbourhood) odds {
 	return odds{n.Sites, n.Corrupt, n.MinSurvivors, newLogFactorials(n.Sites)}
 }
 
-// threshold is the least T that is safe with k holders: 2T > k+c for the c corrupt ones of any site's
-// holders and of the committee, but with 2^-42. The union is over N sites, as of a smaller set C more than N-η are honest (one
-// site's chance is at most that with η), and the committee, which is drawn of one honest site more and so has
-// more than c with a lower chance.
+// threshold is the least T that is safe with k holders: 2T > k+c for the c corrupt ones of any
+// site's holders and of the committee, but with 2^-42. The union is over N sites, as of a smaller
+// set C more than N-η are honest (one site's chance is at most that with η), and the committee,
+// which is drawn of one honest site more and so has more than c with a lower chance.
 func (o odds) threshold(k int) int {
 	unsafe := func(c int) bool { // more than c
 		return math.Log(float64(o.sites)+1)+o.lf.drawnAtLeast(o.sites-1, o.corrupt, k, c+1) > logUnsafe
@@ -178,7 +181,7 @@ func (o odds) threshold(k int) int {
 	return (k+high)/2 + 1
 }
 
-// holdersStay says whether T of every site's k holders and of the committee are there. With
+// holdersStay reports whether T of every site's k holders and of the committee are there. With
 // k = N-1 the sets differ in one site each, and T+1 sites are enough for all.
 func (o odds) holdersStay(k, t int, present float64) bool {
 	if t > k {
@@ -191,8 +194,8 @@ func (o odds) holdersStay(k, t int, present float64) bool {
 	return stall <= logUnusable
 }
 
-// kept is the largest r that every present site has of present mask neighbours of degree m: the m it drew
-// and those of the others that drew it.
+// kept is the largest r that every present site has of present mask neighbours of degree m: the m
+// it drew and those of the others that drew it.
 func (o odds) kept(m int, present float64) int {
 	others := o.sites - 1
 	in := float64(m) / float64(others) * present

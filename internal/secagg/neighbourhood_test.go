@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// leastSurvivors is U_min as for the complete graph: any two such sets have an honest site in common.
+// leastSurvivors is U_min as for the complete graph: any two such sets have an honest site in
+// common.
 func leastSurvivors(sites, corrupt int) int { return max((sites+corrupt)/2+1, corrupt+2) }
 
 func newNeighbourhood(t testing.TB, sites, corrupt int) Neighbourhood {
@@ -19,7 +20,8 @@ func newNeighbourhood(t testing.TB, sites, corrupt int) Neighbourhood {
 	return n
 }
 
-// neighbourhoods is the table of docs/graph.md: sites, corrupt; K, T, m, r at a dropout share of 0.1.
+// neighbourhoods is the table of docs/graph.md: sites, corrupt; K, T, m, r at a dropout share of
+// 0.1.
 var neighbourhoods = [][6]int{
 	{65, 3, 36, 20, 13, 7}, {65, 6, 43, 25, 15, 9}, {65, 13, 56, 35, 21, 15}, {65, 21, 64, 43, 29, 22},
 	{100, 5, 42, 24, 15, 9}, {100, 10, 51, 31, 19, 13}, {100, 20, 69, 45, 28, 22}, {100, 33, 90, 62, 39, 34},
@@ -29,8 +31,9 @@ var neighbourhoods = [][6]int{
 	{10000, 500, 95, 63, 32, 27}, {10000, 1000, 124, 86, 44, 42}, {10000, 2000, 187, 138, 71, 79}, {10000, 3333, 323, 252, 127, 162},
 }
 
-// TestNeighbourhoodTable: the documented numbers are found, and none of those that safety rests on can be one
-// step worse: fewer signatures or shares, more holders of the same threshold, fewer neighbours.
+// TestNeighbourhoodTable: the documented numbers are found, and none of those that safety rests on
+// can be one step worse: fewer signatures or shares, more holders of the same threshold, fewer
+// neighbours.
 func TestNeighbourhoodTable(t *testing.T) {
 	for _, row := range neighbourhoods {
 		n := newNeighbourhood(t, row[0], row[1])
@@ -86,9 +89,10 @@ func TestUnsafeNumbersAreNamed(t *testing.T) {
 		"0 mask neighbours":       func(n *Neighbourhood) { n.MinNeighbours = 0 },
 		"1000 mask neighbours":    func(n *Neighbourhood) { n.MinNeighbours = 1000 },
 		"37 and 34 mask":          func(n *Neighbourhood) { n.MinNeighbours-- },
-		"38 and 35 mask":          func(n *Neighbourhood) { n.Degree++ }, // more corrupt ones among them
-		"5 and 5 mask":            func(n *Neighbourhood) { n.Degree, n.MinNeighbours = 5, 5 },
-		"by 0 corrupt":            func(n *Neighbourhood) { n.Corrupt, n.Degree, n.MinNeighbours = 0, 3, 1 },
+		// more corrupt ones among them
+		"38 and 35 mask": func(n *Neighbourhood) { n.Degree++ },
+		"5 and 5 mask":   func(n *Neighbourhood) { n.Degree, n.MinNeighbours = 5, 5 },
+		"by 0 corrupt":   func(n *Neighbourhood) { n.Corrupt, n.Degree, n.MinNeighbours = 0, 3, 1 },
 	} {
 		n := good
 		change(&n)
@@ -99,8 +103,9 @@ func TestUnsafeNumbersAreNamed(t *testing.T) {
 	}
 }
 
-// TestNeighbourhoodOfEverybody: where all others must hold shares nothing is left to chance: the corrupt
-// holders are η, and N=65 with a third corrupt needs that. With m = N-1 the mask graph is complete, and r = 1 do.
+// TestNeighbourhoodOfEverybody: where all others must hold shares nothing is left to chance: the
+// corrupt holders are η, and N=65 with a third corrupt needs that. With m = N-1 the mask graph is
+// complete, and r = 1 do.
 func TestNeighbourhoodOfEverybody(t *testing.T) {
 	n := newNeighbourhood(t, 65, 21)
 	if n.Holders != 64 || 2*n.Threshold <= 64+21 || 2*(n.Threshold-1) > 64+21 {
@@ -140,7 +145,8 @@ func TestNoNeighbourhood(t *testing.T) {
 	}
 }
 
-// TestNeighbourhoodEverywhere: numbers are found, and safe, for every size from 65 and without dropouts or corrupt sites too.
+// TestNeighbourhoodEverywhere: numbers are found, and safe, for every size from 65 and without
+// dropouts or corrupt sites too.
 func TestNeighbourhoodEverywhere(t *testing.T) {
 	for sites := 65; sites < 400; sites += 1 + sites/20 {
 		for _, corrupt := range []int{0, 1, sites / 10, (sites - 1) / 3} {

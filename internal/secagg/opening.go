@@ -9,14 +9,15 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// A shares message is label ‖ transcript ‖ slot ‖ ctx ‖ H(U) ‖ helper ‖ for each site j whose shares
-// the helper holds (Graph.Held, in order) one share of 32 bytes: of b_j for j in U, of m_j for j outside U.
+// A shares message is label ‖ transcript ‖ slot ‖ ctx ‖ H(U) ‖ helper ‖ for each site j whose
+// shares the helper holds (Graph.Held, in order) one share of 32 bytes: of b_j for j in U, of m_j
+// for j outside U.
 
 func (s *Setup) sharesHeader(helper int, q Query, u Survivors) []byte {
 	return append(append([]byte("covey secagg shares v1\x00"), s.releaseBytes(q, u)...), u16(helper)...)
 }
 
-// OpenShares gives site self's shares for a certified U: of b_j for the survivors,
+// OpenShares returns site self's shares for a certified U: of b_j for the survivors,
 // of m_j for the others, never both for one j. Sending them reveals; a site MUST send
 // shares for at most one (slot, U) of a query, and the caller's journal says so.
 func (s *Setup) OpenShares(self int, held SlotHeld, q Query, u Survivors, cert Certificate) ([]byte, error) {
@@ -26,8 +27,8 @@ func (s *Setup) OpenShares(self int, held SlotHeld, q Query, u Survivors, cert C
 	return s.CertifiedShares(self, held, q, u)
 }
 
-// CertifiedShares is OpenShares for a caller that has just checked the certificate for this U and query
-// (CheckCertificate); it MUST NOT be called otherwise.
+// CertifiedShares is OpenShares for a caller that has just checked the certificate for this U and
+// query (CheckCertificate); it MUST NOT be called otherwise.
 func (s *Setup) CertifiedShares(self int, held SlotHeld, q Query, u Survivors) ([]byte, error) {
 	if err := s.lawful(q, u); err != nil {
 		return nil, err
@@ -68,10 +69,11 @@ type Opening struct {
 	u      Survivors
 	in     []bool                         // U, by site
 	shares map[int][]*edwards25519.Scalar // by helper, then dealer in the order of what it holds
-	check  *combination                   // of the secrets to open, on the complete graph; made for the first helper
-	have   []int                          // by dealer, shares that are in
-	short  int                            // dealers of whom fewer than the threshold are in
-	bodies map[int][]byte                 // by dealer, on the sparse graph
+	// of the secrets to open, on the complete graph; made for the first helper
+	check  *combination
+	have   []int          // by dealer, shares that are in
+	short  int            // dealers of whom fewer than the threshold are in
+	bodies map[int][]byte // by dealer, on the sparse graph
 }
 
 // NewOpening begins the opening of U's sum.
@@ -83,8 +85,9 @@ func (s *Setup) NewOpening(q Query, u Survivors) (*Opening, error) {
 		have: make([]int, s.cfg.sites()), short: s.cfg.sites(), bodies: map[int][]byte{}}, nil
 }
 
-// Commit gives the opening a dealer's body, on the sparse graph: with it, wrong shares of that dealer's secrets are
-// found. Without it, Unmask says that it is needed (*BodyError). A *SiteError is a body that is not the dealer's.
+// Commit returns the opening a dealer's body, on the sparse graph: with it, wrong shares of that
+// dealer's secrets are found. Without it, Unmask says that it is needed (*BodyError). A *SiteError
+// is a body that is not the dealer's.
 func (o *Opening) Commit(dealer int, body []byte) error {
 	if !o.s.cfg.sparse() || dealer < 0 || dealer >= o.s.cfg.sites() || sha256.Sum256(body) != o.s.sites[dealer].body {
 		return siteError(dealer, "the commitments are not those of the announcement's head")
@@ -106,9 +109,9 @@ func (o *Opening) revealed(j int, a *announced) commitment {
 	return [2][]commitment{a.m, a.b}[o.which(j)][o.q.Slot]
 }
 
-// Add takes one helper's shares. On the complete graph they are checked against the dealers' commitments by a random
-// combination of all of them; on the sparse one, where each helper's stand elsewhere, Unmask alone
-// checks. A *SiteError names a helper whose are wrong; nothing is changed
+// Add takes one helper's shares. On the complete graph they are checked against the dealers'
+// commitments by a random combination of all of them; on the sparse one, where each helper's stand
+// elsewhere, Unmask alone checks. A *SiteError names a helper whose are wrong; nothing is changed
 // then. A helper's second message counts for nothing.
 func (o *Opening) Add(from int, message []byte) error {
 	n := o.s.cfg.sites()
@@ -187,14 +190,14 @@ func parseShares(message, header []byte, n int) ([]*edwards25519.Scalar, error) 
 // Helpers is how many sites' shares are in.
 func (o *Opening) Helpers() int { return len(o.shares) }
 
-// Ready says that of each site's secret enough shares are in.
+// Ready reports whether of each site's secret enough shares are in.
 func (o *Opening) Ready() bool { return o.short == 0 }
 
-// Unmask removes, in place, all masks from the sum over U of the uploads: the self
-// masks of U, and the pair masks between U and the sites outside. Each opened secret is
-// compared with its commitment, exactly, so that no sum is opened wrongly whatever passed
-// Add; a *SiteError then names the helper, whose shares are forgotten, and the sum is as it was. It is as it
-// was after a *BodyError too, which names the dealer whose body is needed to tell.
+// Unmask removes, in place, all masks from the sum over U of the uploads: the self masks of U, and
+// the pair masks between U and the sites outside. Each opened secret is compared with its
+// commitment, exactly, so that no sum is opened wrongly whatever passed Add; a *SiteError then
+// names the helper, whose shares are forgotten, and the sum is as it was. It is as it was after a
+// *BodyError too, which names the dealer whose body is needed to tell.
 func (o *Opening) Unmask(sum []uint64) error {
 	s := o.s
 	if !o.Ready() {
@@ -242,8 +245,8 @@ type placed struct {
 	share     *edwards25519.Scalar
 }
 
-// byDealer gives threshold shares of each dealer's secret: those that stand first, which are the same
-// places for many dealers when few are missing.
+// byDealer returns threshold shares of each dealer's secret: those that stand first, which are the
+// same places for many dealers when few are missing.
 func (o *Opening) byDealer() [][]placed {
 	out := make([][]placed, o.s.cfg.sites())
 	for j, holders := range o.s.graph.holders {
@@ -287,8 +290,8 @@ func (o *Opening) secrets() ([]*edwards25519.Scalar, error) {
 	return secrets, nil
 }
 
-// blame finds the helper whose share of j's secret is wrong. On the complete graph Add lets one pass
-// with probability 2^-66.
+// blame finds the helper whose share of j's secret is wrong. On the complete graph Add lets one
+// pass with probability 2^-66.
 func (o *Opening) blame(j int, shares []placed) error {
 	dealer := o.s.sites[j]
 	if o.s.cfg.sparse() {

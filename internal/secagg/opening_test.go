@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// subsets gives every subset of n sites with at least least members.
+// subsets returns every subset of n sites with at least least members.
 func subsets(n, least int) []Survivors {
 	var out []Survivors
 	for set := range uint64(1) << n {
@@ -293,8 +293,8 @@ func flip(raw []byte, at int) []byte {
 	return out
 }
 
-// TestNoSharesOfTooFew: whatever certificate a caller believed, no share leaves for fewer than U_min sites or for a
-// slot that is not.
+// TestNoSharesOfTooFew: whatever certificate a caller believed, no share leaves for fewer than
+// U_min sites or for a slot that is not.
 func TestNoSharesOfTooFew(t *testing.T) {
 	g := newGroup(t, 5, 2)
 	q := Query{Slot: 1, Context: labelled("too few"), Bits: 32, Lanes: 4}

@@ -21,7 +21,7 @@ func SumInto(dst, src []uint64, bits uint) {
 	}
 }
 
-// Pack gives the wire form: b/8 bytes a coordinate, little-endian. Higher bits
+// Pack returns the wire form: b/8 bytes a coordinate, little-endian. Higher bits
 // of a coordinate are dropped, which is the reduction to Z_2^b.
 func Pack(v []uint64, bits uint) []byte {
 	width := int(bits / 8)

@@ -44,7 +44,8 @@ func NewSecrets(cfg Config) (Secrets, error) {
 	return expand(cfg, &seed), nil
 }
 
-// expand derives the secrets from a seed, which it overwrites: whoever has it has all slots, the erased ones too.
+// expand derives the secrets from a seed, which it overwrites: whoever has it has all slots, the
+// erased ones too.
 func expand(cfg Config, seed *[32]byte) Secrets {
 	s := Secrets{Slots: make([]SlotSecret, cfg.Slots)}
 	copy(s.Transport[:], derive(seed[:], cfg.Study[:], "transport", 32, u32(int(cfg.Attempt))))

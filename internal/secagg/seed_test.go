@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSeedIsWiped: nothing is left of the seed that all slots' secrets come from; an erased slot's would come from it again.
+// TestSeedIsWiped: nothing is left of the seed that all slots' secrets come from; an erased slot's
+// would come from it again.
 func TestSeedIsWiped(t *testing.T) {
 	cfg := newGroup(t, 3, 2).cfg
 	seed, again := [32]byte{1, 2, 3}, [32]byte{1, 2, 3}

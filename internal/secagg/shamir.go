@@ -44,7 +44,7 @@ func (p polynomial) at(x *edwards25519.Scalar) *edwards25519.Scalar {
 // commitment is a polynomial's Feldman commitment: [coefficient]B of each.
 type commitment []edwards25519.Point
 
-// at gives the commitment to the share at x, Σ_k x^k C_k by Horner's rule: x is a small
+// at returns the commitment to the share at x, Σ_k x^k C_k by Horner's rule: x is a small
 // number, so that a step costs few additions. Its time tells x, which is public.
 func (c commitment) at(x int) *edwards25519.Point {
 	v := new(edwards25519.Point).Set(&c[len(c)-1])
@@ -62,15 +62,15 @@ func (c commitment) at(x int) *edwards25519.Point {
 	return v
 }
 
-// fits says that share is the committed polynomial's at x: exactly, with no chance
+// fits reports whether share is the committed polynomial's at x: exactly, with no chance
 // of error. Constant time in the share.
 func (c commitment) fits(x int, share *edwards25519.Scalar) bool {
 	return new(edwards25519.Point).ScalarBaseMult(share).Equal(c.at(x)) == 1
 }
 
-// SlotHeld are the shares of one slot that one site holds: of each dealer's m and b, in the order of
-// Graph.Held, on the complete graph of every dealer's, its own included. Which of the two may be sent is decided by the survivors,
-// and never both for one dealer.
+// SlotHeld are the shares of one slot that one site holds: of each dealer's m and b, in the order
+// of Graph.Held, on the complete graph of every dealer's, its own included. Which of the two may be
+// sent is decided by the survivors, and never both for one dealer.
 type SlotHeld struct {
 	m, b []*edwards25519.Scalar
 }
@@ -84,7 +84,7 @@ func (SlotHeld) Format(f fmt.State, _ rune) { io.WriteString(f, redacted) }
 // MarshalText keeps shares out of JSON and structured logs.
 func (SlotHeld) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// MarshalBinary gives the shares' bytes for the site's own store: 64 a dealer.
+// MarshalBinary returns the shares' bytes for the site's own store: 64 a dealer.
 func (h SlotHeld) MarshalBinary() ([]byte, error) {
 	out := make([]byte, 0, 64*len(h.m))
 	for j := range h.m {

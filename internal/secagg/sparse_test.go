@@ -233,8 +233,8 @@ func TestSparseWrongShare(t *testing.T) {
 	}
 }
 
-// TestSparseCertificate: T of the committee are needed; others' signatures count for nothing, and nobody
-// signs or opens a U in which a site has too few mask neighbours.
+// TestSparseCertificate: T of the committee are needed; others' signatures count for nothing, and
+// nobody signs or opens a U in which a site has too few mask neighbours.
 func TestSparseCertificate(t *testing.T) {
 	g := sharedSparse(t)
 	u := without(70)

@@ -2,16 +2,16 @@ package secagg
 
 import "math"
 
-// split bounds the probability, over the mask graph of degree m, that the coordinator can choose
-// an acceptable U (at least U_min sites, each with r mask neighbours in U) whose honest sites are
-// not connected, for a set C of η sites that does not depend on the graph. Natural log; once the sum is
+// split bounds the probability, over the mask graph of degree m, that the coordinator can choose an
+// acceptable U (at least U_min sites, each with r mask neighbours in U) whose honest sites are not
+// connected, for a set C of η sites that does not depend on the graph. Natural log; once the sum is
 // over limit it may stop, with something over limit.
 //
 // A split is a set A of honest sites without an edge to the rest B of U \ C, a = |A| <= |B|. Every
-// site of A then has r neighbours in A and C, and |B| >= b = w-a, w = U_min-η. For one A the
-// chance is bounded with and without an edge-free B in hand (part), and the smaller union is taken: over the
-// C(N-η, a) sets A, or over them and the sets B of exactly b sites. Sides of w/2 and more hold sets of
-// ⌊w/2⌋ and ⌈w/2⌉ without an edge, which are rare enough with no regard to degrees.
+// site of A then has r neighbours in A and C, and |B| >= b = w-a, w = U_min-η. For one A the chance
+// is bounded with and without an edge-free B in hand (part), and the smaller union is taken: over
+// the C(N-η, a) sets A, or over them and the sets B of exactly b sites. Sides of w/2 and more hold
+// sets of ⌊w/2⌋ and ⌈w/2⌉ without an edge, which are rare enough with no regard to degrees.
 func (o odds) split(m, r int, limit float64) float64 {
 	honest, w := o.sites-o.corrupt, o.least-o.corrupt
 	half := w / 2
@@ -35,12 +35,13 @@ func (o odds) apart(m, a, b int) float64 {
 	return float64(a)*none(b) + float64(b)*none(a)
 }
 
-// inside bounds ln P(each of a sites has r neighbours among themselves and the η corrupt), given that
-// they are apart from b others. The degrees then sum to a·r at least: an edge
-// inside counts 2, one to C counts 1. Which sites a site drew is a uniform m-subset (given apart, of the N-1-b
-// others left to it), so the arcs are negatively associated, and so are the edges, which are increasing functions of
-// disjoint pairs of arcs (Joag-Dev and Proschan 1983). Hence E exp(t·sum) is at most the product over
-// pairs, and Markov's bound holds at any t >= 0: that t is the best only to some digits is safe.
+// inside bounds ln P(each of a sites has r neighbours among themselves and the η corrupt), given
+// that they are apart from b others. The degrees then sum to a·r at least: an edge inside counts 2,
+// one to C counts 1. Which sites a site drew is a uniform m-subset (given apart, of the N-1-b
+// others left to it), so the arcs are negatively associated, and so are the edges, which are
+// increasing functions of disjoint pairs of arcs (Joag-Dev and Proschan 1983). Hence E exp(t·sum)
+// is at most the product over pairs, and Markov's bound holds at any t >= 0: that t is the best
+// only to some digits is safe.
 func (o odds) inside(m, r, a, b int) float64 {
 	others := float64(o.sites - 1)
 	if m > o.sites-1-b {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// everyGraph runs f with the mask graph of every way in which n sites can each draw m of the others,
-// all equally likely: edges[i] has bit j if i and j share masks, arcs[i] if i drew j.
+// everyGraph runs f with the mask graph of every way in which n sites can each draw m of the
+// others, all equally likely: edges[i] has bit j if i and j share masks, arcs[i] if i drew j.
 func everyGraph(n, m int, f func(edges, arcs []uint)) (graphs float64) {
 	var choices [][]uint
 	for i := range n {
@@ -54,8 +54,8 @@ func reach(edges []uint, set uint) uint {
 	return seen
 }
 
-// splittable says whether a coordinator that sees the graph has an acceptable U that is not connected
-// without the sites of corrupt.
+// splittable reports whether a coordinator that sees the graph has an acceptable U that is not
+// connected without the sites of corrupt.
 func splittable(edges []uint, corrupt uint, least, r int) bool {
 	for u := uint(0); u < 1<<len(edges); u++ {
 		if bits.OnesCount(u) < least {
@@ -72,9 +72,10 @@ func splittable(edges []uint, corrupt uint, least, r int) bool {
 	return false
 }
 
-// TestSplitBoundsEveryGraph counts, over all graphs of a few sites, those in which the best choice of U
-// splits the honest survivors. split must not be below, and what it is made of must be exact or not
-// below: the chance that sets are apart, the corrupt neighbours of a site, the degrees of a set that is apart.
+// TestSplitBoundsEveryGraph counts, over all graphs of a few sites, those in which the best choice
+// of U splits the honest survivors. split must not be below, and what it is made of must be exact
+// or not below: the chance that sets are apart, the corrupt neighbours of a site, the degrees of a
+// set that is apart.
 func TestSplitBoundsEveryGraph(t *testing.T) {
 	telling := 0
 	for _, c := range []struct{ n, m, corrupt, least, r int }{
@@ -142,8 +143,9 @@ func TestSplitBoundsEveryGraph(t *testing.T) {
 	}
 }
 
-// TestFewerCorruptSites: a smaller set of corrupt sites finds a split at most 1/(1 - s - s^⌈w/2⌉) times as often
-// as a set of η, s = η/N, counted over all graphs, and splitLimit leaves that much room.
+// TestFewerCorruptSites: a smaller set of corrupt sites finds a split at most 1/(1 - s - s^⌈w/2⌉)
+// times as often as a set of η, s = η/N, counted over all graphs, and splitLimit leaves that much
+// room.
 func TestFewerCorruptSites(t *testing.T) {
 	compared := 0
 	for _, c := range []struct{ n, m, corrupt, least, r int }{
@@ -181,9 +183,10 @@ func TestFewerCorruptSites(t *testing.T) {
 	}
 }
 
-// TestSplitOfSampledGraphs: in 3,000 seeded graphs of 60 sites, sites have many corrupt neighbours as often as
-// corruptNeighbours says (z within 5), and sets are as well connected inside as inside's bound allows. Each
-// check rejects a right build with probability below 1e-6; with this seed they pass always.
+// TestSplitOfSampledGraphs: in 3,000 seeded graphs of 60 sites, sites have many corrupt neighbours
+// as often as corruptNeighbours says (z within 5), and sets are as well connected inside as
+// inside's bound allows. Each check rejects a right build with probability below 1e-6; with this
+// seed they pass always.
 func TestSplitOfSampledGraphs(t *testing.T) {
 	const n, m, corrupt, graphs = 60, 9, 15, 3000
 	o := newOdds(Neighbourhood{Sites: n, Corrupt: corrupt, MinSurvivors: 40})

@@ -30,7 +30,7 @@ const (
 	maxWindow = 12  // 2^12 points of 160 bytes stay in a core's cache
 )
 
-// subgroupWindow gives the w of the cheapest batch of n points, 0 where one by one is cheaper.
+// subgroupWindow returns the w of the cheapest batch of n points, 0 where one by one is cheaper.
 func subgroupWindow(n int) int {
 	best, least := 0, n*costExact
 	for w := 1; w <= maxWindow; w++ {
@@ -41,7 +41,7 @@ func subgroupWindow(n int) int {
 	return best
 }
 
-// inSubgroup says that all points are of the prime-order subgroup. A yes is wrong with
+// inSubgroup reports whether all points are of the prime-order subgroup. A yes is wrong with
 // probability 2^-128 at most, over its own randomness; a no is never wrong.
 func inSubgroup(points []*edwards25519.Point) bool {
 	w := subgroupWindow(len(points))

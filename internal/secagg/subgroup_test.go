@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// multiplesOfB gives n points of the subgroup.
+// multiplesOfB returns n points of the subgroup.
 func multiplesOfB(n int) []*edwards25519.Point {
 	var out []*edwards25519.Point
 	for i := range n {
@@ -22,7 +22,7 @@ func multiplesOfB(n int) []*edwards25519.Point {
 	return out
 }
 
-// with gives points with torsion[i] times the point of order 8 added to each i of it.
+// with returns points with torsion[i] times the point of order 8 added to each i of it.
 func with(t testing.TB, points []*edwards25519.Point, torsions map[int]int) []*edwards25519.Point {
 	t.Helper()
 	out := slices.Clone(points)
@@ -127,7 +127,8 @@ func TestSubsetSumsAreDrawn(t *testing.T) {
 
 // TestDealersOfBadPointsAreNamed: the joint batch fails, and each dealer's own says whose.
 func TestDealersOfBadPointsAreNamed(t *testing.T) {
-	for _, c := range []struct{ n, slots int }{{3, 1}, {5, 5}, {3, 100}} { // one by one, jointly in a batch, in a batch each
+	// one by one, jointly in a batch, in a batch each
+	for _, c := range []struct{ n, slots int }{{3, 1}, {5, 5}, {3, 100}} {
 		cfg, keys := testConfig(c.n, c.slots)
 		g := &group{cfg: cfg, keys: keys}
 		for i, key := range keys {

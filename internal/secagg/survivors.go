@@ -25,7 +25,7 @@ func (u Survivors) Validate(n, least int) error {
 	return nil
 }
 
-// Contains says whether site i is in U.
+// Contains reports whether site i is in U.
 func (u Survivors) Contains(i int) bool { _, ok := slices.BinarySearch(u, i); return ok }
 
 // Bytes is U's canonical form.

@@ -314,9 +314,9 @@ func checkText(v string) error {
 	return nil
 }
 
-// Cap is the population's budget in zCDP's ρ. A budget of (ε, δ) becomes the
-// largest ρ that noise.BudgetRho proves to be (ε, δ)-DP, the checks of releases included: studies are charged in ρ,
-// which adds up, so that all of them together stay (ε, δ)-DP.
+// Cap is the population's budget in zCDP's ρ. A budget of (ε, δ) becomes the largest ρ that
+// noise.BudgetRho proves to be (ε, δ)-DP, the checks of releases included: studies are charged in
+// ρ, which adds up, so that all of them together stay (ε, δ)-DP.
 func (p Population) Cap() (float64, error) {
 	switch {
 	case p.Budget != nil && p.CapRho != 0:

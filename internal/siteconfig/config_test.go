@@ -122,7 +122,8 @@ func TestConfigValues(t *testing.T) {
 	}
 }
 
-// TestConfigByteOrderMark: a file that an editor began with one, and whose lines end with CRLF, reads like any other.
+// TestConfigByteOrderMark: a file that an editor began with one, and whose lines end with CRLF,
+// reads like any other.
 func TestConfigByteOrderMark(t *testing.T) {
 	if _, err := Parse([]byte("\ufeff"+strings.ReplaceAll(goodConfig, "\n", "\r\n")), "/etc/covey/agent.toml"); err != nil {
 		t.Error(err)

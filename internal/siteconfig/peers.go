@@ -12,8 +12,8 @@ func FingerprintOf(site *pki.Site) string {
 	return pki.Fingerprint(site.Identity().Public().(ed25519.PublicKey))
 }
 
-// PeersIn returns a policy's peers for sites whose data directories, root/NAME, are all on this machine, as in a demonstration.
-// Keys that are not there are made; joining keeps them.
+// PeersIn returns a policy's peers for sites whose data directories, root/NAME, are all on this
+// machine, as in a demonstration. Keys that are not there are made; joining keeps them.
 func PeersIn(root string, names ...string) (map[string]string, error) {
 	peers := make(map[string]string, len(names))
 	for _, name := range names {

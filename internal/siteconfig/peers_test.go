@@ -9,8 +9,9 @@ import (
 	"covey/internal/study"
 )
 
-// TestAttackSybilWithinLimits: a policy that approves by itself approves no study with a site that its operator did not list,
-// and none with central noise unless that is written; a configuration that would is refused.
+// TestAttackSybilWithinLimits: a policy that approves by itself approves no study with a site that
+// its operator did not list, and none with central noise unless that is written; a configuration
+// that would is refused.
 func TestAttackSybilWithinLimits(t *testing.T) {
 	const listed = "peers = { beta = \"abcd-efgh-ijkl-mnop-qrst-uvwx\" }\n"
 	text := strings.Replace(goodConfig, listed, "", 1)
@@ -51,8 +52,9 @@ func TestAttackSybilWithinLimits(t *testing.T) {
 	}
 }
 
-// TestAttackPolicyPrefersCentral: with a policy's defaults a study with distributed noise, which goes on over drop-outs, is no
-// worse than one with central noise that waits. Where on_dropout is written it is kept to the letter.
+// TestAttackPolicyPrefersCentral: with a policy's defaults a study with distributed noise, which
+// goes on over drop-outs, is no worse than one with central noise that waits. Where on_dropout is
+// written it is kept to the letter.
 func TestAttackPolicyPrefersCentral(t *testing.T) {
 	for _, c := range []struct {
 		noise, dropout string

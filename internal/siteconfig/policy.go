@@ -239,8 +239,8 @@ func Outside(rules []PolicyRule) []PolicyRule {
 	return slices.DeleteFunc(slices.Clone(rules), func(r PolicyRule) bool { return r.OK })
 }
 
-// Knows is what [policy.peers] has of a site, by its name and its key's fingerprint: "yes", "no", or "other key"; empty where
-// there are no peers.
+// Knows is what [policy.peers] has of a site, by its name and its key's fingerprint: "yes", "no",
+// or "other key"; empty where there are no peers.
 func (p *Policy) Knows(name, fingerprint string) string {
 	pinned, listed := p.Peers[name]
 	switch {

@@ -20,7 +20,8 @@ type DataError struct {
 
 func (e *DataError) Error() string { return fmt.Sprintf("data set %q: %v", e.Dataset, e.Err) }
 
-// Code tells the fault to the coordinator: one of the schema by a code of its own, whatever is in the rows; any other is "data".
+// Code tells the fault to the coordinator: one of the schema by a code of its own, whatever is in
+// the rows; any other is "data".
 func (e *DataError) Code() study.Code {
 	if at, ok := errors.AsType[*dataset.Error](e.Err); ok {
 		switch at.Schema {
@@ -33,7 +34,7 @@ func (e *DataError) Code() study.Code {
 	return study.CodeData
 }
 
-// Unwrap gives the fault.
+// Unwrap returns the fault.
 func (e *DataError) Unwrap() error { return e.Err }
 
 // UnitsError is a data set of another size than the roster says.
@@ -43,7 +44,7 @@ func (e *UnitsError) Error() string {
 	return "the data set has another number of units than the roster says"
 }
 
-// Matrix gives rows to the kernel, without copying values that lie unit by unit.
+// Matrix returns rows as the kernel takes them, without copying values that lie unit by unit.
 func Matrix(r *dataset.Rows) (*clip.Matrix, error) {
 	switch narrow := r.Values32 != nil; {
 	case narrow && r.Unit == nil:

@@ -1,5 +1,5 @@
-// Package strict reads TOML in which every key must be known, and says in words what is wrong: the line, the key and what is
-// expected there.
+// Package strict reads TOML in which every key must be known, and says in words what is wrong: the
+// line, the key and what is expected there.
 package strict
 
 import (
@@ -96,8 +96,8 @@ func named(keys []string) (out []string) {
 	return out
 }
 
-// Line returns the line of a key, such as "epsilon", "columns[1].scale" or "policy.peers.south", or of the nearest table that
-// holds it; 0 if there is none.
+// Line returns the line of a key, such as "epsilon", "columns[1].scale" or "policy.peers.south", or
+// of the nearest table that holds it; 0 if there is none.
 func Line(text []byte, key string) int {
 	at, longest := 0, 0
 	walk(text, func(e entry) {
@@ -128,7 +128,8 @@ type entry struct {
 	kind   unstable.Kind
 }
 
-// walk calls see for the entries of a document, in its order. It returns what makes the document no TOML.
+// walk calls see for the entries of a document, in its order. It returns what makes the document no
+// TOML.
 func walk(text []byte, see func(entry)) error {
 	var p unstable.Parser
 	p.Reset(text)
@@ -299,8 +300,8 @@ func keysOf(t reflect.Type) (out []string) {
 	return out
 }
 
-// maxTypos bounds the insertions, deletions and changes of characters between what was written and what was meant, and maxWord
-// the characters that are compared.
+// maxTypos bounds the insertions, deletions and changes of characters between what was written and
+// what was meant, and maxWord the characters that are compared.
 const (
 	maxTypos = 2
 	maxWord  = 64

@@ -12,9 +12,10 @@ import (
 	"covey/internal/noise"
 )
 
-// Of plans of any options: what each query really costs, worked out anew in 300 bits from the noise that the sampler is
-// given and from docs/privacy.md's table of sensitivities at a radius of the leader's choice, is no more than its charge;
-// and what every course of a study costs, with what the release checks may refuse, is no more than its (ε, δ).
+// Of plans of any options: what each query really costs, worked out anew in 300 bits from the noise
+// that the sampler is given and from docs/privacy.md's table of sensitivities at a radius of the
+// leader's choice, is no more than its charge; and what every course of a study costs, with what
+// the release checks may refuse, is no more than its (ε, δ).
 func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	plans, auto, distributed := 0, 0, 0
@@ -88,7 +89,8 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.Mul(e, big.NewRat(int64(max(1, p.Proposal.Spec.SitesPerUnit)), 1)) // the range of scores that so many units change
+		// the range of scores that so many units change
+		e.Mul(e, big.NewRat(int64(max(1, p.Proposal.Spec.SitesPerUnit)), 1))
 		square := new(big.Rat).Mul(e, e)
 		return new(big.Float).SetPrec(300).SetRat(square.Mul(square, big.NewRat(1, 8)))
 	}
@@ -108,7 +110,8 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 			delta.Add(delta.Mul(ratio, exact(2)), root(values))
 		}
 	}
-	delta.Mul(delta, exact(float64(max(1, p.Proposal.Spec.SitesPerUnit)))) // one unit at each of so many sites
+	// one unit at each of so many sites
+	delta.Mul(delta, exact(float64(max(1, p.Proposal.Spec.SitesPerUnit))))
 	square := func(s noise.Sigma) *big.Float { return new(big.Float).SetPrec(300).SetRat(s.Squared()) }
 	rho := func(variance *big.Float) *big.Float {
 		out := exact(0).Mul(delta, delta)

@@ -61,7 +61,7 @@ func (q Query) columns(p *Plan) int {
 	}
 }
 
-// Context is ctx of design section 7: it binds masks, signatures and noise to
+// Context is ctx of docs/protocol.md: it binds masks, signatures and noise to
 // everything that the sites were asked. transcript is the setup's.
 func (p *Plan) Context(transcript [32]byte, a Ask) [32]byte {
 	e := newEncoder("covey query v2")

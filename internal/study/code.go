@@ -6,19 +6,21 @@ type Code string
 
 // The codes. A refusal or the end of a study carries one.
 const (
-	CodeNotApproved      Code = "not_approved"      // the site has not approved this digest
-	CodeBudget           Code = "budget"            // the population's cap would be exceeded
-	CodeData             Code = "data"              // the site's rows cannot be read or do not fit the proposal
-	CodeDataChanged      Code = "data_changed"      // the rows are not those that were approved
-	CodeUnknownStudy     Code = "unknown_study"     // nothing is known of this digest
-	CodePlanMismatch     Code = "plan_mismatch"     // the query does not fit the plan
-	CodeOutOfOrder       Code = "out_of_order"      // query or slot goes backwards
-	CodeHeld             Code = "held"              // another survivor set is already signed
-	CodeFinal            Code = "final"             // the query already has its final result
-	CodeBadAnnouncement  Code = "bad_announcement"  // the culprit's announcement fails a check
-	CodeBadShare         Code = "bad_share"         // the culprit's shares fail a check
-	CodeBadConfirmation  Code = "bad_confirmation"  // the culprit's confirmation fails a check
-	CodeBadRefusal       Code = "bad_refusal"       // the site refused for a reason that the coordinator has checked to be false
+	CodeNotApproved Code = "not_approved" // the site has not approved this digest
+	CodeBudget      Code = "budget"       // the population's cap would be exceeded
+	// the site's rows cannot be read or do not fit the proposal
+	CodeData            Code = "data"
+	CodeDataChanged     Code = "data_changed"     // the rows are not those that were approved
+	CodeUnknownStudy    Code = "unknown_study"    // nothing is known of this digest
+	CodePlanMismatch    Code = "plan_mismatch"    // the query does not fit the plan
+	CodeOutOfOrder      Code = "out_of_order"     // query or slot goes backwards
+	CodeHeld            Code = "held"             // another survivor set is already signed
+	CodeFinal           Code = "final"            // the query already has its final result
+	CodeBadAnnouncement Code = "bad_announcement" // the culprit's announcement fails a check
+	CodeBadShare        Code = "bad_share"        // the culprit's shares fail a check
+	CodeBadConfirmation Code = "bad_confirmation" // the culprit's confirmation fails a check
+	// the site refused for a reason that the coordinator has checked to be false
+	CodeBadRefusal       Code = "bad_refusal"
 	CodeBadCertificate   Code = "bad_certificate"   // not q valid signatures on this survivor set
 	CodeTooFewSurvivors  Code = "too_few_survivors" // fewer than U_min
 	CodeSurvivorsChanged Code = "survivors_changed" // on_dropout = "wait" and not the first set
@@ -29,11 +31,18 @@ const (
 	CodeNoScale          Code = "no_scale"          // no Λ stands out of the noise
 	CodeRetriesSpent     Code = "retries_spent"     // no spare slot is left
 	CodeInternal         Code = "internal"          // a check of our own failed
-	CodeLeft             Code = "left"              // the site left the study: its operator took it out, or it lost what it held
-	CodeRolledBack       Code = "rolled_back"       // the site's ledger is older than what it already sent; it leaves
-	CodeWithdrawn        Code = "withdrawn"         // a site's operator took its approval back before the setup began
-	CodeExpired          Code = "expired"           // not every site had approved when the proposal expired
-	CodeUnit             Code = "unit"              // the study's unit is not that of the site's data set
-	CodeColumns          Code = "columns"           // the site's data set does not have the study's columns, by name
-	CodeFormat           Code = "format"            // the site's data set is not of the format it should be, or a column's type is no number
+	// the site left the study: its operator took it out, or it lost what it held
+	CodeLeft Code = "left"
+	// the site's ledger is older than what it already sent; it leaves
+	CodeRolledBack Code = "rolled_back"
+	// a site's operator took its approval back before the setup began
+	CodeWithdrawn Code = "withdrawn"
+	// not every site had approved when the proposal expired
+	CodeExpired Code = "expired"
+	// the study's unit is not that of the site's data set
+	CodeUnit Code = "unit"
+	// the site's data set does not have the study's columns, by name
+	CodeColumns Code = "columns"
+	// the site's data set is not of the format it should be, or a column's type is no number
+	CodeFormat Code = "format"
 )

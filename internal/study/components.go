@@ -8,7 +8,7 @@ import (
 )
 
 // autoNoise is the noise-to-signal of z_T below which x_T is as good as the
-// pooled direction or better (design section 2).
+// pooled direction or better (docs/experiments.md).
 const autoNoise = 0.12
 
 // outputs are what one run of power steps may give: for each name, vectors of d.
@@ -33,7 +33,8 @@ func (p *Plan) outputs(steps []Release) (outputs, error) {
 		return outputs{}, err
 	}
 	out := outputs{noise: p.NoiseToSignal(last), chosen: p.Proposal.Spec.Output, vectors: map[string][][]float64{
-		OutputRandom: split(steps[p.RandomRound(run)].X, p.D), // X_J is what round J was asked about
+		// X_J is what round J was asked about
+		OutputRandom: split(steps[p.RandomRound(run)].X, p.D),
 		OutputLast:   orthonormalize(lastX, split(last.X, p.D)),
 		OutputPooled: orthonormalize(pooled, split(last.X, p.D)),
 	}}
@@ -50,7 +51,7 @@ func (p *Plan) outputs(steps []Release) (outputs, error) {
 }
 
 // pooled are the k leading directions of Σ_{t≥T/2} Z_t Z_tᵀ/τ_t² over power releases in
-// order (design section 2, with each round weighted by its own noise).
+// order (docs/experiments.md, with each round weighted by its own noise).
 func (p *Plan) pooled(steps []Release) ([][]float64, error) {
 	half := steps[len(steps)/2:]
 	last := half[len(half)-1].Tau()
@@ -67,7 +68,7 @@ func (p *Plan) pooled(steps []Release) ([][]float64, error) {
 	return v, err
 }
 
-// leading gives the k leading left singular vectors, not normalized, and singular values
+// leading returns the k leading left singular vectors, not normalized, and singular values
 // of the matrix with these columns, by falling size. Its Gram matrix is small: columns are
 // rounds times components, while d may be large.
 func leading(columns [][]float64, k int) ([][]float64, []float64, error) {
@@ -115,7 +116,7 @@ func orientAll(vectors [][]float64) [][]float64 {
 	return out
 }
 
-// orient gives x with its largest loading positive.
+// orient returns x with its largest loading positive.
 func orient(x []float64) []float64 {
 	x = slices.Clone(x)
 	at := 0

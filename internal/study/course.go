@@ -47,7 +47,7 @@ func (p *Plan) Start() Course {
 	return c
 }
 
-// Next gives the course after the release of its query. earlier are all releases
+// Next returns the course after the release of its query. earlier are all releases
 // before it, in order.
 func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	if r.Query != c.Query || c.Query >= len(p.Queries) || len(r.Noised) != p.released(p.Queries[c.Query]) {
@@ -153,9 +153,9 @@ func (p *Plan) step(c *Course, q Query, r Release, earlier []Release) error {
 	return nil
 }
 
-// decideBy is the last round before which auto decides. The radius of a random direction
-// is that of a mean eigenvalue, whatever the spectrum; two steps on, it tells a few strong components from
-// a flat spectrum.
+// decideBy is the last round before which auto decides. The radius of a random direction is that of
+// a mean eigenvalue, whatever the spectrum; two steps on, it tells a few strong components from a
+// flat spectrum.
 const decideBy = 2
 
 // decideRound is the round before whose step auto decides: the last refresh of the
@@ -203,7 +203,7 @@ func (p *Plan) MethodRule() string {
 	}
 }
 
-// decide is method = "auto" (design section 2): power iteration if 1.25·R√T < B², where R is
+// decide is method = "auto" (docs/experiments.md): power iteration if 1.25·R√T < B², where R is
 // the radius of its step of decideRound and B² that of the covariance, both private, and T the
 // steps that share the budget. The sentence says it for people.
 func (p *Plan) decide(radii map[Kind]float64) (method, why string) {
@@ -219,7 +219,7 @@ func whyMethod(power, covariance float64, than, so string) string {
 	return fmt.Sprintf("%g·R√T = %.4g %s B² = %.4g: %s", powerFactor, power, than, covariance, so)
 }
 
-// principal gives the k leading eigenvectors of a noised second-moment matrix, and its
+// principal returns the k leading eigenvectors of a noised second-moment matrix, and its
 // eigenvalues, descending. An eigenvector of a noised matrix is post-processing.
 func principal(r Release, d, k int) ([][]float64, []float64, error) {
 	packed := r.Z()
@@ -228,7 +228,8 @@ func principal(r Release, d, k int) ([][]float64, []float64, error) {
 		for j := i; j < d; j++ {
 			v := packed[at]
 			if j > i {
-				v /= math.Sqrt2 // off-diagonal numbers travel times √2: their L2 norm is the matrix's
+				// off-diagonal numbers travel times √2: their L2 norm is the matrix's
+				v /= math.Sqrt2
 			}
 			m.SetSym(i, j, v)
 			at++

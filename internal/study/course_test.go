@@ -12,9 +12,9 @@ import (
 	"covey/internal/noise"
 )
 
-// four has four columns and buys what a study buys by default.
-// four is a study of four columns. All of it is in the digest, which draws the start of the iteration; from some
-// starts a few rounds are not enough.
+// four has four columns and buys what a study buys by default. four is a study of four columns. All
+// of it is in the digest, which draws the start of the iteration; from some starts a few rounds are
+// not enough.
 const four = `
 name = "four"
 dataset = "rows"
@@ -264,7 +264,8 @@ func checkResult(t *testing.T, p *Plan, r *Result, wide bool) {
 	}
 	for i, v := range r.ExplainedVariance {
 		want := 1 / float64(i+1) / perUnit
-		if math.Abs(v-want) > 0.1*want && s.Lambda == "" { // the paper's R needs more units than these
+		// the paper's R needs more units than these
+		if math.Abs(v-want) > 0.1*want && s.Lambda == "" {
 			t.Errorf("explained variance %d is %v, want %v", i, v, want)
 		}
 		if b := r.VarianceInterval[i]; !(b[0] <= v && v <= b[1]) {
@@ -371,7 +372,7 @@ func mustAsk(t *testing.T, p *Plan) Ask {
 }
 
 // TestDistributedPlan: σ_i² times the honest sites is at least σ², the release says what
-// was added, and rosters that leave nobody honest are refused (design section 6).
+// was added, and rosters that leave nobody honest are refused (docs/privacy.md).
 func TestDistributedPlan(t *testing.T) {
 	text := with(four, `noise = "distributed"`)
 	for n := 2; n <= 20; n++ {

@@ -27,7 +27,7 @@ func SignDecision(key ed25519.PrivateKey, d Digest, word string, code Code) []by
 	return ed25519.Sign(key, decisionInput(d, word, code))
 }
 
-// CheckDecision says whether a member's key has signed this word on this digest.
+// CheckDecision reports whether a member's key has signed this word on this digest.
 func CheckDecision(m Member, d Digest, word string, code Code, signature []byte) bool {
 	return len(m.Identity) == ed25519.PublicKeySize && (word == DecisionApproved || word == DecisionRejected) &&
 		ed25519.Verify(ed25519.PublicKey(m.Identity), decisionInput(d, word, code), signature)

@@ -10,7 +10,7 @@ import (
 // are wanted come hundreds of times faster by Lanczos.
 const denseEigen = 256
 
-// leadingEigen gives the k eigenvectors of the largest eigenvalues of a symmetric matrix,
+// leadingEigen returns the k eigenvectors of the largest eigenvalues of a symmetric matrix,
 // and those, descending.
 func leadingEigen(m *mat.SymDense, k int) ([][]float64, []float64, error) {
 	if d := m.SymmetricDim(); d > denseEigen {
@@ -31,7 +31,7 @@ func leadingEigen(m *mat.SymDense, k int) ([][]float64, []float64, error) {
 	return vectors, values, nil
 }
 
-// allEigen gives eigenvalues, ascending, and eigenvectors in columns. The matrix is brought
+// allEigen returns eigenvalues, ascending, and eigenvectors in columns. The matrix is brought
 // to eigenvalues in [1, 3] first: gonum v0.17 panics in Dsterf on a block that is tiny, and
 // no file may do that to us. What is lost is within the rounding of the largest eigenvalue.
 func allEigen(m *mat.SymDense) ([]float64, *mat.Dense, bool) {
@@ -73,8 +73,8 @@ func allEigen(m *mat.SymDense) ([]float64, *mat.Dense, bool) {
 }
 
 // lanczos finds the leading pairs in the Krylov space of so many steps, with full
-// reorthogonalization (Parlett 1998, chapter 13); ok is false where the residual of one is over 1e-12
-// of the largest eigenvalue. The start is fixed, so that everyone finds the same.
+// reorthogonalization (Parlett 1998, chapter 13); ok is false where the residual of one is over
+// 1e-12 of the largest eigenvalue. The start is fixed, so that everyone finds the same.
 func lanczos(m *mat.SymDense, k, steps int) (vectors [][]float64, values []float64, ok bool) {
 	d := m.SymmetricDim()
 	q := make([]float64, d)

@@ -8,8 +8,9 @@ import (
 // MaxExpiry is how far ahead a study may expire when it is proposed.
 const MaxExpiry = 90 * 24 * time.Hour
 
-// Expiry is the time after which a study can no longer start: a date and time with offset (RFC 3339), or, in a
-// study.toml, a duration from the moment at which it is proposed, such as "72h". Empty: never.
+// Expiry is the time after which a study can no longer start: a date and time with offset (RFC
+// 3339), or, in a study.toml, a duration from the moment at which it is proposed, such as "72h".
+// Empty: never.
 type Expiry string
 
 // UnmarshalTOML reads the raw value: a string, or a date and time of TOML's own.
@@ -37,8 +38,8 @@ func (e Expiry) check() error {
 	return nil
 }
 
-// Dated returns the spec with its expiry as the date and time that a proposal holds, in UTC and whole seconds. One that
-// is not after now, or more than MaxExpiry after it, is an error.
+// Dated returns the spec with its expiry as the date and time that a proposal holds, in UTC and
+// whole seconds. One that is not after now, or more than MaxExpiry after it, is an error.
 func (s Spec) Dated(now time.Time) (Spec, error) {
 	if err := s.Expires.check(); err != nil || s.Expires == "" {
 		return s, err
@@ -62,13 +63,15 @@ func (p Proposal) Expires() time.Time {
 	return t
 }
 
-// Expired reports whether the study can no longer start. It is for a study that has not: an expiry ends no other.
+// Expired reports whether the study can no longer start. It is for a study that has not: an expiry
+// ends no other.
 func (p Proposal) Expired(now time.Time) bool {
 	at := p.Expires()
 	return !at.IsZero() && !now.Before(at)
 }
 
-// checkExpiry holds a proposal to the one form of a date and time: a duration would mean another time to each reader.
+// checkExpiry holds a proposal to the one form of a date and time: a duration would mean another
+// time to each reader.
 func (p Proposal) checkExpiry() error {
 	if at, ok := p.Spec.Expires.Time(); p.Spec.Expires != "" && (!ok || at.UTC().Format(time.RFC3339) != string(p.Spec.Expires)) {
 		return fieldError("expires", "must be a date and time in UTC and whole seconds in a proposal, got %.40q", string(p.Spec.Expires))

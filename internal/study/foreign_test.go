@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestKeysOfOthersArePrintable: a key of a file that somebody else wrote is named in an error as a terminal can take it.
+// TestKeysOfOthersArePrintable: a key of a file that somebody else wrote is named in an error as a
+// terminal can take it.
 func TestKeysOfOthersArePrintable(t *testing.T) {
 	const foreign = `a\u001b[2K\nb`
 	_, result := parseResult([]byte(`{"` + foreign + `": 1}`))

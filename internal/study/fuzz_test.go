@@ -46,8 +46,8 @@ func FuzzSpec(f *testing.F) {
 	})
 }
 
-// FuzzProposal: the bytes of a proposal are hashed as they are, so several may say the same; but what
-// they say, written out, says it again.
+// FuzzProposal: the bytes of a proposal are hashed as they are, so several may say the same; but
+// what they say, written out, says it again.
 func FuzzProposal(f *testing.F) {
 	for _, text := range studies {
 		spec, err := ParseSpec([]byte(text))

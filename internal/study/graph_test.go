@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// many gives a roster of n sites of 100 units.
+// many returns a roster of n sites of 100 units.
 func many(n int) []Member {
 	out := make([]Member, n)
 	for i := range out {
@@ -31,8 +31,9 @@ func proposeMany(t *testing.T, n int, change func(*Spec)) ([]byte, error) {
 	return Propose(spec, many(n), make([]byte, ed25519.PublicKeySize), [32]byte{})
 }
 
-// TestGraphOfAProposal: a proposal of more than 64 sites holds the graph's numbers, found for its corrupt
-// sites and dropouts, and who plans from it checks that they are safe; a smaller one holds none.
+// TestGraphOfAProposal: a proposal of more than 64 sites holds the graph's numbers, found for its
+// corrupt sites and dropouts, and who plans from it checks that they are safe; a smaller one holds
+// none.
 func TestGraphOfAProposal(t *testing.T) {
 	body, err := proposeMany(t, MaxComplete, nil)
 	if err != nil {

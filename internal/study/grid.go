@@ -25,8 +25,7 @@ func BinEdge(j int) float64 { return query.BinEdge(j) }
 func up(z float64) float64 { return math.Nextafter(z, math.Inf(1)) }
 
 // countGrid is the grid of counts. Central noise needs none; the sum of distributed
-// shares is as close to its law as that of vectors when counts are scaled up (design
-// section 6).
+// shares is as close to its law as that of vectors when counts are scaled up (docs/privacy.md).
 func (p *Plan) countGrid() float64 {
 	if p.Honest > 0 {
 		return 0x1p-8
@@ -59,9 +58,9 @@ func (p *Plan) atSites(one float64) float64 {
 	return up(float64(p.SitesPerUnit()) * one)
 }
 
-// SelectEpsilon is the ε0 of a query's choice by the exponential mechanism, exact: what its charge allows, over the
-// sites at which a unit may be. A unit at s sites changes every score by s at most, so that the choice has the
-// range s·ε0 that is charged (docs/privacy.md).
+// SelectEpsilon is the ε0 of a query's choice by the exponential mechanism, exact: what its charge
+// allows, over the sites at which a unit may be. A unit at s sites changes every score by s at
+// most, so that the choice has the range s·ε0 that is charged (docs/privacy.md).
 func (p *Plan) SelectEpsilon(query int) (*big.Rat, error) {
 	e, err := noise.SelectEpsilon(p.Queries[query].Rho)
 	if err != nil {

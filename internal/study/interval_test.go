@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// people asks for variances of people's rows, which are divided by a noised number of rows per unit.
+// people asks for variances of people's rows, which are divided by a noised number of rows per
+// unit.
 func people(text string, more ...string) string {
 	text = strings.Replace(text, "explained_variance = \"none\"", "unit = \"who\"", 1)
 	return strings.Replace(text, "\ndelta", "\n"+strings.Join(more, "\n")+"\ndelta", 1)
@@ -46,8 +47,8 @@ func intervalRun(t *testing.T, p *Plan, rng *rand.Rand) []Release {
 	return out
 }
 
-// The noise of rows per unit is in the intervals: of 400 studies of people 95% cover, as those of rows do. The runs are
-// seeded; a right interval fails here with probability below 10^-4 a number.
+// The noise of rows per unit is in the intervals: of 400 studies of people 95% cover, as those of
+// rows do. The runs are seeded; a right interval fails here with probability below 10^-4 a number.
 func TestIntervalsCoverRowsPerUnit(t *testing.T) {
 	p := mustPlan(t, people(minimal, "rounds = 1", "radius = 3.0"), 9000, 9000, 9000, 9000, 9000)
 	rng, runs, variance, total, narrow := rand.New(rand.NewPCG(3, 5)), 400, 0, 0, 0
@@ -87,7 +88,8 @@ func without(r *Result, releases []Release) [2]float64 {
 	return [2]float64{middle - half, middle + half}
 }
 
-// Neither intervals without the noise of rows per unit nor the note of a study of rows verify, whoever signed them.
+// Neither intervals without the noise of rows per unit nor the note of a study of rows verify,
+// whoever signed them.
 func TestVerifyIntervals(t *testing.T) {
 	spec, err := ParseSpec([]byte(people(minimal, "rounds = 1", "radius = 3.0")))
 	if err != nil {

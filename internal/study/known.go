@@ -13,8 +13,9 @@ import (
 // maxKeyShown is how many bytes of a key an error repeats: whoever proposes chooses it.
 const maxKeyShown = 100
 
-// maxMarks bounds what opens or parts a TOML text's lists and tables: a list's entry of two bytes takes hundreds of them to decode.
-// The most columns that there can be take two each where a proposal has them, and leave three for their names.
+// maxMarks bounds what opens or parts a TOML text's lists and tables: a list's entry of two bytes
+// takes hundreds of them to decode. The most columns that there can be take two each where a
+// proposal has them, and leave three for their names.
 const maxMarks = 1 << 19
 
 // marks counts them, wherever they stand.
@@ -28,9 +29,9 @@ func marks(text []byte) int {
 	return n
 }
 
-// onlyKnown refuses the first key of a TOML text that a type has no field for. The decoder's own strictness quotes
-// the whole text for each such key before it names the first: some ten thousand in a proposal took minutes. A text that is
-// not TOML ends the look; the decoder says why.
+// onlyKnown refuses the first key of a TOML text that a type has no field for. The decoder's own
+// strictness quotes the whole text for each such key before it names the first: some ten thousand
+// in a proposal took minutes. A text that is not TOML ends the look; the decoder says why.
 func onlyKnown(text []byte, into reflect.Type) error {
 	var p unstable.Parser
 	p.Reset(text)
@@ -108,7 +109,7 @@ func (w walk) key(e *unstable.Node, at reflect.Type, path string) (reflect.Type,
 	return at, path, nil
 }
 
-// item gives what a pointer points to and a list holds.
+// item returns what a pointer points to and a list holds.
 func item(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -116,14 +117,16 @@ func item(t reflect.Type) reflect.Type {
 	return t
 }
 
-// fieldOf returns the type of a struct's field of a key, as the decoder finds it: in any case of letters. Nil for none.
+// fieldOf returns the type of a struct's field of a key, as the decoder finds it: in any case of
+// letters. Nil for none.
 func fieldOf(t reflect.Type, key string) reflect.Type {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
 	for f := range t.Fields() {
 		name := keyOf(f)
-		lower, want := strings.ToLower(name), strings.ToLower(key) // EqualFold alone also takes ſ for s
+		// EqualFold alone also takes ſ for s
+		lower, want := strings.ToLower(name), strings.ToLower(key)
 		if lower == want && strings.EqualFold(name, key) {
 			return f.Type
 		}

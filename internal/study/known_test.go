@@ -12,7 +12,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// unknownKeys are texts with as many keys that a proposal does not have, in each of TOML's places for them.
+// unknownKeys are texts with as many keys that a proposal does not have, in each of TOML's places
+// for them.
 func unknownKeys(n int) map[string]string {
 	each := func(f func(i int) string) string {
 		var out strings.Builder
@@ -39,8 +40,8 @@ func unknownKeys(n int) map[string]string {
 	}
 }
 
-// TestUnknownKeysAreCheap: a proposal of thousands of keys that mean nothing is refused for its first, in a short error and
-// without a copy of the text for each.
+// TestUnknownKeysAreCheap: a proposal of thousands of keys that mean nothing is refused for its
+// first, in a short error and without a copy of the text for each.
 func TestUnknownKeysAreCheap(t *testing.T) {
 	for what, text := range unknownKeys(3_000) {
 		var before, after runtime.MemStats
@@ -56,8 +57,8 @@ func TestUnknownKeysAreCheap(t *testing.T) {
 	}
 }
 
-// TestOnlyKnownAgrees: what the walk lets through holds no key that the decoder knows nothing of, and what it refuses the
-// decoder would refuse.
+// TestOnlyKnownAgrees: what the walk lets through holds no key that the decoder knows nothing of,
+// and what it refuses the decoder would refuse.
 func TestOnlyKnownAgrees(t *testing.T) {
 	texts := unknownKeys(2)
 	texts["none"] = "version=2\n[study]\nname='x'\nDEADLINES.Round='1s'\nlambda={x=1}\n[[study.columns]]\nname='a'\n[[roster]]\nunits=2\n"
@@ -70,14 +71,15 @@ func TestOnlyKnownAgrees(t *testing.T) {
 		if unknown && walked == nil {
 			t.Errorf("%s: not seen", what)
 		}
-		if err == nil && walked != nil && what != "below a word" { // which is the table's text to the decoder
+		// which is the table's text to the decoder
+		if err == nil && walked != nil && what != "below a word" {
 			t.Errorf("%s: %v", what, walked)
 		}
 	}
 }
 
-// TestListsAreBounded: a proposal of millions of empty entries is refused before it is decoded; one of as many columns as there can
-// be is not.
+// TestListsAreBounded: a proposal of millions of empty entries is refused before it is decoded; one
+// of as many columns as there can be is not.
 func TestListsAreBounded(t *testing.T) {
 	for what, text := range map[string]string{
 		"in line": "roster=[" + strings.Repeat("{},", maxMarks) + "]",

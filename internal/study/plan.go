@@ -45,8 +45,9 @@ type Plan struct {
 	Prediction Prediction `json:"prediction"`
 }
 
-// AdjacencyReplaceOne names the neighbors that privacy is between: two data sets of the same number of units, one of
-// which is another unit (at SitesPerUnit sites). Tools that add or remove a unit instead have another ε for the same noise.
+// AdjacencyReplaceOne names the neighbors that privacy is between: two data sets of the same number
+// of units, one of which is another unit (at SitesPerUnit sites). Tools that add or remove a unit
+// instead have another ε for the same noise.
 const AdjacencyReplaceOne = "replace-one"
 
 // AtSites says for people what a unit at several sites is promised.

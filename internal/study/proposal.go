@@ -34,7 +34,7 @@ func ParseDigest(text string) (Digest, error) {
 	return Digest(raw), nil
 }
 
-// DigestOf gives the digest of a proposal's exact bytes.
+// DigestOf returns the digest of a proposal's exact bytes.
 func DigestOf(body []byte) Digest { return sha256.Sum256(body) }
 
 // Key is an Ed25519 public key written in hex.
@@ -64,19 +64,21 @@ type Member struct {
 	Units int `toml:"units" json:"units"`
 }
 
-// ProposalVersion is the format of a proposal. What a proposal means never changes: another meaning is another number.
+// ProposalVersion is the format of a proposal. What a proposal means never changes: another meaning
+// is another number.
 const ProposalVersion = 2
 
 // Proposal is a Spec with everything filled in that a site approves: the
 // roster with its keys and counts, the coordinator's signing key and a nonce
 // that makes two studies of one spec two studies.
 type Proposal struct {
-	Version     int      `toml:"version" json:"version"`
-	Nonce       Key      `toml:"nonce" json:"nonce"`
-	Coordinator Key      `toml:"coordinator" json:"coordinator"`
-	Spec        Spec     `toml:"study" json:"study"`
-	Graph       *Graph   `toml:"graph,omitempty" json:"graph,omitempty"` // of more than MaxComplete sites
-	Roster      []Member `toml:"roster" json:"roster"`
+	Version     int  `toml:"version" json:"version"`
+	Nonce       Key  `toml:"nonce" json:"nonce"`
+	Coordinator Key  `toml:"coordinator" json:"coordinator"`
+	Spec        Spec `toml:"study" json:"study"`
+	// of more than MaxComplete sites
+	Graph  *Graph   `toml:"graph,omitempty" json:"graph,omitempty"`
+	Roster []Member `toml:"roster" json:"roster"`
 }
 
 // Propose writes the proposal of a spec: the bytes that everyone hashes.

@@ -14,10 +14,10 @@ import (
 const HistogramBins = query.HistogramBins
 
 // radiusRounds are the rounds before which a private radius is refreshed
-// (design section 2).
+// (docs/experiments.md).
 var radiusRounds = []int{0, 1, 2, 4, 7}
 
-// ringBits are the wire widths that the plan chooses from (design section 5).
+// ringBits are the wire widths that the plan chooses from (docs/protocol.md).
 var ringBits = []uint{32, 40, 48, 56, 64}
 
 // Kind is what a query asks for: a row of the table of package query.
@@ -59,7 +59,7 @@ type Query struct {
 	// Multiplier is σ/Δ: the noise for sensitivity one.
 	Multiplier float64 `json:"multiplier"`
 	Values     int     `json:"values"` // numbers in the sum
-	Lanes      int     `json:"lanes"`  // with the noise lanes of design section 6
+	Lanes      int     `json:"lanes"`  // with the noise lanes of docs/privacy.md
 	Bytes      int     `json:"bytes"`  // of one masked upload
 
 	share float64 // of the budget
@@ -237,7 +237,7 @@ func (p *Plan) charge(q *Query, multiplier float64) error {
 	return nil
 }
 
-// Share is the σ_i of each site's part of distributed noise (design section 6).
+// Share is the σ_i of each site's part of distributed noise (docs/privacy.md).
 func (p *Plan) Share(total noise.Sigma) (noise.Sigma, error) {
 	return noise.ShareSigma(total, p.Honest)
 }
@@ -269,7 +269,7 @@ func (p *Plan) setSlots() error {
 	return nil
 }
 
-// multiplier gives σ/Δ of one query that takes the whole budget.
+// multiplier returns σ/Δ of one query that takes the whole budget.
 func (p *Plan) multiplier() (float64, error) {
 	s := p.Proposal.Spec
 	if s.Accountant == AccountantPaper {
@@ -290,8 +290,9 @@ func (p *Plan) multiplier() (float64, error) {
 	return noise.SigmaFor(rho, 1), nil
 }
 
-// refusals is what the checks of releases cost of δ where all queries, both branches of auto, are charged rho together: each
-// by its own part of it (docs/privacy.md). A choice is not checked, and nobody can check a sum of distributed shares.
+// refusals is what the checks of releases cost of δ where all queries, both branches of auto, are
+// charged rho together: each by its own part of it (docs/privacy.md). A choice is not checked, and
+// nobody can check a sum of distributed shares.
 func (p *Plan) refusals(rho float64) float64 {
 	sum := 0.0
 	for _, q := range p.Queries {
@@ -341,7 +342,7 @@ func (p *Plan) setRing() error {
 	return nil
 }
 
-// Follows says whether query next may be the one after the last that was released
+// Follows reports whether query next may be the one after the last that was released
 // (-1: none): the one behind it, or one behind a whole branch that is not taken. Once a
 // branch is taken the other is closed.
 func (p *Plan) Follows(last, next int) bool {
@@ -364,7 +365,7 @@ func (p *Plan) Follows(last, next int) bool {
 		!slices.ContainsFunc(between, func(q Query) bool { return q.Branch != skipped })
 }
 
-// after gives the index of the next query once method is decided.
+// after returns the index of the next query once method is decided.
 func (p *Plan) after(query int, method string) int {
 	for query++; query < len(p.Queries); query++ {
 		if b := p.Queries[query].Branch; b == "" || b == method {
@@ -374,7 +375,7 @@ func (p *Plan) after(query int, method string) int {
 	return query
 }
 
-// Ends says whether nothing is left to ask after the query.
+// Ends reports whether nothing is left to ask after the query.
 func (p *Plan) Ends(query int) bool {
 	own := p.Queries[query].Branch
 	for _, q := range p.Queries[query+1:] {

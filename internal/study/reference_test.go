@@ -33,7 +33,8 @@ func TestRefers(t *testing.T) {
 	}
 }
 
-// TestNameIsNoDigest: a study's name that could stand for a digest is refused wherever a proposal is made or read.
+// TestNameIsNoDigest: a study's name that could stand for a digest is refused wherever a proposal
+// is made or read.
 func TestNameIsNoDigest(t *testing.T) {
 	for name, ok := range map[string]bool{
 		strings.Repeat("ab", 32): false, "2026": false, "DECADE": false, "abcdef0123456789": false,

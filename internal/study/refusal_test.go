@@ -9,7 +9,8 @@ import (
 	"covey/internal/noise"
 )
 
-// refusedOf is what the checks of a plan's releases cost of δ: of each query exp(-(√(64 ln 2) - √ρ)²).
+// refusedOf is what the checks of a plan's releases cost of δ: of each query exp(-(√(64 ln 2) -
+// √ρ)²).
 func refusedOf(p *Plan) float64 {
 	sum := 0.0
 	for _, q := range p.Queries {
@@ -18,8 +19,9 @@ func refusedOf(p *Plan) float64 {
 	return sum
 }
 
-// TestRefusalsHaveTheirDelta: what the release checks may refuse comes out of δ, so that the charges fit into what
-// is left of it. At δ = 10^-15 that is a part that shows, and not more than has to be is set aside.
+// TestRefusalsHaveTheirDelta: what the release checks may refuse comes out of δ, so that the
+// charges fit into what is left of it. At δ = 10^-15 that is a part that shows, and not more than
+// has to be is set aside.
 func TestRefusalsHaveTheirDelta(t *testing.T) {
 	p := mustPlan(t, strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 2.0\ndelta = 1e-15\nrounds = 10", 1), 1000, 2000, 3000)
 	aside := refusedOf(p)
@@ -35,8 +37,9 @@ func TestRefusalsHaveTheirDelta(t *testing.T) {
 	}
 }
 
-// TestLargeEpsilon: what the checks cost is of each query's own charge, so that a large ε over many queries is not
-// refused and hardly loses; where one query has it all, its noise is that of ρ = 4 at least.
+// TestLargeEpsilon: what the checks cost is of each query's own charge, so that a large ε over many
+// queries is not refused and hardly loses; where one query has it all, its noise is that of ρ = 4
+// at least.
 func TestLargeEpsilon(t *testing.T) {
 	for _, c := range []struct {
 		eps   float64

@@ -25,15 +25,16 @@ type Release struct {
 	Grid      float64     `json:"grid"`
 	Sigma     noise.Sigma `json:"sigma"`
 	// Share is each survivor's own σ where noise is distributed, 0 where it is central.
-	Share  noise.Sigma `json:"share,omitempty"`
-	Rho    float64     `json:"rho"`    // charge
-	Noised []int64     `json:"noised"` // sum + noise; the chosen candidate alone where one is chosen
+	Share noise.Sigma `json:"share,omitempty"`
+	Rho   float64     `json:"rho"` // charge
+	// sum + noise; the chosen candidate alone where one is chosen
+	Noised []int64 `json:"noised"`
 }
 
 // releaseLabel separates the coordinator's signatures from every other.
 const releaseLabel = "covey release v1\x00"
 
-// Encode gives the bytes of r that are stored, sent and, behind SigningInput, signed.
+// Encode returns the bytes of r that are stored, sent and, behind SigningInput, signed.
 func (r Release) Encode() ([]byte, error) { return json.Marshal(r) }
 
 // SigningInput is what the coordinator signs for encoded release bytes.
@@ -127,7 +128,7 @@ func noiseToSignal(r Release, d int) float64 {
 	return min(math.MaxFloat64, r.Tau()*math.Sqrt(float64(d))/s[k-1])
 }
 
-// CheckRelease says whether r is the plan's query of its index over a lawful
+// CheckRelease reports whether r is the plan's query of its index over a lawful
 // survivor set; agents store nothing else as final.
 func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 	if r.Study != p.Digest {
@@ -173,7 +174,7 @@ func (p *Plan) CheckRelease(r Release, attempt uint32) error {
 	return nil
 }
 
-// chooses says that a query's answer is one candidate, chosen from exact counts by the
+// chooses reports whether a query's answer is one candidate, chosen from exact counts by the
 // exponential mechanism. With distributed noise nobody has those: noised counts are
 // released, and the largest is taken.
 func (p *Plan) chooses(q Query) bool { return q.Kind == KindSelect && p.Honest == 0 }

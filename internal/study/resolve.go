@@ -71,8 +71,8 @@ func (s *Spec) resolve() error {
 	return s.check()
 }
 
-// tick is the default: several times what the noise of the longest answer takes to draw, so that nearly
-// every release leaves after one.
+// tick is the default: several times what the noise of the longest answer takes to draw, so that
+// nearly every release leaves after one.
 func (s *Spec) tick() Duration {
 	d := min(len(s.Columns), MaxColumns)
 	values := d * min(max(1, s.Components), MaxComponents)

@@ -17,7 +17,8 @@ type Result struct {
 	Delta   float64 `json:"delta"`
 	// Adjacency is what Epsilon and Delta are for: AdjacencyReplaceOne.
 	Adjacency string `json:"adjacency"`
-	// SitesPerUnit is at how many sites the unit that is replaced may be, where the proposal says it; else 1.
+	// SitesPerUnit is at how many sites the unit that is replaced may be, where the proposal says
+	// it; else 1.
 	SitesPerUnit int     `json:"sites_per_unit,omitempty"`
 	Rho          float64 `json:"rho"` // charged, all queries
 	Profile      string  `json:"profile"`
@@ -40,9 +41,11 @@ type Result struct {
 	Subspace  string  `json:"subspace"`
 	Rounds    int     `json:"rounds"`
 	Lambda    float64 `json:"lambda,omitempty"` // private
-	Radius    float64 `json:"radius"`           // the last in force: of power steps, or B² of the covariance
-	Output    string  `json:"output"`           // of components: random, last or pooled; covariance where that is the method
-	OutputAs  string  `json:"output_asked"`
+	// the last in force: of power steps, or B² of the covariance
+	Radius float64 `json:"radius"`
+	// of components: random, last or pooled; covariance where that is the method
+	Output   string `json:"output"`
+	OutputAs string `json:"output_asked"`
 	// Components is k×d, in scaled columns, by falling explained variance where that was
 	// bought; each has its largest loading positive.
 	Components [][]float64 `json:"components_"`
@@ -226,8 +229,8 @@ func (r *Result) explain(c Course, releases []Release) {
 	}
 }
 
-// varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a noised number of
-// rows per unit.
+// varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a
+// noised number of rows per unit.
 const (
 	varianceNote = "each interval covers, with probability 0.95, what the noise added to the variance of these very rows along the component, after clipping; " + varianceNot
 

@@ -19,7 +19,8 @@ func (b Blob) MarshalText() ([]byte, error) { return base64.StdEncoding.AppendEn
 // UnmarshalText reads what MarshalText writes and nothing else.
 func (b *Blob) UnmarshalText(text []byte) error {
 	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
-	if err != nil || base64.StdEncoding.EncodedLen(len(raw)) != len(text) { // a decoder skips line breaks
+	// a decoder skips line breaks
+	if err != nil || base64.StdEncoding.EncodedLen(len(raw)) != len(text) {
 		return fieldError("base64", "of one form is wanted: padded, no line breaks, unused bits zero")
 	}
 	*b = raw

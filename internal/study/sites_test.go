@@ -43,8 +43,8 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	return a
 }
 
-// TestSitesPerUnit: with a unit at s sites every query of every kind of study has s times the noise at the same charge, what an agent
-// accepts included, and the ring has room for it.
+// TestSitesPerUnit: with a unit at s sites every query of every kind of study has s times the noise
+// at the same charge, what an agent accepts included, and the ring has room for it.
 func TestSitesPerUnit(t *testing.T) {
 	for name, text := range studies {
 		one, three := sitesPlan(t, text, "1"), sitesPlan(t, text, "3")
@@ -62,7 +62,8 @@ func TestSitesPerUnit(t *testing.T) {
 			if one.Chooses(i) {
 				continue // below
 			}
-			if ratio := b.Sigma.Float() / a.Sigma.Float(); !(ratio >= 3*(1-1e-4) && ratio <= 3*(1+1e-4)) { // σ of counts is in steps of 2^-10
+			// σ of counts is in steps of 2^-10
+			if ratio := b.Sigma.Float() / a.Sigma.Float(); !(ratio >= 3*(1-1e-4) && ratio <= 3*(1+1e-4)) {
 				t.Errorf("%s, %s of %s: σ is %v times as much", name, q.Kind, q.Of, ratio)
 			}
 			if rho := noise.RhoOf(3*one.Sensitivity(q, a.Radius), b.Sigma.Float()); rho > three.Queries[i].Rho {
@@ -82,7 +83,8 @@ func TestSitesPerUnit(t *testing.T) {
 	}
 }
 
-// TestSelectAtSites: a unit at s sites changes each score by s at most, so a choice has range s·ε0, and that is what is charged.
+// TestSelectAtSites: a unit at s sites changes each score by s at most, so a choice has range s·ε0,
+// and that is what is charged.
 func TestSelectAtSites(t *testing.T) {
 	p := sitesPlan(t, studies["scale in a range"], "4")
 	e, err := p.SelectEpsilon(0)
@@ -111,7 +113,8 @@ func TestPaperNoiseAtSites(t *testing.T) {
 	}
 }
 
-// TestResultSaysAdjacency: a result says what its ε is for; one that says otherwise than its proposal does not verify.
+// TestResultSaysAdjacency: a result says what its ε is for; one that says otherwise than its
+// proposal does not verify.
 func TestResultSaysAdjacency(t *testing.T) {
 	p, body, _, signed := runStudy(t, with(four, "sites_per_unit = 2"), false)
 	r, err := SignResult(body, signed, signer, approvalsOf(p)...)

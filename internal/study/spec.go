@@ -110,9 +110,10 @@ type Spec struct {
 	// Unit names the column whose value says which rows are one unit; a row is one
 	// if not given. A unit with rows at two sites is two units: see SitesPerUnit.
 	Unit string `toml:"unit,omitempty" json:"unit,omitempty"`
-	// SitesPerUnit is at how many sites one person, or whatever a unit is, may be, at most the number of
-	// sites. 0: 1. Replacing such a person replaces one unit at each of so many sites, and epsilon and delta then hold for
-	// that: every query's sensitivity is so many times one unit's.
+	// SitesPerUnit is at how many sites one person, or whatever a unit is, may be, at most the
+	// number of sites. 0: 1. Replacing such a person replaces one unit at each of so many sites,
+	// and epsilon and delta then hold for that: every query's sensitivity is so many times one
+	// unit's.
 	SitesPerUnit int `toml:"sites_per_unit,omitempty" json:"sites_per_unit,omitempty"`
 	// ExplainedVariance is "private" (bought for variance_share of the budget) or "none".
 	ExplainedVariance string `toml:"explained_variance" json:"explained_variance"`
@@ -160,12 +161,13 @@ type Spec struct {
 	// Dropout is the share of sites that may be away at once, independently of each other, for
 	// which the graph of more than 64 sites is made; 0.1 if not given.
 	Dropout float64 `toml:"dropout,omitempty" json:"dropout,omitempty"`
-	// SpareSlots bounds the retries of the whole study. 0: a quarter of the queries, at least 4; none
-	// where on_dropout is "wait", since a slot that waits is never given up.
+	// SpareSlots bounds the retries of the whole study. 0: a quarter of the queries, at least 4;
+	// none where on_dropout is "wait", since a slot that waits is never given up.
 	SpareSlots int `toml:"spare_slots,omitempty" json:"spare_slots,omitempty"`
 	// Missing is "error" or "drop-row".
 	Missing string `toml:"missing" json:"missing"`
-	// Expires is when the study can no longer start: sites that have not approved by then need not. Never, if not given.
+	// Expires is when the study can no longer start: sites that have not approved by then need not.
+	// Never, if not given.
 	Expires Expiry `toml:"expires,omitempty" json:"expires,omitempty"`
 	// Deadlines bound the waits.
 	Deadlines Deadlines `toml:"deadlines" json:"deadlines"`
@@ -210,7 +212,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 // Scalar is a number or a word such as "private", written as text or as a number.
 type Scalar string
 
-// Public gives the number, if it is one.
+// Public returns the number, if it is one.
 func (r Scalar) Public() (float64, bool) {
 	v, err := strconv.ParseFloat(string(r), 64)
 	return v, err == nil

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// public gives a generator of public randomness: keyed by the digest, so that every party can
+// public returns a generator of public randomness: keyed by the digest, so that every party can
 // recompute it. Whoever proposes can try nonces until it likes what comes: privacy MUST NOT rest
 // on it, and it is never used for noise.
 func (p *Plan) public(label string) *rand.Rand {
@@ -51,7 +51,7 @@ func (p *Plan) RandomRound(run int) int {
 	return p.public(label).IntN(p.Rounds)
 }
 
-// normalize gives v/‖v‖ in a new slice, or false for a zero or non-finite v.
+// normalize returns v/‖v‖ in a new slice, or false for a zero or non-finite v.
 func normalize(v []float64) ([]float64, bool) {
 	n := norm(v)
 	if n == 0 || math.IsInf(n, 0) || math.IsNaN(n) {
@@ -64,7 +64,7 @@ func normalize(v []float64) ([]float64, bool) {
 	return unit, true
 }
 
-// against gives v less its part in the span of an orthonormal basis, at unit length, or
+// against returns v less its part in the span of an orthonormal basis, at unit length, or
 // false where nothing of it is left. Twice is enough (Kahan; Parlett 1998, section 6.9).
 func against(v []float64, basis [][]float64) ([]float64, bool) {
 	unit, ok := normalize(v) // a nil v has no direction

@@ -56,8 +56,9 @@ func parseResult(file []byte) (*Result, error) {
 	return &r, nil
 }
 
-// plainKey returns a key of somebody else's file as an error can name it: itself if it is of letters, digits, _ and - of ASCII, and
-// else quoted, so that no two keys are named alike and none moves a cursor.
+// plainKey returns a key of somebody else's file as an error can name it: itself if it is of
+// letters, digits, _ and - of ASCII, and else quoted, so that no two keys are named alike and none
+// moves a cursor.
 func plainKey(key string) string {
 	for _, r := range key {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-') {

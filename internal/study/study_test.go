@@ -285,7 +285,7 @@ func TestNoiseWarning(t *testing.T) {
 	}
 }
 
-// TestThresholds restates design section 7's numbers and their safety for every N.
+// TestThresholds restates docs/protocol.md's numbers and their safety for every N.
 func TestThresholds(t *testing.T) {
 	want := map[int][3]int{2: {0, 2, 2}, 3: {0, 2, 3}, 4: {1, 3, 3}, 5: {1, 4, 4}, 10: {3, 7, 7}}
 	for n := 2; n <= MaxComplete; n++ {

@@ -7,35 +7,37 @@ import (
 	"covey/internal/secagg"
 )
 
-// MaxComplete is the largest roster of the complete graph (design section 7); above it the
+// MaxComplete is the largest roster of the complete graph (docs/protocol.md); above it the
 // sparse graph is used. MaxSites is the largest roster.
 const (
 	MaxComplete = 64
 	MaxSites    = 10_000
 )
 
-// Thresholds are the numbers of design section 7 for one roster.
+// Thresholds are the numbers of docs/protocol.md for one roster.
 type Thresholds struct {
 	Sites        int `json:"sites"`         // N
 	Corrupt      int `json:"corrupt"`       // η, sites that may collude with the coordinator
 	Quorum       int `json:"quorum"`        // q = ⌊(N+η)/2⌋+1
 	MinSurvivors int `json:"min_survivors"` // U_min = max(q, η+2), the fewest sites in a sum
-	// Holders is how many sites hold a share of each site's secrets, K; on the complete graph all N.
+	// Holders is how many sites hold a share of each site's secrets, K; on the complete graph all
+	// N.
 	Holders int `json:"holders"`
 	// Threshold is how many of their shares open a secret, and how many release signatures
 	// are a certificate: q, or T on the sparse graph.
 	Threshold int `json:"threshold"`
-	// Degree is how many sites each site draws to share masks with, m: all others on the complete graph.
+	// Degree is how many sites each site draws to share masks with, m: all others on the complete
+	// graph.
 	Degree int `json:"degree"`
 	// MinNeighbours is how many mask neighbours in a sum each site in it must have, r; 0 on the
 	// complete graph, where all are.
 	MinNeighbours int `json:"min_neighbours"`
 }
 
-// NewThresholds gives the thresholds of n sites, without the sparse graph's numbers. A minSurvivors of 0 means the
-// default: U_min, and all three of three sites, where two would already leave
-// each survivor with the other's exact sum plus noise. A larger value than U_min
-// is kept, a smaller one refused. A corrupt of 0 means the default η = ⌊(N-1)/3⌋.
+// NewThresholds returns the thresholds of n sites, without the sparse graph's numbers. A
+// minSurvivors of 0 means the default: U_min, and all three of three sites, where two would already
+// leave each survivor with the other's exact sum plus noise. A larger value than U_min is kept, a
+// smaller one refused. A corrupt of 0 means the default η = ⌊(N-1)/3⌋.
 func NewThresholds(n, minSurvivors, corrupt int) (Thresholds, error) {
 	if n < 2 {
 		return Thresholds{}, fieldError("sites", "a study needs at least 2 sites, got %d: a sum over one site is that site's data", n)
@@ -99,10 +101,10 @@ func (t Thresholds) with(g *Graph) (Thresholds, error) {
 	return t, nil
 }
 
-// Sparse says that the graph is the sparse one.
+// Sparse reports whether the graph is the sparse one.
 func (t Thresholds) Sparse() bool { return t.Sites > MaxComplete }
 
-// Neighbourhood gives the sparse graph's numbers, and the zero value on the complete one.
+// Neighbourhood returns the sparse graph's numbers, and the zero value on the complete one.
 func (t Thresholds) Neighbourhood() secagg.Neighbourhood {
 	if !t.Sparse() {
 		return secagg.Neighbourhood{}
@@ -113,7 +115,7 @@ func (t Thresholds) Neighbourhood() secagg.Neighbourhood {
 	}
 }
 
-// Setup gives what a setup attempt of the plan's study binds.
+// Setup returns what a setup attempt of the plan's study binds.
 func (p *Plan) Setup(attempt uint32) secagg.Config {
 	t := p.Thresholds
 	c := secagg.Config{

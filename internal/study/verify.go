@@ -29,12 +29,14 @@ type Verified struct {
 	Adjacency       string  `json:"adjacency"` // what they are for
 	SitesPerUnit    int     `json:"sites_per_unit"`
 	Rho             float64 `json:"rho"` // charged
-	// Unit is the column whose value says what a unit is, to which ε and δ are promised; a row if empty.
+	// Unit is the column whose value says what a unit is, to which ε and δ are promised; a row if
+	// empty.
 	Unit string `json:"unit,omitempty"`
 	// Noise says who saw what: NoiseCentral or NoiseDistributed.
 	Noise string `json:"noise"`
 	Chain Digest `json:"chain"`
-	// Approved reports that the result shows every site's signed approval of the digest: no other verifies.
+	// Approved reports whether the result shows every site's signed approval of the digest: no
+	// other verifies.
 	Approved bool `json:"approvals_signed"`
 
 	Roster []Member `json:"-"`
@@ -67,7 +69,7 @@ func unverified(query int, what, format string, args ...any) error {
 // and eigenvectors differ in their last bits between processors, and coordinators and
 // verifiers need not run on the same. It lets nobody change a file: the
 // signature covers every bit. What a coordinator could sign within it is the last
-// digits of post-processing, and of the noise what Check allows (design section 7).
+// digits of post-processing, and of the noise what Check allows (docs/protocol.md).
 const verifyTolerance = 1e-9
 
 // Verify checks a result file by itself, without a network or a clock: that the

@@ -46,8 +46,9 @@ func noiseWords(p *study.Plan) string {
 		"the shares of %d honest sites in a sum carry all the noise that the privacy needs. ", p.Honest) + poolWords(p)
 }
 
-// poolWords says what sites learn that pool what they know, without the coordinator: each takes its own share off the
-// released noise. Of h shares that carry the planned variance c then leave c/h of it, for h/c times the ρ.
+// poolWords says what sites learn that pool what they know, without the coordinator: each takes its
+// own share off the released noise. Of h shares that carry the planned variance c then leave c/h of
+// it, for h/c times the ρ.
 func poolWords(p *study.Plan) string {
 	t, h := p.Thresholds, p.Honest
 	if h == 1 {

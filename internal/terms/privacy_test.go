@@ -30,8 +30,8 @@ func wordsPlan(t *testing.T, sites int, change func(*study.Spec)) *study.Plan {
 	return p
 }
 
-// TestPrivacyWords: whoever approves reads what ε means in a number, that it rests on cryptography, what is replaced, and at how
-// many sites.
+// TestPrivacyWords: whoever approves reads what ε means in a number, that it rests on cryptography,
+// what is replaced, and at how many sites.
 func TestPrivacyWords(t *testing.T) {
 	all := strings.Join(Privacy(wordsPlan(t, 3, func(*study.Spec) {})), "\n")
 	for _, part := range []string{"under replacement of one unit (replace-one)", "e^ε = 7.39", "does not break the cryptography", "its ρ is s² times this (sites_per_unit = 1)"} {
@@ -45,7 +45,8 @@ func TestPrivacyWords(t *testing.T) {
 	}
 }
 
-// TestPoolWords: how many sites that pool what they know see less noise than planned, and how much less, with distributed noise.
+// TestPoolWords: how many sites that pool what they know see less noise than planned, and how much
+// less, with distributed noise.
 func TestPoolWords(t *testing.T) {
 	for _, c := range []struct {
 		sites, least int

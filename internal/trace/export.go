@@ -13,7 +13,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// Wanted says whether the environment names a collector, as OpenTelemetry has it.
+// Wanted reports whether the environment names a collector, as OpenTelemetry has it.
 func Wanted() bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }

@@ -4,7 +4,7 @@
 // log and its attributes are codes and numbers that are public.
 //
 // Opening, adding noise and committing are one span: how long the sampler took depends on
-// what it drew, which is why releases leave on a tick (design section 6), and a span of its
+// what it drew, which is why releases leave on a tick (docs/privacy.md), and a span of its
 // own would tell it after all.
 package trace
 
@@ -74,8 +74,9 @@ func (r *reader) run(ctx context.Context) {
 	}
 }
 
-// reader goes over the journal. It takes each line once, in the order of the log, whatever the clocks of those who led
-// say, and keeps what it has read of a study: links that come and go all day push its beginning out of what is looked at.
+// reader goes over the journal. It takes each line once, in the order of the log, whatever the
+// clocks of those who led say, and keeps what it has read of a study: links that come and go all
+// day push its beginning out of what is looked at.
 type reader struct {
 	s    Source
 	t    trace.Tracer
@@ -90,7 +91,8 @@ func (r *reader) read(ctx context.Context, newestFirst []coordinator.Happening, 
 		if h == r.last {
 			break
 		}
-		if h.Study != (study.Digest{}) && h.Kind != coordinator.HappenedFault && !h.At.IsZero() { // a fault is this coordinator's own
+		// a fault is this coordinator's own
+		if h.Study != (study.Digest{}) && h.Kind != coordinator.HappenedFault && !h.At.IsZero() {
 			news = append(news, h)
 		}
 	}
@@ -185,7 +187,7 @@ func ids(d study.Digest) (trace.TraceID, trace.SpanID) {
 
 type rootKey struct{}
 
-// IDs gives a study's span its own identifiers, and random ones to all others.
+// IDs returns a study's span its own identifiers, and random ones to all others.
 func IDs() sdk.IDGenerator { return generator{} }
 
 type generator struct{}

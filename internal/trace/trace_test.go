@@ -89,7 +89,7 @@ func tell(s *told) {
 	s.add(coordinator.HappenedCompleted, coordinator.Happening{Study: digest, Code: study.CodeCompleted})
 }
 
-// named gives spans by name, in the order of their beginning.
+// named returns spans by name, in the order of their beginning.
 func named(spans tracetest.SpanStubs, name string) []tracetest.SpanStub {
 	var out []tracetest.SpanStub
 	for _, s := range spans {
@@ -148,8 +148,8 @@ func TestSpans(t *testing.T) {
 	})
 }
 
-// TestLongStudy: what else happens pushes a study's beginning out of what is looked at, and clocks are put back; its spans are
-// told all the same.
+// TestLongStudy: what else happens pushes a study's beginning out of what is looked at, and clocks
+// are put back; its spans are told all the same.
 func TestLongStudy(t *testing.T) {
 	for name, change := range map[string]func(*told, int){
 		"a short window": func(s *told, _ int) { s.window = 3 },

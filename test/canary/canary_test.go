@@ -27,7 +27,8 @@ type known struct {
 	h      *haystack
 	sums   *history.Finder
 	owners map[string][]string // of what sums finds
-	seen   map[kind]int        // in allowed places: canaries that would be found if they were elsewhere
+	// in allowed places: canaries that would be found if they were elsewhere
+	seen map[kind]int
 }
 
 // leak is one find where nothing may be found.
@@ -43,7 +44,8 @@ func (k *known) search(where, file string, data []byte) (leaks []leak) {
 		}
 		leaks = append(leaks, leak{where, s.what})
 	}
-	for lo := 0; lo < len(data); lo += 1 << 16 { // in pieces: two values of a vector have to be near each other
+	// in pieces: two values of a vector have to be near each other
+	for lo := 0; lo < len(data); lo += 1 << 16 {
 		if what := k.sums.Find(data[max(0, lo-1<<12):min(len(data), lo+1<<16)]); what != "" {
 			leaks = append(leaks, leak{where, what})
 		}
@@ -98,8 +100,8 @@ round = "20s"
 tick = "150ms"
 `
 
-// study runs one study, with a failover and an agent that is killed if faults are wanted, and gives its result and copies of all ledgers from
-// when it had begun.
+// study runs one study, with a failover and an agent that is killed if faults are wanted, and gives
+// its result and copies of all ledgers from when it had begun.
 func (f *fleet) study(name, mode string, faults bool) (r *study.Result, copies []string) {
 	f.T.Helper()
 	f.Propose(name, fmt.Sprintf(studyFile, mode), columns, fmt.Sprintf("offset = %g\nscale = %g\n", offset, scale))
@@ -160,7 +162,8 @@ func (f *fleet) study(name, mode string, faults bool) (r *study.Result, copies [
 	return r, copies
 }
 
-// canary runs a federation with a study of each kind of noise, and gives everything that was found where it may not be.
+// canary runs a federation with a study of each kind of noise, and gives everything that was found
+// where it may not be.
 func canary(t *testing.T, edits []edit, modes ...string) (f *fleet, k *known, leaks []leak) {
 	begun := time.Now()
 	took := func(what string) {
@@ -268,9 +271,10 @@ func canary(t *testing.T, edits []edit, modes ...string) (f *fleet, k *known, le
 
 var long = flag.Bool("long", false, "faults in each study, and mutants")
 
-// TestSecretsStay: P1, P2, R9. Two studies, one of each kind of noise, in a federation of three coordinators and four sites,
-// with a failover and an agent that is killed in the first (-long: in both); nothing secret is found but where it belongs: not in a file, a log,
-// a snapshot, a page, a metric, a trace, an answer of a socket or a command, nor in the memory of another process.
+// TestSecretsStay: P1, P2, R9. Two studies, one of each kind of noise, in a federation of three
+// coordinators and four sites, with a failover and an agent that is killed in the first (-long: in
+// both); nothing secret is found but where it belongs: not in a file, a log, a snapshot, a page, a
+// metric, a trace, an answer of a socket or a command, nor in the memory of another process.
 func TestSecretsStay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two studies of processes, read whole")
@@ -289,7 +293,8 @@ func TestSecretsStay(t *testing.T) {
 			t.Errorf("%s is nowhere, not even where it may be", kind)
 		}
 	}
-	// Erased: the key files of ledgers were full of them in the middle of each study, and are not after it.
+	// Erased: the key files of ledgers were full of them in the middle of each study, and are not
+	// after it.
 	if k.seen[wrap] != 0 {
 		t.Errorf("%d wrap keys are left after the studies' end", k.seen[wrap])
 	}
@@ -298,8 +303,8 @@ func TestSecretsStay(t *testing.T) {
 	t.Logf("figure: %d leaks of %d secrets in %d forms, and of %d exact sums", len(leaks), len(k.h.secrets), k.h.count, len(k.owners))
 }
 
-// public hold no secret, as this test sees, and may have other modes; their folders are 0700. Those of snapshots are made
-// by hashicorp/raft.
+// public hold no secret, as this test sees, and may have other modes; their folders are 0700. Those
+// of snapshots are made by hashicorp/raft.
 var public = []string{"*/ca.crt", "*/members.json", "*/tls.crt", "*/server.crt", "*/raft/snapshots", "*/raft/snapshots/*", "*/raft/snapshots/*/*"}
 
 // modes checks that nobody else can read a file, nor enter a folder.

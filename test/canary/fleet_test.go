@@ -1,7 +1,8 @@
 //go:build linux
 
-// Package canary runs whole studies with processes of the two commands, knows every secret of theirs, and looks for each in
-// everything that they write, say, show, or have in memory afterwards.
+// Package canary runs whole studies with processes of the two commands, knows every secret of
+// theirs, and looks for each in everything that they write, say, show, or have in memory
+// afterwards.
 package canary
 
 import (
@@ -33,7 +34,8 @@ type fleet struct {
 // newFleet builds the commands, with edits of their sources if some are given.
 func newFleet(t *testing.T, edits []edit) *fleet {
 	t.Helper()
-	if os.Geteuid() != 0 { // root reads the memory of any process; others none of one that is not dumpable
+	// root reads the memory of any process; others none of one that is not dumpable
+	if os.Geteuid() != 0 {
 		edits = append(slices.Clone(edits), edit{"internal/memory/memory_linux.go", "PR_SET_DUMPABLE, 0,", "PR_SET_DUMPABLE, 1,"})
 	}
 	var flags []string

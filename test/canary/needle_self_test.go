@@ -19,8 +19,8 @@ import (
 	"covey/test/history"
 )
 
-// TestSearcherFinds: every kind of canary in every form in which a program could let it out: the search that the other
-// tests rest on is able to fail them.
+// TestSearcherFinds: every kind of canary in every form in which a program could let it out: the
+// search that the other tests rest on is able to fail them.
 func TestSearcherFinds(t *testing.T) {
 	h := newHaystack()
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -102,7 +102,8 @@ func TestSearcherFinds(t *testing.T) {
 	for i := range random {
 		random[i] = byte(rng.Uint32())
 	}
-	if found := h.deep(random); len(found) > 0 { // chance: below 100 needles times 2^20 windows over 2^64
+	// chance: below 100 needles times 2^20 windows over 2^64
+	if found := h.deep(random); len(found) > 0 {
 		t.Errorf("random bytes: %v is found", found)
 	}
 

@@ -41,10 +41,12 @@ type secret struct {
 	kind   kind
 	owners []string // processes that may have it in memory
 	what   string
-	files  []string // the only files that may hold it, relative to the fleet's folder; a pattern of path.Match
+	// the only files that may hold it, relative to the fleet's folder; a pattern of path.Match
+	files []string
 }
 
-// haystack looks for byte strings of eight bytes or more, all at once: windows of eight bytes go through a filter.
+// haystack looks for byte strings of eight bytes or more, all at once: windows of eight bytes go
+// through a filter.
 type haystack struct {
 	secrets []secret
 	needles map[uint64][]needle
@@ -128,8 +130,8 @@ func (h *haystack) list(s secret, v []int64) {
 	}
 }
 
-// number looks for a float64: as the text that it was read from, as Go prints it, in eight bytes of either
-// order, and these as text.
+// number looks for a float64: as the text that it was read from, as Go prints it, in eight bytes of
+// either order, and these as text.
 func (h *haystack) number(s secret, text string, values ...float64) {
 	id := h.secret(s)
 	h.add(id, []byte(text))
@@ -173,7 +175,7 @@ func forms(b []byte) [][]byte {
 	return out
 }
 
-// find gives the secrets that are in data, each once.
+// find returns the secrets that are in data, each once.
 func (h *haystack) find(data []byte) []int {
 	var out []int
 	seen := map[int]bool{}

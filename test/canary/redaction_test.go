@@ -27,8 +27,9 @@ import (
 	"covey/internal/siteconfig"
 )
 
-// TestSecretsPrintAsRedacted: every exported type that holds a secret, printed by every verb, by slog in text and in JSON, and by
-// encoding/json: by itself, behind a pointer, in a struct, a slice and a map. What is found is a secret in any form, not a missing word.
+// TestSecretsPrintAsRedacted: every exported type that holds a secret, printed by every verb, by
+// slog in text and in JSON, and by encoding/json: by itself, behind a pointer, in a struct, a slice
+// and a map. What is found is a secret in any form, not a missing word.
 func TestSecretsPrintAsRedacted(t *testing.T) {
 	h := newHaystack()
 	check := func(err error) {
@@ -135,7 +136,8 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 		"clip.Matrix": matrix, "answer.Rows": answer.New(matrix), "dataset.Rows": rows, "noise.NewKeyed": noise.NewKeyed(noiseKey),
 		"agent.Agent": running, "ledger.Ledger": book, "ledger.Journal": book.Journal([32]byte{1}), "coordinator.Coordinator": hub, "coordinator.Options": coordinator.Options{Authority: authority},
 	}
-	// In an unexported field fmt calls no method of a value, so a struct that keeps a secret there has a Format of its own.
+	// In an unexported field fmt calls no method of a value, so a struct that keeps a secret there
+	// has a Format of its own.
 	type holder struct{ Held any }
 	for name, v := range all {
 		for how, w := range map[string]any{"": v, "&": &v, "struct": holder{v}, "&struct": &holder{v}, "slice": []any{v}, "map": map[string]any{"k": v}} {

@@ -48,7 +48,8 @@ func (f *fleet) plantRows(h *haystack, p *proc, rng *rand.Rand) *site {
 		return secret{kind: k, owners: []string{p.Name}, what: p.Name + "'s " + what, files: []string{p.Name + ".csv"}}
 	}
 	cached := func(s secret) secret {
-		s.files = append(s.files, p.Name+"/cache/*") // mode 0600, in the clear: docs/threat-model.md
+		// mode 0600, in the clear: docs/threat-model.md
+		s.files = append(s.files, p.Name+"/cache/*")
 		return s
 	}
 	for i := range people {
@@ -148,7 +149,8 @@ type opened struct {
 	transcript [32]byte
 }
 
-// plantLedger opens a copy of a site's ledger, made while the agent stood still, and looks for all that is sealed in it.
+// plantLedger opens a copy of a site's ledger, made while the agent stood still, and looks for all
+// that is sealed in it.
 func (f *fleet) plantLedger(h *haystack, self int, copied string, p *study.Plan) opened {
 	who := f.Sites[self]
 	fail := func(err error) {
@@ -187,7 +189,8 @@ func (f *fleet) plantLedger(h *haystack, self int, copied string, p *study.Plan)
 		out.slots[i] = secagg.SlotSecret(raw)
 		h.bytes(secret{kind: seed, owners: names(who), what: fmt.Sprintf("%s's secret of slot %d", who.Name, i)}, raw[:32])
 		for d, shares := 0, raw[32:]; len(shares) > 0; d, shares = d+1, shares[64:] {
-			// A share of m is its holder's and its dealer's while the dealer survives; of b it is sent to the leader.
+			// A share of m is its holder's and its dealer's while the dealer survives; of b it is
+			// sent to the leader.
 			both := names(who, f.Sites[d])
 			h.bytes(secret{kind: held, owners: both, what: fmt.Sprintf("%s's share of %s's m in slot %d", who.Name, f.Sites[d].Name, i)}, shares[:32])
 			h.bytes(secret{kind: held, owners: append(both, names(f.Nodes...)...), what: fmt.Sprintf("%s's share of %s's b in slot %d", who.Name, f.Sites[d].Name, i)}, shares[32:64])
@@ -205,8 +208,8 @@ func list(b []byte) (out [][]byte) {
 	return out
 }
 
-// plantSums looks for what no release holds: every site's exact sum and the total of each query, and what keys the noise.
-// sums finds the vectors; owners says who may have one in memory.
+// plantSums looks for what no release holds: every site's exact sum and the total of each query,
+// and what keys the noise. sums finds the vectors; owners says who may have one in memory.
 func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][]string, r *study.Result, p *study.Plan, rows []*site, ledgers []opened, leader *proc) (followed int) {
 	central := p.Honest == 0
 	leads := names(leader)
@@ -265,8 +268,10 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 				break
 			}
 		}
-		follow(total, where, nil, exact)                    // wiped with the release, in the leader too
-		if central && release.Kind != study.KindHistogram { // a bin without rows releases its noise alone
+		// wiped with the release, in the leader too
+		follow(total, where, nil, exact)
+		// a bin without rows releases its noise alone
+		if central && release.Kind != study.KindHistogram {
 			draws := make([]int64, len(exact))
 			for k := range exact {
 				draws[k] = release.Noised[k] - exact[k]
@@ -283,7 +288,8 @@ func (f *fleet) plantSums(h *haystack, sums *history.Finder, owners map[string][
 	return followed
 }
 
-// fullest gives the ten neighbours of a vector of counts that say most, or nil if they could be anybody's.
+// fullest returns the ten neighbours of a vector of counts that say most, or nil if they could be
+// anybody's.
 func fullest(v []int64) []int64 {
 	const width, distinct = 10, 5
 	var best []int64

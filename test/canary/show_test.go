@@ -79,7 +79,7 @@ func (f *fleet) follow(p *proc) (stop func() []byte) {
 	}
 }
 
-// login gives a client that has shown the page's token.
+// login returns a client that has shown the page's token.
 func login(p *proc) (*http.Client, error) {
 	token, err := os.ReadFile(filepath.Join(p.Dir, "dashboard.token"))
 	if err != nil {
@@ -148,8 +148,8 @@ func (f *fleet) look(digest string) {
 	}
 }
 
-// memory gives everything that a process has in memory to see, in pieces that overlap: what a core holds. Mappings
-// that nobody may read are Go's reserve.
+// memory returns everything that a process has in memory to see, in pieces that overlap: what a
+// core holds. Mappings that nobody may read are Go's reserve.
 func memory(t *testing.T, p *proc, see func(piece []byte)) (size int) {
 	t.Helper()
 	pid := p.Pid()
@@ -185,7 +185,8 @@ func memory(t *testing.T, p *proc, see func(piece []byte)) (size int) {
 		if _, err := pages.ReadAt(entries, from/page*8); err != nil {
 			t.Fatal(err)
 		}
-		there := func(i int64) bool { return binary.LittleEndian.Uint64(entries[8*i:])>>62 != 0 } // present or swapped
+		// present or swapped
+		there := func(i int64) bool { return binary.LittleEndian.Uint64(entries[8*i:])>>62 != 0 }
 		for i := int64(0); i < (to-from)/page; i++ {
 			if !there(i) {
 				continue

@@ -40,7 +40,8 @@ import (
 )
 
 // bubble is a coordinator and honest agents in one synctest bubble, over pipes in memory. The last
-// site is corrupt: its agent is an honest one's, behind a proxy with the site's keys that may say anything in its place.
+// site is corrupt: its agent is an honest one's, behind a proxy with the site's keys that may say
+// anything in its place.
 type bubble struct {
 	t     *testing.T
 	dir   string
@@ -191,9 +192,9 @@ func over(v coordinator.View) bool {
 	return v.Status == round.StatusCompleted || v.Status == round.StatusEnded
 }
 
-// completed wants a study's end with a result that verifies, within its budget (P3), and is right: the
-// rows of all sites have one strong column, and eight rounds make a start within 10^-9 of the plane across it right. Below 0.9 noise of
-// 0.002 of the signal is not seen.
+// completed wants a study's end with a result that verifies, within its budget (P3), and is right:
+// the rows of all sites have one strong column, and eight rounds make a start within 10^-9 of the
+// plane across it right. Below 0.9 noise of 0.002 of the signal is not seen.
 func (f *bubble) completed(d study.Digest) (coordinator.View, []study.Release) {
 	f.t.Helper()
 	v, releases, r := f.private(d)
@@ -237,7 +238,8 @@ func (f *bubble) ended(d study.Digest, code study.Code) {
 	}
 }
 
-// faults are the codes of what the corrupt site was caught at, each once; any other site's is an error.
+// faults are the codes of what the corrupt site was caught at, each once; any other site's is an
+// error.
 func (f *bubble) faults(v coordinator.View) []study.Code {
 	f.t.Helper()
 	var out []study.Code
@@ -346,7 +348,7 @@ func (w *wire) send(raw []byte) error {
 	})
 }
 
-// receive gives the coordinator's next message, or how it ended the link.
+// receive returns the coordinator's next message, or how it ended the link.
 func (w *wire) receive() ([]byte, error) {
 	return frame.Receive(func() ([]byte, bool, error) {
 		m, err := w.Recv()
@@ -354,7 +356,8 @@ func (w *wire) receive() ([]byte, error) {
 	}, frame.MaxMessage)
 }
 
-// Link carries what the coordinator says to the agent, and what the lie makes of the agent's words back.
+// Link carries what the coordinator says to the agent, and what the lie makes of the agent's words
+// back.
 func (p *proxy) Link(in grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]) error {
 	p.mu.Lock()
 	away := p.away

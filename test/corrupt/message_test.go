@@ -121,8 +121,8 @@ func TestSpeaksForNobody(t *testing.T) {
 	})
 }
 
-// TestHelloFlood: hellos, and messages that change nothing, are worked off at a bounded rate, however fast they
-// come; another site's are not held up (LIM-6).
+// TestHelloFlood: hellos, and messages that change nothing, are worked off at a bounded rate,
+// however fast they come; another site's are not held up (LIM-6).
 func TestHelloFlood(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		f.proxy.leave()

@@ -18,9 +18,9 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestPort: the sites' port as a stranger sees it: what HTTP/2 settings it gives (LIM-4), when it cuts off
-// who says nothing, before and after the handshake (LIM-1), and that it takes connections no faster than it can look
-// at them (LIM-3).
+// TestPort: the sites' port as a stranger sees it: what HTTP/2 settings it gives (LIM-4), when it
+// cuts off who says nothing, before and after the handshake (LIM-1), and that it takes connections
+// no faster than it can look at them (LIM-3).
 func TestPort(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		dial := func() net.Conn {
@@ -108,8 +108,8 @@ func TestCallsArePaced(t *testing.T) {
 	})
 }
 
-// TestSiteFlood: what a site's connection sends of frames that move no message is read at a bounded rate,
-// however much of it there is; the rest of the federation does not notice (LIM-7).
+// TestSiteFlood: what a site's connection sends of frames that move no message is read at a bounded
+// rate, however much of it there is; the rest of the federation does not notice (LIM-7).
 func TestSiteFlood(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		f.proxy.leave()

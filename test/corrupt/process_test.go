@@ -26,7 +26,8 @@ import (
 	"covey/test/fed"
 )
 
-// order is what a test tells the coordinator's process, one JSON object a line, and told its answer.
+// order is what a test tells the coordinator's process, one JSON object a line, and told its
+// answer.
 type order struct {
 	Invite string      `json:"invite,omitempty"`
 	Study  *study.Spec `json:"study,omitempty"` // run to its end
@@ -263,7 +264,8 @@ func agentOf(home, name string, seed int, address string, change func(*agent.Opt
 	return agent.New(o)
 }
 
-// rowsOf are a site's rows, of 16 columns: a first one so strong that a start nearly across it comes to it in eight rounds, and numbers that differ by site.
+// rowsOf are a site's rows, of 16 columns: a first one so strong that a start nearly across it
+// comes to it in eight rounds, and numbers that differ by site.
 func rowsOf(seed int) string {
 	var b strings.Builder
 	for j := range 16 {
@@ -295,7 +297,7 @@ func (f *fleet) study() []time.Duration {
 	return t.Rounds
 }
 
-// memory gives the coordinator's resident set in MiB: now, and the most since forget.
+// memory returns the coordinator's resident set in MiB: now, and the most since forget.
 func (f *fleet) memory() (now, most float64) {
 	f.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.command.Process.Pid))

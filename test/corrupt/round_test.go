@@ -65,9 +65,10 @@ func shares(change func(s *covey.Shares)) lie {
 	}
 }
 
-// TestRounds: with on_dropout = "continue", in each query of a study the corrupt site does something
-// else. Every query is released over the others, or over all where only its signature or shares are missing; what fails a check is
-// named (R13, A7), what is not in time is left out (R5), and the result is right.
+// TestRounds: with on_dropout = "continue", in each query of a study the corrupt site does
+// something else. Every query is released over the others, or over all where only its signature or
+// shares are missing; what fails a check is named (R13, A7), what is not in time is left out (R5),
+// and the result is right.
 func TestRounds(t *testing.T) {
 	tricks := []trick{
 		{"an upload of one byte less", upload(func(u *covey.Upload) { u.Masked = u.GetMasked()[1:] }), study.CodePlanMismatch, false},
@@ -131,8 +132,9 @@ func TestRounds(t *testing.T) {
 }
 
 // TestUploadsOfAnyIntegers: whatever numbers a site uploads, the sum is opened and its release has
-// the plan's noise and charge (P3, N10, R12): every byte string of an upload's length is one vector of
-// Z_2^b, so that no packing is of two. Who takes part is poisoned at most, as docs/threat-model.md says.
+// the plan's noise and charge (P3, N10, R12): every byte string of an upload's length is one vector
+// of Z_2^b, so that no packing is of two. Who takes part is poisoned at most, as
+// docs/threat-model.md says.
 func TestUploadsOfAnyIntegers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several fleets of processes")
@@ -171,7 +173,8 @@ func TestUploadsOfAnyIntegers(t *testing.T) {
 }
 
 // TestSilence: at each step of a query that a site keeps silent at, with on_dropout = "wait", the
-// study waits for ever and says for whom (R4); when it speaks, the study goes on. Nothing is released meanwhile.
+// study waits for ever and says for whom (R4); when it speaks, the study goes on. Nothing is
+// released meanwhile.
 func TestSilence(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		for _, c := range []struct {
@@ -199,8 +202,9 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestAnotherSitesWords: a message counts for the site whose certificate the link has, whatever is in it
-// (R13). What one site signed is nobody else's word, and a study that a site is not in hears nothing of it.
+// TestAnotherSitesWords: a message counts for the site whose certificate the link has, whatever is
+// in it (R13). What one site signed is nobody else's word, and a study that a site is not in hears
+// nothing of it.
 func TestAnotherSitesWords(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		d := f.study("others", func(s *study.Spec) { s.Rounds = 3 })
@@ -251,8 +255,8 @@ func (f *bubble) signedElsewhere(d study.Digest) []*covey.SiteMessage {
 }
 
 // TestTwoAgents: a second agent runs with a copy of one site's keys, but not of its ledger. The
-// newer link counts, the older one ends (R13); nothing is counted twice, and the result is right. The site
-// that two speak for may lose its place in the study, not the others theirs.
+// newer link counts, the older one ends (R13); nothing is counted twice, and the result is right.
+// The site that two speak for may lose its place in the study, not the others theirs.
 func TestTwoAgents(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		twin := filepath.Join(f.dir, twins, f.sites[mallory])

@@ -16,9 +16,10 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestSetup: a site that spoils a study's setup, in each way that there is. Where it can be told from an
-// honest one the study ends and names it (A1, A2), and where its word stands against an honest site's it says so (R20); where it only says nothing, the status names whom everybody waits for, and an
-// operator ends the study. Nothing is charged: a setup opens nothing.
+// TestSetup: a site that spoils a study's setup, in each way that there is. Where it can be told
+// from an honest one the study ends and names it (A1, A2), and where its word stands against an
+// honest site's it says so (R20); where it only says nothing, the status names whom everybody waits
+// for, and an operator ends the study. Nothing is charged: a setup opens nothing.
 func TestSetup(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several fleets of processes")
@@ -151,14 +152,16 @@ func (f *bubble) otherCommitment(d study.Digest) func(*covey.CoordinatorMessage)
 			f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: d[:], Boxes: boxes}}}))
 			return false
 		case *covey.CoordinatorMessage_Confirm:
-			return false // the agent behind the proxy dealt nothing, and would say so before the others can complain
+			// the agent behind the proxy dealt nothing, and would say so before the others can
+			// complain
+			return false
 		}
 		return true
 	}
 }
 
-// transportAt is where the transport key is in an announcement's signed part: before the commitments, of which
-// there are 2q for each slot.
+// transportAt is where the transport key is in an announcement's signed part: before the
+// commitments, of which there are 2q for each slot.
 func transportAt(body []byte, f *bubble) int {
 	const label = len("covey secagg announcement v1") + 1 + len("complete") + 1
 	return label + 32 + 32 + 5*2 + 4 + 2

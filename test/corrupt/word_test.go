@@ -12,8 +12,9 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestHeld: before each upload the corrupt site says, with a right signature of its own, that it has signed a set of survivors without the
-// first site. Every sum is over all sites all the same, in its first slot, and the site is named (R7, R4).
+// TestHeld: before each upload the corrupt site says, with a right signature of its own, that it
+// has signed a set of survivors without the first site. Every sum is over all sites all the same,
+// in its first slot, and the site is named (R7, R4).
 func TestHeld(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several fleets of processes")
@@ -63,8 +64,9 @@ func (f *bubble) holding(d study.Digest, u secagg.Survivors) func(*covey.Coordin
 	}
 }
 
-// TestAccusations: the corrupt site refuses because of an honest one. Where the coordinator has checked what it says, the liar is named;
-// where nobody can, the end says who accuses whom, and names no culprit (R20).
+// TestAccusations: the corrupt site refuses because of an honest one. Where the coordinator has
+// checked what it says, the liar is named; where nobody can, the end says who accuses whom, and
+// names no culprit (R20).
 func TestAccusations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several fleets of processes")

@@ -27,7 +27,7 @@ type daemon struct {
 	pid int      // of a dockerd that this test started, else 0
 }
 
-// newDaemon gives the machine's daemon, or starts one. It never skips: a machine where
+// newDaemon returns the machine's daemon, or starts one. It never skips: a machine where
 // neither goes shows why.
 //
 // Our own daemon has a network and a mount namespace to itself: its bridges, its NAT and
@@ -55,7 +55,8 @@ func newDaemon(t *testing.T) *daemon {
 	for _, flags := range [][]string{nil, {"--storage-driver=vfs"}} {
 		log := filepath.Join(dir, "dockerd.log")
 		stop := d.start(t, log, append([]string{"-H", host, "--data-root", filepath.Join(dir, "data"), "--exec-root", filepath.Join(dir, "exec"), "--pidfile", filepath.Join(dir, "pid"),
-			"--dns", "127.0.0.1"}, flags...)) // the namespace leads nowhere: a question about a name outside is answered at once
+			// the namespace leads nowhere: a question about a name outside is answered at once
+			"--dns", "127.0.0.1"}, flags...))
 		for end := time.Now().Add(time.Minute); time.Now().Before(end) && d.pid != 0 && alive(d.pid); time.Sleep(200 * time.Millisecond) {
 			if d.answers() {
 				t.Cleanup(func() {
@@ -144,7 +145,8 @@ func (d *daemon) dial(ctx context.Context, network, address string) (net.Conn, e
 			connected <- result{nil, err}
 			return
 		}
-		conn, err := new(net.Dialer).DialContext(ctx, network, address) // of one literal address: on this thread
+		// of one literal address: on this thread
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		connected <- result{conn, err}
 	}()
 	r := <-connected

@@ -66,7 +66,8 @@ func (f fleet) upgrade(p *process, bin string) {
 	p.Start()
 }
 
-// renew starts a coordinator anew, with another ID and the addresses of a lost one: no site changes anything.
+// renew starts a coordinator anew, with another ID and the addresses of a lost one: no site changes
+// anything.
 func (f fleet) renew(p *process, id string) {
 	f.T.Helper()
 	p.ID, p.Name = id, "coordinator-"+id

@@ -172,7 +172,8 @@ func TestOperations(t *testing.T) {
 		key := f.Must(site.Run("agent", "join", file, "-o", site.Dir))
 		f.shell("cp %s/agent.toml %s/", old, site.Dir)
 		f.Must(site.Operate("ledger", "recover", "--from", old+".json", "--yes"))
-		// Policies list their peers by key: until each has the new one, its study waits for an operator.
+		// Policies list their peers by key: until each has the new one, its study waits for an
+		// operator.
 		for _, p := range f.Sites {
 			if p != site {
 				f.stop(p)

@@ -48,15 +48,17 @@ var withoutEntropy = map[string]func(dir string) error{
 	"pki.Init":        func(dir string) error { return pki.Init(dir, nil, time.Now()) },
 }
 
-// noEntropy makes getrandom(2) fail with EIO in what this thread executes next: a kernel that has no
-// entropy. The vDSO makes that call for a process's first bytes.
+// noEntropy makes getrandom(2) fail with EIO in what this thread executes next: a kernel that has
+// no entropy. The vDSO makes that call for a process's first bytes.
 func noEntropy() error {
-	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0} // the call's number
+	// the call's number
+	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}
 	equal := unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 0, Jf: 1, K: unix.SYS_GETRANDOM}
 	fail := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EIO)}
 	allow := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}
 	program := []unix.SockFilter{load, equal, fail, allow}
-	runtime.LockOSThread() // whose word an unprivileged filter needs; TSYNC gives both to the others
+	// whose word an unprivileged filter needs; TSYNC gives both to the others
+	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

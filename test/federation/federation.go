@@ -1,7 +1,8 @@
 //go:build linux
 
-// Package federation runs whole federations for tests: coordinators and agents as processes of the two commands on this
-// machine, formed and asked with the commands that their operators would use. It is of tests alone.
+// Package federation runs whole federations for tests: coordinators and agents as processes of the
+// two commands on this machine, formed and asked with the commands that their operators would use.
+// It is of tests alone.
 package federation
 
 import (
@@ -45,8 +46,8 @@ func Build(t *testing.T, flags ...string) (bin string) {
 	return bin
 }
 
-// New gives the processes of a federation, of the build in bin, before any has a folder or runs. They end with the test;
-// if it fails, their folders stay and the ends of their logs are shown.
+// New returns the processes of a federation, of the build in bin, before any has a folder or runs.
+// They end with the test; if it fails, their folders stay and the ends of their logs are shown.
 func New(t *testing.T, bin string, coordinators, sites int) *Federation {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "covey") // short: unix sockets have a bound
@@ -86,7 +87,7 @@ func New(t *testing.T, bin string, coordinators, sites int) *Federation {
 
 const loopback = "127.0.0.1"
 
-// addresses gives n on loopback that nobody listens on just now.
+// addresses returns n on loopback that nobody listens on just now.
 func addresses(n int) (out []string, err error) {
 	for range n {
 		l, err := net.Listen("tcp", loopback+":0")
@@ -109,8 +110,9 @@ func (f *Federation) Failed() []string {
 	return slices.Clone(f.failed)
 }
 
-// Form makes every folder and starts all. The rows of a site are in Dir.csv beside its folder; config gives further lines
-// of its data set, policy of its policy, which approves what is asked of it.
+// Form makes every folder and starts all. The rows of a site are in Dir.csv beside its folder;
+// config gives further lines of its data set, policy of its policy, which approves what is asked of
+// it.
 func (f *Federation) Form(config func(site int) string, policy string) {
 	f.T.Helper()
 	var addresses []string
@@ -189,7 +191,7 @@ func (f *Federation) First() *Process {
 	return f.Nodes[at]
 }
 
-// Leader gives the coordinator that most of them name, nil for none.
+// Leader returns the coordinator that most of them name, nil for none.
 func (f *Federation) Leader() *Process {
 	votes := map[string]int{}
 	for _, p := range f.Nodes {
@@ -224,7 +226,7 @@ func (f *Federation) Operate(args ...string) (out string, err error) {
 	return "", err
 }
 
-// View gives the first coordinator's view of a study that gives one.
+// View returns the first coordinator's view of a study that gives one.
 func (f *Federation) View(study string) (v View, err error) {
 	err = errors.New("no coordinator runs")
 	for _, p := range f.Nodes {
@@ -258,8 +260,8 @@ func (f *Federation) Until(what string, try func() error) {
 	f.T.Fatalf("waiting for %s: %v", what, err)
 }
 
-// Propose creates a study, once, through whichever coordinator answers. text is what follows its name and data set,
-// column what follows the name of each of its columns a, b, ….
+// Propose creates a study, once, through whichever coordinator answers. text is what follows its
+// name and data set, column what follows the name of each of its columns a, b, ….
 func (f *Federation) Propose(name, text string, columns int, column string) {
 	f.T.Helper()
 	text = fmt.Sprintf("name = %q\ndataset = \"rows\"\n%s", name, text)
@@ -287,7 +289,8 @@ func Columns(n int) (out []string) {
 	return out
 }
 
-// Rows writes the process's n rows of columns a, b, …, which have one strong component, and gives the numbers as they read.
+// Rows writes the process's n rows of columns a, b, …, which have one strong component, and gives
+// the numbers as they read.
 func (p *Process) Rows(rng *rand.Rand, n, columns int) (values []float64) {
 	p.f.T.Helper()
 	lines := [][]string{Columns(columns)}
@@ -314,7 +317,7 @@ func (p *Process) Rows(rng *rand.Rand, n, columns int) (values []float64) {
 	return values
 }
 
-// Tail gives a file's last lines.
+// Tail returns a file's last lines.
 func Tail(path string, lines int) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -40,7 +40,7 @@ type life struct {
 	err    error         // of its end
 }
 
-// Move gives the process a network namespace, in which host is its own.
+// Move returns the process a network namespace, in which host is its own.
 func (p *Process) Move(netns, host string) {
 	p.Netns, p.Host = netns, host
 	for _, at := range []*string{&p.Address, &p.Peer, &p.Watch} {
@@ -59,7 +59,8 @@ func (p *Process) command(ctx context.Context, name string, args ...string) *exe
 	return exec.CommandContext(ctx, args[0], args[1:]...)
 }
 
-// Run runs one of its build's commands to its end, for at most half a minute. An error holds what it said.
+// Run runs one of its build's commands to its end, for at most half a minute. An error holds what
+// it said.
 func (p *Process) Run(name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -129,7 +130,8 @@ func (p *Process) end() *life {
 	return l
 }
 
-// Kill is kill -9, as the loss of a machine, and waits until the process is gone. It is false where none was started.
+// Kill is kill -9, as the loss of a machine, and waits until the process is gone. It is false where
+// none was started.
 func (p *Process) Kill() bool {
 	l := p.end()
 	if l == nil {
@@ -170,7 +172,7 @@ func (p *Process) Pid() int {
 	return p.life.cmd.Process.Pid
 }
 
-// Running says that it was started and that nobody has ended it.
+// Running reports whether it was started and that nobody has ended it.
 func (p *Process) Running() bool { return p.Pid() != 0 }
 
 // Starts counts them.

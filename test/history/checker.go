@@ -1,9 +1,9 @@
-// Package history judges a run of a federation after the fact, or while it
-// happens: from what failpoints saw of every ledger, log, snapshot and message, it
-// checks the promises that crashes and failovers put at risk (P1, P3 and P4; design
-// sections 7 and 8). It does not know how the run was made, so that a simulation and
-// real processes end with the same checker, and shares no code with what it checks
-// beyond the pure packages. docs/reliability.md lists its rules. It is of tests alone.
+// Package history judges a run of a federation after the fact, or while it happens: from what
+// failpoints saw of every ledger, log, snapshot and message, it checks the promises that crashes
+// and failovers put at risk (P1, P3 and P4; docs/protocol.md). It does not know how the run was
+// made, so that a simulation and real processes end with the same checker, and shares no code with
+// what it checks beyond the pure packages. docs/reliability.md lists its rules. It is of tests
+// alone.
 package history
 
 import (
@@ -101,20 +101,21 @@ func (v Violation) String() string {
 
 // Report is what was seen: a history in which little happened proves little.
 type Report struct {
-	Events       int                `json:"events"`
-	Lines        int                `json:"lines"`
-	Entries      int                `json:"entries"` // of studies, durable on a quorum
-	Snapshots    int                `json:"snapshots"`
-	Studies      int                `json:"studies"` // proposed for good
-	Completed    int                `json:"completed"`
-	Ended        map[study.Code]int `json:"ended"`
-	Released     int                `json:"released"` // queries
-	Checked      int                `json:"checked"`  // releases opened again from the wire and found right
-	Slots        int                `json:"slots"`    // that some site uploaded in
-	Uploads      int                `json:"uploads"`  // distinct
-	SurvivorSets int                `json:"survivor_sets"`
-	Openings     int                `json:"openings"`
-	Unfinished   []Unfinished       `json:"unfinished,omitempty"`
+	Events    int                `json:"events"`
+	Lines     int                `json:"lines"`
+	Entries   int                `json:"entries"` // of studies, durable on a quorum
+	Snapshots int                `json:"snapshots"`
+	Studies   int                `json:"studies"` // proposed for good
+	Completed int                `json:"completed"`
+	Ended     map[study.Code]int `json:"ended"`
+	Released  int                `json:"released"` // queries
+	// releases opened again from the wire and found right
+	Checked      int          `json:"checked"`
+	Slots        int          `json:"slots"`   // that some site uploaded in
+	Uploads      int          `json:"uploads"` // distinct
+	SurvivorSets int          `json:"survivor_sets"`
+	Openings     int          `json:"openings"`
+	Unfinished   []Unfinished `json:"unfinished,omitempty"`
 }
 
 // Unfinished is a study that was proposed for good and is not over.
@@ -246,7 +247,7 @@ func (c *Checker) fail(rule Rule, s *run, query, slot int, format string, args .
 	c.violations = append(c.violations, v)
 }
 
-// owner gives the data folder of the agent that a path is of.
+// owner returns the data folder of the agent that a path is of.
 func (c *Checker) owner(path string) (string, bool) {
 	if _, ok := c.truth.Sites[path]; ok {
 		return path, true
@@ -303,7 +304,7 @@ func (c *Checker) wrote(e failpoint.Event) {
 	c.ledgers.durable[w] = true
 }
 
-// journaled says whether a site's ledger held something.
+// journaled reports whether a site's ledger held something.
 func (c *Checker) journaled(site, point string, s *run, query, slot int) bool {
 	return c.ledgers.durable[write{site, point, s.plan.Digest, query, slot}]
 }

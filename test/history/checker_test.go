@@ -111,7 +111,7 @@ func shown(label, before string, change func(*covey.CoordinatorMessage)) func(*s
 
 func flip(b []byte) { b[len(b)-1] ^= 1 }
 
-// fresh gives the entry of a release whose noise was drawn again.
+// fresh returns the entry of a release whose noise was drawn again.
 func (st *story) fresh(q int) round.Entry {
 	st.vary.noise = func([32]byte) (key [32]byte) { rand.Read(key[:]); return key }
 	return st.release(st.asks[q], survivorsOf[q])

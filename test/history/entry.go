@@ -235,7 +235,8 @@ func (c *Checker) commit(e *entry) {
 			}
 		}
 	case round.EntryReleased:
-		if known := s.committed[e.query]; !slices.Contains(known, e.released) { // two are one-release's
+		// two are one-release's
+		if known := s.committed[e.query]; !slices.Contains(known, e.released) {
 			s.committed[e.query] = append(known, e.released)
 			s.forget(e.query)
 		}
@@ -288,7 +289,8 @@ func (c *Checker) release(s *run, e *round.Entry) {
 	if !ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(e.Released.Encoded), e.Released.Signature) {
 		c.fail(OneRelease, s, r.Query, r.Slot, "the release's signature is wrong")
 	}
-	if fresh && s.committed[r.Query] == nil { // else what it needs is forgotten, and one-release was said
+	// else what it needs is forgotten, and one-release was said
+	if fresh && s.committed[r.Query] == nil {
 		c.rightSum(s, r)
 	}
 	c.nextStep(s, e, r)
@@ -346,7 +348,7 @@ func (c *Checker) nextStep(s *run, e *round.Entry, r study.Release) {
 	}
 }
 
-// sameQuestion says whether two asks of one query are about the same vectors and radius.
+// sameQuestion reports whether two asks of one query are about the same vectors and radius.
 func sameQuestion(a, b study.Ask) bool {
 	return near(a.X, b.X) && near(a.Center, b.Center) && near(a.Found, b.Found) && near([]float64{a.Radius}, []float64{b.Radius})
 }

@@ -4,11 +4,11 @@ package history
 // of its own: files, pages, a core.
 type Finder struct{ l *leaks }
 
-// NewFinder gives one that looks for nothing yet.
+// NewFinder returns one that looks for nothing yet.
 func NewFinder() *Finder { return &Finder{newLeaks()} }
 
-// Follow looks for an exact vector of the ring of that many bits from now on: what is said
-// when it is found. Vectors without a value of 2^20, of one value, and with nothing from 2^16 on beside one
+// Follow looks for an exact vector of the ring of that many bits from now on: what is said when it
+// is found. Vectors without a value of 2^20, of one value, and with nothing from 2^16 on beside one
 // below 2^40, are not followed; false says so.
 func (f *Finder) Follow(what string, v []int64, ring uint) bool {
 	before := len(f.l.vectors)

@@ -29,7 +29,8 @@ const (
 	bigValues = 8
 	// Where only one is so large, the next largest stands beside it if it has this magnitude.
 	nextValue = 1 << 16
-	// A value that is found alone has this one: smaller ones are sizes, offsets and counters of anything.
+	// A value that is found alone has this one: smaller ones are sizes, offsets and counters of
+	// anything.
 	loneValue = 1 << 40
 	// A packed vector is known by so many of its first bytes, or all if it has fewer,
 	// but not with fewer than the second number.
@@ -43,11 +44,11 @@ const (
 // either order, also inside base64 and hexadecimal; or by the first 24 bytes of its
 // packed form; a masked upload by its first 24 bytes.
 //
-// By chance: a released value equals the true one where its draw is 0, which at
-// σ >= 2^16 has probability below 2^-17, two of eight values in one release below
-// 28·2^-34 < 2^-29. Any other pair of numbers of seven digits or more hits two of a
-// vector's eight values with probability below (8/2^20)² (where only one is so large, below 2^-36), and random bytes a prefix with
-// 2^-96 or less.
+// By chance: a released value equals the true one where its draw is 0, which at σ >= 2^16 has
+// probability below 2^-17, two of eight values in one release below 28·2^-34 < 2^-29. Any other
+// pair of numbers of seven digits or more hits two of a vector's eight values with probability
+// below (8/2^20)² (where only one is so large, below 2^-36), and random bytes a prefix with 2^-96
+// or less.
 type leaks struct {
 	vectors  []vector
 	decimals map[decimal][]lane
@@ -288,7 +289,7 @@ func (s *search) binary(data []byte) {
 	}
 }
 
-// text says whether data reads as text, in which no binary form can stand.
+// text reports whether data reads as text, in which no binary form can stand.
 func text(data []byte) bool {
 	return utf8.Valid(data) && !slices.ContainsFunc(data, func(b byte) bool { return b < ' ' && b != '\n' && b != '\t' && b != '\r' })
 }

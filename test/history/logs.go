@@ -44,7 +44,7 @@ func (l *logs) begin(owner string, e line) {
 	l.begun[owner][e.index] = e
 }
 
-// survive gives what a killed process may have written without saying so.
+// survive returns what a killed process may have written without saying so.
 func (l *logs) survive(owner string) []line {
 	var out []line
 	for _, e := range l.begun[owner] {

@@ -216,7 +216,7 @@ func (c *Checker) shared(s *run, site int, m message) {
 	}
 }
 
-// decided says whether a survivor set is committed for a place, certified whether a
+// decided reports whether a survivor set is committed for a place, certified whether a
 // certificate is too.
 func (s *run) decided(at place, u []int) bool {
 	return slices.ContainsFunc(s.survivors[at], func(v []int) bool { return slices.Equal(u, v) })
@@ -302,7 +302,7 @@ func (c *Checker) asked(s *run, m message) bool {
 	return true
 }
 
-// due says whether the query is the first, or follows one whose release is committed.
+// due reports whether the query is the first, or follows one whose release is committed.
 func (s *run) due(query int) bool {
 	if s.plan.Follows(-1, query) {
 		return true

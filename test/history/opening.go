@@ -43,7 +43,7 @@ func (c *Checker) drawn(s *run, attempt uint32, nonces [][]byte) {
 	}
 }
 
-// setup gives an attempt's verified setup, nil if it is not to be had.
+// setup returns an attempt's verified setup, nil if it is not to be had.
 func (s *run) setup(attempt uint32) *secagg.Setup {
 	a := s.setups[attempt]
 	if a == nil {
@@ -63,7 +63,7 @@ func (s *run) setup(attempt uint32) *secagg.Setup {
 	return a.verified
 }
 
-// query gives what secagg calls a place; false if the wire does not show it.
+// query returns what secagg calls a place; false if the wire does not show it.
 func (s *run) query(at place) (*secagg.Setup, secagg.Query, bool) {
 	ask, ok := s.asks[at]
 	if !ok || at.query < 0 || at.query >= len(s.plan.Queries) {
@@ -116,7 +116,8 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 	}
 	for _, i := range slices.Sorted(maps.Keys(s.shares[at])) {
 		if !opening.Ready() {
-			_ = opening.Add(i, s.shares[at][i]) // another set's, or a faulty site's: it helps nobody
+			// another set's, or a faulty site's: it helps nobody
+			_ = opening.Add(i, s.shares[at][i])
 		}
 	}
 	if err := opening.Unmask(sum); err != nil {
@@ -145,7 +146,8 @@ func (c *Checker) rightSum(s *run, r study.Release) {
 		return
 	}
 	if s.plan.Chooses(r.Query) {
-		c.report.Checked++ // the choice follows from the sum as noise does; its law is package noise's
+		// the choice follows from the sum as noise does; its law is package noise's
+		c.report.Checked++
 		return
 	}
 	draws := make([]int64, values)
@@ -196,7 +198,7 @@ type sums struct {
 	err    error
 }
 
-// contributions gives them, computed once a query, and follows them from then on.
+// contributions returns them, computed once a query, and follows them from then on.
 func (c *Checker) contributions(s *run, ask study.Ask) *sums {
 	if old := s.sums[ask.Query]; old != nil && slices.Equal(old.ask.X, ask.X) && slices.Equal(old.ask.Center, ask.Center) && slices.Equal(old.ask.Found, ask.Found) && old.ask.Radius == ask.Radius && old.ask.Grid == ask.Grid {
 		return old // of another slot: the rows do not know
@@ -218,7 +220,7 @@ func (c *Checker) contributions(s *run, ask study.Ask) *sums {
 	return out
 }
 
-// total gives the true sum of a survivor set.
+// total returns the true sum of a survivor set.
 func (c *Checker) total(s *run, ask study.Ask, survivors []int) ([]int64, bool) {
 	parts := c.contributions(s, ask)
 	var out []int64

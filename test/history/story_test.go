@@ -105,7 +105,8 @@ func newStory(t testing.TB, vary variation) *story {
 	}
 	spec := study.Spec{
 		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
-		Deadlines: study.Deadlines{Round: study.Duration(time.Minute), Tick: study.Duration(100 * time.Millisecond)}, // of the digest, which draws J
+		// of the digest, which draws J
+		Deadlines: study.Deadlines{Round: study.Duration(time.Minute), Tick: study.Duration(100 * time.Millisecond)},
 		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 	}
 	body, err := study.Propose(spec, roster, st.key.Public().(ed25519.PublicKey), [32]byte{1})
@@ -288,12 +289,12 @@ func (st *story) prepare() {
 	}
 }
 
-// secagg gives what secagg calls an ask.
+// secagg returns what secagg calls an ask.
 func (st *story) secagg(a study.Ask) secagg.Query {
 	return secagg.Query{Slot: a.Slot, Context: st.plan.Context(st.setup.Transcript(), a), Bits: st.plan.Bits, Lanes: st.plan.Queries[a.Query].Lanes}
 }
 
-// ring gives vectors' elements of Z_2^b.
+// ring returns vectors' elements of Z_2^b.
 func (st *story) ring(v []int64) []uint64 {
 	out := make([]uint64, len(v))
 	for i, x := range v {
@@ -451,7 +452,7 @@ func (st *story) courseAt(query int, x []float64) study.Course {
 	return c
 }
 
-// at gives the place of the only event with a label.
+// at returns the place of the only event with a label.
 func (st *story) at(label string) int {
 	st.t.Helper()
 	found := -1

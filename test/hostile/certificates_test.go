@@ -22,8 +22,8 @@ func (w *world) second(nonce byte) *world {
 	return &v
 }
 
-// TestForgedCertificates shows sites every certificate that is none, on a set that then opens with the true
-// one. Rules A4, A6, A18, AG-12.
+// TestForgedCertificates shows sites every certificate that is none, on a set that then opens with
+// the true one. Rules A4, A6, A18, AG-12.
 func TestForgedCertificates(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}})
 	w.begin()
@@ -113,7 +113,8 @@ func TestForgedCertificates(t *testing.T) {
 		t.Errorf("before the true certificate open are %v", r.openings)
 	}
 	f.wants("open with the true one", f.opens(a, but4, honest...), 4)
-	// Shares of this study are asked for in the other one with this one's certificate, and the other way round.
+	// Shares of this study are asked for in the other one with this one's certificate, and the
+	// other way round.
 	for _, i := range honest {
 		if other.shares(i, elsewhere, but4, w.certificate(a, but4)) != nil {
 			t.Errorf("site %d opens a slot of another study", i)
@@ -139,8 +140,8 @@ func plusOrder(signature []byte) []byte {
 	return out
 }
 
-// TestTwoStudies asks the same sites the same in two studies and moves what was said in one to the other. Rules S1,
-// S2, A4, AG-1, AG-6, AG-13.
+// TestTwoStudies asks the same sites the same in two studies and moves what was said in one to the
+// other. Rules S1, S2, A4, AG-1, AG-6, AG-13.
 func TestTwoStudies(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.begin()

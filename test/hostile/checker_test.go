@@ -14,11 +14,11 @@ import (
 
 // The checker. Of every upload it knows, from the sites' own secrets, which keys mask it with which
 // sign, and checks that these and nothing else do. Of every share that the coordinator has, it
-// knows whose it is. A key is known to the coordinator if a corrupt site has it or if enough
-// shares of the secret behind it, interpolated, give it. What is left is linear algebra: the
-// integer combinations of uploads in which every key that is not known cancels, the left null space of the matrix
-// (upload × key), are what is opened. Allowed is one of them a query, which is the sum over the
-// honest sites of one U of at least U_min sites.
+// knows whose it is. A key is known to the coordinator if a corrupt site has it or if enough shares
+// of the secret behind it, interpolated, give it. What is left is linear algebra: the integer
+// combinations of uploads in which every key that is not known cancels, the left null space of the
+// matrix (upload × key), are what is opened. Allowed is one of them a query, which is the sum over
+// the honest sites of one U of at least U_min sites.
 
 // report is what the checker finds.
 type report struct {
@@ -78,7 +78,7 @@ func (w *world) check() report {
 	return c.r
 }
 
-// dealers gives every site's polynomials in a slot.
+// dealers returns every site's polynomials in a slot.
 func (c *checker) dealers(slot int) []dealt {
 	if c.slots[slot] == nil {
 		out := make([]dealt, c.w.n())
@@ -90,7 +90,7 @@ func (c *checker) dealers(slot int) []dealt {
 	return c.slots[slot]
 }
 
-// points gives what is known of a slot, with what the corrupt sites hold from the start.
+// points returns what is known of a slot, with what the corrupt sites hold from the start.
 func (c *checker) points(slot int) known {
 	if c.have[slot] != nil {
 		return c.have[slot]
@@ -190,9 +190,9 @@ func firstOf(points map[int]*edwards25519.Scalar, n int) map[int]*edwards25519.S
 	return out
 }
 
-// row finds the keys of an upload and checks that they mask it: what is left without them
-// must be what the site was asked for. An upload under the masks of another question about its slot is a break,
-// and is taken for what it is.
+// row finds the keys of an upload and checks that they mask it: what is left without them must be
+// what the site was asked for. An upload under the masks of another question about its slot is a
+// break, and is taken for what it is.
 func (c *checker) row(up uploaded) row {
 	if r, fits := c.masked(up, up.ask); fits {
 		return r
@@ -209,7 +209,7 @@ func (c *checker) row(up uploaded) row {
 	return r
 }
 
-// masked gives the keys of an upload if it is masked as one in answer to a.
+// masked returns the keys of an upload if it is masked as one in answer to a.
 func (c *checker) masked(up uploaded, a study.Ask) (row, bool) {
 	w, ctx := c.w, c.w.secagg(a).Context
 	dealers, opened := c.dealers(a.Slot), c.opened(a.Slot)
@@ -362,7 +362,7 @@ func (c *checker) queries() {
 	}
 }
 
-// leftNull gives a basis of the combinations of rows in which all keys cancel, over ℚ, each
+// leftNull returns a basis of the combinations of rows in which all keys cancel, over ℚ, each
 // with first non-zero coefficient 1.
 func leftNull(rows []row) (basis [][]*big.Rat) {
 	type line struct {

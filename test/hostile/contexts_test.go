@@ -8,8 +8,9 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestOtherQuestions tells some sites another radius, another centre or another x, of those that a plan with private ones
-// lets through: masks of other questions do not cancel, and nothing is open. Rules S2, S3, A4.
+// TestOtherQuestions tells some sites another radius, another centre or another x, of those that a
+// plan with private ones lets through: masks of other questions do not cancel, and nothing is open.
+// Rules S2, S3, A4.
 func TestOtherQuestions(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *study.Spec) {
 		s.Radius, s.Center = study.RadiusPrivate, study.CenterPrivate
@@ -80,8 +81,8 @@ func TestOtherQuestions(t *testing.T) {
 	t.Logf("figure: %v told to two of four sites in %d queries; nothing open but each query's own sum", told, len(w.plan.Queries))
 }
 
-// TestWaiting offers a study that waits another survivor set in the same slot, a new slot and the next query, and tells
-// halves of the sites two first sets. Rules L7, R4, AG-11.
+// TestWaiting offers a study that waits another survivor set in the same slot, a new slot and the
+// next query, and tells halves of the sites two first sets. Rules L7, R4, AG-11.
 func TestWaiting(t *testing.T) {
 	waits := func(s *study.Spec) { s.OnDropout = study.DropoutWait }
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: 4, spare: 8, change: waits})
@@ -130,8 +131,9 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestEndedStudy ends a study by a word that nobody signed, and offers the same proposal again: a false "completed" changes nothing, and
-// an end is an end: no site begins the study anew, with slots that it has used. Rules L1, AG-2, AG-14, AG-15.
+// TestEndedStudy ends a study by a word that nobody signed, and offers the same proposal again: a
+// false "completed" changes nothing, and an end is an end: no site begins the study anew, with
+// slots that it has used. Rules L1, AG-2, AG-14, AG-15.
 func TestEndedStudy(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.begin()

@@ -14,8 +14,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// deadly is an agent that dies at one side of one write of its ledger, and is then asked the same again by the
-// next process.
+// deadly is an agent that dies at one side of one write of its ledger, and is then asked the same
+// again by the next process.
 type deadly struct {
 	*realSite
 	w     *world
@@ -63,8 +63,9 @@ func (s *deadly) ask(m *covey.CoordinatorMessage) []*covey.SiteMessage {
 	return append(said, s.realSite.ask(m)...)
 }
 
-// TestCrashAtEveryWrite runs a setup and two attacks again and again, with one agent that dies just before or just after each write of its
-// ledger, in turn, and is asked again. Nothing more is opened than without the crash. Rules L4 to L12, AG-5, AG-17.
+// TestCrashAtEveryWrite runs a setup and two attacks again and again, with one agent that dies just
+// before or just after each write of its ledger, in turn, and is asked again. Nothing more is
+// opened than without the crash. Rules L4 to L12, AG-5, AG-17.
 func TestCrashAtEveryWrite(t *testing.T) {
 	defer failpoint.Set(nil)
 	run := func(at int) []string {
@@ -115,7 +116,8 @@ func TestCrashAtEveryWrite(t *testing.T) {
 			t.Errorf("death at passage %d: open are %v, want one sum a query", at, r.openings)
 		}
 		w.stop()
-		l, err := ledger.Open(filepath.Join(s.dir, "ledger")) // as a process that begins, before it is asked anything
+		// as a process that begins, before it is asked anything
+		l, err := ledger.Open(filepath.Join(s.dir, "ledger"))
 		if err != nil {
 			t.Fatal(err)
 		}

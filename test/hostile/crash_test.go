@@ -9,8 +9,8 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// crashing is an agent that dies after each message, its answer on the way, and is asked the same again by
-// the next process: of all that it said, the coordinator has both.
+// crashing is an agent that dies after each message, its answer on the way, and is asked the same
+// again by the next process: of all that it said, the coordinator has both.
 type crashing struct {
 	*realSite
 	w        *world
@@ -36,8 +36,8 @@ func (s *crashing) ask(m *covey.CoordinatorMessage) []*covey.SiteMessage {
 	return append(first, again...)
 }
 
-// compare checks that what was given before is given again byte for byte, or refused, and that what was
-// refused before is not given.
+// compare checks that what was given before is given again byte for byte, or refused, and that what
+// was refused before is not given.
 func (s *crashing) compare(m *covey.CoordinatorMessage, first, again []*covey.SiteMessage) {
 	s.f.t.Helper()
 	given := func(said []*covey.SiteMessage) (out [][]byte) {
@@ -76,8 +76,9 @@ func (w *world) crashes() (restarts func() int) {
 	}
 }
 
-// TestCrashAfterEveryMessage runs the attacks on slots against agents that crash after every message and are
-// asked again: nothing more is opened, nothing is said otherwise. Rules L4, L6, L8, AG-5.
+// TestCrashAfterEveryMessage runs the attacks on slots against agents that crash after every
+// message and are asked again: nothing more is opened, nothing is said otherwise. Rules L4, L6, L8,
+// AG-5.
 func TestCrashAfterEveryMessage(t *testing.T) {
 	var run []attack
 	step := 5
@@ -166,8 +167,8 @@ func TestCrashInSetup(t *testing.T) {
 	}
 }
 
-// script is messages to one site about two slots and two sets, a few of many orders; the exhaustive ones
-// are in the model.
+// script is messages to one site about two slots and two sets, a few of many orders; the exhaustive
+// ones are in the model.
 var scripts = map[string][]func(f field, i int){
 	"sign, sign, open, open": {
 		func(f field, i int) { f.upload(i, f.at(0, 1)) },
@@ -229,8 +230,8 @@ func (f field) perform(script []func(field, int)) {
 	f.finishWith(f.everyone())
 }
 
-// TestCrashBeforeEachStep crashes one agent before each step of each script, in turn, after which the coordinator
-// may ask the query again or not. Rules L4 to L12.
+// TestCrashBeforeEachStep crashes one agent before each step of each script, in turn, after which
+// the coordinator may ask the query again or not. Rules L4 to L12.
 func TestCrashBeforeEachStep(t *testing.T) {
 	type crash struct {
 		script   string

@@ -15,7 +15,7 @@ import (
 // even steps, so that each of its parts is met.
 var variants = flag.Int("variants", 20, "variants of each large table of attacks; 0 for all")
 
-// chosen gives the indices of a table of n that are run; few with -short, for the race detector.
+// chosen returns the indices of a table of n that are run; few with -short, for the race detector.
 func chosen(n int) []int {
 	step, most := 1, *variants
 	if testing.Short() && most > 0 {

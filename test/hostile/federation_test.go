@@ -56,7 +56,7 @@ type stream struct {
 	grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]
 }
 
-// folder gives a folder in memory where there is one: these tests write much, and none is
+// folder returns a folder in memory where there is one: these tests write much, and none is
 // about what a disk keeps.
 func folder(t testing.TB) string {
 	t.Helper()

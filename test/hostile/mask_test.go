@@ -65,7 +65,7 @@ func evaluate(p []*edwards25519.Scalar, x int) *edwards25519.Scalar {
 	return v
 }
 
-// interpolate gives the value at 0 of the polynomial through the points.
+// interpolate returns the value at 0 of the polynomial through the points.
 func interpolate(points map[int]*edwards25519.Scalar) *edwards25519.Scalar {
 	sum := edwards25519.NewScalar()
 	for i, y := range points {

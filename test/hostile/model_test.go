@@ -67,8 +67,8 @@ type loose struct {
 }
 
 // step is the rule of docs/protocol.md, L4 to L11 and AG-10 to AG-12: what a site does with a
-// message, and whether it gives what is asked for. An mOpen comes with a good certificate. TestModelIsTheAgent holds
-// agents to it.
+// message, and whether it gives what is asked for. An mOpen comes with a good certificate.
+// TestModelIsTheAgent holds agents to it.
 func (l member) step(m message, r loose) (member, bool) {
 	s := m.slot
 	switch m.what {
@@ -98,14 +98,15 @@ func (l member) step(m message, r loose) (member, bool) {
 		l.sign[s] = m.arg + 1
 		return l, true
 	}
-	if l.open != s || s < l.latest() && !r.older || l.sent != 0 && l.sent != 1+2*s+m.arg && !r.sentTwice { // L9, L8
+	// L9, L8
+	if l.open != s || s < l.latest() && !r.older || l.sent != 0 && l.sent != 1+2*s+m.arg && !r.sentTwice {
 		return l, false
 	}
 	l.sent = 1 + 2*s + m.arg
 	return l, true
 }
 
-// paths gives the shortest way to each state of one site that any messages lead to.
+// paths returns the shortest way to each state of one site that any messages lead to.
 func paths() (states []member, way map[member][]message) {
 	way = map[member][]message{fresh: nil}
 	states = []member{fresh}
@@ -124,7 +125,8 @@ func paths() (states []member, way map[member][]message) {
 // modelSets are the two sets of the model where agents are held to it.
 var modelSets = [2][]int{{0, 1, 3}, {0, 1, 2, 3}}
 
-// modelWorld is one agent among sites whose keys the test has, with room for n queries of two slots.
+// modelWorld is one agent among sites whose keys the test has, with room for n queries of two
+// slots.
 func modelWorld(t *testing.T, n int) *world {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}, book: map[int]rules{1: {}, 2: {}}, rounds: n + 1, spare: n + 8})
 	w.honest = []int{0}
@@ -136,7 +138,7 @@ func modelWorld(t *testing.T, n int) *world {
 	return w
 }
 
-// deliver gives a message to the agent and says whether it gives what is asked for; state is the
+// deliver returns a message to the agent and says whether it gives what is asked for; state is the
 // model's, from which only the question that the slot is open for is taken.
 func (f field) deliver(m message, state member) bool {
 	at := func(slot int8) study.Ask { return f.at(int(slot), int(max(state.up[slot], 1))) }
@@ -172,8 +174,8 @@ func (f field) over() {
 	f.t.Fatal("nothing to end the query with")
 }
 
-// TestModelIsTheAgent takes a real agent to each state of the model, over the wire, delivers each message there and
-// compares: exhaustively with -variants 0. Then random walks do the same.
+// TestModelIsTheAgent takes a real agent to each state of the model, over the wire, delivers each
+// message there and compares: exhaustively with -variants 0. Then random walks do the same.
 func TestModelIsTheAgent(t *testing.T) {
 	states, way := paths()
 	type trial struct {
@@ -237,8 +239,8 @@ func TestModelIsTheAgent(t *testing.T) {
 // whole is the state of the three honest sites.
 type whole [3]member
 
-// certified says whether the coordinator has a certificate that a site takes: two honest signatures on the
-// set in the context that the site is asked in, and the corrupt site's.
+// certified reports whether the coordinator has a certificate that a site takes: two honest
+// signatures on the set in the context that the site is asked in, and the corrupt site's.
 func (g whole) certified(site int, m message) bool {
 	n := 0
 	for _, l := range g {
@@ -249,8 +251,9 @@ func (g whole) certified(site int, m message) bool {
 	return n >= 2
 }
 
-// opens judges a state for two survivor sets: how many sums are open, whether one is of too few sites, and whether both kinds of a site's
-// secrets are. gone are shares that were sent before those in the state, where a rule is left out.
+// opens judges a state for two survivor sets: how many sums are open, whether one is of too few
+// sites, and whether both kinds of a site's secrets are. gone are shares that were sent before
+// those in the state, where a rule is left out.
 func (g whole) opens(sets [2][]int, gone [4]int) (sums int, few, both bool) {
 	for slot := range int8(2) {
 		count := [2]int{gone[2*slot], gone[2*slot+1]} // of shares, by set
@@ -283,8 +286,9 @@ func (g whole) opens(sets [2][]int, gone [4]int) (sums int, few, both bool) {
 	return sums, few, both
 }
 
-// sums gives the sizes of the sums that are open among uploads of one slot and x. Sites whose common mask is not known are in one
-// sum or in none; a mask with a site whose upload is not there never goes.
+// sums returns the sizes of the sums that are open among uploads of one slot and x. Sites whose
+// common mask is not known are in one sum or in none; a mask with a site whose upload is not there
+// never goes.
 func (g whole) sums(slot, x int8, known [2][3]bool) (sizes []int) {
 	seen := [3]bool{}
 	for i := range g {
@@ -351,8 +355,9 @@ func tabled(r loose) *rule {
 	return t
 }
 
-// judged is a state: the sites' codes in order, as the rule does not tell the sites apart and all pairs of sets are
-// judged; and, where rules are left out, the shares that were sent before, of which at most two of each (slot, set) matter.
+// judged is a state: the sites' codes in order, as the rule does not tell the sites apart and all
+// pairs of sets are judged; and, where rules are left out, the shares that were sent before, of
+// which at most two of each (slot, set) matter.
 type judged struct {
 	sites [3]uint16
 	gone  [4]uint8
@@ -388,7 +393,8 @@ type explored struct {
 	broken              string
 }
 
-// explore walks every interleaving of messages, with as many values of x, and stops at a state that breaks a promise.
+// explore walks every interleaving of messages, with as many values of x, and stops at a state that
+// breaks a promise.
 func explore(r loose, xs int8) (out explored) {
 	var pairs [][2][]int
 	lawful := subsets(4, 3)
@@ -454,10 +460,11 @@ func explore(r loose, xs int8) (out explored) {
 	return out
 }
 
-// TestEveryInterleaving explores the model to its end: whatever a coordinator delivers to three honest sites of four, about two
-// slots of a query, two values of x and any two lawful survivor sets, with crashes between, at most one sum is open, of at least two honest
-// sites, and never both kinds of a site's secrets. What the coordinator was not told because of a crash it
-// is taken to know, so a lost answer is among them. The short form has one x. Rules L4 to L11, A9.
+// TestEveryInterleaving explores the model to its end: whatever a coordinator delivers to three
+// honest sites of four, about two slots of a query, two values of x and any two lawful survivor
+// sets, with crashes between, at most one sum is open, of at least two honest sites, and never both
+// kinds of a site's secrets. What the coordinator was not told because of a crash it is taken to
+// know, so a lost answer is among them. The short form has one x. Rules L4 to L11, A9.
 func TestEveryInterleaving(t *testing.T) {
 	xs := int8(1)
 	if *variants == 0 {
@@ -471,7 +478,8 @@ func TestEveryInterleaving(t *testing.T) {
 		t.Error("no state has an open sum: the model does not get as far as shares")
 	}
 	t.Logf("figure: %d states of the three sites (%d x), %d moves, %d states with an open sum, 10 pairs of sets each: none breaks", e.states, xs, e.moves, e.open)
-	// What the rules are worth: which of them, left out alone or together, break a promise in the model.
+	// What the rules are worth: which of them, left out alone or together, break a promise in the
+	// model.
 	for _, c := range []struct {
 		name   string
 		r      loose

@@ -36,7 +36,7 @@ func newParty(t testing.TB, name string) *party {
 
 func (p *party) public() ed25519.PublicKey { return p.identity.Public().(ed25519.PublicKey) }
 
-// announce gives the party's announcement for a study.
+// announce returns the party's announcement for a study.
 func (p *party) announce(t testing.TB, config secagg.Config, index int) []byte {
 	t.Helper()
 	if p.whole != nil && p.config.Study == config.Study && p.config.Attempt == config.Attempt {

@@ -24,8 +24,9 @@ func resigned(raw []byte, key ed25519.PrivateKey, change func([]byte)) []byte {
 	return append(body, ed25519.Sign(key, body)...)
 }
 
-// TestForgedSetup shows agents boards, boxes and confirmations that are not what the sites sent, each on the way of an honest
-// setup, which must then succeed, and opens nothing else. Rules A1 to A3, AG-6 to AG-9.
+// TestForgedSetup shows agents boards, boxes and confirmations that are not what the sites sent,
+// each on the way of an honest setup, which must then succeed, and opens nothing else. Rules A1 to
+// A3, AG-6 to AG-9.
 func TestForgedSetup(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.start()
@@ -128,7 +129,7 @@ func lowOrder(p [32]byte) func([]byte) {
 	return func(x []byte) { copy(x[keyAt+32:][:32], p[:]) }
 }
 
-// forgedBoxes gives site 0 boxes that are not its own, then confirmations that are not all there.
+// forgedBoxes returns site 0 boxes that are not its own, then confirmations that are not all there.
 func (w *world) forgedBoxes() {
 	t, id := w.t, w.plan.Digest
 	good, _ := w.boxesFor(0)
@@ -172,8 +173,8 @@ func (w *world) forgedBoxes() {
 	}
 }
 
-// TestTwoBoards shows sites two boards that are each good: the corrupt site announced twice. They confirm different
-// transcripts, and nobody uploads. Rules A3, AG-6, AG-9.
+// TestTwoBoards shows sites two boards that are each good: the corrupt site announced twice. They
+// confirm different transcripts, and nobody uploads. Rules A3, AG-6, AG-9.
 func TestTwoBoards(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.start()
@@ -211,9 +212,9 @@ func TestTwoBoards(t *testing.T) {
 	}
 }
 
-// TestSybilInRoster proposes rosters with a site of the coordinator's own making: a site whose policy names its peers does not approve
-// them, one whose own place was given away rejects, and what was approved with a true roster lends nothing to
-// another. Rules AG-1, AG-2.
+// TestSybilInRoster proposes rosters with a site of the coordinator's own making: a site whose
+// policy names its peers does not approve them, one whose own place was given away rejects, and
+// what was approved with a true roster lends nothing to another. Rules AG-1, AG-2.
 func TestSybilInRoster(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.start()

@@ -90,8 +90,8 @@ func (w *world) opensTo(a study.Ask, u []int) {
 	}
 }
 
-// TestCheckerSees leaves one rule out of sites that are otherwise honest, and lets the coordinator use
-// that. The checker must find each break, and, with the rule in force, nothing.
+// TestCheckerSees leaves one rule out of sites that are otherwise honest, and lets the coordinator
+// use that. The checker must find each break, and, with the rule in force, nothing.
 func TestCheckerSees(t *testing.T) {
 	u, other := []int{0, 1, 2, 4}, []int{0, 1, 3, 4}
 	for _, c := range []struct {

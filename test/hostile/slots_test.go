@@ -154,7 +154,8 @@ var slotAttacks = []attack{
 		f.uploads(b, honest...)
 		f.wants("open the new slot", f.opens(b, all5, honest...), 4)
 	}},
-	{"a new slot for half of the sites", 0, func(f field) { // L8 to L10: 1 and 2 in the old slot, 3 and 4 in the new
+	// L8 to L10: 1 and 2 in the old slot, 3 and 4 in the new
+	{"a new slot for half of the sites", 0, func(f field) {
 		a, b := f.at(0, 1), f.at(1, 1)
 		f.uploads(a, honest...)
 		f.signs(a, all5, honest...)
@@ -267,7 +268,8 @@ var slotAttacks = []attack{
 		}
 		f.round(f.at(0, 1), all5)
 	}},
-	{"after the result: everything again", 1, func(f field) { // L12, R7: a coordinator put back to before it
+	// L12, R7: a coordinator put back to before it
+	{"after the result: everything again", 1, func(f field) {
 		a, b := f.at(0, 1), f.at(1, 1)
 		f.round(a, all5)
 		m := f.final(a, all5)
@@ -293,7 +295,8 @@ var slotAttacks = []attack{
 			f.t.Errorf("%d more uploads and shares after the result", got-before)
 		}
 	}},
-	{"a result of what was never opened", 0, func(f field) { // L12, L15: it costs the query, no more
+	// L12, L15: it costs the query, no more
+	{"a result of what was never opened", 0, func(f field) {
 		a := f.at(0, 1)
 		f.uploads(a, honest...)
 		f.signs(a, all5, honest...)
@@ -332,8 +335,8 @@ func TestSlotAttacks(t *testing.T) {
 	t.Logf("figure: %d attacks on slots; %v", len(slotAttacks), w.view.refusals)
 }
 
-// TestRandomCoordinator delivers messages as they come: three slots, five survivor sets, two x, crashes. What
-// it may open is as before. Rules L4 to L12, AG-11, AG-12; with "wait" L7.
+// TestRandomCoordinator delivers messages as they come: three slots, five survivor sets, two x,
+// crashes. What it may open is as before. Rules L4 to L12, AG-11, AG-12; with "wait" L7.
 func TestRandomCoordinator(t *testing.T) {
 	for _, dropout := range []string{study.DropoutContinue, study.DropoutWait} {
 		t.Run(dropout, func(t *testing.T) {
@@ -397,7 +400,8 @@ func TestRandomCoordinator(t *testing.T) {
 // finish ends a query of five sites.
 func (f field) finish() { f.finishWith(all5) }
 
-// finishWith tells each site a result that it cannot take for a sign of a rollback: of a slot in which it uploaded.
+// finishWith tells each site a result that it cannot take for a sign of a rollback: of a slot in
+// which it uploaded.
 func (f field) finishWith(u []int) {
 	f.t.Helper()
 	for _, i := range f.honest {

@@ -12,7 +12,8 @@ import (
 
 const sparseSites = 66
 
-// newSparse is a study on the sparse graph: three agents, three corrupt sites, and the rest by the book.
+// newSparse is a study on the sparse graph: three agents, three corrupt sites, and the rest by the
+// book.
 func newSparse(t *testing.T) *world {
 	t.Helper()
 	corrupt := []int{7, 30, 64}
@@ -26,8 +27,8 @@ func newSparse(t *testing.T) *world {
 	return newWorld(t, options{sites: sparseSites, corrupt: corrupt, book: book, change: func(s *study.Spec) { s.Corrupt = len(corrupt) }})
 }
 
-// holdings computes what the sites of the book hold from everybody's secrets, which the test knows: to open and check
-// their boxes as agents do would only take time.
+// holdings computes what the sites of the book hold from everybody's secrets, which the test knows:
+// to open and check their boxes as agents do would only take time.
 func (w *world) holdings() {
 	w.t.Helper()
 	threshold := w.plan.Thresholds.Threshold
@@ -183,7 +184,8 @@ func TestSparse(t *testing.T) {
 		w.n(), len(cut), r.uploads, r.shares, len(r.openings))
 }
 
-// cutOff gives sets of at least U_min sites in which one honest site has fewer mask neighbours than r.
+// cutOff returns sets of at least U_min sites in which one honest site has fewer mask neighbours
+// than r.
 func (w *world) cutOff(t *testing.T, g *secagg.Graph) (out [][]int) {
 	t.Helper()
 	n := w.plan.Thresholds
@@ -206,8 +208,8 @@ func (w *world) cutOff(t *testing.T, g *secagg.Graph) (out [][]int) {
 	return append(out, upTo(n.MinSurvivors-1))
 }
 
-// forgeAll is a certificate of true signatures of all corrupt sites and of the sites of the book, as if they were
-// all corrupt.
+// forgeAll is a certificate of true signatures of all corrupt sites and of the sites of the book,
+// as if they were all corrupt.
 func (w *world) forgeAll(a study.Ask, u []int) [][]byte {
 	out := make([][]byte, w.n())
 	for i, p := range w.party {

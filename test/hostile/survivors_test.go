@@ -10,7 +10,7 @@ import (
 // corruptOf are the sites that the coordinator holds: η of N, not only the last.
 var corruptOf = map[int][]int{4: {3}, 5: {0}, 6: {2}, 7: {1, 5}}
 
-// subsets gives all sets of sites of at least some size, ascending.
+// subsets returns all sets of sites of at least some size, ascending.
 func subsets(n, least int) (out [][]int) {
 	for bits := range 1 << n {
 		var u []int
@@ -51,9 +51,9 @@ func splits(n, least, honest int) (out []split) {
 // perWorld is how many attacks one study takes, a query and a slot each.
 const perWorld = 200
 
-// TestSplitSurvivors tells sites of different survivor sets, in every lawful pair and every division of the
-// sites, asks each for its signature on both and for its shares for both, with all certificates that can be
-// had. Rules A5, A6, A9, A17, L6, L8, L11, AG-11, AG-12.
+// TestSplitSurvivors tells sites of different survivor sets, in every lawful pair and every
+// division of the sites, asks each for its signature on both and for its shares for both, with all
+// certificates that can be had. Rules A5, A6, A9, A17, L6, L8, L11, AG-11, AG-12.
 func TestSplitSurvivors(t *testing.T) {
 	for n := 4; n <= 7; n++ {
 		t.Run(fmt.Sprintf("%d sites", n), func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestOldCertificates gives an agent coordinators that cannot show a certificate that is good now, of its CA, for the
-// host that it calls: it says nothing to any of them. Rules PKI-12, AG-18.
+// TestOldCertificates returns an agent coordinators that cannot show a certificate that is good
+// now, of its CA, for the host that it calls: it says nothing to any of them. Rules PKI-12, AG-18.
 func TestOldCertificates(t *testing.T) {
 	year := 366 * 24 * time.Hour
 	for _, c := range []struct {
@@ -78,8 +78,9 @@ func TestOldCertificates(t *testing.T) {
 	}
 }
 
-// TestIdentityIsNotTransport issues a certificate in a site's name to the coordinator's own key: with the CA it can be that site on the
-// network, but its decisions, announcements and signatures are still checked under the roster's keys. Rules A1, A6.
+// TestIdentityIsNotTransport issues a certificate in a site's name to the coordinator's own key:
+// with the CA it can be that site on the network, but its decisions, announcements and signatures
+// are still checked under the roster's keys. Rules A1, A6.
 func TestIdentityIsNotTransport(t *testing.T) {
 	w := newWorld(t, options{sites: 4, corrupt: []int{3}})
 	w.start()

@@ -136,7 +136,7 @@ func (w *world) propose(spec study.Spec, roster []study.Member, nonce byte) {
 
 func (w *world) n() int { return w.plan.Thresholds.Sites }
 
-// real gives the agents among the honest sites.
+// real returns the agents among the honest sites.
 func (w *world) real() (out []int) {
 	for _, i := range w.honest {
 		if w.agent(i) != nil {
@@ -146,7 +146,7 @@ func (w *world) real() (out []int) {
 	return out
 }
 
-// agent gives a site's agent, nil for one that has none.
+// agent returns a site's agent, nil for one that has none.
 func (w *world) agent(i int) *realSite {
 	if s, ok := w.site[i].(interface{ agent() *realSite }); ok {
 		return s.agent()
@@ -183,7 +183,7 @@ func (w *world) approve() {
 	}
 }
 
-// answerTo gives the answer of one kind among those of a site, nil if there is none.
+// answerTo returns the answer of one kind among those of a site, nil if there is none.
 func answerTo[A any](said []*covey.SiteMessage, get func(*covey.SiteMessage) *A) *A {
 	for _, m := range said {
 		if a := get(m); a != nil {
@@ -257,7 +257,7 @@ func (w *world) deal(attempt uint32) {
 	}
 }
 
-// boxesFor gives what site i gets from its dealers.
+// boxesFor returns what site i gets from its dealers.
 func (w *world) boxesFor(i int) (boxes, bodies [][]byte) {
 	for _, at := range w.setup.Graph().Held(i) {
 		var box []byte
@@ -469,7 +469,7 @@ func (v *view) note(w *world, i int, m *covey.CoordinatorMessage, said []*covey.
 	}
 }
 
-// has says that a site's upload was seen before.
+// has reports whether a site's upload was seen before.
 func (v *view) has(site int, a study.Ask, masked []byte) bool {
 	return slices.ContainsFunc(v.uploads, func(u uploaded) bool {
 		return u.site == site && u.ask.Slot == a.Slot && u.ask.Query == a.Query && bytes.Equal(u.masked, masked)

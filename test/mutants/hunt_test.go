@@ -2,7 +2,8 @@
 
 package mutants
 
-// Lines that a hunt by hand found without a test: each is a build here, and the test that was written for it.
+// Lines that a hunt by hand found without a test: each is a build here, and the test that was
+// written for it.
 func init() {
 	tables = append(tables, []mutant{
 		{"another attempt's setup is taken", 0, []edit{

@@ -37,7 +37,7 @@ type killer struct {
 // mutant is a build that breaks a promise.
 type mutant struct {
 	name  string
-	item  int // of the thirteen that issue 7 lists; 0 for further ones
+	item  int // of the thirteen kinds of broken promise; 0 for further ones
 	edits []edit
 	test  killer
 	audit killer // the audit's scene that kills it too; empty where no release shows it
@@ -57,7 +57,8 @@ func (k killer) String() string {
 func (k killer) command(t *testing.T, flags ...string) *exec.Cmd {
 	cmd := overlay.Test(t.Context(), k.pkg, k.run, append([]string{"-timeout=5m", "-tags", k.tags}, flags...)...)
 	if drawsAtRandom(t, k.pkg) {
-		cmd.Args = append(cmd.Args, "-rapid.nofailfile") // a failure that is wanted leaves nothing in the tree
+		// a failure that is wanted leaves nothing in the tree
+		cmd.Args = append(cmd.Args, "-rapid.nofailfile")
 	}
 	if k.env != "" {
 		cmd.Env = append(os.Environ(), k.env)
@@ -65,7 +66,7 @@ func (k killer) command(t *testing.T, flags ...string) *exec.Cmd {
 	return cmd
 }
 
-// drawsAtRandom says that a package's tests use rapid.
+// drawsAtRandom reports whether a package's tests use rapid.
 func drawsAtRandom(t *testing.T, pkg string) bool {
 	root, err := overlay.Root()
 	if err != nil {
@@ -86,8 +87,8 @@ var (
 	crashed  = regexp.MustCompile(`(?m)^(panic: |fatal error: |FAIL\s.*\[(build|setup) failed\]|testing: warning: no tests to run)`)
 )
 
-// kills runs the test on the mutant. Only an assertion of that test kills: what does not compile, panics or
-// runs out of time does not.
+// kills runs the test on the mutant. Only an assertion of that test kills: what does not compile,
+// panics or runs out of time does not.
 func (k killer) kills(t *testing.T, list string) error {
 	out, err := k.command(t, "-overlay", list).CombinedOutput()
 	text := string(out)

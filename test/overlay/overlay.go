@@ -1,5 +1,5 @@
-// Package overlay gives the compiler other text for files of the tree: builds with a promise broken, and nothing in the
-// tree changes. It is of tests alone.
+// Package overlay gives the compiler other text for files of the tree: builds with a promise
+// broken, and nothing in the tree changes. It is of tests alone.
 package overlay
 
 import (
@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Edit is a source file, named from the module's root, a text that must be there once, and what is put in its place.
-// It is no struct, so that tables of it need no keys.
+// Edit is a source file, named from the module's root, a text that must be there once, and what is
+// put in its place. It is no struct, so that tables of it need no keys.
 type Edit [3]string
 
 // Root returns the folder of go.mod, at or above the working directory.
@@ -31,8 +31,9 @@ func Root() (string, error) {
 	return "", err
 }
 
-// Write writes the edited sources into dir, and the list of them that go build and go test take as -overlay, whose
-// path it returns. A text that is not there exactly once is an error: the tree has moved on.
+// Write writes the edited sources into dir, and the list of them that go build and go test take as
+// -overlay, whose path it returns. A text that is not there exactly once is an error: the tree has
+// moved on.
 func Write(dir string, edits []Edit) (list string, err error) {
 	root, err := Root()
 	if err != nil {
@@ -70,8 +71,8 @@ func Write(dir string, edits []Edit) (list string, err error) {
 	return list, os.WriteFile(list, raw, 0o600)
 }
 
-// Test returns a go test of one test. pkg is the package's folder below the root, of this module or of one inside it; run
-// is the test's name, with those of subtests behind slashes, and no pattern.
+// Test returns a go test of one test. pkg is the package's folder below the root, of this module or
+// of one inside it; run is the test's name, with those of subtests behind slashes, and no pattern.
 func Test(ctx context.Context, pkg, run string, flags ...string) *exec.Cmd {
 	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(run), "/", "$/^") + "$"
 	args := append([]string{"test", "-vet=off", "-count=1", "-run", pattern}, flags...)

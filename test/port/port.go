@@ -1,5 +1,5 @@
-// Package port is a coordinator's port for tests of the rooms of a site: over real TLS it spends join
-// files, answers calls and hands each link to the test.
+// Package port is a coordinator's port for tests of the rooms of a site: over real TLS it spends
+// join files, answers calls and hands each link to the test.
 package port
 
 import (
@@ -34,8 +34,10 @@ type Server struct {
 	renewed   chan string
 	grpc      *grpc.Server
 	Ahead     time.Duration
-	Stands    func(*covey.StandingRequest) (*covey.StandingResponse, error) // set before anyone calls
-	Version   []string                                                      // metadata of its version, set before anyone calls
+	// set before anyone calls
+	Stands func(*covey.StandingRequest) (*covey.StandingResponse, error)
+	// metadata of its version, set before anyone calls
+	Version []string
 }
 
 // ServerLink is one open Link, which ends with what End is sent.

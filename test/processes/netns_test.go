@@ -18,8 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The bridge lives in a namespace of its own, as every process does, so that no firewall of the machine sees what crosses
-// it. Names and addresses are this test's own: two runs at one time do not take each other's network away.
+// The bridge lives in a namespace of its own, as every process does, so that no firewall of the
+// machine sees what crosses it. Names and addresses are this test's own: two runs at one time do
+// not take each other's network away.
 var (
 	hub    = fmt.Sprintf("cv%d", os.Getpid())
 	subnet = fmt.Sprintf("10.%d.%d", 64+os.Getpid()/256%128, os.Getpid()%256)
@@ -68,18 +69,20 @@ func (f *fleet) unplug() {
 	for _, p := range f.All() {
 		command("ip", "netns", "del", p.Netns)
 	}
-	command("ip", "-n", hub, "link", "del", "bridge") // a namespace goes later than its name, with what is in it
+	// a namespace goes later than its name, with what is in it
+	command("ip", "-n", hub, "link", "del", "bridge")
 	command("ip", "netns", "del", hub)
 }
 
-// dialIn returns a dialer of connections that begin in a network namespace. A socket belongs to the namespace that its
-// thread was in when it was made, so the thread goes there and back.
+// dialIn returns a dialer of connections that begin in a network namespace. A socket belongs to the
+// namespace that its thread was in when it was made, so the thread goes there and back.
 func dialIn(netns string) func(context.Context, string, string) (net.Conn, error) {
 	if netns == "" {
 		return new(net.Dialer).DialContext
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		runtime.LockOSThread() // never unlocked where the way back fails: the thread then ends with its goroutine
+		// never unlocked where the way back fails: the thread then ends with its goroutine
+		runtime.LockOSThread()
 		home, err := os.Open("/proc/thread-self/ns/net")
 		if err != nil {
 			return nil, err

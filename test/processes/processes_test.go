@@ -69,7 +69,7 @@ func (f *fleet) studying(stop <-chan struct{}, rounds int) *sync.WaitGroup {
 	return &work
 }
 
-// check gives the history to the checker, logs included.
+// check returns the history to the checker, logs included.
 func (f *fleet) check(lost []time.Time) {
 	f.T.Helper()
 	checker := history.New(f.truth)
@@ -145,8 +145,9 @@ func released(e failpoint.Event) bool {
 	return json.Unmarshal(e.Data, &line) == nil && line.Round != nil && line.Round.Kind == round.EntryReleased
 }
 
-// TestKills: three coordinators and eight agents; processes are killed with SIGKILL at
-// random, the leader more often than not, or stopped with SIGSTOP for a while. No study is lost, and the history holds.
+// TestKills: three coordinators and eight agents; processes are killed with SIGKILL at random, the
+// leader more often than not, or stopped with SIGSTOP for a while. No study is lost, and the
+// history holds.
 func TestKills(t *testing.T) {
 	f := newFleet(t, 3, 8, fleetOptions{})
 	rng := rand.New(rand.NewPCG(*seed, 0))

@@ -21,9 +21,10 @@ func (f *fleet) spared(p *proc) bool {
 	return p == f.Nodes[len(f.Nodes)-1] || p == f.Sites[len(f.Sites)-1] || p == f.Sites[len(f.Sites)-2]
 }
 
-// TestSoak: studies back to back, with faults, on the commands as they are shipped (no failpoints): what a
-// process holds in goroutines, files and memory, and its folder on disk, must be as flat as limits says. Each study
-// ends mended; then every process is read, so that equal points of its life are compared.
+// TestSoak: studies back to back, with faults, on the commands as they are shipped (no failpoints):
+// what a process holds in goroutines, files and memory, and its folder on disk, must be as flat as
+// limits says. Each study ends mended; then every process is read, so that equal points of its life
+// are compared.
 func TestSoak(t *testing.T) {
 	f := newFleet(t, 3, 8, fleetOptions{namespaces: os.Getuid() == 0, shipped: true, metrics: true})
 	f.Patience = 5 * time.Minute // on a machine that does much else
@@ -88,7 +89,8 @@ func (f *fleet) fault(kind int, site *proc) string {
 		p.Start()
 		return "kill -9 of " + who
 	case what == "stop" && !f.spared(p):
-		p.Stop(syscall.SIGTERM, time.Minute) // one that has just begun does not hear it yet, and dies of it
+		// one that has just begun does not hear it yet, and dies of it
+		p.Stop(syscall.SIGTERM, time.Minute)
 		rest()
 		p.Start()
 		return "restart of " + who
@@ -109,7 +111,7 @@ func (f *fleet) fault(kind int, site *proc) string {
 	}
 }
 
-// seize says that nothing else is done to p just now.
+// seize reports whether nothing else is done to p just now.
 func (f *fleet) seize(p *proc) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,15 +23,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// limits are what "flat" means. Over the second half of the run, the values of one quantity at the ends of studies are fitted,
-// by least squares and for all processes of a kind together, with one slope a study and an intercept for each line: a process from one start to the
-// next, a coordinator while it leads or follows; a folder has one line, since it outlives its process. The first points of a line are left out: a process
-// that begins fills its heap. Flat is: the upper end of the slope's 95% interval is at most the limit.
-// In a run of less than enough points, for which the interval is wide, only its lower end must not pass twenty times that: raft's log is first cut off after 1,024 entries, some thirty studies.
+// limits are what "flat" means. Over the second half of the run, the values of one quantity at the
+// ends of studies are fitted, by least squares and for all processes of a kind together, with one
+// slope a study and an intercept for each line: a process from one start to the next, a coordinator
+// while it leads or follows; a folder has one line, since it outlives its process. The first points
+// of a line are left out: a process that begins fills its heap. Flat is: the upper end of the
+// slope's 95% interval is at most the limit. In a run of less than enough points, for which the
+// interval is wide, only its lower end must not pass twenty times that: raft's log is first cut off
+// after 1,024 entries, some thirty studies.
 //
-// What is kept of every study by design is allowed for: at a coordinator its proposal, releases and plan, in memory and in both snapshots that are kept;
-// at a site the journal of what it signed and was told, the zeroed keys and the egress log's lines. Nothing else may grow: "the rest" of a folder, and
-// raft's log, which is cut off behind a snapshot.
+// What is kept of every study by design is allowed for: at a coordinator its proposal, releases and
+// plan, in memory and in both snapshots that are kept; at a site the journal of what it signed and
+// was told, the zeroed keys and the egress log's lines. Nothing else may grow: "the rest" of a
+// folder, and raft's log, which is cut off behind a snapshot.
 var limits = map[string]map[string]float64{
 	"coordinator": {
 		"goroutines": 0.1, "files": 0.1, "heap": 64 << 10, "memory": 128 << 10,
@@ -138,7 +142,8 @@ func (w *watch) look(p *proc) (sample, error) {
 		return s, err
 	}
 	s.leads = m["covey_coordinator_leading"] == 1
-	// What the collector aims at is about twice what was live when it ran last: heap is without garbage.
+	// What the collector aims at is about twice what was live when it ran last: heap is without
+	// garbage.
 	s.value["goroutines"], s.value["heap"] = m["go_goroutines"], m["go_memstats_next_gc_bytes"]/2
 	own := fmt.Sprintf("/proc/%d", p.Pid())
 	handles, err := os.ReadDir(own + "/fd")
@@ -151,7 +156,8 @@ func (w *watch) look(p *proc) (sample, error) {
 		return s, err
 	}
 	for line := range strings.Lines(string(status)) {
-		// Anonymous memory is the process's own; pages of mapped files are the ledger's and raft's, which disk counts.
+		// Anonymous memory is the process's own; pages of mapped files are the ledger's and raft's,
+		// which disk counts.
 		for field, q := range map[string]string{"RssAnon:": "memory", "VmRSS:": "resident, mapped files included"} {
 			if kB, ok := strings.CutPrefix(line, field); ok {
 				v, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(kB), " kB"), 64)
@@ -233,7 +239,7 @@ func metrics(p *proc) (map[string]float64, error) {
 // series is one line of a fit.
 type series struct{ x, y []float64 }
 
-// fit gives the common slope of lines that each have an intercept, and half of its 95% interval.
+// fit returns the common slope of lines that each have an intercept, and half of its 95% interval.
 func fit(lines []series) (slope, half float64, n int) {
 	var xx, xy, yy float64
 	for _, l := range lines {

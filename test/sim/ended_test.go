@@ -12,8 +12,9 @@ import (
 	"covey/internal/study"
 )
 
-// TestMissedEndIsTold: R18, AG-26. A site dies before it writes that the last of a dozen studies is over, and the leader
-// after it. The next leader tells the site that one end, and nothing of the studies that are over at both.
+// TestMissedEndIsTold: R18, AG-26. A site dies before it writes that the last of a dozen studies is
+// over, and the leader after it. The next leader tells the site that one end, and nothing of the
+// studies that are over at both.
 func TestMissedEndIsTold(t *testing.T) {
 	const studies = 12
 	var missed *process

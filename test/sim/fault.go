@@ -60,7 +60,7 @@ var agentPoints = []string{
 	"ledger.slots", "ledger.setup", failpoint.Send, failpoint.Receive,
 }
 
-// draw gives the next fault of a random schedule.
+// draw returns the next fault of a random schedule.
 func draw(rng *rand.Rand, o Options) Fault {
 	t := Fault{
 		After: time.Duration(rng.ExpFloat64() * float64(450*time.Millisecond)),
@@ -109,7 +109,7 @@ func draw(rng *rand.Rand, o Options) Fault {
 	return t
 }
 
-// pick gives a process by a fault's number.
+// pick returns a process by a fault's number.
 func (f *Federation) pick(i int) *process {
 	i %= len(f.nodes) + len(f.agents)
 	if i < len(f.nodes) {

@@ -108,7 +108,7 @@ func (f *Federation) record(e failpoint.Event) {
 	f.checker.Add(e)
 }
 
-// releases gives how often a released entry was stored by any coordinator.
+// releases returns how often a released entry was stored by any coordinator.
 func (f *Federation) releases() int { return int(f.stored.Load()) }
 
 // fault notes a violation that the run itself sees.
@@ -265,7 +265,7 @@ func retryFor[T any](limit time.Duration, try func() (T, error)) (out T, err err
 	}
 }
 
-// leading gives the node that leads, waiting for one.
+// leading returns the node that leads, waiting for one.
 func (f *Federation) leading() *node.Node {
 	for {
 		if p := f.leader(); p != nil {
@@ -280,7 +280,7 @@ func (f *Federation) leading() *node.Node {
 	}
 }
 
-// leader gives the process that leads, nil for none.
+// leader returns the process that leads, nil for none.
 func (f *Federation) leader() *process {
 	for _, p := range f.nodes {
 		p.mu.Lock()
@@ -400,7 +400,7 @@ type tail struct {
 
 const tailLines = 2000
 
-// kept gives the lines. A connection's goroutine of raft may log after its process has ended.
+// kept returns the lines. A connection's goroutine of raft may log after its process has ended.
 func (t *tail) kept() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -97,8 +97,8 @@ func (c cell) arm(f *Federation, w *faults) *trap {
 	return t
 }
 
-// TestCrashMatrix: every write of a query and of what leads to it, at the leader, a follower and an agent,
-// with the process killed, cut off or paused just before and just after the write is
+// TestCrashMatrix: every write of a query and of what leads to it, at the leader, a follower and an
+// agent, with the process killed, cut off or paused just before and just after the write is
 // durable. Each study must complete, without a violation, and each cell be reached.
 func TestCrashMatrix(t *testing.T) {
 	all := cells()

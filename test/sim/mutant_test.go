@@ -53,7 +53,7 @@ var mutants = []mutant{
 	{"the sum in the log", []edit{
 		{"internal/coordinator/release.go", "	\"errors\"\n", "	\"errors\"\n	\"fmt\"\n"},
 		{"internal/coordinator/release.go", "	values := p.Queries[e.Ask.Query].Values\n", "	values := p.Queries[e.Ask.Query].Values\n	show(sum)\n"},
-		{"internal/coordinator/release.go", "// lift gives", "func show(sum []uint64) { leak(fmt.Sprint(sum)) }\n\n// lift gives"},
+		{"internal/coordinator/release.go", "// lift returns", "func show(sum []uint64) { leak(fmt.Sprint(sum)) }\n\n// lift returns"},
 		{"internal/coordinator/coordinator.go", "	c.machine.leader = c\n", "	c.machine.leader = c\n	leak = func(text string) { c.log.Debug(text) }\n"},
 		{"internal/coordinator/coordinator.go", "// Lead begins", "var leak func(string)\n\n// Lead begins"},
 	}, "TestQuiet", "un-noised"},

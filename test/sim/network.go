@@ -124,7 +124,7 @@ func (n *Network) Close() {
 // Wait is called after Close.
 func (n *Network) Wait() { n.pumps.Wait() }
 
-// Listen gives a host's listener on "host:port".
+// Listen returns a host's listener on "host:port".
 func (n *Network) Listen(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -185,7 +185,7 @@ func (n *Network) Dial(ctx context.Context, from, address string) (net.Conn, err
 	return client, nil
 }
 
-// passes says whether bytes go from one host to another now. Called with mu held.
+// passes reports whether bytes go from one host to another now. Called with mu held.
 func (n *Network) passes(from, to string) bool {
 	return !n.blocked[[2]string{from, to}] && !n.frozen[from] && !n.frozen[to]
 }

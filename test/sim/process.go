@@ -199,7 +199,7 @@ func (p *process) hit(e failpoint.Event) error {
 	return nil
 }
 
-// stores says whether an error is that of files that a kill stopped.
+// stores reports whether an error is that of files that a kill stopped.
 func stores(err error) bool {
 	_, l := errors.AsType[*ledger.StoreError](err)
 	_, r := errors.AsType[*replica.StoreError](err)

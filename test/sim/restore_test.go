@@ -59,12 +59,13 @@ func backups() []cell {
 // started; it goes on to a later step, is stopped again, and the copy put back: a
 // machine restored from its backup. In between one site was cut off, so that what the
 // restored coordinator would choose by itself is another U. No second value, no second
-// opening, and the study goes on to its end (design section 8, rule 6).
+// opening, and the study goes on to its end (docs/protocol.md).
 func TestO6RestoredBackup(t *testing.T) {
 	for i, taken := range backups() {
 		for j, lost := range backups() {
 			// The same write is met again only if it was not durable.
-			if j < i || j == i && taken.phase == failpoint.After || i == 0 { // setup needs every site
+			// setup needs every site
+			if j < i || j == i && taken.phase == failpoint.After || i == 0 {
 				continue
 			}
 			name := taken.step + "-" + string(taken.phase) + "/" + lost.step + "-" + string(lost.phase)

@@ -121,12 +121,12 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// siteCount gives 3 to 8 sites, mostly few: setup's work grows with the cube.
+// siteCount returns 3 to 8 sites, mostly few: setup's work grows with the cube.
 func siteCount(seed uint64) int {
 	return []int{3, 4, 5, 3, 4, 6, 3, 4, 5, 7, 3, 4, 5, 3, 8, 4}[seed%16]
 }
 
-// coordinatorCount gives mostly 3, and now and then one that is alone, or 5.
+// coordinatorCount returns mostly 3, and now and then one that is alone, or 5.
 func coordinatorCount(seed uint64) int {
 	switch seed % 10 {
 	case 4:

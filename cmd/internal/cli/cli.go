@@ -1,5 +1,5 @@
-// Package cli is what the commands share: how a program parses its arguments and exits, where it writes, how it asks, the
-// client of a unix socket, and the commands that all of them have.
+// Package cli is what the commands share: how a program parses its arguments and exits, where it
+// writes, how it asks, the client of a unix socket, and the commands that all of them have.
 package cli
 
 import (
@@ -50,12 +50,14 @@ type Program struct {
 	Description string
 	Software    string        // what it calls itself to others: name/version
 	Kernel      func() string // the path that sums rows; nil where none does
-	// BadInput reports whether an error is the input's fault, for errors that are not an *[InputError].
+	// BadInput reports whether an error is the input's fault, for errors that are not an
+	// *[InputError].
 	BadInput func(error) bool
 }
 
-// Run parses args into the grammar and runs the command; no arguments are --help. begin runs between the two and returns the
-// program's own argument of the commands' Run, or nil; the others are t, p and the [*kong.Context]. It returns the exit status.
+// Run parses args into the grammar and runs the command; no arguments are --help. begin runs
+// between the two and returns the program's own argument of the commands' Run, or nil; the others
+// are t, p and the [*kong.Context]. It returns the exit status.
 func (p *Program) Run(t *Terminal, grammar any, args []string, begin func() (any, error)) int {
 	exited, code := false, ExitOK
 	parser, err := kong.New(grammar, kong.Name(p.Name), kong.Description(p.Description), kong.Writers(t.Out, t.Err),

@@ -58,8 +58,8 @@ func (e *AgainError) Unwrap() error { return e.Err }
 // maxErrorReply bounds what is read of an error, in bytes.
 const maxErrorReply = 1 << 20
 
-// Call makes one request and returns the body of its reply, which the caller closes. Errors: *[DialError]; *[InputError] and
-// *[AgainError] where the reply says so.
+// Call makes one request and returns the body of its reply, which the caller closes. Errors:
+// *[DialError]; *[InputError] and *[AgainError] where the reply says so.
 func (c *Client) Call(ctx context.Context, method, path string, body []byte) (io.ReadCloser, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+c.server+path, bytes.NewReader(body))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Completion is the completion command of a program: it prints a shell's script for the program's commands, their flags and
-// the words that a flag may have. Everything else is completed as a file.
+// Completion is the completion command of a program: it prints a shell's script for the program's
+// commands, their flags and the words that a flag may have. Everything else is completed as a file.
 type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }

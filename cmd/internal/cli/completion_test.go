@@ -62,7 +62,8 @@ func TestBash(t *testing.T) {
 	}
 }
 
-// TestOtherShells: zsh's is bash's in its emulation, fish's has every command, and no other is known.
+// TestOtherShells: zsh's is bash's in its emulation, fish's has every command, and no other is
+// known.
 func TestOtherShells(t *testing.T) {
 	parser, err := kong.New(&grammar{}, kong.Name("tool"))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"covey/internal/frame"
 )
 
-// Release is the flag --version: it prints the program's name and version on stdout and ends it with status 0,
-// whatever else the command line holds.
+// Release is the flag --version: it prints the program's name and version on stdout and ends it
+// with status 0, whatever else the command line holds.
 type Release bool
 
 // BeforeReset is kong's: it runs before anything else of the command line.

@@ -21,7 +21,8 @@ type Terminal struct {
 // Say writes a line of prose.
 func (t *Terminal) Say(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
 
-// Print writes data: v as JSON with --json, and what text writes without. The error is the first of a write.
+// Print writes data: v as JSON with --json, and what text writes without. The error is the first of
+// a write.
 func (t *Terminal) Print(v any, text func(io.Writer)) error {
 	if t.JSON {
 		return PrintJSON(t.Out, v)
@@ -53,8 +54,8 @@ func PrintJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Confirm asks a question and returns nil if the answer is yes. The error is an *[InputError]: "UNDONE: the answer was not yes",
-// or, where In is not a terminal, what to do without one.
+// Confirm asks a question and returns nil if the answer is yes. The error is an *[InputError]:
+// "UNDONE: the answer was not yes", or, where In is not a terminal, what to do without one.
 func (t *Terminal) Confirm(question, undone, without string) error {
 	if f, ok := t.In.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return Bad("stdin is not a terminal: %s", without)
@@ -65,7 +66,8 @@ func (t *Terminal) Confirm(question, undone, without string) error {
 	return nil
 }
 
-// Agreed asks a question and reports whether the answer is yes. Ctrl-C is a no: the read that it leaves behind ends with the process.
+// Agreed asks a question and reports whether the answer is yes. Ctrl-C is a no: the read that it
+// leaves behind ends with the process.
 func (t *Terminal) Agreed(question string) bool {
 	fmt.Fprint(t.Err, question)
 	answer := make(chan string, 1)

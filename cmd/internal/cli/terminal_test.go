@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestAgreed: yes is the one word that agrees; Ctrl-C at the question ends it at once, and whatever is typed later.
+// TestAgreed: yes is the one word that agrees; Ctrl-C at the question ends it at once, and whatever
+// is typed later.
 func TestAgreed(t *testing.T) {
 	for typed, want := range map[string]bool{"yes\n": true, "y\n": false, "YES\n": false, "\n": false, "": false, "yes": true} {
 		term := &Terminal{Ctx: t.Context(), In: strings.NewReader(typed), Err: io.Discard}

@@ -39,12 +39,12 @@ var fingerprintForm = regexp.MustCompile(`^([a-z2-7]{4}-){5}[a-z2-7]{4}$`)
 // Run is verify's where there is no ledger.
 func (c *Verify) Run(t *Terminal) error { return c.Check(t, nil) }
 
-// Ledger compares a result with a site's ledger. It returns the study's state there, empty where no ledger was read, and
-// whether the site approved the study.
+// Ledger compares a result with a site's ledger. It returns the study's state there, empty where no
+// ledger was read, and whether the site approved the study.
 type Ledger func(v *study.Verified) (here string, approved bool, err error)
 
-// Check prints a result that holds, or with --json what does not hold. l may be nil. An *[InputError] is for a file that is
-// not a result.
+// Check prints a result that holds, or with --json what does not hold. l may be nil. An
+// *[InputError] is for a file that is not a result.
 func (c *Verify) Check(t *Terminal, l Ledger) error {
 	want := strings.ToLower(c.Key)
 	if want != "" && !fingerprintForm.MatchString(want) {
@@ -89,8 +89,8 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 	})
 }
 
-// Refuse returns study.Verify's error with the file's name, and prints what does not hold where JSON is wanted; a
-// file that is not JSON is an *[InputError].
+// Refuse returns study.Verify's error with the file's name, and prints what does not hold where
+// JSON is wanted; a file that is not JSON is an *[InputError].
 func (c *Verify) Refuse(t *Terminal, err error) error {
 	bad, ok := errors.AsType[*study.VerifyError](err)
 	if !ok {

@@ -1,11 +1,12 @@
 //go:build unix
 
-// Command once runs a command unless a file is there: once FILE COMMAND ARGUMENT... It is the image's, whose
-// containers have no shell, for what is done on the first start alone, such as `coordinator init`.
+// Command once runs a command unless a file is there: once FILE COMMAND ARGUMENT... It is the
+// image's, whose containers have no shell, for what is done on the first start alone, such as
+// `coordinator init`.
 //
-// An argument @PATH stands for the lines of that file, each an argument; empty lines and lines that start
-// with # are left out. The exit status is 0 when FILE is there, the command's when it ran, and 2 when it
-// could not be.
+// An argument @PATH stands for the lines of that file, each an argument; empty lines and lines that
+// start with # are left out. The exit status is 0 when FILE is there, the command's when it ran,
+// and 2 when it could not be.
 package main
 
 import (
@@ -26,7 +27,7 @@ func main() {
 	}
 }
 
-// run gives way to the command by replace, which does not come back, or gives nil.
+// run replaces this process by the command, which does not come back, or returns nil.
 func run(args, env []string, replace func(path string, args, env []string) error) error {
 	if len(args) < 2 {
 		return errors.New("usage: once FILE COMMAND and its arguments")

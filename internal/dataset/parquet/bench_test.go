@@ -12,7 +12,8 @@ import (
 	"covey/internal/dataset"
 )
 
-// benchParquet writes rows×d plain doubles, optional ones or not, and gives the bytes of the values.
+// benchParquet writes rows×d plain doubles, optional ones or not, and gives the bytes of the
+// values.
 func benchParquet(b testing.TB, rows, d int, optional bool) (path string, columns []dataset.Column, size int64) {
 	b.Helper()
 	group := parquet.Group{}
@@ -54,8 +55,9 @@ func benchParquet(b testing.TB, rows, d int, optional bool) (path string, column
 	return path, columns, int64(rows) * int64(d) * 8
 }
 
-// BenchmarkParquet reads plain doubles into rows, with the hash, which runs on a processor of its own where
-// there is one. MB/s are of values. Every row ends where the cache's writer would take it.
+// BenchmarkParquet reads plain doubles into rows, with the hash, which runs on a processor of its
+// own where there is one. MB/s are of values. Every row ends where the cache's writer would take
+// it.
 //
 //	go test ./internal/dataset/parquet -run '^$' -bench Parquet -benchtime 5x -cpu 1
 func BenchmarkParquet(b *testing.B) {

@@ -9,7 +9,8 @@ import (
 	"covey/internal/dataset"
 )
 
-// Offset and Scale decide no refusal, as with other formats: see package dataset's test of this name.
+// Offset and Scale decide no refusal, as with other formats: see package dataset's test of this
+// name.
 func TestConstantsDecideNothing(t *testing.T) {
 	type row struct {
 		A float64 `parquet:"a"`

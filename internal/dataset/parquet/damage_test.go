@@ -109,7 +109,7 @@ func TestParquetEncodings(t *testing.T) {
 	t.Logf("figure: %d kinds of Parquet files are read", count)
 }
 
-// unpacked gives pages' bytes, of which the first front are not packed.
+// unpacked returns pages' bytes, of which the first front are not packed.
 func (b *broken) unpacked(t testing.TB, codec compress.Codec) (out []struct {
 	bytes []byte
 	front int

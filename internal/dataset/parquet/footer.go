@@ -73,7 +73,7 @@ func (t *parquetTable) footer() error {
 	return nil
 }
 
-// integer says whether an INT32 or INT64 stands for an integer, and for an unsigned one. A
+// integer reports whether an INT32 or INT64 stands for an integer, and for an unsigned one. A
 // date, a time or a decimal is none: its integer means nothing without its unit.
 func integer(typ parquet.Type) (unsigned, ok bool) {
 	if l := typ.LogicalType(); l != nil && l.Value != nil {
@@ -93,7 +93,7 @@ func integer(typ parquet.Type) (unsigned, ok bool) {
 	return false, false
 }
 
-// numeric gives the fault of a column of numbers by its type; empty is in order.
+// numeric returns the fault of a column of numbers by its type; empty is in order.
 func numeric(typ parquet.Type) string {
 	switch typ.Kind() {
 	case parquet.Double, parquet.Float:

@@ -43,7 +43,7 @@ func encodeThrift(t testing.TB, v any) []byte {
 	return raw
 }
 
-// takeApart gives the pages of a file's only column.
+// takeApart returns the pages of a file's only column.
 func takeApart(t testing.TB, raw []byte) *broken {
 	t.Helper()
 	var b broken

@@ -86,8 +86,8 @@ func bounded(t *testing.T, limit uint64, f func()) {
 	}
 }
 
-// reads holds a reader to its word over any bytes: a typed error, or rows that fit together, of which
-// Inspect says the same.
+// reads holds a reader to its word over any bytes: a typed error, or rows that fit together, of
+// which Inspect says the same.
 func reads(t *testing.T, name string, raw []byte, q dataset.Request) {
 	t.Helper()
 	s := dataset.Source{Path: writeAs(t, name, raw)}

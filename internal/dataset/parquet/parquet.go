@@ -69,7 +69,7 @@ func (t *parquetTable) Header() []string {
 	return names
 }
 
-// find gives a column that can be used: one value a row, at the top.
+// find returns a column that can be used: one value a row, at the top.
 func (t *parquetTable) find(name string) (*parquet.Column, error) {
 	all := t.file.Root().Columns()
 	// Names are compared as CSV's are, without the spaces around them.
@@ -124,7 +124,7 @@ func (t *parquetTable) read(b dataset.Builder) error {
 	return nil
 }
 
-// group gives one row group's rows to b.
+// group returns one row group's rows to b.
 func (t *parquetTable) group(b dataset.Builder, group parquet.RowGroup, columns []*parquet.Column, who *parquet.Column) error {
 	var cursors []*cursor // of columns, then of who
 	defer func() {
@@ -313,7 +313,7 @@ func (c *cursor) open(page parquet.Page) (v pageValues, err error) {
 	return v, nil
 }
 
-// numbers gives the next n rows' numbers, good until the next call; NaN where there is none.
+// numbers returns the next n rows' numbers, good until the next call; NaN where there is none.
 func (c *cursor) numbers(n int) ([]float64, error) {
 	if err := c.turn(); err != nil {
 		return nil, err
@@ -416,7 +416,7 @@ func lookup[T stored](out []float64, table []T, index []int32) {
 	}
 }
 
-// texts gives the next n rows' values as text, good until the next call; empty where there
+// texts returns the next n rows' values as text, good until the next call; empty where there
 // is none. An integer is its digits; a floating-point number is its shortest digits.
 func (c *cursor) texts(n int) ([][]byte, error) {
 	c.words, c.text = c.words[:0], c.text[:0]
@@ -434,7 +434,7 @@ func (c *cursor) texts(n int) ([][]byte, error) {
 	return c.words, nil
 }
 
-// word gives the next value as text: a dictionary's own bytes, which stay, or a copy, as a page's
+// word returns the next value as text: a dictionary's own bytes, which stay, or a copy, as a page's
 // are the next page's too.
 func (c *cursor) word() []byte {
 	v, at := &c.values, c.at

@@ -7,7 +7,8 @@ import (
 	"covey/internal/dataset"
 )
 
-// checkSchema compares what an error says in words with what it says of the schema: faults in rows have none.
+// checkSchema compares what an error says in words with what it says of the schema: faults in rows
+// have none.
 func checkSchema(t *testing.T, e *dataset.Error) {
 	t.Helper()
 	want := dataset.Schema("")

@@ -1,4 +1,5 @@
-// Package postgres asks the queries of package dataset of PostgreSQL servers. A program that imports it can.
+// Package postgres asks the queries of package dataset of PostgreSQL servers. A program that
+// imports it can.
 package postgres
 
 import (
@@ -261,7 +262,7 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 	return nil
 }
 
-// float4 gives a column the float32 that its digits name, not the float64.
+// float4 returns a column the float32 that its digits name, not the float64.
 func float4(b dataset.Builder, j int, field []byte) {
 	if v, err := strconv.ParseFloat(string(field), 32); err == nil {
 		b.Put(j, v)

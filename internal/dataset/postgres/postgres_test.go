@@ -74,8 +74,8 @@ create sequence numbers; grant usage on numbers to reader`)
 		}
 	})
 
-	// The pin is over the text of all values, NULL apart from the empty string, in the query's order, and hangs
-	// on no setting of the server.
+	// The pin is over the text of all values, NULL apart from the empty string, in the query's
+	// order, and hangs on no setting of the server.
 	t.Run("pin", func(t *testing.T) {
 		info, err := dataset.Inspect(source("select a, b, c, day, at from (values (1, null::text, '', date '2020-01-02', timestamptz '2020-01-02 03:04:05+00'), (2, 'é', 'x', null, null)) v(a, b, c, day, at) order by a desc"), "a", dataset.ReadOptions{})
 		if err != nil {

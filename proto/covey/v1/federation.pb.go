@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: covey/v1/federation.proto
 
-// The wire between a site's agent and the coordinator (design sections 7-9).
+// The wire between a site's agent and the coordinator (docs/protocol.md).
 // Everything a site sends is a SiteMessage; docs/protocol.md says what each
 // holds, who checks it and when.
 
