@@ -223,6 +223,7 @@ func TestRecheckEndsConnections(t *testing.T) {
 			}
 			c.Close()
 		}
+		synctest.Wait() // the refused connection is forgotten by its own goroutine
 		if n := two.connections(); n != 0 {
 			t.Errorf("%d connections are remembered", n)
 		}
