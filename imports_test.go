@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/study"},
 	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/study"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/study", "internal/answer", "internal/clip", "internal/noise"},
 	"experiments/accuracy": {"experiments/run", "internal/study"},

@@ -5,13 +5,13 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
+	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -94,11 +94,7 @@ func (c *sitesCmd) Run(s *terminal) error {
 			state = "revoked"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t", site.Name, state, site.Fingerprint)
-		var sets []string
-		for _, name := range slices.Sorted(maps.Keys(site.Datasets)) {
-			sets = append(sets, fmt.Sprintf("%s (%d)", plainly(name), site.Datasets[name]))
-		}
-		fmt.Fprintln(w, strings.Join(sets, " "))
+		fmt.Fprintln(w, datasets(site))
 	}
 	for _, i := range r.Invited {
 		state := "invited until"
@@ -135,7 +131,7 @@ func (c *revokeCmd) Run(s *terminal) error {
 
 // withoutSite says what becomes of a study without a site that was revoked.
 func withoutSite(r coordinator.RevokedStudy, site string) string {
-	study := fmt.Sprintf("study %.12s (%s) is %s", r.Digest, r.Name, r.Status)
+	study := fmt.Sprintf("study %.12s (%s) is %s", r.Digest, frame.Word(r.Name), r.Status)
 	switch {
 	case r.GoesOn:
 		return fmt.Sprintf("%s and goes on without %s", study, site)
@@ -145,10 +141,11 @@ func withoutSite(r coordinator.RevokedStudy, site string) string {
 	return fmt.Sprintf("%s and waits for %s, which cannot come back to it: `coordinator study abort %.12s` ends it", study, site, r.Digest)
 }
 
-// plainly quotes a name that a site chose where it could pass for something else in our columns.
-func plainly(name string) string {
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == "" {
-		return name
+// datasets returns what a site offers, as its column shows it: the names are the site's own words.
+func datasets(site coordinator.ListedSite) string {
+	var sets []string
+	for _, name := range slices.Sorted(maps.Keys(site.Datasets)) {
+		sets = append(sets, fmt.Sprintf("%s (%d)", frame.Word(name), site.Datasets[name]))
 	}
-	return strconv.Quote(name)
+	return strings.Join(sets, " ")
 }
