@@ -113,16 +113,17 @@ func (s *session) added(ask study.Ask) ([]int64, error) {
 // coordinator sends it again, and nothing of a later query has left. The erasure is waited for by
 // whatever comes after that query's upload.
 type recording struct {
-	query  int
-	done   chan struct{} // closed when err is set
-	err    error         // of the ledger
-	erased chan struct{}
+	query   int
+	release study.Release // what is written
+	done    chan struct{} // closed when err is set
+	err     error         // of the ledger
+	erased  chan struct{}
 }
 
 // record writes a query's final result, and erases its slot's secrets, on a goroutine of its
 // own. Called with mu held.
-func (s *session) record(r tellFinal) {
-	w := &recording{query: r.Query, done: make(chan struct{}), erased: make(chan struct{})}
+func (s *session) record(r tellFinal, release study.Release) {
+	w := &recording{query: r.Query, release: release, done: make(chan struct{}), erased: make(chan struct{})}
 	s.recording = w
 	s.agent.work.Go(func() {
 		defer close(w.erased)

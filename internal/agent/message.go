@@ -161,6 +161,9 @@ type (
 		// Announcement is, with study.CodeBadAnnouncement, the culprit's that is on record where
 		// another was shown.
 		Announcement []byte
+		// Lacks is, with study.CodeOutOfOrder, 1 + how many of the study's releases, from the first
+		// on, this site has followed; 0 if it is not about them.
+		Lacks int
 	}
 )
 

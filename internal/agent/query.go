@@ -30,7 +30,7 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 	} else if !ready {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	ask := r.Ask
+	ask := s.plan.Fill(r.Ask)
 	if err := s.plan.Check(ask); err != nil {
 		s.agent.log.Error("a query does not fit the approved plan", "study", s.plan.Digest, "error", err)
 		return refuse(r, study.CodePlanMismatch)
@@ -38,8 +38,8 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 	if ask.Attempt != s.attempt {
 		return refuse(r, study.CodePlanMismatch)
 	}
-	if !s.follows(ask.Query) {
-		return refuse(r, study.CodeOutOfOrder)
+	if no, ok := s.lawful(r, ask); !ok {
+		return no
 	}
 	open := &openQuery{ask, secagg.Query{
 		Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
@@ -96,21 +96,6 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 }
 
 var errData = errors.New("agent: the rows are not those that were approved")
-
-// follows reports whether this site answers the query: the one after its latest
-// final result. The coordinator sends that result first, so a site that was away
-// catches up, and no query can be asked about before the one before it was
-// released.
-func (s *session) follows(query int) bool {
-	last, ok := s.journal.LatestFinal()
-	if !ok {
-		last = -1
-	}
-	if s.recording != nil { // it is on disk before anything of the query is
-		last = max(last, s.recording.query)
-	}
-	return s.plan.Follows(last, query)
-}
 
 // masked computes the exact sum over this site's rows and hides it under the slot's masks.
 func (s *session) masked(open *openQuery) ([]byte, error) {
@@ -257,6 +242,9 @@ func (s *session) final(r tellFinal) answer {
 	if err == nil {
 		err = s.plan.CheckRelease(release, s.attempt)
 	}
+	if err == nil {
+		err = s.succeeds(release, r.Final.Encoded)
+	}
 	if err != nil {
 		log.Warn("a final result does not fit the plan; it is dropped", "error", err)
 		return nil
@@ -267,7 +255,7 @@ func (s *session) final(r tellFinal) answer {
 	} else if lost {
 		return s.rolledBack(r, foundFinal)
 	}
-	s.record(r)
+	s.record(r, release)
 	if s.open != nil && s.open.ask.Query <= r.Query {
 		s.open = nil
 	}

@@ -24,6 +24,7 @@ import (
 var (
 	errNotMessage = errors.New("link: not a coordinator message")
 	errNoStudy    = errors.New("link: a message without a study")
+	errHistory    = errors.New("link: a history of another length")
 	errNumber     = errors.New("link: a number over 2^31-1")
 )
 
@@ -57,8 +58,8 @@ func decode(raw []byte) (request, error) {
 	case *covey.CoordinatorMessage_Query:
 		q := b.Query
 		out = askUpload{digest, study.Ask{
-			Attempt: q.GetAttempt(), Query: r.int(q.GetQuery()), Slot: r.int(q.GetSlot()), Kind: kindOf(q.GetKind()),
-			Round: r.int(q.GetRound()), X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(),
+			Attempt: q.GetAttempt(), Query: r.int(q.GetQuery()), Slot: r.int(q.GetSlot()), History: r.digest(q.GetHistory()),
+			X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(),
 			Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
 		}}
 	case *covey.CoordinatorMessage_Release:
@@ -94,6 +95,15 @@ func (r *reader) ints(v []uint32) []int {
 		out[i] = r.int(x)
 	}
 	return out
+}
+
+// digest reads a link: zeros, which none is, if there is none.
+func (r *reader) digest(b []byte) (d study.Digest) {
+	if len(b) != 0 && len(b) != len(d) {
+		r.err = errHistory
+	}
+	copy(d[:], b)
+	return d
 }
 
 func digestOf(m *covey.CoordinatorMessage) (study.Digest, error) {
@@ -191,7 +201,7 @@ func message(a answer) *covey.SiteMessage {
 		r := &covey.Refusal{
 			Study: a.Study[:], Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), Code: wireCode(a.Code),
 			Culprit: uint32(a.Culprit), Context: a.Context, Survivors: uints(a.Survivors), Signature: a.Signature, Shared: a.Shared,
-			Announcement: a.Announcement,
+			Announcement: a.Announcement, Lacks: uint32(a.Lacks),
 		}
 		if a.Final != nil {
 			r.Final = &covey.Final{Study: a.Study[:], Query: uint32(a.Query), Slot: uint32(a.Slot),
@@ -208,13 +218,6 @@ func tags(studies []study.Digest) []byte {
 		out = append(out, id[:frame.TagBytes]...)
 	}
 	return out
-}
-
-func kindOf(k covey.Kind) study.Kind {
-	if k == covey.Kind_KIND_UNSPECIFIED {
-		return ""
-	}
-	return study.Kind(strings.ToLower(strings.TrimPrefix(covey.Kind_name[int32(k)], "KIND_")))
 }
 
 // codeOf maps by name: CODE_BAD_SHARE is "bad_share". An unknown number is internal.

@@ -41,6 +41,9 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 // shared: with many sites and a long vector, a copy each would be most of the leader's memory.
 func (s *session) encode(digest study.Digest, m round.Message) ([]byte, error) {
 	kind := fmt.Sprintf("%T", m)
+	if told, ok := m.(round.TellFinal); ok { // not always the last
+		kind = fmt.Sprintf("%T %d", m, told.Query)
+	}
 	raw := s.encoded[kind]
 	if raw == nil {
 		var err error

@@ -372,6 +372,7 @@ func (s *session) refused(r round.Refused, context []byte, survivors []int, sign
 	case study.CodeFinal:
 		release, err := study.ParseRelease(final.Encoded)
 		if err == nil && release.Query == s.state.Query && s.plan.CheckRelease(release, s.state.Attempt) == nil &&
+			s.plan.CheckCourse(s.state.Course, release.Ask(s.state.Attempt)) == nil &&
 			ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(final.Encoded), final.Signature) {
 			return round.Adopt{Release: release, Released: final}
 		}

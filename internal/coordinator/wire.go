@@ -265,7 +265,7 @@ func (c *Coordinator) receive(l *link, m *covey.SiteMessage) error {
 			r := b.Refusal
 			refused := round.Refused{
 				Site: site, Query: int(r.GetQuery()), Slot: int(r.GetSlot()),
-				Code: code(r.GetCode()), Culprit: int(r.GetCulprit()) - 1, Shared: r.GetShared(),
+				Code: code(r.GetCode()), Culprit: int(r.GetCulprit()) - 1, Shared: r.GetShared(), Lacks: int(r.GetLacks()),
 			}
 			if refused.Proven = s.convicts(refused, r.GetAnnouncement()); !refused.Proven && len(r.GetAnnouncement()) > 0 {
 				refused.Culprit = -1 // shown, and no proof: nobody is named
@@ -323,8 +323,8 @@ func encode(digest study.Digest, m round.Message) ([]byte, error) {
 	case round.AskUpload:
 		a := m.Ask
 		out.Body = &covey.CoordinatorMessage_Query{Query: &covey.Query{
-			Study: id, Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), Kind: kind(a.Kind),
-			Round: uint32(a.Round), X: a.X, Center: a.Center, Found: a.Found,
+			Study: id, Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), History: a.History[:],
+			X: a.X, Center: a.Center, Found: a.Found,
 			Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
 		}}
 	case round.AskSignature:
@@ -346,10 +346,6 @@ func encode(digest study.Digest, m round.Message) ([]byte, error) {
 func encodeConfirm(digest study.Digest, m round.AskConfirmation, bodies [][]byte) ([]byte, error) {
 	return proto.Marshal(&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{
 		Confirm: &covey.Confirm{Study: digest[:], Attempt: m.Attempt, Boxes: m.Boxes, Bodies: bodies}}})
-}
-
-func kind(k study.Kind) covey.Kind {
-	return covey.Kind(covey.Kind_value["KIND_"+strings.ToUpper(string(k))])
 }
 
 // code maps by name: CODE_BAD_SHARE is "bad_share". An unknown number is internal.
