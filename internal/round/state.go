@@ -99,8 +99,8 @@ type live struct {
 	shared []bool // by site
 	// by site: 1 + the release that it lacks, and is told with the next prompts; 0 for none
 	lacks []int
-	// by site: how many releases, from the first on, it was told in the open slot since it lacked
-	// them
+	// by site: how many releases, from the first on, this link was told in the open slot since the
+	// site lacked them
 	caught  []int
 	lacking []bool          // by dealer: the opening waits for the rest of its announcement
 	adopted *Adopt          // the open query's result, where the log does not hold it
