@@ -62,7 +62,7 @@ func Raw(w io.Writer) io.Writer {
 	return w
 }
 
-// Width returns a function that returns how many columns a terminal has, and nil where w is not one.
+// Width returns a function that returns how many columns w's terminal has, nil if w is not one.
 func Width(w io.Writer) func() int {
 	f, ok := Raw(w).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
