@@ -105,10 +105,12 @@ func TestLinkNamesAllBefore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Previous = a.History
+			noised := slices.Clone(r.Noised)
 			if i == change {
-				r.Noised = slices.Clone(r.Noised)
-				r.Noised[rand.New(rand.NewPCG(1, 1)).IntN(len(r.Noised))]++
+				noised[rand.New(rand.NewPCG(1, 1)).IntN(len(noised))]++
+			}
+			if r, err = p.NewRelease(a, r.Survivors, noised); err != nil {
+				t.Fatal(err)
 			}
 			if c, err = p.Next(c, r, releases[:i]); err != nil {
 				t.Fatal(err)
