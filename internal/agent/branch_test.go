@@ -6,8 +6,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestOneBranch: a site answers the branch of method = "auto" that it finds itself from the released
-// radii, and never the other: both together would cost more than the study's ρ.
+// TestOneBranch: a site answers the branch of method = "auto" that it finds itself from the
+// released radii, and never the other: both together would cost more than the study's ρ.
 func TestOneBranch(t *testing.T) {
 	for _, method := range []string{study.MethodPower, study.MethodCovariance} {
 		t.Run(method, func(t *testing.T) {

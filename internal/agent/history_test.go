@@ -70,8 +70,8 @@ func (c *told) asks(course study.Course, slot int) askUpload {
 	return askUpload{c.plan.Digest, ask}
 }
 
-// but0 are survivors without site 0, which then has nothing to miss in the results of slots in which
-// it did not upload.
+// but0 are survivors without site 0, which then has nothing to miss in the results of slots in
+// which it did not upload.
 func but0(r *study.Release) {
 	r.Survivors, r.Units = r.Survivors[1:], r.Units-testUnits
 }
@@ -110,8 +110,8 @@ func TestCatchesUp(t *testing.T) {
 	}
 }
 
-// TestForkedHistory: AG-40. A site that was told one result of a query acts on no other, whatever it
-// is told later and after a restart.
+// TestForkedHistory: AG-40, AG-41. A site that was told one result of a query acts on no other,
+// whatever it is told later and after a restart.
 func TestForkedHistory(t *testing.T) {
 	c := newTold(t, nil)
 	s := c.sites[0]
@@ -140,8 +140,8 @@ func TestForkedHistory(t *testing.T) {
 	want[upload](s, c.asks(first, 1))
 }
 
-// TestForkBehindAGap: a result of a later query, which came before those it follows, joins no other
-// history.
+// TestForkBehindAGap: AG-41. A result of a later query, which came before those it follows, joins
+// no other history.
 func TestForkBehindAGap(t *testing.T) {
 	c := newTold(t, nil)
 	s := c.sites[0]
@@ -159,7 +159,7 @@ func TestForkBehindAGap(t *testing.T) {
 	refused(s, c.asks(after, 2), study.CodeForked)
 }
 
-// TestResultsOffTheCourse: AG-13, AG-40. A signed result that the plan allows, and that does not
+// TestResultsOffTheCourse: AG-13, AG-41. A signed result that the plan allows, and that does not
 // follow from those before it, is no result.
 func TestResultsOffTheCourse(t *testing.T) {
 	c := newTold(t, func(s *study.Spec) { s.Radius, s.Center = study.RadiusPrivate, study.CenterPrivate })

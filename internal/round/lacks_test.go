@@ -26,8 +26,8 @@ func (h *harness) sent(site int) (said []string) {
 	return said
 }
 
-// TestLackedReleases: a site that was away for several queries is told every release that it lacks,
-// one at a time and each once a link and slot, and is asked again behind each.
+// TestLackedReleases: R21. A site that was away for several queries is told every release that it
+// lacks, one at a time and each once a link and slot, and is asked again behind each.
 func TestLackedReleases(t *testing.T) {
 	const away = 4
 	h := newHarness(t, 5, func(s *study.Spec) { s.OnDropout, s.Rounds = study.DropoutContinue, 5 })

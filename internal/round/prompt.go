@@ -128,15 +128,16 @@ func (p *prompter) final() {
 	})
 }
 
-// told is what tells the release of a place in Releases; false if the log holds another thing, which
-// its checksum excludes.
+// told is what tells the release of a place in Releases; false if the log holds another thing,
+// which its checksum excludes.
 func (s *State) told(at int) (TellFinal, bool) {
 	of := s.Releases[at]
 	r, err := study.ParseRelease(of.Encoded)
 	return TellFinal{Query: r.Query, Slot: r.Slot, Released: of}, err == nil
 }
 
-// lacked tells a release that the site said it lacks, and asks everything about the open slot again.
+// lacked tells a release that the site said it lacks, and asks everything about the open slot
+// again.
 func (p *prompter) lacked() {
 	l, i := &p.s.live, p.site
 	at := l.lacks[i] - 1

@@ -51,8 +51,8 @@ func (p *Plan) Start() Course {
 }
 
 // Next returns the course after the release of its query. earlier are the releases before it, in
-// order: all, or those that Earlier lists. Every site runs it: whoever holds the same releases finds
-// the same, but for the last digits of what CheckCourse compares.
+// order: all, or those that Earlier lists. Every site runs it: whoever holds the same releases
+// finds the same, but for the last digits of what CheckCourse compares.
 func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	if r.Query != c.Query || c.Query >= len(p.Queries) || len(r.Noised) != p.released(p.Queries[c.Query]) {
 		return Course{}, mismatch(r.Query, "query", "is not the one that is due, %d, or has %d values", c.Query, len(r.Noised))

@@ -35,9 +35,9 @@ func leadingEigen(m *mat.SymDense, k int) ([][]float64, []float64, error) {
 
 // allEigen returns eigenvalues, ascending, and eigenvectors in columns: false for a matrix that is
 // not finite. It is the same to the last bit on every processor, since coordinator and sites take
-// the next step from it each by itself: it adds in a fixed order, and rounds every product before it
-// is added, which a compiler that fuses the two respects. The matrix is brought to eigenvalues in
-// [1, 3] first: nothing overflows then. What is lost is within the rounding of the largest.
+// the next step from it each by itself: it adds in a fixed order, and rounds every product before
+// it is added, which a compiler that fuses the two respects. The matrix is brought to eigenvalues
+// in [1, 3] first: nothing overflows then. What is lost is within the rounding of the largest.
 func allEigen(m *mat.SymDense) ([]float64, *mat.Dense, bool) {
 	n, bound := m.SymmetricDim(), 0.0
 	for i := range n {

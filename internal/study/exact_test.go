@@ -14,10 +14,10 @@ import (
 	"covey/internal/query"
 )
 
-// TestCourseIsExact takes studies of every kind to their ends and hashes every bit of what each
-// release leads to, and of matrices' eigenvectors. .ci/run compares the hash with that of a build
-// whose compiler fuses products and sums: a product that is not rounded before it is added shows, as
-// it would between a coordinator and a site on two processors.
+// TestCourseIsExact: S12. It takes studies of every kind to their ends and hashes every bit of what
+// each release leads to, and of matrices' eigenvectors. .ci/run compares the hash with that of a
+// build whose compiler fuses products and sums: a product that is not rounded before it is added
+// shows, as it would between a coordinator and a site on two processors.
 func TestCourseIsExact(t *testing.T) {
 	h := sha256.New()
 	bits := func(v ...float64) {

@@ -49,8 +49,8 @@ func equalCourses(a, b Course) bool {
 	return slices.Equal(a.X, b.X) && slices.Equal(a.Center, b.Center) && slices.Equal(a.Found, b.Found)
 }
 
-// TestCheckCourse changes one thing of an ask at a time: what follows from the releases is taken
-// with other last digits, and nothing else is.
+// TestCheckCourse: AG-40. It changes one thing of an ask at a time: what follows from the releases
+// is taken with other last digits, and nothing else is.
 func TestCheckCourse(t *testing.T) {
 	p, _, releases, _ := runStudy(t, with(four, `center = "private"`, "components = 3", `subspace = "deflation"`, "rounds = 2"), false)
 	c := p.Start()

@@ -9,9 +9,9 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// TestOtherQuestions tells some sites another radius, another centre or another x, by the last digits
-// that processors may differ in, which is all that sites let through: masks of other questions do not cancel, and nothing is open.
-// Rules S2, S3, A4.
+// TestOtherQuestions tells some sites another radius, another centre or another x, by the last
+// digits that processors may differ in, which is all that sites let through: masks of other
+// questions do not cancel, and nothing is open. Rules S2, S3, A4.
 func TestOtherQuestions(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *study.Spec) {
 		s.Radius, s.Center = study.RadiusPrivate, study.CenterPrivate

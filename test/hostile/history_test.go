@@ -157,8 +157,8 @@ func TestSteering(t *testing.T) {
 	}
 }
 
-// TestForgedResults tells results with a wrong signature, query, slot or history: none is taken, and
-// the query after it is asked of nobody before the right one is told. Rules AG-13, AG-40.
+// TestForgedResults tells results with a wrong signature, query, slot or history: none is taken,
+// and the query after it is asked of nobody before the right one is told. Rules AG-13, AG-41.
 func TestForgedResults(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: 3})
 	w.begin()

@@ -401,7 +401,8 @@ func TestRandomCoordinator(t *testing.T) {
 func (f field) finish() { f.finishWith(all5) }
 
 // finishWith tells all sites a result that none can take for a sign of a rollback: over sites that
-// uploaded in its slot. Where no slot has enough of them, each is told another: their histories part.
+// uploaded in its slot. Where no slot has enough of them, each is told another: their histories
+// part.
 func (f field) finishWith(u []int) {
 	f.t.Helper()
 	for slot := 2; slot >= 0; slot-- {
