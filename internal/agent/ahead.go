@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"errors"
 	"reflect"
 
-	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
 )
@@ -128,12 +126,6 @@ func (s *session) record(r tellFinal, release study.Release) {
 	s.agent.work.Go(func() {
 		defer close(w.erased)
 		err := s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r.Final))
-		if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
-			// Two signed results of one query: the coordinator's own signatures prove
-			// that it released twice on one charge (promise P3). Ours stays.
-			s.agent.log.Error("the coordinator signed two results of one query; the first is kept", "study", s.plan.Digest, "query", r.Query)
-			err = nil
-		}
 		w.err = err
 		close(w.done)
 		if err == nil {

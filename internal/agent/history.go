@@ -60,19 +60,26 @@ func (s *session) result(query int) (study.Release, bool, error) {
 	if w := s.recording; w != nil && w.query == query {
 		return w.release, true, nil
 	}
-	stored, ok := s.journal.FinalResult(query)
+	held, ok := s.recordedFinal(query)
 	if !ok {
 		return study.Release{}, false, nil
-	}
-	held, err := decodeFinal(stored)
-	if err != nil {
-		return study.Release{}, false, err
 	}
 	release, err := study.ParseRelease(held.Encoded)
 	return release, err == nil, err
 }
 
-// lawful is nil if a query is what this site finds that comes next. Else it is the refusal.
+// recordedFinal returns the result on record of a query. None is on its way to the disk while a
+// result is looked at: handle has waited for it.
+func (s *session) recordedFinal(query int) (final, bool) {
+	stored, ok := s.journal.FinalResult(query)
+	if !ok {
+		return final{}, false
+	}
+	held, err := decodeFinal(stored)
+	return held, err == nil
+}
+
+// lawful reports whether a query is what this site finds that comes next; if not, with the refusal.
 func (s *session) lawful(r askUpload, ask study.Ask) (refusal, bool) {
 	h, err := s.follow()
 	log := s.agent.log.With("study", s.plan.Digest, "query", ask.Query)
