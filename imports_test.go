@@ -34,7 +34,6 @@ var arrows = map[string][]string{
 	// The one room of the generated messages.
 	"internal/wire":        {"internal/frame", "internal/noise", "internal/pki", "internal/study", "proto/covey/v1"},
 	"internal/admission":   {"internal/pki"},
-	"internal/peer":        {"internal/admission", "internal/pki"},
 	"internal/study":       {"internal/noise", "internal/query", "internal/secagg", "internal/strict"},
 	"internal/round":       {"internal/study", "internal/wire"},
 	"internal/report":      {"internal/study"},
@@ -50,7 +49,7 @@ var arrows = map[string][]string{
 	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
-	"internal/node":        {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/strict", "internal/study"},
+	"internal/node":        {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/answer", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
