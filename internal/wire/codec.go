@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"reflect"
@@ -199,31 +200,35 @@ func split(raw []byte) ([]Tag, error) {
 	return out, nil
 }
 
-// codeOf maps by name: CODE_BAD_SHARE is "bad_share". An unknown number is internal.
-func codeOf(c covey.Code) study.Code {
-	name, ok := covey.Code_name[int32(c)]
-	if !ok || c == covey.Code_CODE_UNSPECIFIED {
-		return study.CodeInternal
+// word returns an enum's number by its name without prefix, in lower case: CODE_BAD_SHARE is
+// "bad_share". It is empty for a number that is unspecified or unknown.
+func word(names map[int32]string, number int32) string {
+	_, name, _ := strings.Cut(names[number], "_")
+	if number == 0 {
+		return ""
 	}
-	return study.Code(strings.ToLower(strings.TrimPrefix(name, "CODE_")))
+	return strings.ToLower(name)
+}
+
+// number is word's inverse; 0 for a word that has none.
+func number(values map[string]int32, prefix, word string) int32 {
+	return values[prefix+strings.ToUpper(word)]
+}
+
+// codeOf reads a code; one that is not known here is internal.
+func codeOf(c covey.Code) study.Code {
+	return study.Code(cmp.Or(word(covey.Code_name, int32(c)), string(study.CodeInternal)))
 }
 
 func wireCode(c study.Code) covey.Code {
-	return covey.Code(covey.Code_value["CODE_"+strings.ToUpper(string(c))])
+	return covey.Code(number(covey.Code_value, "CODE_", string(c)))
 }
 
-// verdictOf maps by name; what is no verdict is pending.
+// verdictOf reads a verdict; what is none is pending.
 func verdictOf(v covey.Verdict) study.Verdict {
-	switch v {
-	case covey.Verdict_VERDICT_APPROVED:
-		return study.VerdictApproved
-	case covey.Verdict_VERDICT_REJECTED:
-		return study.VerdictRejected
-	default:
-		return study.VerdictPending
-	}
+	return study.Verdict(cmp.Or(word(covey.Verdict_name, int32(v)), string(study.VerdictPending)))
 }
 
 func wireVerdict(v study.Verdict) covey.Verdict {
-	return covey.Verdict(covey.Verdict_value["VERDICT_"+strings.ToUpper(string(v))])
+	return covey.Verdict(number(covey.Verdict_value, "VERDICT_", string(v)))
 }

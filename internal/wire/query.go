@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"strings"
-
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/noise"
@@ -22,21 +20,14 @@ func (m Query) About() Header { return Header{m.Study, m.Ask.Attempt, m.Ask.Quer
 func (m Query) body() proto.Message {
 	a := m.Ask
 	return &covey.Query{
-		Kind: covey.Kind(covey.Kind_value["KIND_"+strings.ToUpper(string(a.Kind))]), Round: uint32(a.Round),
+		Kind: covey.Kind(number(covey.Kind_value, "KIND_", string(a.Kind))), Round: uint32(a.Round),
 		X: a.X, Center: a.Center, Found: a.Found, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
 	}
 }
 
 func queryOf(r *reader, h Header, b *covey.Query) Query {
 	return Query{h.Study, study.Ask{
-		Attempt: h.Attempt, Query: h.Query, Slot: h.Slot, Kind: kindOf(b.GetKind()), Round: r.int(b.GetRound()),
+		Attempt: h.Attempt, Query: h.Query, Slot: h.Slot, Kind: study.Kind(word(covey.Kind_name, int32(b.GetKind()))), Round: r.int(b.GetRound()),
 		X: b.GetX(), Center: b.GetCenter(), Found: b.GetFound(), Radius: b.GetRadius(), Grid: b.GetGrid(), Sigma: noise.Sigma(b.GetSigma()),
 	}}
-}
-
-func kindOf(k covey.Kind) study.Kind {
-	if k == covey.Kind_KIND_UNSPECIFIED {
-		return ""
-	}
-	return study.Kind(strings.ToLower(strings.TrimPrefix(covey.Kind_name[int32(k)], "KIND_")))
 }
