@@ -28,7 +28,7 @@ type inviteCmd struct {
 	Valid    time.Duration `default:"72h" help:"How long the join file is good for."`
 	Out      string        `help:"Where to write it; SITE.join if not given, - for stdout."`
 	Again    bool          `xor:"kind" help:"For a site that has joined and whose certificate ended: it joins again with its identity key."`
-	Withdraw bool          `xor:"kind" help:"Make no file: make the site's unused ones good for nothing."`
+	Withdraw bool          `xor:"kind" help:"Make no file: void the site's unused ones."`
 }
 
 func (c *inviteCmd) Run(s *terminal) error {

@@ -19,7 +19,7 @@ type known struct {
 	all        bool         // open holds all that are open there
 }
 
-var errKnown = errors.New("link: the hello's studies do not read")
+var errKnown = errors.New("link: the hello's studies do not parse")
 
 func newKnown(open []byte, all bool, over []byte) (k known, err error) {
 	if k.open, err = tags(open); err == nil {
