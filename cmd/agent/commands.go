@@ -340,8 +340,8 @@ type egressCmd struct {
 // Help is kong's longer text.
 func (egressCmd) Help() string {
 	return `Each line of egress.jsonl holds the hash of all lines before it. --verify finds a line
-that was changed, taken out or put in, and prints the hash after the last line: note it
-elsewhere, to see later that no line was taken off the end.`
+that was changed, removed or inserted, and prints the hash after the last line: note it
+elsewhere, to see later that no line was cut off the end.`
 }
 
 // chainReply is egress --verify's and --each's --json.
