@@ -201,7 +201,7 @@ func sentence(s coordinator.Story, leading bool) string {
 			"open":   "Sites send the key shares that open the total.",
 		}[s.Phase]
 	case round.StatusCompleted:
-		return "The result stands. Download it and verify it: no trust in this page is needed."
+		return "The result is final. Download it and verify it, rather than trust this page."
 	}
 	return ""
 }
