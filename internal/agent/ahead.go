@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // ahead is the agreement for one slot, made on a goroutine of its own while something
@@ -120,12 +121,12 @@ type recording struct {
 
 // record writes a query's final result, and erases its slot's secrets, on a goroutine of its
 // own. Called with mu held.
-func (s *session) record(r tellFinal, release study.Release) {
+func (s *session) record(r wire.Final, release study.Release) {
 	w := &recording{query: r.Query, release: release, done: make(chan struct{}), erased: make(chan struct{})}
 	s.recording = w
 	s.agent.work.Go(func() {
 		defer close(w.erased)
-		err := s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r.Final))
+		err := s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r))
 		w.err = err
 		close(w.done)
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestOneBranch: a site answers the branch of method = "auto" that it finds itself from the
@@ -21,7 +22,7 @@ func TestOneBranch(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				q := askUpload{c.plan.Digest, ask}
+				q := wire.Query{Study: c.plan.Digest, Ask: ask}
 				sum := c.open(q, c.everyone())
 				if bin > 0 {
 					clear(sum)
@@ -62,7 +63,7 @@ func TestOneBranch(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				refused(c.sites[0], askUpload{c.plan.Digest, ask}, study.CodeOutOfOrder)
+				refused(c.sites[0], wire.Query{Study: c.plan.Digest, Ask: ask}, study.CodeOutOfOrder)
 				if course.Query == taken {
 					step(0)
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // history is how far this site has followed a study by itself: every step from the release before,
@@ -70,17 +71,17 @@ func (s *session) result(query int) (study.Release, bool, error) {
 
 // recordedFinal returns the result on record of a query. None is on its way to the disk while a
 // result is looked at: handle has waited for it.
-func (s *session) recordedFinal(query int) (final, bool) {
+func (s *session) recordedFinal(query int) (wire.Final, bool) {
 	stored, ok := s.journal.FinalResult(query)
 	if !ok {
-		return final{}, false
+		return wire.Final{}, false
 	}
 	held, err := decodeFinal(stored)
 	return held, err == nil
 }
 
 // lawful reports whether a query is what this site finds that comes next; if not, with the refusal.
-func (s *session) lawful(r askUpload, ask study.Ask) (refusal, bool) {
+func (s *session) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
 	h, err := s.follow()
 	log := s.agent.log.With("study", s.plan.Digest, "query", ask.Query)
 	switch {
@@ -102,7 +103,7 @@ func (s *session) lawful(r askUpload, ask study.Ask) (refusal, bool) {
 		log.Error("a query does not follow from the results before it; it is refused", "error", err)
 		return refuse(r, study.CodePlanMismatch), false
 	}
-	return refusal{}, true
+	return wire.Refusal{}, true
 }
 
 // succeeds is nil if a release may be recorded: it is in its one encoding, and where this site has

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // told is a study of five sites in which a coordinator without scruples tells results that nobody
@@ -29,7 +30,7 @@ func newTold(t *testing.T, change func(*study.Spec)) *told {
 }
 
 // after is the course after a release, and the message that tells it.
-func (c *told) after(course study.Course, slot int, earlier []study.Release, change func(*study.Release)) (study.Course, []study.Release, tellFinal) {
+func (c *told) after(course study.Course, slot int, earlier []study.Release, change func(*study.Release)) (study.Course, []study.Release, wire.Final) {
 	c.t.Helper()
 	ask, err := c.plan.NewAsk(course, slot, 0)
 	if err != nil {
@@ -52,22 +53,32 @@ func (c *told) after(course study.Course, slot int, earlier []study.Release, cha
 	return next, append(earlier, r), told
 }
 
-func (c *told) sign(r study.Release) tellFinal {
+func (c *told) sign(r study.Release) wire.Final {
 	c.t.Helper()
 	encoded, err := r.Encode()
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return tellFinal{c.plan.Digest, r.Query, r.Slot, final{encoded, ed25519.Sign(c.key, study.SigningInput(encoded))}}
+	return c.toldAs(r, encoded)
 }
 
-func (c *told) asks(course study.Course, slot int) askUpload {
+// toldAs tells a release in an encoding.
+func (c *told) toldAs(r study.Release, encoded []byte) wire.Final {
+	return wire.Final{Header: wire.Header{Study: c.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: encoded,
+		Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
+}
+
+func (c *told) confirmed() wire.Confirmed {
+	return wire.Confirmed{Header: wire.Header{Study: c.plan.Digest}, Signatures: c.signed}
+}
+
+func (c *told) asks(course study.Course, slot int) wire.Query {
 	c.t.Helper()
 	ask, err := c.plan.NewAsk(course, slot, 0)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return askUpload{c.plan.Digest, ask}
+	return wire.Query{Study: c.plan.Digest, Ask: ask}
 }
 
 // but0 are survivors without site 0, which then has nothing to miss in the results of slots in
@@ -81,10 +92,10 @@ func but0(r *study.Release) {
 func TestCatchesUp(t *testing.T) {
 	c := newTold(t, nil)
 	s := c.sites[0]
-	var finals []tellFinal
+	var finals []wire.Final
 	course, earlier := c.plan.Start(), []study.Release(nil)
 	for slot := range 3 {
-		var told tellFinal
+		var told wire.Final
 		course, earlier, told = c.after(course, slot, earlier, but0)
 		finals = append(finals, told)
 	}
@@ -101,10 +112,10 @@ func TestCatchesUp(t *testing.T) {
 	s.ask(finals[0])
 	lacks(2)
 	s.restart()
-	s.ask(tellConfirmed{c.plan.Digest, 0, c.signed})
+	s.ask(c.confirmed())
 	lacks(2)
 	s.ask(finals[1])
-	want[upload](s, q)
+	want[wire.Upload](s, q)
 	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != c.plan.Queries[3].Rho {
 		t.Errorf("charged ρ = %v, want that of the one query answered", e.SpentRho)
 	}
@@ -116,7 +127,7 @@ func TestForkedHistory(t *testing.T) {
 	c := newTold(t, nil)
 	s := c.sites[0]
 	start := c.plan.Start()
-	want[upload](s, c.asks(start, 0))
+	want[wire.Upload](s, c.asks(start, 0))
 	first, _, told := c.after(start, 0, nil, nil)
 	second, _, other := c.after(start, 0, nil, func(r *study.Release) { r.Noised[0]++ })
 	if first.History == second.History {
@@ -128,7 +139,7 @@ func TestForkedHistory(t *testing.T) {
 		refused(s, c.asks(second, 1), study.CodeForked)
 		s.agent.work.Wait()
 		s.restart()
-		s.ask(tellConfirmed{c.plan.Digest, 0, c.signed})
+		s.ask(c.confirmed())
 	}
 	// The vectors may be the same: what they follow from is not.
 	same := first
@@ -137,7 +148,7 @@ func TestForkedHistory(t *testing.T) {
 	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("charged ρ = %v, want that of the first query alone", e.SpentRho)
 	}
-	want[upload](s, c.asks(first, 1))
+	want[wire.Upload](s, c.asks(first, 1))
 }
 
 // TestForkBehindAGap: AG-41. A result of a later query, which came before those it follows, joins
@@ -155,7 +166,7 @@ func TestForkBehindAGap(t *testing.T) {
 	refused(s, c.asks(after, 2), study.CodeForked)
 	s.agent.work.Wait()
 	s.restart()
-	s.ask(tellConfirmed{c.plan.Digest, 0, c.signed})
+	s.ask(c.confirmed())
 	refused(s, c.asks(after, 2), study.CodeForked)
 }
 
@@ -167,14 +178,14 @@ func TestResultsOffTheCourse(t *testing.T) {
 	course, earlier := c.plan.Start(), []study.Release(nil)
 	slot := 0
 	for c.plan.Queries[course.Query].Kind != study.KindPower {
-		var told tellFinal
-		want[upload](s, c.asks(course, slot))
+		var told wire.Final
+		want[wire.Upload](s, c.asks(course, slot))
 		course, earlier, told = c.after(course, slot, earlier, nil)
 		s.ask(told)
 		slot++
 	}
 	q := c.asks(course, slot)
-	want[upload](s, q)
+	want[wire.Upload](s, q)
 	held := func() bool {
 		s.agent.work.Wait()
 		_, ok := s.agent.ledger.Journal(c.plan.Digest).FinalResult(q.Ask.Query)
@@ -208,7 +219,7 @@ func TestResultsOffTheCourse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.ask(tellFinal{c.plan.Digest, good.Query, good.Slot, final{loose, ed25519.Sign(c.key, study.SigningInput(loose))}})
+	s.ask(c.toldAs(good, loose))
 	if held() {
 		t.Fatal("another encoding: taken for the result")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // sent runs the oldest effects and returns what a site is sent, which does not answer.
@@ -14,9 +15,9 @@ func (h *harness) sent(site int) (said []string) {
 		if e, ok := h.pending[0].(Send); ok && e.Site == site {
 			h.pending = h.pending[1:]
 			switch m := e.Message.(type) {
-			case TellFinal:
+			case wire.Final:
 				said = append(said, fmt.Sprintf("final %d", m.Query))
-			case AskUpload:
+			case wire.Query:
 				said = append(said, fmt.Sprintf("query %d", m.Ask.Query))
 			}
 			continue
