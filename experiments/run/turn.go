@@ -40,8 +40,8 @@ func Rotated(src Source) Source {
 	}}
 }
 
-// Eigen returns the eigenvalues of the matrix whose components are looked for, descending, and their
-// eigenvectors.
+// Eigen returns the eigenvalues of the matrix whose components are looked for, descending, and
+// their eigenvectors.
 func (m *Data) Eigen() ([]float64, [][]float64) {
 	var e mat.EigenSym
 	if !e.Factorize(m.Sigma, true) {

@@ -24,9 +24,9 @@ func (r Release) moment(d int) *mat.SymDense {
 	return m
 }
 
-// Spectrum returns all d eigenvalues of the noised second-moment matrix that a release of KindMoment
-// holds, descending, and their unit eigenvectors. The matrix is the mean over units; its noise has
-// the standard deviation Tau on the diagonal and Tau/√2 off it.
+// Spectrum returns all d eigenvalues of the noised second-moment matrix that a release of
+// KindMoment holds, descending, and their unit eigenvectors. The matrix is the mean over units; its
+// noise has the standard deviation Tau on the diagonal and Tau/√2 off it.
 func (r Release) Spectrum(d int) ([]float64, [][]float64, error) {
 	if r.Kind != KindMoment || len(r.Noised) != d*(d+1)/2 {
 		return nil, nil, fieldError("releases", "query %d is no covariance of %d columns", r.Query, d)

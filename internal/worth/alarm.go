@@ -6,12 +6,12 @@ import (
 	"covey/internal/study"
 )
 
-// alarmRatio is how far, in logarithms, a component's part of the total may be from what the clipped
-// rows predict, beyond its noise.
+// alarmRatio is how far, in logarithms, a component's part of the total may be from what the
+// clipped rows predict, beyond its noise.
 const alarmRatio = 0.10
 
-// alarm reports whether the variance that was bought, which clips almost nothing, disagrees with the
-// clipped covariance: whether large rows look different from small ones. For elliptical rows a
+// alarm reports whether the variance that was bought, which clips almost nothing, disagrees with
+// the clipped covariance: whether large rows look different from small ones. For elliptical rows a
 // component's part of the total lies between its part after clipping and what that is without any
 // clip. It is nil where explained variance was not bought.
 func (a *spectrum) alarm(r *study.Result, rank []int) *bool {
@@ -57,9 +57,9 @@ func parts(v []float64) []float64 {
 // nodes of the integral in sphere, geometric.
 const nodes = 64
 
-// sphere returns E[λi gi² / Σ λj gj²] for independent normal g: the second moment of rows of spectrum
-// λ that are put on the unit sphere. It sums to 1. The mean is ∫ λi/(1+2λi t) Π (1+2λj t)^-1/2 dt
-// over t > 0, here over log t by the trapezoid rule.
+// sphere returns E[λi gi² / Σ λj gj²] for independent normal g: the second moment of rows of
+// spectrum λ that are put on the unit sphere. It sums to 1. The mean is ∫ λi/(1+2λi t) Π (1+2λj
+// t)^-1/2 dt over t > 0, here over log t by the trapezoid rule.
 func sphere(lambda []float64) []float64 {
 	trace := 0.0
 	for _, l := range lambda {

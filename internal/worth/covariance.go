@@ -24,8 +24,8 @@ const (
 	normal95      = 1.959963984540054
 )
 
-// spectrum is a released covariance M + E as its bounds see it: eigenvalues mu, descending, of noise
-// with deviation s on the diagonal and s/√2 off it, over n units.
+// spectrum is a released covariance M + E as its bounds see it: eigenvalues mu, descending, of
+// noise with deviation s on the diagonal and s/√2 off it, over n units.
 type spectrum struct {
 	mu []float64
 	s  float64
@@ -91,9 +91,9 @@ func (a *spectrum) tilt(i, j int) float64 {
 	return a.mixing(i, j) / (gap * gap)
 }
 
-// share bounds the captured share of the first k: with e the mean of the loss's bound by Stein's and
-// Jensen's inequalities, the loss itself is about e/2. It is nil where nothing stands out of the
-// noise.
+// share bounds the captured share of the first k: with e the mean of the loss's bound by Stein's
+// and Jensen's inequalities, the loss itself is about e/2. It is nil where nothing stands out of
+// the noise.
 func (a *spectrum) share(k int) *Share {
 	top, e := 0.0, 0.0
 	for i := range k {

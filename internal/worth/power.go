@@ -25,8 +25,8 @@ const (
 	tiltFactor   = 1.1
 	// separatedBelow is the angle's bound, in degrees, below which a component counts as separated.
 	separatedBelow = 30
-	// unfinishedPart of the loss, and unfinishedLoss of it at least, is unfinished iteration's where
-	// the result says so.
+	// unfinishedPart of the loss, and unfinishedLoss of it at least, is unfinished iteration's
+	// where the result says so.
 	unfinishedPart = 0.5
 	unfinishedLoss = 0.01
 	ridge          = 1e-3
@@ -87,7 +87,8 @@ type round struct {
 	tau  float64
 }
 
-// moved are the last rounds' largest angles between what was asked about and the answer, in degrees.
+// moved are the last rounds' largest angles between what was asked about and the answer, in
+// degrees.
 func moved(seen []round) []float64 {
 	out := []float64{}
 	for _, s := range seen[max(0, len(seen)-3):] {
@@ -100,8 +101,8 @@ func moved(seen []round) []float64 {
 	return out
 }
 
-// scaleOf is the size of the signal: the median over the last three rounds of the mean eigenvalue of
-// XᵀZ, made symmetric.
+// scaleOf is the size of the signal: the median over the last three rounds of the mean eigenvalue
+// of XᵀZ, made symmetric.
 func scaleOf(seen []round) float64 {
 	var all []float64
 	for _, s := range seen[max(0, len(seen)-3):] {

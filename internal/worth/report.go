@@ -21,8 +21,9 @@ type Report struct {
 	Moved []float64 `json:"last_rounds_moved_degrees"`
 	// Unfinished reports whether power iteration had not converged: more rounds would help.
 	Unfinished bool `json:"iteration_unfinished"`
-	// Alarm reports whether large rows look different from small ones, so that the bounds are not to
-	// be relied on. It is nil where that cannot be seen: it needs explained variance and the covariance.
+	// Alarm reports whether large rows look different from small ones, so that the bounds are not
+	// to be relied on. It is nil where that cannot be seen: it needs explained variance and the
+	// covariance.
 	Alarm *bool `json:"large_rows_differ"`
 	// Sentences say it all for people, the share first.
 	Sentences []string `json:"sentences"`
@@ -37,8 +38,8 @@ type Share struct {
 // Component is what is known of one component.
 type Component struct {
 	Number int `json:"component"` // from 1
-	// Angle is the 95% bound of the angle to the component that endless rows would show; nil where the
-	// component cannot be told apart from another.
+	// Angle is the 95% bound of the angle to the component that endless rows would show; nil where
+	// the component cannot be told apart from another.
 	Angle *float64 `json:"angle_95_degrees"`
 	// Separated reports whether the component can be told apart from all others.
 	Separated bool `json:"separated"`
@@ -64,8 +65,8 @@ const (
 )
 
 // Of returns what a result is worth, given the plan of its proposal. The result is one that
-// [study.Verify] or [study.NewResult] found good. It takes up to some seconds: never call it where a
-// study waits for it.
+// [study.Verify] or [study.NewResult] found good. It takes up to some seconds: never call it where
+// a study waits for it.
 func Of(p *study.Plan, r *study.Result) (*Report, error) {
 	if r.D != p.D || r.K != p.K() || len(r.Components) != r.K || r.N < 1 {
 		return nil, fmt.Errorf("worth: the result has %d components of %d columns, its plan %d of %d", len(r.Components), r.D, p.K(), p.D)

@@ -25,10 +25,10 @@ func (out *Report) say(r *study.Result, why string) {
 	default:
 		tell("Of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
 			"Variance is that of the law which the rows come from (its second moment about the center), not of these very rows: with heavy tails a few large rows have their own.",
-			any, these, percent(out.Share.Estimate), percent(out.Share.Lower))
+			any, these, Percent(out.Share.Estimate), Percent(out.Share.Lower))
 	}
 	if out.Unfinished {
-		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", percent(out.Share.Estimate), percent(out.Share.Lower))
+		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", Percent(out.Share.Estimate), Percent(out.Share.Lower))
 	}
 	if len(out.Moved) > 0 {
 		tell("In the last round the answer turned by %.1f degrees, its own noise included.", out.Moved[len(out.Moved)-1])
@@ -88,5 +88,17 @@ func behind(group []int, k int) string {
 
 func ceil(v float64) float64 { return float64(int(v + 0.999999)) }
 
-// percent never rounds up.
-func percent(v float64) string { return fmt.Sprintf("%.1f%%", float64(int(v*1000))/10) }
+// Percent writes a share as a percentage that is never rounded up.
+func Percent(v float64) string { return fmt.Sprintf("%.1f%%", float64(int(v*1000))/10) }
+
+// Note is what is known of a component in a few words.
+func (c Component) Note() string {
+	switch {
+	case c.Separated:
+		return fmt.Sprintf("separated, within %.0f°", ceil(*c.Angle))
+	case len(c.Group) > 1 && !c.Beyond:
+		return "only as " + name(c.Group)
+	default:
+		return "not separated: do not interpret"
+	}
+}

@@ -10,9 +10,9 @@ import (
 	"covey/internal/study"
 )
 
-// shape is a study as it is simulated: its noise relative to the signal is known, its start uniform,
-// its spectrum drawn from a public family. Rows and noise look alike in every basis, so that all is
-// simulated in the eigenvectors' own.
+// shape is a study as it is simulated: its noise relative to the signal is known, its start
+// uniform, its spectrum drawn from a public family. Rows and noise look alike in every basis, so
+// that all is simulated in the eigenvectors' own.
 type shape struct {
 	d, k   int
 	n      float64
@@ -45,7 +45,7 @@ func (s *shape) draw(p *study.Plan) []draw {
 	}
 	next := make(chan int)
 	var group sync.WaitGroup
-	for range min(len(seeds), runtime.GOMAXPROCS(0)) {
+	for range max(1, min(len(seeds), runtime.GOMAXPROCS(0)/2)) {
 		group.Go(func() {
 			for b := range next {
 				rng := rand.New(rand.NewPCG(seeds[b][0], seeds[b][1]))
@@ -113,8 +113,8 @@ func (s *shape) one(rng *rand.Rand) draw {
 	}
 }
 
-// output is what the study makes of its rounds: the leading directions of the last answer, or of the
-// later half of them, each weighted by its noise.
+// output is what the study makes of its rounds: the leading directions of the last answer, or of
+// the later half of them, each weighted by its noise.
 func (s *shape) output(seen []round) [][]float64 {
 	if !s.pooled {
 		last := seen[len(seen)-1].z
@@ -274,8 +274,8 @@ func (s *sampler) add(rng *rand.Rand, x, y [][]float64) {
 		}
 	} else {
 		overlap := gram(s.last, q)
-		// What is left of each direction is not orthogonal to what is left of the others: draw along
-		// the eigenvectors of I - OᵀO.
+		// What is left of each direction is not orthogonal to what is left of the others: draw
+		// along the eigenvectors of I - OᵀO.
 		k := len(q)
 		left := make([][]float64, k)
 		for i := range left {
