@@ -212,14 +212,6 @@ func (out *Report) infer(mine []float64, draws []draw, rank []int) error {
 		c := Component{Number: number + 1, Group: []int{number + 1}}
 		if angle := degrees(bounds[i]); *angle < separatedBelow {
 			c.Separated, c.Angle = true, angle
-		} else {
-			c.Group = nil
-			for other, j := range rank {
-				if *degrees(bounds[j]) >= separatedBelow {
-					c.Group = append(c.Group, other+1)
-				}
-			}
-			c.Beyond = true
 		}
 		out.Components = append(out.Components, c)
 	}

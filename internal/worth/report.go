@@ -43,7 +43,8 @@ type Component struct {
 	Angle *float64 `json:"angle_95_degrees"`
 	// Separated reports whether the component can be told apart from all others.
 	Separated bool `json:"separated"`
-	// Group are the components that cannot be told apart from each other, this one among them.
+	// Group are the components that cannot be told apart from each other, this one among them; of
+	// power iteration, which does not tell, this one alone.
 	Group []int `json:"group"`
 	// Beyond reports whether the group goes on behind the last component that was asked for.
 	Beyond bool `json:"group_goes_on"`

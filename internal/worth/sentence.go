@@ -49,6 +49,8 @@ func (c Component) sentence(k int) string {
 		return fmt.Sprintf("Component %d is within %.0f degrees (95%%) of the direction that endless rows would show, and is separated from all others.", c.Number, ceil(*c.Angle))
 	case c.Beyond:
 		return fmt.Sprintf("%s cannot be told apart from %s: do not interpret %s loadings.", capital(name(c.Group)), behind(c.Group, k), its(c.Group))
+	case c.GroupAngle == nil:
+		return fmt.Sprintf("Component %d is not determined: it can be more than %d degrees (95%%) from the direction that endless rows would show. Do not interpret its loadings.", c.Number, separatedBelow)
 	default:
 		span := "space"
 		if len(c.Group) == 2 {
@@ -96,7 +98,7 @@ func (c Component) Note() string {
 	switch {
 	case c.Separated:
 		return fmt.Sprintf("separated, within %.0f°", ceil(*c.Angle))
-	case len(c.Group) > 1 && !c.Beyond:
+	case c.GroupAngle != nil:
 		return "only as " + name(c.Group)
 	default:
 		return "not separated: do not interpret"
