@@ -50,8 +50,8 @@ func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
 	switch why := uncalibrated(p, r); {
 	case why != "":
 		return why, nil
-	case r.K > 1 && r.Subspace != study.SubspaceBlock:
-		return "deflation", nil
+	case slices.ContainsFunc(seen, func(s round) bool { return len(s.x) != r.K }):
+		return "components one after another, by deflation", nil
 	case r.K > mostPowerComponents:
 		return "more than 5 components by power iteration", nil
 	case len(seen) < leastRounds || len(seen) > mostRounds:
