@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -228,46 +227,40 @@ func largestAngle(a, b [][]float64) float64 {
 
 // measure prints a line for each law and the sums.
 func (s sheetOfWorth) measure(to io.Writer, laws []run.Law) (missed int, err error) {
-	type line struct {
-		law  run.Law
-		runs []judged
-	}
-	lines := make([]line, len(laws))
-	progress := run.NewProgress(os.Stderr, len(laws))
+	fmt.Fprintf(to, "%-34s %-8s %8s %8s %8s %8s %13s %8s %13s %6s %13s %14s %7s %13s %13s %10s %10s %7s\n", "law", "family", "captured", "least",
+		"estimate", "bound", "holds", "slack", "angles", "mean", "groups", "loadings", "half·√d", "ties", "wide", "alarm", "unfinished", "seconds")
+	lines := make([][]judged, len(laws))
 	var group errgroup.Group
 	group.SetLimit(s.jobs)
 	var mu sync.Mutex
 	for i, l := range laws {
-		lines[i].law = l
 		group.Go(func() error {
 			for t := range s.times {
 				j, err := s.one(l, s.first+uint64(t))
 				if err != nil {
 					return fmt.Errorf("%v: %w", l, err)
 				}
-				mu.Lock()
-				lines[i].runs = append(lines[i].runs, j)
-				mu.Unlock()
+				lines[i] = append(lines[i], j)
 			}
-			progress.Step(l.String())
-			return nil
+			mu.Lock()
+			defer mu.Unlock()
+			_, err := fmt.Fprintf(to, "%-34v %-8s %s\n", l, l.Family, summary(lines[i], l.D)) // safe once it is done
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return 0, err
 	}
-	w := columns(to, "law\tfamily\tcaptured\tleast\testimate\tbound\tholds\tslack\tangles\tmean\tgroups\tloadings\thalf·√d\tties\twide\talarm\tunfinished\tseconds\t")
 	var all []judged
-	for _, l := range lines {
-		fmt.Fprintf(w, "%v\t%s\t%s\n", l.law, l.law.Family, summary(l.runs, l.law.D))
-		if l.law.Elliptical() {
-			all = append(all, l.runs...)
+	for i, l := range laws {
+		if l.Elliptical() {
+			all = append(all, lines[i]...)
 		}
 	}
-	fmt.Fprintf(w, "elliptical\t\t%s\n", summary(all, 64))
-	if err := w.Flush(); err != nil {
-		return 0, err
+	if len(all) == 0 {
+		return 0, nil
 	}
+	fmt.Fprintf(to, "%-34s %-8s %s\n", "all elliptical", "", summary(all, 64))
 	var slack run.Sample
 	for _, j := range all {
 		if j.given && j.truth > 0.97 {
@@ -277,15 +270,15 @@ func (s sheetOfWorth) measure(to io.Writer, laws []run.Law) (missed int, err err
 	if len(slack) > 0 {
 		fmt.Fprintf(to, "\nSlack where more than 0.97 is captured, elliptical laws: median %.4f, 90%% quantile %.4f, %d studies.\n", slack.Quantile(0.5), slack.Quantile(0.9), len(slack))
 	}
-	for _, l := range lines {
-		if held, of := holds(l.runs); float64(held) < 0.8*float64(of) {
-			where := "NOT ON THE LIST"
-			if !l.law.Elliptical() {
+	for i, l := range laws {
+		if held, of := holds(lines[i]); float64(held) < 0.8*float64(of) {
+			where := "an elliptical law: MISSED"
+			if !l.Elliptical() {
 				where = "outside the promise"
 			} else {
 				missed++
 			}
-			fmt.Fprintf(to, "below 80%%: %v: %d of %d, %s\n", l.law, held, of, where)
+			fmt.Fprintf(to, "below 80%%: %v: %d of %d, %s\n", l, held, of, where)
 		}
 	}
 	return missed, nil
@@ -335,14 +328,14 @@ func summary(runs []judged, d int) string {
 		return fmt.Sprintf("%.2f", sum/float64(of))
 	}
 	held, of := holds(runs)
-	shares := "-\t-"
+	shares := fmt.Sprintf("%8s %8s", "-", "-")
 	room := "-"
 	if of > 0 {
-		shares = fmt.Sprintf("%.4f\t%.4f", estimate.Mean(), lower.Mean())
+		shares = fmt.Sprintf("%8.4f %8.4f", estimate.Mean(), lower.Mean())
 		room = fmt.Sprintf("%.4f", slack.Quantile(0.5))
 	}
-	return fmt.Sprintf("%.4f\t%.4f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.2f\t", truth.Mean(), slices.Min(truth), shares, part(held, of), room,
+	return fmt.Sprintf("%8.4f %8.4f %s %13s %8s %13s %6s %13s %14s %7s %13s %13s %10s %10d %7.2f", truth.Mean(), slices.Min(truth), shares, part(held, of), room,
 		part(sum.anglesHeld, sum.angles), mean(sum.angleSum, sum.angles), part(sum.groupsHeld, sum.groups), part(sum.loadingsHeld, sum.loadings),
 		mean(sum.halfSum*math.Sqrt(float64(d)), sum.loadings), part(sum.tiesSeparated, sum.ties), part(sum.wideSeparated, sum.wide),
-		part(sum.alarmed, sum.alarm), unfinished, seconds.Mean())
+		fmt.Sprintf("%d of %d", sum.alarmed, sum.alarm), unfinished, seconds.Mean())
 }

@@ -18,8 +18,8 @@ const (
 	// nearest is how many of them are.
 	nearest = 100
 	// missQuantile of their captured shares bounds the study's, after lossFactor.
-	missQuantile = 0.02
-	lossFactor   = 1.35
+	missQuantile = 0.04
+	lossFactor   = 1.25
 	// tiltQuantile of their angles bounds the study's, after tiltFactor.
 	tiltQuantile = 0.98
 	tiltFactor   = 1.1
