@@ -27,13 +27,8 @@ type exportCmd struct {
 }
 
 func (c *exportCmd) Run(t *cli.Terminal) error {
-<<<<<<< HEAD
 	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" {
-		return cli.Bad("give --npz, --csv, --worth or --plots: what is wanted of %s", c.File)
-=======
-	if c.NPZ == "" && c.CSV == "" && c.Plots == "" {
-		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots", c.File)
->>>>>>> main
+		return cli.Bad("nothing to write from %s: give --npz, --csv, --worth or --plots", c.File)
 	}
 	text, err := os.ReadFile(c.File)
 	if err != nil {
