@@ -50,7 +50,7 @@ var arrows = map[string][]string{
 	"internal/trace":            {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":             {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/strict", "internal/study"},
 	"test/history":              {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
-	"test/sim":                  {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/answer", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
+	"test/sim":                  {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
@@ -72,10 +72,11 @@ var arrows = map[string][]string{
 	// A server for tests; built under the tag postgres alone.
 	"internal/dataset/pgtest": {},
 	// What several rooms of tests share.
-	"test/fed":        {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
-	"test/federation": {},
-	"test/overlay":    {},
-	"test/port":       {"internal/frame", "internal/pki", "proto/covey/v1"},
+	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study", "test/network", "test/site"},
+	"test/network": {},
+	"test/overlay": {},
+	"test/port":    {"internal/frame", "internal/pki", "proto/covey/v1", "test/site"},
+	"test/site":    {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/study"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import what is a site's alone.

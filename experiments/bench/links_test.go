@@ -35,7 +35,7 @@ func BenchmarkLinks(b *testing.B) {
 	here := map[mode]time.Duration{} // the median query without a delay
 	for _, oneWay := range delays {
 		b.Run(fmt.Sprintf("delay=%v", oneWay), func(b *testing.B) {
-			l := newLinked(b, s, folder(b, true), oneWay)
+			l := newLinked(b, s, fed.InMemory(b), oneWay)
 			for _, m := range modes {
 				b.Run(fmt.Sprintf("on_dropout=%s/noise=%s", m.dropout, m.noise), func(b *testing.B) {
 					var queries, setups []time.Duration
@@ -72,20 +72,21 @@ func newLinked(t testing.TB, s shape, dir string, oneWay time.Duration) *linked 
 		t.Fatal(err)
 	}
 	l := &linked{}
-	var err error
-	l.f, err = fed.Start(dir, s.sites, path, func(address string) (at string, err error) {
-		if l.proxy, err = delay.Listen(address, oneWay); err != nil {
-			return "", err
+	t.Cleanup(func() {
+		if l.proxy != nil {
+			l.proxy.Close()
 		}
-		return l.proxy.Address(), nil
 	})
-	if l.proxy != nil {
-		t.Cleanup(func() { l.proxy.Close() })
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.f.Stop() })
+	through := fed.Reach(func(_ string, addresses []string) (_ []string, err error) {
+		if l.proxy == nil {
+			l.proxy, err = delay.Listen(addresses[0], oneWay)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []string{l.proxy.Address()}, nil
+	})
+	l.f = fed.Start(t, dir, append(sites(s.sites, path), through)...).Federation
 	return l
 }
 
