@@ -77,16 +77,16 @@ func newLinked(t testing.TB, s shape, dir string, oneWay time.Duration) *linked 
 			l.proxy.Close()
 		}
 	})
-	through := fed.Reach(func(_ string, addresses []string) (_ []string, err error) {
+	o := sites(s.sites, path)
+	o.Reach = func(address string) (_ string, err error) {
 		if l.proxy == nil {
-			l.proxy, err = delay.Listen(addresses[0], oneWay)
+			if l.proxy, err = delay.Listen(address, oneWay); err != nil {
+				return "", err
+			}
 		}
-		if err != nil {
-			return nil, err
-		}
-		return []string{l.proxy.Address()}, nil
-	})
-	l.f = fed.Start(t, dir, append(sites(s.sites, path), through)...).Federation
+		return l.proxy.Address(), nil
+	}
+	l.f = fed.Start(t, dir, o).Federation
 	return l
 }
 

@@ -102,8 +102,12 @@ func (t task) run() (o outcome, err error) {
 	}
 	defer child.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(agentMemory))
-	invite := fed.Invited(func(site string) (join []byte, err error) { return join, child.Order(order{Invite: site}, &join) })
-	agents := fed.New(t.Dir, append(sites(t.Sites, path), invite)...)
+	options := sites(t.Sites, path)
+	options.Invite = func(site string) (join []byte, err error) {
+		err = child.Order(order{Invite: site}, &join)
+		return join, err
+	}
+	agents := fed.New(t.Dir, options)
 	defer agents.Stop()
 	if err := agents.Form(); err != nil {
 		return o, err
@@ -120,7 +124,7 @@ type order struct{ Invite string }
 
 // coordinate is the child.
 func (t task) coordinate() error {
-	c := fed.New(t.Dir, fed.Patience(10*time.Minute, 5*time.Millisecond))
+	c := fed.New(t.Dir, fed.Options{Patience: 10 * time.Minute, Every: 5 * time.Millisecond})
 	defer c.Stop()
 	if err := c.Form(); err != nil {
 		return err

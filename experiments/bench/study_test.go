@@ -79,7 +79,7 @@ func newPair(b *testing.B, s shape, dir string, tick time.Duration) *pair {
 		b.Fatal(err)
 	}
 	b.Cleanup(p.unmasked.Stop)
-	p.masked = fed.Start(b, dir, sites(s.sites, path)...).Federation
+	p.masked = fed.Start(b, dir, sites(s.sites, path)).Federation
 	return p
 }
 
@@ -104,8 +104,8 @@ func (p *pair) turn(b *testing.B) (without, with spent) {
 }
 
 // sites are n of them with the rows of path, which an agent sums with all processors.
-func sites(n int, path string) []fed.Option {
-	return []fed.Option{fed.Sites(fed.Names(n)...), fed.File(path), fed.Config(func(_ *fed.Part, c *siteconfig.Config) { c.Datasets[0].Workers = 0 })}
+func sites(n int, path string) fed.Options {
+	return fed.Options{Sites: fed.Names(n), File: path, Config: func(_ *fed.Part, c *siteconfig.Config) { c.Datasets[0].Workers = 0 }}
 }
 
 // BenchmarkStudy measures a whole study next to the same one without masks, in turns. Both start

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	covey "covey/proto/covey/v1"
+	"covey/test/site"
 )
 
 // FuzzDecodeAgain: a message that is read, and its message written again in protobuf's one form,
@@ -68,31 +70,17 @@ func FuzzStoredForms(f *testing.F) {
 // FuzzVouchers: CAs that a coordinator says are in force are trusted only on the word of one that
 // is, so never of the fuzzer's.
 func FuzzVouchers(f *testing.F) {
-	home := filepath.Join(f.TempDir(), "coordinator")
-	if err := pki.Init(home, nil, testNow); err != nil {
-		f.Fatal(err)
-	}
-	a, err := pki.Load(home)
+	a, err := site.Authority(filepath.Join(f.TempDir(), "coordinator"), testNow)
 	if err != nil {
 		f.Fatal(err)
 	}
 	dir := filepath.Join(f.TempDir(), "alpha")
-	if err := pki.NewSiteKeys(dir); err != nil {
-		f.Fatal(err)
-	}
-	s, err := pki.LoadSite(dir)
+	s, err := site.Issue(dir, "alpha", a, testNow)
 	if err != nil {
 		f.Fatal(err)
 	}
-	csr, err := s.CSR("alpha")
+	certificate, err := os.ReadFile(filepath.Join(dir, "tls.crt"))
 	if err != nil {
-		f.Fatal(err)
-	}
-	certificate, err := a.IssueSite("alpha", csr, testNow)
-	if err != nil {
-		f.Fatal(err)
-	}
-	if err := s.SaveCertificate(certificate, a.CertificatePEM(), testNow); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(a.CertificatePEM(), []byte{})

@@ -54,16 +54,18 @@ func newFederation(t *testing.T, coordinators int) *federation {
 			t.Log(f.logs.String())
 		}
 	})
-	f.Test = fed.Start(t, t.TempDir(), fed.Coordinators(coordinators), fed.Sites(siteNames...), fed.Rows(rows),
-		fed.Node(func(_ *fed.Part, o *node.Options) {
+	f.Test = fed.Start(t, t.TempDir(), fed.Options{
+		Coordinators: coordinators, Sites: siteNames, Rows: rows,
+		Node: func(_ *fed.Part, o *node.Options) {
 			o.Logger, o.Election = log, 2*time.Second
 			o.Dashboard = &node.Dashboard{Listen: "127.0.0.1:0", Hosts: []string{"covey.example"}}
-		}),
-		fed.Config(func(p *fed.Part, c *siteconfig.Config) {
+		},
+		Config: func(p *fed.Part, c *siteconfig.Config) {
 			c.Populations = []siteconfig.Population{{Name: "patients", Budget: &siteconfig.Budget{Epsilon: 100, Delta: 1e-6}}}
 			c.Datasets = []siteconfig.Dataset{{Name: "vitals", Path: "../" + p.Name + ".csv", Population: "patients"}}
 			c.Policy.MaxEpsilon, c.Policy.MaxDelta = 3, 1e-6
-		}))
+		},
+	})
 	f.Must(f.Connected(study.Spec{Dataset: "vitals", Sites: siteNames}))
 	return f
 }

@@ -25,6 +25,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
+	folder "covey/test/site"
 )
 
 // TestSecretsPrintAsRedacted: every exported type that holds a secret, printed by every verb, by
@@ -42,17 +43,10 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 
 	root := t.TempDir()
 	home, dir := filepath.Join(root, "hub"), filepath.Join(root, "north")
-	check(pki.Init(home, nil, time.Now()))
-	authority, err := pki.Load(home)
+	authority, err := folder.Authority(home, time.Now())
 	check(err)
-	check(pki.NewSiteKeys(dir))
-	joining, err := pki.LoadSite(dir)
+	joining, err := folder.Issue(dir, "north", authority, time.Now())
 	check(err)
-	csr, err := joining.CSR("north")
-	check(err)
-	certificate, err := authority.IssueSite("north", csr, time.Now())
-	check(err)
-	check(joining.SaveCertificate(certificate, authority.CertificatePEM(), time.Now()))
 	for _, path := range []string{home + "/ca.key", home + "/signing.key", home + "/server.key", dir + "/identity.key", dir + "/tls.key"} {
 		text, err := os.ReadFile(path)
 		check(err)
@@ -116,7 +110,9 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	request := dataset.Request{Columns: []dataset.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}}, Missing: dataset.MissingError}
 	rows, err := dataset.Read(dataset.Source{Path: data}, request, dataset.ReadOptions{})
 	check(err)
-	check(os.WriteFile(filepath.Join(dir, siteconfig.File), []byte("site = \"north\"\ncoordinator = [\"127.0.0.1:1\"]\n[[population]]\nname = \"p\"\ncap_rho = 1.0\n[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n"), 0o600))
+	c := folder.Config("north", "rows.csv")
+	c.Coordinator = []string{"127.0.0.1:1"}
+	check(folder.Write(dir, c))
 	config, err := siteconfig.Read(dir)
 	check(err)
 	running, err := agent.New(agent.Options{Config: config})

@@ -47,18 +47,20 @@ func inBubble(t *testing.T, test func(f *bubble)) {
 	dir := fed.InMemory(t) // none of these tests is about what a disk keeps
 	synctest.Test(t, func(t *testing.T) {
 		f := &bubble{sites: fed.Names(honest + 1), ctx: t.Context()}
-		f.Test = fed.Start(t, dir, fed.Sites(f.sites...), fed.Through(&f.pipes), fed.Rows(rowsOf), fed.Patience(2*time.Minute, 20*time.Millisecond),
-			fed.Run(func(p *fed.Part) error {
+		f.Test = fed.Start(t, dir, fed.Options{
+			Sites: f.sites, Network: &f.pipes, Rows: rowsOf, Patience: 2 * time.Minute,
+			Start: func(p *fed.Part) error {
 				if p.IsSite() && p.Index == mallory {
 					f.proxy = newProxy(t, f, dir)
 				}
 				return p.Start()
-			}),
-			fed.Agent(func(p *fed.Part, o *agent.Options) {
+			},
+			Agent: func(p *fed.Part, o *agent.Options) {
 				if p.Index == mallory {
 					o.DialOptions = []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return f.proxy.port.DialContext(ctx) })}
 				}
-			}))
+			},
+		})
 		f.node = f.Leader()
 		f.Must(f.Connected(f.spec("probe")))
 		test(f)

@@ -27,7 +27,7 @@ type order struct {
 
 // coordinate is the coordinator's process: the folder's, alone, until its standard input ends.
 func coordinate(dir string) error {
-	c := fed.New(dir, fed.Patience(2*time.Minute, 5*time.Millisecond))
+	c := fed.New(dir, fed.Options{Patience: 2 * time.Minute, Every: 5 * time.Millisecond})
 	if err := c.Form(); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func specOf(name string, sites []string) study.Spec {
 // rowsOf are a site's rows, of 16 columns: a first one so strong that a start nearly across it
 // comes to it in eight rounds, and numbers that differ by site.
 func rowsOf(seed int) string {
-	text, _ := site.CSV(2000, 16, func(i, j int) float64 {
+	text, _ := site.CSV(site.Names(16), 2000, func(i, j int) float64 {
 		if j == 0 {
 			return float64((i*13+seed)%41-20) / 5
 		}
@@ -90,6 +90,7 @@ func rowsOf(seed int) string {
 type fleet struct {
 	*fed.Test
 	child   *fed.Child
+	names   []string
 	studies int
 }
 
@@ -101,8 +102,9 @@ func newFleet(t testing.TB, sites int) *fleet {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.child.End() })
-	f.Test = fed.Start(t, dir, fed.Sites(fed.Names(sites)...), fed.Rows(rowsOf), fed.Invited(f.invite))
-	f.order(order{Ready: f.Roster()}, nil)
+	f.names = fed.Names(sites)
+	f.Test = fed.Start(t, dir, fed.Options{Sites: f.names, Rows: rowsOf, Invite: f.invite})
+	f.order(order{Ready: f.names}, nil)
 	return f
 }
 
@@ -115,7 +117,8 @@ func (f *fleet) order(o order, answer any) {
 }
 
 func (f *fleet) invite(name string) (text []byte, err error) {
-	return text, f.child.Order(order{Invite: name}, &text)
+	err = f.child.Order(order{Invite: name}, &text)
+	return text, err
 }
 
 // join makes a site's folder and returns it and where the coordinator is.
@@ -134,7 +137,7 @@ func (f *fleet) join(name string) (home, address string) {
 func (f *fleet) study() (rounds []time.Duration) {
 	f.T.Helper()
 	f.studies++
-	spec := specOf(fmt.Sprintf("study-%d", f.studies), f.Roster())
+	spec := specOf(fmt.Sprintf("study-%d", f.studies), f.names)
 	f.order(order{Study: &spec}, &rounds)
 	return rounds
 }

@@ -4,6 +4,7 @@
 package fed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,52 +27,42 @@ type Network interface {
 	Dial(ctx context.Context, from, address string) (net.Conn, error)
 }
 
+// Options are what a federation is made of. The functions are called each time, and may be nil.
+type Options struct {
+	Coordinators int      // 0 is one
+	Sites        []string // the agents' names
+	// Network carries everything; nil is loopback.
+	Network Network
+	// Rows is the CSV text of each site's rows, which is written beside its folder. File is one file
+	// that all offer in its place.
+	Rows func(i int) string
+	File string
+	// Node and Agent change how a part is opened, Config what is written into a site's folder.
+	Node   func(*Part, *node.Options)
+	Agent  func(*Part, *agent.Options)
+	Config func(*Part, *siteconfig.Config)
+	// Reach returns where sites connect in place of the coordinator's own address, as a proxy does.
+	Reach func(address string) (string, error)
+	// Invite makes join files in place of the coordinators, which run elsewhere.
+	Invite func(site string) ([]byte, error)
+	// Start starts a part in place of its own Start.
+	Start func(*Part) error
+	// Patience is how long what has to come by itself may take; a minute. Every is how often one
+	// looks.
+	Patience, Every time.Duration
+}
+
 // Federation is coordinators and agents in one process.
 type Federation struct {
 	Dir          string  // all folders are below
 	Nodes, Sites []*Part // coordinators and agents
 
-	network  Network
+	o        Options
+	loopback bool
 	peers    map[string]string // of all sites, which each site's policy lists
-	rows     func(i int) string
-	file     string
-	node     func(*Part, *node.Options)
-	agent    func(*Part, *agent.Options)
-	config   func(*Part, *siteconfig.Config)
-	reach    func(site string, addresses []string) ([]string, error)
-	invite   func(site string) ([]byte, error)
-	run      func(*Part) error
-	patience time.Duration
-	every    time.Duration
-	alone    bool
 
 	ctx  context.Context
 	stop context.CancelCauseFunc
-}
-
-// Option is what a federation is made of.
-type Option func(*Federation)
-
-// Coordinators is how many there are; one without it.
-func Coordinators(n int) Option {
-	return func(f *Federation) {
-		f.alone = n == 1
-		f.Nodes = nil
-		for i := range n {
-			f.Nodes = append(f.Nodes, f.part(fmt.Sprintf("coordinator-%d", i+1), fmt.Sprintf("10.0.0.%d", i+1), i))
-		}
-	}
-}
-
-// Sites are the agents' names.
-func Sites(names ...string) Option {
-	return func(f *Federation) {
-		for i, name := range names {
-			p := f.part(name, fmt.Sprintf("10.0.1.%d", i+1), i)
-			p.site = true
-			f.Sites = append(f.Sites, p)
-		}
-	}
 }
 
 // Names returns n names of sites in the order of a roster.
@@ -83,61 +74,26 @@ func Names(n int) (names []string) {
 	return names
 }
 
-// Through carries everything through a network in memory; without it all is on loopback.
-func Through(n Network) Option { return func(f *Federation) { f.network = n } }
-
-// Rows is the CSV text of each site's rows, for which a file is written beside its folder.
-func Rows(rows func(i int) string) Option { return func(f *Federation) { f.rows = rows } }
-
-// File is one file that all sites offer.
-func File(path string) Option { return func(f *Federation) { f.file = path } }
-
-// Node changes how a coordinator is opened, each time.
-func Node(change func(*Part, *node.Options)) Option { return func(f *Federation) { f.node = change } }
-
-// Agent changes how an agent is made, each time.
-func Agent(change func(*Part, *agent.Options)) Option {
-	return func(f *Federation) { f.agent = change }
-}
-
-// Config changes a site's configuration before it is written.
-func Config(change func(*Part, *siteconfig.Config)) Option {
-	return func(f *Federation) { f.config = change }
-}
-
-// Reach returns where a site connects in place of the coordinators' own addresses, as a proxy does.
-func Reach(reach func(site string, addresses []string) ([]string, error)) Option {
-	return func(f *Federation) { f.reach = reach }
-}
-
-// Invited has join files come from elsewhere: the coordinators run in no part of this federation.
-func Invited(invite func(site string) ([]byte, error)) Option {
-	return func(f *Federation) { f.invite, f.Nodes = invite, nil }
-}
-
-// Run starts a part in place of its own Start.
-func Run(start func(*Part) error) Option { return func(f *Federation) { f.run = start } }
-
-// Patience is how long what has to come by itself may take, and how often one looks.
-func Patience(limit, every time.Duration) Option {
-	return func(f *Federation) { f.patience, f.every = limit, every }
-}
-
-// New returns a federation in dir of which nothing is made yet: one coordinator and no site, if the
-// options do not say otherwise.
-func New(dir string, options ...Option) *Federation {
-	f := &Federation{
-		Dir: dir, network: network.Loopback{}, run: (*Part).Start, patience: time.Minute, every: 20 * time.Millisecond,
-		reach: func(_ string, addresses []string) ([]string, error) { return addresses, nil },
-		node:  func(*Part, *node.Options) {}, agent: func(*Part, *agent.Options) {}, config: func(*Part, *siteconfig.Config) {},
-	}
+// New returns a federation in dir of which nothing is made yet.
+func New(dir string, o Options) *Federation {
+	f := &Federation{Dir: dir, o: o, loopback: o.Network == nil}
 	f.ctx, f.stop = context.WithCancelCause(context.Background())
-	Coordinators(1)(f)
-	for _, option := range options {
-		option(f)
+	if f.loopback {
+		f.o.Network = network.Loopback{}
 	}
-	if f.invite == nil {
-		f.invite = f.Invite
+	f.o.Coordinators = max(1, o.Coordinators)
+	f.o.Patience, f.o.Every = cmp.Or(o.Patience, time.Minute), cmp.Or(o.Every, 20*time.Millisecond)
+	if o.Start == nil {
+		f.o.Start = (*Part).Start
+	}
+	if o.Invite == nil {
+		f.o.Invite = f.Invite
+		for i := range f.o.Coordinators {
+			f.Nodes = append(f.Nodes, f.part(fmt.Sprintf("coordinator-%d", i+1), fmt.Sprintf("10.0.0.%d", i+1), i, false))
+		}
+	}
+	for i, name := range o.Sites {
+		f.Sites = append(f.Sites, f.part(name, fmt.Sprintf("10.0.1.%d", i+1), i, true))
 	}
 	return f
 }
@@ -153,7 +109,7 @@ func (f *Federation) Form() error {
 	for _, p := range f.Sites {
 		err := f.Join(p)
 		if err == nil {
-			err = f.run(p)
+			err = f.o.Start(p)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
@@ -165,16 +121,16 @@ func (f *Federation) Form() error {
 // found makes coordinator i's folder, starts it and waits until it is in.
 func (f *Federation) found(i int, p *Part) error {
 	c := node.Config{Listen: p.Host + ":7443", Name: strconv.Itoa(i + 1)}
-	if !f.alone {
+	if f.o.Coordinators > 1 {
 		c.PeerListen = p.Host + ":7444"
 	}
 	c.Addresses = []string{c.Listen}
-	if _, here := f.network.(network.Loopback); here {
+	if f.loopback {
 		free, err := network.Free(2)
 		if err != nil {
 			return err
 		}
-		if c.Listen, c.Addresses = free[0], free[:1]; f.alone { // nobody else can have its port meanwhile
+		if c.Listen, c.Addresses = free[0], free[:1]; f.o.Coordinators == 1 { // nobody else can have its port meanwhile
 			c.Listen = "127.0.0.1:0"
 		} else {
 			c.PeerListen = free[1]
@@ -194,13 +150,13 @@ func (f *Federation) found(i int, p *Part) error {
 		err = node.Join(f.ctx, p.Dir, file, c, p.dial, time.Now())
 	}
 	if err == nil {
-		err = f.run(p)
+		err = f.o.Start(p)
 	}
 	if err != nil {
 		return err
 	}
-	if f.alone {
-		if _, here := f.network.(network.Loopback); here {
+	if f.o.Coordinators == 1 {
+		if f.loopback {
 			p.Address = p.Node().Listening().String()
 		}
 		return nil
@@ -215,15 +171,17 @@ func (f *Federation) found(i int, p *Part) error {
 	return err
 }
 
-// Invite makes a site's join file. The addresses are the coordinators' where none is given.
-func (f *Federation) Invite(name string) ([]byte, error) {
+// Invite makes a site's join file.
+func (f *Federation) Invite(name string) (_ []byte, err error) {
 	var addresses []string
 	for _, p := range f.Nodes {
-		addresses = append(addresses, p.Address)
-	}
-	addresses, err := f.reach(name, addresses)
-	if err != nil {
-		return nil, err
+		at := p.Address
+		if f.o.Reach != nil {
+			if at, err = f.o.Reach(at); err != nil {
+				return nil, err
+			}
+		}
+		addresses = append(addresses, at)
 	}
 	join, err := f.Leader().Invite(name, addresses, time.Hour)
 	if err != nil {
@@ -235,7 +193,7 @@ func (f *Federation) Invite(name string) ([]byte, error) {
 // Join makes a site's folder.
 func (f *Federation) Join(p *Part) error {
 	_, err := Retry(f, func() (bool, error) {
-		text, err := f.invite(p.Name)
+		text, err := f.o.Invite(p.Name)
 		if err == nil {
 			err = enroll.Join(f.ctx, text, p.Dir, time.Now(), p.DialOption())
 		}
@@ -250,13 +208,13 @@ func (f *Federation) Join(p *Part) error {
 // Configure writes a joined site's rows and its agent.toml.
 func (f *Federation) Configure(p *Part) error {
 	path := p.Dir + ".csv"
-	if f.rows != nil {
-		if err := writeFile(path, f.rows(p.Index)); err != nil {
+	if f.o.Rows != nil {
+		if err := writeFile(path, f.o.Rows(p.Index)); err != nil {
 			return err
 		}
 	}
-	if f.file != "" {
-		path = f.file
+	if f.o.File != "" {
+		path = f.o.File
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -267,17 +225,15 @@ func (f *Federation) Configure(p *Part) error {
 		return err
 	}
 	if f.peers == nil {
-		var names []string
-		for _, s := range f.Sites {
-			names = append(names, s.Name)
-		}
-		if f.peers, err = siteconfig.PeersIn(f.Dir, names...); err != nil {
+		if f.peers, err = siteconfig.PeersIn(f.Dir, f.o.Sites...); err != nil {
 			return err
 		}
 	}
 	c := site.Config(p.Name, path)
 	c.Coordinator, c.Policy.Peers = joined.Coordinator, f.peers
-	f.config(p, &c)
+	if f.o.Config != nil {
+		f.o.Config(p, &c)
+	}
 	return site.Write(p.Dir, c)
 }
 
@@ -285,7 +241,7 @@ var errNotYet = errors.New("fed: not yet")
 
 // Retry tries until there is no error, for as long as the federation's patience.
 func Retry[T any](f *Federation, try func() (T, error)) (out T, err error) {
-	return RetryFor(f, f.patience, try)
+	return RetryFor(f, f.o.Patience, try)
 }
 
 // RetryFor tries until there is no error, for at most limit.
@@ -295,7 +251,7 @@ func RetryFor[T any](f *Federation, limit time.Duration, try func() (T, error)) 
 			return out, err
 		}
 		select {
-		case <-time.After(f.every):
+		case <-time.After(f.o.Every):
 		case <-f.ctx.Done():
 			return out, errors.Join(err, context.Cause(f.ctx))
 		}
@@ -342,6 +298,6 @@ func (f *Federation) Leader() *node.Node {
 				return n
 			}
 		}
-		time.Sleep(f.every)
+		time.Sleep(f.o.Every)
 	}
 }

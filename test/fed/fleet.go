@@ -259,7 +259,7 @@ func (f *Fleet) Propose(name, text string, columns int, column string) {
 // they read.
 func (p *Process) Rows(rng *rand.Rand, n, columns int) (values []float64) {
 	p.f.T.Helper()
-	text, values := site.CSV(n, columns, site.Strong(rng))
+	text, values := site.CSV(site.Names(columns), n, site.Strong(rng))
 	if err := writeFile(p.Dir+".csv", text); err != nil {
 		p.f.T.Fatal(err)
 	}

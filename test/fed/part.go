@@ -33,8 +33,8 @@ type Part struct {
 	err   error         // of that end
 }
 
-func (f *Federation) part(name, host string, i int) *Part {
-	return &Part{Name: name, Dir: filepath.Join(f.Dir, name), Index: i, Host: host, f: f}
+func (f *Federation) part(name, host string, i int, site bool) *Part {
+	return &Part{Name: name, Dir: filepath.Join(f.Dir, name), Index: i, Host: host, f: f, site: site}
 }
 
 func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
@@ -43,7 +43,7 @@ func writeFile(path, text string) error { return os.WriteFile(path, []byte(text)
 func (p *Part) IsSite() bool { return p.site }
 
 func (p *Part) dial(ctx context.Context, address string) (net.Conn, error) {
-	return p.f.network.Dial(ctx, p.Host, address)
+	return p.f.o.Network.Dial(ctx, p.Host, address)
 }
 
 // DialOption has gRPC connect over the federation's network from the part's host.
@@ -88,8 +88,10 @@ func (p *Part) StartWith(begin func(), end func(err error)) error {
 
 func (p *Part) open() (*node.Node, func(context.Context) error, error) {
 	if !p.site {
-		o := node.Options{Listen: p.f.network.Listen, Dial: p.dial}
-		p.f.node(p, &o)
+		o := node.Options{Listen: p.f.o.Network.Listen, Dial: p.dial}
+		if p.f.o.Node != nil {
+			p.f.o.Node(p, &o)
+		}
 		n, err := node.Open(p.Dir, o)
 		if err != nil {
 			return nil, nil, err
@@ -110,7 +112,9 @@ func (f *Federation) AgentIn(p *Part, dir string) (*agent.Agent, error) {
 		return nil, err
 	}
 	o := agent.Options{Config: c, DialOptions: []grpc.DialOption{p.DialOption()}}
-	f.agent(p, &o)
+	if f.o.Agent != nil {
+		f.o.Agent(p, &o)
+	}
 	return agent.New(o)
 }
 

@@ -11,14 +11,6 @@ import (
 	"covey/internal/study"
 )
 
-// Roster are the sites' names.
-func (f *Federation) Roster() (names []string) {
-	for _, p := range f.Sites {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
 // Connected waits until every site of the spec offers its rows.
 func (f *Federation) Connected(spec study.Spec) error {
 	_, err := Retry(f, func() ([]study.Member, error) { return f.Leader().Roster(spec) })
@@ -28,13 +20,13 @@ func (f *Federation) Connected(spec study.Spec) error {
 // Create proposes a study of the spec's sites, or of all, once they are connected, through whoever
 // leads.
 func (f *Federation) Create(spec study.Spec) (study.Digest, error) {
-	return f.CreateWithin(spec, f.patience)
+	return f.CreateWithin(spec, f.o.Patience)
 }
 
 // CreateWithin is Create with a patience of its own.
 func (f *Federation) CreateWithin(spec study.Spec, limit time.Duration) (d study.Digest, err error) {
 	if spec.Sites == nil {
-		spec.Sites = f.Roster()
+		spec.Sites = f.o.Sites
 	}
 	var bad *study.FieldError
 	lost := false // an answer may have been

@@ -16,9 +16,9 @@ type Test struct {
 }
 
 // Start forms a federation that ends with the test, which fails if a part ended by itself.
-func Start(t testing.TB, dir string, options ...Option) *Test {
+func Start(t testing.TB, dir string, o Options) *Test {
 	t.Helper()
-	f := &Test{New(dir, options...), t}
+	f := &Test{New(dir, o), t}
 	t.Cleanup(func() {
 		if err := f.Stop(); err != nil {
 			t.Error(err)
@@ -72,7 +72,7 @@ func (f *Test) Propose(spec study.Spec) study.Digest {
 // When waits until something is so of a study.
 func (f *Test) When(d study.Digest, what func(coordinator.View) bool) coordinator.View {
 	f.T.Helper()
-	v, err := f.Until(d, f.patience, what)
+	v, err := f.Until(d, f.o.Patience, what)
 	if errors.Is(err, errNotYet) {
 		f.T.Fatalf("it does not come to that: %+v", v)
 	}

@@ -122,15 +122,16 @@ func New(o Options) (*Federation, error) {
 		owners: map[string]*process{}, logs: map[string]*tail{},
 	}
 	var texts []string
-	f.Federation = fed.New(o.Dir, fed.Coordinators(o.Coordinators), fed.Sites(fed.Names(o.Sites)...), fed.Through(f.net),
-		fed.Patience(5*time.Minute, 100*time.Millisecond), fed.Rows(func(i int) string { return texts[i] }),
-		fed.Node(func(p *fed.Part, n *node.Options) {
+	f.Federation = fed.New(o.Dir, fed.Options{
+		Coordinators: o.Coordinators, Sites: fed.Names(o.Sites), Network: f.net, Patience: 5 * time.Minute, Every: 100 * time.Millisecond,
+		Rows: func(i int) string { return texts[i] },
+		Node: func(p *fed.Part, n *node.Options) {
 			n.Logger, n.Now = f.owner(p.Dir).log, f.owner(p.Dir).now
 			n.Election, n.PeerTimeout, n.SnapshotThreshold = 200*time.Millisecond, 2*time.Second, 24
-		}),
-		fed.Agent(func(p *fed.Part, a *agent.Options) { a.Logger, a.Now = f.owner(p.Dir).log, f.owner(p.Dir).now }),
-		fed.Run(func(p *fed.Part) error { return f.owner(p.Dir).start() }),
-	)
+		},
+		Agent: func(p *fed.Part, a *agent.Options) { a.Logger, a.Now = f.owner(p.Dir).log, f.owner(p.Dir).now },
+		Start: func(p *fed.Part) error { return f.owner(p.Dir).start() },
+	})
 	truth := history.Truth{Quorum: o.Coordinators/2 + 1, Sites: map[string]history.Site{}}
 	for _, p := range f.Nodes {
 		f.nodes = append(f.nodes, f.process(p))
@@ -138,7 +139,7 @@ func New(o Options) (*Federation, error) {
 	}
 	for _, p := range f.Sites {
 		f.agents = append(f.agents, f.process(p))
-		text, values := site.CSV(20+rng.IntN(30), columns, site.Strong(rng))
+		text, values := site.CSV(site.Names(columns), 20+rng.IntN(30), site.Strong(rng))
 		texts = append(texts, text)
 		rows, err := site.Exact(values, columns, scale)
 		if err != nil {

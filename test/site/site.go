@@ -91,13 +91,13 @@ func Columns(n int, scale float64) (columns []study.Column) {
 	return columns
 }
 
-// CSV returns n rows of d columns, with their names before them, and the numbers as a reader of the
+// CSV returns n rows of columns, with their names before them, and the numbers as a reader of the
 // text finds them, row-major.
-func CSV(n, d int, value func(i, j int) float64) (text string, values []float64) {
+func CSV(names []string, n int, value func(i, j int) float64) (text string, values []float64) {
 	var b strings.Builder
-	b.WriteString(strings.Join(Names(d), ","))
+	b.WriteString(strings.Join(names, ","))
 	for i := range n {
-		for j := range d {
+		for j := range names {
 			one := strconv.FormatFloat(value(i, j), 'g', 8, 64)
 			v, _ := strconv.ParseFloat(one, 64) // it was just written
 			values = append(values, v)
