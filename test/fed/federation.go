@@ -33,8 +33,8 @@ type Options struct {
 	Sites        []string // the agents' names
 	// Network carries everything; nil is loopback.
 	Network Network
-	// Rows is the CSV text of each site's rows, which is written beside its folder. File is one file
-	// that all offer in its place.
+	// Rows is the CSV text of each site's rows, which is written beside its folder. File is one
+	// file that all offer in its place.
 	Rows func(i int) string
 	File string
 	// Node and Agent change how a part is opened, Config what is written into a site's folder.
