@@ -103,14 +103,10 @@ func newBadFolder(t *testing.T) *badFolder {
 	root := t.TempDir()
 	f := &badFolder{dir: filepath.Join(root, "north"), elsewhere: filepath.Join(root, "other")}
 	for i, a := range []**pki.Authority{&f.ca, &f.stranger} {
-		var err error
-		*a, err = site.Authority(filepath.Join(root, fmt.Sprint("ca", i)), time.Now())
-		check(err)
+		*a = site.Authority(t, filepath.Join(root, fmt.Sprint("ca", i)), time.Now())
 	}
 	for _, dir := range []string{f.elsewhere, f.dir} {
-		var err error
-		f.site, err = site.Issue(dir, "north", f.ca, time.Now())
-		check(err)
+		f.site = site.Issue(t, dir, "north", f.ca, time.Now())
 	}
 	for name, text := range map[string]string{siteconfig.File: strings.Replace(goodConfig, "hub.example:7443", "127.0.0.1:1", 1), "icu.csv": goodData, "export.json": export} {
 		check(os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600))

@@ -30,10 +30,8 @@ func serving(t *testing.T) (dir string, id study.Digest) {
 	}
 	root := t.TempDir()
 	dir = filepath.Join(root, "alpha")
-	authority, err := site.Authority(filepath.Join(root, "c"), time.Now())
-	check(err)
-	alpha, err := site.Issue(dir, "alpha", authority, time.Now())
-	check(err)
+	authority := site.Authority(t, filepath.Join(root, "c"), time.Now())
+	alpha := site.Issue(t, dir, "alpha", authority, time.Now())
 	other, _, err := ed25519.GenerateKey(nil)
 	check(err)
 	body, err := study.Propose(study.Spec{Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 3, Radius: "1", ExplainedVariance: study.VarianceNone,

@@ -70,15 +70,9 @@ func FuzzStoredForms(f *testing.F) {
 // FuzzVouchers: CAs that a coordinator says are in force are trusted only on the word of one that
 // is, so never of the fuzzer's.
 func FuzzVouchers(f *testing.F) {
-	a, err := site.Authority(filepath.Join(f.TempDir(), "coordinator"), testNow)
-	if err != nil {
-		f.Fatal(err)
-	}
 	dir := filepath.Join(f.TempDir(), "alpha")
-	s, err := site.Issue(dir, "alpha", a, testNow)
-	if err != nil {
-		f.Fatal(err)
-	}
+	a := site.Authority(f, filepath.Join(f.TempDir(), "coordinator"), testNow)
+	s := site.Issue(f, dir, "alpha", a, testNow)
 	certificate, err := os.ReadFile(filepath.Join(dir, "tls.crt"))
 	if err != nil {
 		f.Fatal(err)

@@ -62,10 +62,7 @@ const testUnits, testColumns = 40, 3
 func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *standIn {
 	t.Helper()
 	c := &standIn{t: t, dir: t.TempDir()}
-	authority, err := site.Authority(filepath.Join(c.dir, "coordinator"), testNow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := site.Authority(t, filepath.Join(c.dir, "coordinator"), testNow)
 	c.key = authority.SigningKey()
 	spec := study.Spec{
 		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
@@ -127,9 +124,7 @@ noise = ["central", "distributed"]
 func newTestSite(t *testing.T, root, name string, authority *pki.Authority, policy string, spec study.Spec, r *rand.Rand) *testSite {
 	t.Helper()
 	s := &testSite{t: t, name: name, dir: filepath.Join(root, name)}
-	if _, err := site.Issue(s.dir, name, authority, testNow); err != nil {
-		t.Fatal(err)
-	}
+	site.Issue(t, s.dir, name, authority, testNow)
 	var names []string
 	for _, column := range spec.Columns {
 		names = append(names, column.Name)

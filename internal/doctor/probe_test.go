@@ -101,11 +101,7 @@ func made(t *testing.T, like *pki.Authority, now time.Time) *pki.Authority {
 // certified returns a site with a certificate, without a call.
 func certified(t *testing.T, s *port.Server) *pki.Site {
 	t.Helper()
-	alpha, err := site.Issue(t.TempDir(), "alpha", s.Authority, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return alpha
+	return site.Issue(t, t.TempDir(), "alpha", s.Authority, time.Now())
 }
 
 // TestProbeTellsFaultsApart: everything that can stand between an agent and its coordinator has its

@@ -43,10 +43,8 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 
 	root := t.TempDir()
 	home, dir := filepath.Join(root, "hub"), filepath.Join(root, "north")
-	authority, err := folder.Authority(home, time.Now())
-	check(err)
-	joining, err := folder.Issue(dir, "north", authority, time.Now())
-	check(err)
+	authority := folder.Authority(t, home, time.Now())
+	joining := folder.Issue(t, dir, "north", authority, time.Now())
 	for _, path := range []string{home + "/ca.key", home + "/signing.key", home + "/server.key", dir + "/identity.key", dir + "/tls.key"} {
 		text, err := os.ReadFile(path)
 		check(err)
@@ -111,7 +109,7 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	rows, err := dataset.Read(dataset.Source{Path: data}, request, dataset.ReadOptions{})
 	check(err)
 	c := folder.Config("north", "rows.csv")
-	c.Coordinator = []string{"127.0.0.1:1"}
+	c.Coordinator, c.Policy = []string{"127.0.0.1:1"}, siteconfig.Policy{}
 	check(folder.Write(dir, c))
 	config, err := siteconfig.Read(dir)
 	check(err)

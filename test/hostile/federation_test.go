@@ -54,19 +54,10 @@ type federation struct {
 // stream is one open link, as the coordinator sees it.
 type stream struct{ *port.End }
 
-func newAuthority(t testing.TB, dir string, now time.Time) *pki.Authority {
-	t.Helper()
-	a, err := folder.Authority(dir, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 func newFederation(t testing.TB) *federation {
 	t.Helper()
 	f := &federation{t: t, dir: fed.InMemory(t), links: map[string]chan *stream{}}
-	f.authority = newAuthority(t, filepath.Join(f.dir, "coordinator"), time.Now())
+	f.authority = folder.Authority(t, filepath.Join(f.dir, "coordinator"), time.Now())
 	f.port = f.serve(f.authority, f)
 	return f
 }
@@ -178,8 +169,7 @@ func (f *federation) newSite(name string) *realSite {
 			f.t.Fatal(err)
 		}
 	}
-	keys, err := folder.Issue(s.dir, name, f.authority, time.Now())
-	must(err)
+	keys := folder.Issue(f.t, s.dir, name, f.authority, time.Now())
 	s.public = keys.Identity().Public().(ed25519.PublicKey)
 	rng := rand.New(rand.NewPCG(uint64(len(f.links)), 3)) // of rows, not of keys
 	var text string

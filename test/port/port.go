@@ -48,10 +48,7 @@ type ServerLink struct {
 // New starts a coordinator of a CA of its own, until the test ends.
 func New(t *testing.T) *Server {
 	t.Helper()
-	authority, err := site.Authority(filepath.Join(t.TempDir(), "coordinator"), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := site.Authority(t, filepath.Join(t.TempDir(), "coordinator"), time.Now())
 	s := &Server{Authority: authority, Issues: authority, Tokens: map[[32]byte]string{}, Links: make(chan *ServerLink, 4), renewed: make(chan string, 1)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

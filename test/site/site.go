@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -46,33 +47,48 @@ func Write(dir string, c siteconfig.Config) error {
 	return os.WriteFile(filepath.Join(dir, siteconfig.File), text, 0o600)
 }
 
-// Issue makes a site's keys in dir, if they are not there, and gives it a certificate without a
-// join.
-func Issue(dir, name string, authority *pki.Authority, now time.Time) (*pki.Site, error) {
-	if err := pki.NewSiteKeys(dir); err != nil {
-		return nil, err
+// Keys makes a site's keys in dir, if they are not there, and its request for a certificate.
+func Keys(t testing.TB, dir, name string) (s *pki.Site, csr []byte) {
+	t.Helper()
+	err := pki.NewSiteKeys(dir)
+	if err == nil {
+		s, err = pki.LoadSite(dir)
 	}
-	s, err := pki.LoadSite(dir)
+	if err == nil {
+		csr, err = s.CSR(name)
+	}
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	csr, err := s.CSR(name)
-	if err != nil {
-		return nil, err
-	}
-	certificate, err := authority.IssueSite(name, csr, now)
-	if err != nil {
-		return nil, err
-	}
-	return s, s.SaveCertificate(certificate, authority.CertificatePEM(), now)
+	return s, csr
 }
 
-// Authority makes a CA in dir.
-func Authority(dir string, now time.Time) (*pki.Authority, error) {
-	if err := pki.Init(dir, nil, now); err != nil {
-		return nil, err
+// Issue is Keys with a certificate, without a join.
+func Issue(t testing.TB, dir, name string, authority *pki.Authority, now time.Time) *pki.Site {
+	t.Helper()
+	s, csr := Keys(t, dir, name)
+	certificate, err := authority.IssueSite(name, csr, now)
+	if err == nil {
+		err = s.SaveCertificate(certificate, authority.CertificatePEM(), now)
 	}
-	return pki.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Authority makes a CA in dir, for coordinators at hosts.
+func Authority(t testing.TB, dir string, now time.Time, hosts ...string) *pki.Authority {
+	t.Helper()
+	err := pki.Init(dir, hosts, now)
+	var a *pki.Authority
+	if err == nil {
+		a, err = pki.Load(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // Names returns n column names: c0, c1 and so on.
