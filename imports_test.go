@@ -62,10 +62,10 @@ var arrows = map[string][]string{
 	"experiments/run":      {"internal/study", "internal/answer", "internal/clip", "internal/noise"},
 	"experiments/accuracy": {"experiments/run", "internal/study"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
-	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study"},
+	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
-	"experiments/bench":        {"internal/frame", "internal/secagg", "proto/covey/v1"},
+	"experiments/bench":        {"internal/frame", "internal/secagg", "proto/covey/v1", "test/parties"},
 	"experiments/bench/delay":  {},
 	"experiments/bench/kernel": {},
 	"experiments/bench/plain":  {"internal/clip", "internal/frame", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
@@ -76,6 +76,7 @@ var arrows = map[string][]string{
 	"test/network": {},
 	"test/overlay": {},
 	"test/port":    {"internal/frame", "internal/pki", "proto/covey/v1", "test/site"},
+	"test/parties": {"internal/secagg"},
 	"test/site":    {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/study"},
 }
 
