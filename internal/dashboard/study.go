@@ -270,11 +270,11 @@ func (m *studyModel) approvals(s coordinator.Story, o coordinator.Overview) {
 	for i, site := range s.Sites {
 		row := approvalRow{Name: site.Name, Units: site.Units, Joined: prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
 		switch site.Verdict {
-		case round.VerdictApproved:
+		case study.VerdictApproved:
 			row.State = status{"approved", "good", "✓"}
 			row.Match = "by its decision"
 			m.Approved++
-		case round.VerdictRejected:
+		case study.VerdictRejected:
 			row.State = status{"rejected", "bad", "✕"}
 			if site.Code == study.CodeWithdrawn {
 				row.State.Text = "withdrawn"

@@ -25,6 +25,7 @@ import (
 	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/wire"
 )
 
 // probe reaches one coordinator as the agent would, step by step, and stops at the first step that
@@ -216,7 +217,7 @@ func (p *probing) call(options []grpc.DialOption) {
 	defer conn.Close()
 	issuer := sha256.Sum256(p.site.Issuer().Raw)
 	before := time.Now()
-	s, err := enroll.CallStanding(p.ctx, conn, issuer[:])
+	s, err := wire.CallStanding(p.ctx, conn, issuer[:])
 	if err != nil {
 		err = seen.Explain(err)
 		code := CheckNoAnswer

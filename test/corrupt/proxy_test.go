@@ -18,8 +18,8 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/port"
 )
@@ -41,7 +41,7 @@ type proxy struct {
 	hear func(*covey.CoordinatorMessage) bool // false keeps a message from the agent; nil for none
 	away bool                                 // the agent has no link
 	ends []error                              // of its links, as the coordinator put it
-	out  *wire                                // the latest link
+	out  *siteLink                            // the latest link
 }
 
 func newProxy(t *testing.T, f *bubble, dir string) *proxy {
@@ -54,8 +54,8 @@ func newProxy(t *testing.T, f *bubble, dir string) *proxy {
 		t.Fatal(err)
 	}
 	p := &proxy{f: f, port: bufconn.Listen(1 << 18), site: site, lie: truth}
-	port.Serve(t, authority, p.port, frame.This("covey-coordinator").Pairs, func(s *grpc.Server) { covey.RegisterFederationServer(s, p) },
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: frame.KeepaliveTime / 2, PermitWithoutStream: true}))
+	port.Serve(t, authority, p.port, wire.This("covey-coordinator").Pairs, func(s *grpc.Server) { covey.RegisterFederationServer(s, p) },
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: wire.KeepaliveTime / 2, PermitWithoutStream: true}))
 	return p
 }
 
@@ -82,14 +82,14 @@ func (p *proxy) act(hear func(*covey.CoordinatorMessage) bool) {
 	p.hear = hear
 }
 
-// wire is an open link to the coordinator with the corrupt site's certificate.
-type wire struct {
+// siteLink is an open link to the coordinator with the corrupt site's certificate.
+type siteLink struct {
 	conn *grpc.ClientConn
 	end  *port.End
 	grpc.BidiStreamingClient[covey.LinkRequest, covey.LinkResponse]
 }
 
-func (p *proxy) dial(ctx context.Context) (*wire, error) {
+func (p *proxy) dial(ctx context.Context) (*siteLink, error) {
 	tls, err := p.site.ClientTLS("10.0.0.1")
 	if err != nil {
 		return nil, err
@@ -104,11 +104,11 @@ func (p *proxy) dial(ctx context.Context) (*wire, error) {
 		return nil, err
 	}
 	context.AfterFunc(p.f.ctx, func() { conn.Close() })
-	return &wire{conn, port.AtSite(s), s}, nil
+	return &siteLink{conn, port.AtSite(s), s}, nil
 }
 
-func (w *wire) send(raw []byte) error    { return w.end.Send(raw) }
-func (w *wire) receive() ([]byte, error) { return w.end.Receive() }
+func (w *siteLink) send(raw []byte) error    { return w.end.Send(raw) }
+func (w *siteLink) receive() ([]byte, error) { return w.end.Receive() }
 
 // Link carries what the coordinator says to the agent, and what the lie makes of the agent's words
 // back.

@@ -23,11 +23,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/agent"
-	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/fed"
 	"covey/test/port"
@@ -65,7 +65,7 @@ func newFederation(t testing.TB) *federation {
 // serve opens a port that shows the authority's server certificate.
 func (f *federation) serve(a *pki.Authority, link covey.FederationServer) *bufconn.Listener {
 	l := bufconn.Listen(1 << 16)
-	port.Serve(f.t, a, l, frame.This("hostile").Pairs, func(s *grpc.Server) { covey.RegisterFederationServer(s, link) })
+	port.Serve(f.t, a, l, wire.This("hostile").Pairs, func(s *grpc.Server) { covey.RegisterFederationServer(s, link) })
 	return l
 }
 

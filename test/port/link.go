@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 
-	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -42,15 +42,15 @@ func AtSite(s grpc.BidiStreamingClient[covey.LinkRequest, covey.LinkResponse]) *
 func (e *End) Send(raw []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return frame.Send(raw, func(data []byte, last bool) error { return e.send(&covey.Frame{Data: data, Last: last}) })
+	return wire.Send(raw, func(data []byte, last bool) error { return e.send(&covey.Frame{Data: data, Last: last}) })
 }
 
 // Receive returns the next message, or how the other end ended the link.
 func (e *End) Receive() ([]byte, error) {
-	return frame.Receive(func() ([]byte, bool, error) {
+	return wire.Receive(func() ([]byte, bool, error) {
 		f, err := e.receive()
 		return f.GetData(), f.GetLast(), err
-	}, frame.MaxMessage)
+	}, wire.MaxMessage)
 }
 
 // Serve serves what register adds at l, with the authority's server certificate and the metadata of

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/site"
 )
@@ -55,7 +55,7 @@ func New(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	s.Address = l.Addr().String()
-	s.Version = frame.This("a stand-in").Pairs()
+	s.Version = wire.This("a stand-in").Pairs()
 	Serve(t, authority, l, func() []string { return s.Version }, func(g *grpc.Server) {
 		covey.RegisterEnrollmentServer(g, s)
 		covey.RegisterFederationServer(g, s)
