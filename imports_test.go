@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":        {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
-	"test/sim":             {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/answer", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
+	"test/sim":             {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
@@ -64,20 +64,22 @@ var arrows = map[string][]string{
 	"experiments/run":      {"internal/study", "internal/answer", "internal/clip", "internal/noise"},
 	"experiments/accuracy": {"experiments/run", "internal/study", "internal/worth"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
-	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study"},
+	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
-	"experiments/bench":        {"internal/secagg", "internal/wire", "proto/covey/v1"},
+	"experiments/bench":        {"internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
 	"experiments/bench/delay":  {},
 	"experiments/bench/kernel": {},
 	"experiments/bench/plain":  {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "internal/wire", "proto/covey/v1"},
 	// A server for tests; built under the tag postgres alone.
 	"internal/dataset/pgtest": {},
 	// What several rooms of tests share.
-	"test/fed":        {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
-	"test/federation": {},
-	"test/overlay":    {},
-	"test/port":       {"internal/pki", "internal/wire", "proto/covey/v1"},
+	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study", "test/network", "test/site"},
+	"test/network": {},
+	"test/overlay": {},
+	"test/port":    {"internal/pki", "internal/wire", "proto/covey/v1", "test/site"},
+	"test/parties": {"internal/secagg"},
+	"test/site":    {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/study"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import what is a site's alone.
