@@ -22,7 +22,7 @@ var (
 	ErrNoStudy        = errors.New("link: a message without a study")
 	ErrNumber         = errors.New("link: a number over 2^31-1")
 	ErrHistory        = errors.New("link: a history that is no link")
-	ErrTags           = errors.New("link: the hello's studies do not read")
+	ErrTags           = errors.New("link: the hello's studies do not parse")
 
 	errUnknown = errors.New("wire: a message that this build does not know")
 )

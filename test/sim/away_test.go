@@ -41,7 +41,7 @@ func TestAwayForQueries(t *testing.T) {
 			time.Sleep(time.Minute)
 			away.kill()
 			away.gone()
-			l, err := ledger.Open(filepath.Join(away.dir, "ledger"))
+			l, err := ledger.Open(filepath.Join(away.Dir, "ledger"))
 			if err != nil {
 				t.Fatal(err)
 			}
