@@ -13,11 +13,12 @@ import (
 	"covey/internal/study"
 )
 
-// five sites, of which four may be in a sum, in a study that goes on without one.
+// five sites, of which four may be in a sum in a study that goes on without one.
 func newFive(t *testing.T, onDropout string) (*standIn, askUpload) {
 	t.Helper()
 	c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.OnDropout = onDropout })
-	if c.plan.Thresholds.MinSurvivors != 4 || c.plan.Thresholds.Quorum != 4 {
+	least := map[string]int{study.DropoutContinue: 4, study.DropoutWait: 5}[onDropout]
+	if c.plan.Thresholds.MinSurvivors != least || c.plan.Thresholds.Quorum != 4 {
 		t.Fatalf("thresholds of five sites: %+v", c.plan.Thresholds)
 	}
 	c.ready()
@@ -66,19 +67,21 @@ func TestOneSurvivorSetASlot(t *testing.T) {
 	same(t, "signature", signed.Signature, want[signature](s, askSignature{c.plan.Digest, 0, 0, first}).Signature)
 }
 
-// TestWaitKeepsTheFirstSurvivors checks that with on_dropout = "wait" the study's
-// first U is its only one, over slots and queries.
+// TestWaitKeepsTheFirstSurvivors checks that with on_dropout = "wait" every U is all sites, from
+// the first query on: no site signs or opens another.
 func TestWaitKeepsTheFirstSurvivors(t *testing.T) {
 	c, q := newFive(t, study.DropoutWait)
-	u, other := []int{0, 1, 2, 3}, []int{0, 1, 2, 4}
-	sum := c.open(q, u)
-	c.tell(c.release(q, u, sum))
-	next := c.query(1, 1, c.plan.Start().X)
+	u, other, all := []int{0, 1, 2, 3}, []int{0, 1, 2, 4}, c.everyone()
 	s := c.sites[0]
+	want[upload](s, q)
+	refused(s, askSignature{c.plan.Digest, 0, 0, u}, study.CodeTooFewSurvivors)
+	refused(s, askShares{c.plan.Digest, 0, 0, u, make([][]byte, 5)}, study.CodeTooFewSurvivors)
+	sum := c.open(q, all)
+	c.tell(c.release(q, all, sum))
+	next := c.query(1, 1, c.plan.Start().X)
 	want[upload](s, next)
-	refused(s, askSignature{c.plan.Digest, 1, 1, other}, study.CodeSurvivorsChanged)
-	refused(s, askSignature{c.plan.Digest, 1, 1, []int{0, 1, 2, 3, 4}}, study.CodeSurvivorsChanged)
-	want[signature](s, askSignature{c.plan.Digest, 1, 1, u})
+	refused(s, askSignature{c.plan.Digest, 1, 1, other}, study.CodeTooFewSurvivors)
+	want[signature](s, askSignature{c.plan.Digest, 1, 1, all})
 
 	free, q := newFive(t, study.DropoutContinue)
 	free.tell(free.release(q, u, free.open(q, u)))
