@@ -28,7 +28,7 @@ func Privacy(p *study.Plan) []string {
 		words = append(words, "Method: "+p.MethodRule()+".")
 	}
 	if s.OnDropout == study.DropoutWait {
-		words = append(words, `on_dropout = "wait": every sum is over the same sites; this agent signs no other set.`)
+		words = append(words, `on_dropout = "wait": every sum is over all sites; this agent signs no other set.`)
 	} else {
 		words = append(words, `on_dropout = "continue": sums go on without a site that is away.`)
 	}
