@@ -16,12 +16,12 @@ import (
 
 	"google.golang.org/grpc"
 
-	exact "covey/internal/answer"
-	"covey/internal/clip"
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/wire"
+	"covey/test/site"
 )
 
 // standIn is a coordinator in memory: it knows the sites' handlers and secagg's
@@ -51,7 +51,7 @@ type testSite struct {
 	log    bytes.Buffer
 
 	options []grpc.DialOption
-	between func(request, answer) answer // stands between the agent and what is sent
+	between func(wire.Message, wire.Message) wire.Message // stands between the agent and what is sent
 }
 
 var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -63,21 +63,11 @@ const testUnits, testColumns = 40, 3
 func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *standIn {
 	t.Helper()
 	c := &standIn{t: t, dir: t.TempDir()}
-	home := filepath.Join(c.dir, "coordinator")
-	if err := pki.Init(home, nil, testNow); err != nil {
-		t.Fatal(err)
-	}
-	authority, err := pki.Load(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := site.Authority(t, filepath.Join(c.dir, "coordinator"), testNow)
 	c.key = authority.SigningKey()
 	spec := study.Spec{
 		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
-		Columns: make([]study.Column, testColumns),
-	}
-	for i := range spec.Columns {
-		spec.Columns[i] = study.Column{Name: fmt.Sprintf("c%d", i), Scale: 1}
+		Columns: site.Columns(testColumns, 1),
 	}
 	if change != nil {
 		change(&spec)
@@ -99,18 +89,17 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 // peers makes the keys of n sites and gives the line of a policy that lists them all.
 func (c *standIn) peers(n int) string {
 	c.t.Helper()
-	var all []string
+	var names []string
 	for i := range n {
-		name := fmt.Sprintf("site-%d", i)
-		dir := filepath.Join(c.dir, name)
-		if err := pki.NewSiteKeys(dir); err != nil {
-			c.t.Fatal(err)
-		}
-		site, err := pki.LoadSite(dir)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		all = append(all, fmt.Sprintf("%s = %q", name, siteconfig.FingerprintOf(site)))
+		names = append(names, fmt.Sprintf("site-%d", i))
+	}
+	keys, err := siteconfig.PeersIn(c.dir, names...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var all []string
+	for name, key := range keys {
+		all = append(all, fmt.Sprintf("%s = %q", name, key))
 	}
 	return "peers = { " + strings.Join(all, ", ") + " }\n"
 }
@@ -136,43 +125,14 @@ noise = ["central", "distributed"]
 func newTestSite(t *testing.T, root, name string, authority *pki.Authority, policy string, spec study.Spec, r *rand.Rand) *testSite {
 	t.Helper()
 	s := &testSite{t: t, name: name, dir: filepath.Join(root, name)}
-	if err := pki.NewSiteKeys(s.dir); err != nil {
-		t.Fatal(err)
+	site.Issue(t, s.dir, name, authority, testNow)
+	var names []string
+	for _, column := range spec.Columns {
+		names = append(names, column.Name)
 	}
-	site, err := pki.LoadSite(s.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	csr, err := site.CSR(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := authority.IssueSite(name, csr, testNow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := site.SaveCertificate(certificate, authority.CertificatePEM(), testNow); err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	for j, column := range spec.Columns {
-		if j > 0 {
-			text.WriteString(",")
-		}
-		text.WriteString(column.Name)
-	}
-	for range testUnits {
-		for j := range spec.Columns {
-			v := r.NormFloat64() * float64(1+j%3)
-			s.values = append(s.values, v)
-			sep := ","
-			if j == 0 {
-				sep = "\n"
-			}
-			fmt.Fprintf(&text, "%s%g", sep, v)
-		}
-	}
-	s.write("rows.csv", text.String()+"\n")
+	var text string
+	text, s.values = site.CSV(names, testUnits, func(_, j int) float64 { return r.NormFloat64() * float64(1+j%3) })
+	s.write("rows.csv", text)
 	s.write(siteconfig.File, fmt.Sprintf(`site = %q
 coordinator = ["127.0.0.1:1"]
 [[population]]
@@ -220,7 +180,7 @@ func (s *testSite) restart() {
 }
 
 // ask hands the agent a request and keeps the bytes of what it answers.
-func (s *testSite) ask(r request) answer {
+func (s *testSite) ask(r wire.Message) wire.Message {
 	s.t.Helper()
 	a := s.agent.handle(r)
 	if s.between != nil {
@@ -229,7 +189,7 @@ func (s *testSite) ask(r request) answer {
 	if a == nil {
 		return nil
 	}
-	raw, err := encode(a)
+	raw, err := wire.Encode(a)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -238,7 +198,7 @@ func (s *testSite) ask(r request) answer {
 }
 
 // want asks and wants an answer of one type, not a refusal.
-func want[A answer](s *testSite, r request) A {
+func want[A wire.Message](s *testSite, r wire.Message) A {
 	s.t.Helper()
 	got := s.ask(r)
 	if two, ok := got.(pair); ok {
@@ -252,10 +212,10 @@ func want[A answer](s *testSite, r request) A {
 }
 
 // refused asks and wants a refusal of one code.
-func refused(s *testSite, r request, code study.Code) refusal {
+func refused(s *testSite, r wire.Message, code study.Code) wire.Refusal {
 	s.t.Helper()
 	got := s.ask(r)
-	no, ok := got.(refusal)
+	no, ok := got.(wire.Refusal)
 	if !ok || no.Code != code {
 		s.t.Fatalf("%s answers %T with %+v, want the refusal %q", s.name, r, got, code)
 	}
@@ -265,7 +225,7 @@ func refused(s *testSite, r request, code study.Code) refusal {
 func (c *standIn) approve() {
 	c.t.Helper()
 	for _, s := range c.sites {
-		if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictApproved {
+		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictApproved {
 			c.t.Fatalf("%s: %+v", s.name, d)
 		}
 	}
@@ -277,13 +237,13 @@ func (c *standIn) prepare(attempt uint32) {
 	id, n := c.plan.Digest, len(c.sites)
 	c.all, c.boxes, c.signed = make([][]byte, n), make([][][]byte, n), make([][]byte, n)
 	for i, s := range c.sites {
-		c.all[i] = want[announcement](s, askAnnouncement{id, attempt}).Signed
+		c.all[i] = want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id, Attempt: attempt}}).Signed
 	}
 	for i, s := range c.sites {
-		c.boxes[i] = want[boxes](s, askBoxes{id, attempt, c.all, nil}).Boxes
+		c.boxes[i] = want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id, Attempt: attempt}, Announcements: c.all}).Boxes
 	}
 	for i, s := range c.sites {
-		c.signed[i] = want[confirmation](s, askConfirmation{id, attempt, c.boxesFor(i), nil}).Signature
+		c.signed[i] = want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id, Attempt: attempt}, Boxes: c.boxesFor(i)}).Signature
 	}
 	var err error
 	if c.setup, err = secagg.Verify(c.sites[0].session(c).config(attempt), c.all); err != nil {
@@ -313,7 +273,7 @@ func (s *testSite) session(c *standIn) *session {
 func (c *standIn) confirm() {
 	c.t.Helper()
 	for _, s := range c.sites {
-		if got := s.ask(tellConfirmed{c.plan.Digest, 0, c.signed}); got != nil {
+		if got := s.ask(wire.Confirmed{Header: wire.Header{Study: c.plan.Digest}, Signatures: c.signed}); got != nil {
 			c.t.Fatalf("%s answers the confirmations with %+v", s.name, got)
 		}
 	}
@@ -327,7 +287,7 @@ func (c *standIn) ready() {
 	c.confirm()
 }
 
-func (c *standIn) query(query, slot int, x []float64) askUpload {
+func (c *standIn) query(query, slot int, x []float64) wire.Query {
 	c.t.Helper()
 	course := c.plan.Start()
 	course.Query, course.X = query, x
@@ -335,10 +295,10 @@ func (c *standIn) query(query, slot int, x []float64) askUpload {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return askUpload{c.plan.Digest, ask}
+	return wire.Query{Study: c.plan.Digest, Ask: ask}
 }
 
-func (c *standIn) secaggQuery(q askUpload) secagg.Query {
+func (c *standIn) secaggQuery(q wire.Query) secagg.Query {
 	return secagg.Query{Slot: q.Ask.Slot, Context: c.plan.Context(c.setup.Transcript(), q.Ask),
 		Bits: c.plan.Bits, Lanes: c.plan.Queries[q.Ask.Query].Lanes}
 }
@@ -353,22 +313,22 @@ func (c *standIn) everyone() []int {
 }
 
 // certify asks all sites to sign U.
-func (c *standIn) certify(q askUpload, u []int) [][]byte {
+func (c *standIn) certify(q wire.Query, u []int) [][]byte {
 	c.t.Helper()
 	certificate := make([][]byte, len(c.sites))
 	for i, s := range c.sites {
-		certificate[i] = want[signature](s, askSignature{c.plan.Digest, q.Ask.Query, q.Ask.Slot, u}).Signature
+		certificate[i] = want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Survivors: u}).Signature
 	}
 	return certificate
 }
 
 // open runs one query over U to its exact sum, signed numbers, values only.
-func (c *standIn) open(q askUpload, u []int) []int64 {
+func (c *standIn) open(q wire.Query, u []int) []int64 {
 	c.t.Helper()
 	sq := c.secaggQuery(q)
 	sum := make([]uint64, sq.Lanes)
 	for i, s := range c.sites {
-		up := want[upload](s, q)
+		up := want[wire.Upload](s, q)
 		if !slices.Contains(u, i) {
 			continue
 		}
@@ -384,7 +344,7 @@ func (c *standIn) open(q askUpload, u []int) []int64 {
 		c.t.Fatal(err)
 	}
 	for i, s := range c.sites {
-		sent := want[shares](s, askShares{c.plan.Digest, q.Ask.Query, q.Ask.Slot, u, certificate})
+		sent := want[wire.Shares](s, wire.Open{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Survivors: u, Certificate: certificate})
 		if err := opening.Add(i, sent.Shares); err != nil {
 			c.t.Fatal(err)
 		}
@@ -400,15 +360,15 @@ func (c *standIn) open(q askUpload, u []int) []int64 {
 }
 
 // plain is the same sum without any of the protocol.
-func (c *standIn) plain(q askUpload, u []int) []int64 {
+func (c *standIn) plain(q wire.Query, u []int) []int64 {
 	c.t.Helper()
 	total := make([]int64, c.plan.Queries[q.Ask.Query].Values)
 	for _, i := range u {
-		m, err := clip.NewMatrix(c.plan.D, slices.Clone(c.sites[i].values))
+		rows, err := site.Exact(c.sites[i].values, c.plan.D, 1)
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		sum, err := exact.New(m).Answer(c.plan, i, q.Ask, 1)
+		sum, err := rows.Answer(c.plan, i, q.Ask)
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -420,7 +380,7 @@ func (c *standIn) plain(q askUpload, u []int) []int64 {
 }
 
 // release signs a result of a query; the noise is the caller's.
-func (c *standIn) release(q askUpload, u []int, noised []int64) tellFinal {
+func (c *standIn) release(q wire.Query, u []int, noised []int64) wire.Final {
 	c.t.Helper()
 	r, err := c.plan.NewRelease(q.Ask, u, noised)
 	if err != nil {
@@ -430,11 +390,10 @@ func (c *standIn) release(q askUpload, u []int, noised []int64) tellFinal {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return tellFinal{c.plan.Digest, q.Ask.Query, q.Ask.Slot,
-		final{encoded, ed25519.Sign(c.key, study.SigningInput(encoded))}}
+	return wire.Final{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
 }
 
-func (c *standIn) tell(r request) {
+func (c *standIn) tell(r wire.Message) {
 	c.t.Helper()
 	for _, s := range c.sites {
 		if got := s.ask(r); got != nil {

@@ -14,10 +14,11 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/site"
 )
 
 // recorded is a federation's log through a whole study, and what its sites sent.
@@ -144,10 +145,10 @@ func FuzzMessage(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(byte(1), raw)
-	auth := authority(f)
+	auth := site.Authority(f, f.TempDir(), time.Now(), "localhost")
 	f.Fuzz(func(t *testing.T, n byte, raw []byte) {
-		var sent covey.SiteMessage
-		if proto.Unmarshal(raw, &sent) != nil {
+		sent, err := wire.DecodeSite(raw)
+		if err != nil {
 			return
 		}
 		m := NewMachine()
@@ -161,27 +162,14 @@ func FuzzMessage(f *testing.F) {
 		}
 		l := newLink("site-0")
 		c.linked(l, map[string]int{"rows": 1000})
-		if err := c.receive(l, &sent); err != nil && strings.Contains(err.Error(), "\n") {
+		if err := c.receive(l, sent); err != nil && strings.Contains(err.Error(), "\n") {
 			t.Fatal(err)
 		}
 		// again: once more is not another
-		if err := c.receive(l, &sent); err != nil && err.Error() == "" {
+		if err := c.receive(l, sent); err != nil && err.Error() == "" {
 			t.Fatal(err)
 		}
 	})
-}
-
-func authority(f *testing.F) *pki.Authority {
-	f.Helper()
-	dir := f.TempDir()
-	if err := pki.Init(dir, []string{"localhost"}, time.Now()); err != nil {
-		f.Fatal(err)
-	}
-	a, err := pki.Load(dir)
-	if err != nil {
-		f.Fatal(err)
-	}
-	return a
 }
 
 // FuzzOperator is a request at the operator's socket, whatever its path and body.
@@ -192,7 +180,7 @@ func FuzzOperator(f *testing.F) {
 			f.Add(path, body)
 		}
 	}
-	auth := authority(f)
+	auth := site.Authority(f, f.TempDir(), time.Now(), "localhost")
 	f.Fuzz(func(t *testing.T, path, body string) {
 		// a stream does not end
 		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " \x00\r\n#?%\x7f") || strings.Contains(path, "watch") {

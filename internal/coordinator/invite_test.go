@@ -10,26 +10,16 @@ import (
 	"time"
 
 	"covey/internal/pki"
-	covey "covey/proto/covey/v1"
+	"covey/internal/wire"
+	"covey/test/site"
 )
 
 // joiner makes a site's keys and tries to join with them.
 func joiner(t *testing.T, c *Coordinator, name string, key func(*pki.Site) ed25519.PublicKey) func(pki.Join) error {
 	t.Helper()
-	dir := t.TempDir()
-	if err := pki.NewSiteKeys(dir); err != nil {
-		t.Fatal(err)
-	}
-	site, err := pki.LoadSite(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	csr, err := site.CSR(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys, csr := site.Keys(t, t.TempDir(), name)
 	return func(j pki.Join) error {
-		_, err := c.join(t.Context(), j.Token.Bytes(), name, csr, key(site), site.ProveIdentity(name, j.Token.Hash(), csr))
+		_, err := c.join(t.Context(), j.Token.Bytes(), name, csr, key(keys), keys.ProveIdentity(name, j.Token.Hash(), csr))
 		return err
 	}
 }
@@ -174,7 +164,7 @@ func TestDatasetNames(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
 		hello := func(name string) error {
-			return f.c.receive(newLink("site-0"), &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{Datasets: []*covey.Dataset{{Name: name, Units: 5}}}}})
+			return f.c.receive(newLink("site-0"), wire.Hello{Datasets: []wire.Dataset{{Name: name, Units: 5}}})
 		}
 		for _, name := range []string{"", "\x1b[2K\rnorth", "a\nb", "a\tb", "a\u202eb", "a\u200bb", "\x9b1A", "bad\xff", strings.Repeat("x", 201), "a\u00a0b"} {
 			if err := hello(name); !errors.Is(err, errDataset) {

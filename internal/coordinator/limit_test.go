@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/site"
 )
 
 // TestLargestMessage: what an honest site sends fits a study's limit, and the limit is of the
@@ -32,7 +32,7 @@ func TestLargestMessage(t *testing.T) {
 		for _, s := range f.sites {
 			s.corrupt = func(m *covey.SiteMessage) {
 				raw, err := proto.Marshal(m)
-				if err != nil || checkShape(raw) != nil {
+				if err != nil {
 					t.Errorf("%T does not pass: %v", m.GetBody(), err)
 				}
 				most = max(most, len(raw))
@@ -78,68 +78,15 @@ func TestLargestOfPlans(t *testing.T) {
 	})
 }
 
-// TestShape: what passes is one body, once, of not too many fields (LIM-5).
-func TestShape(t *testing.T) {
-	ok := func(m *covey.SiteMessage) []byte {
-		raw, err := proto.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return raw
-	}
-	boxes := func(n int) []byte {
-		return ok(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: make([]byte, 32), Boxes: make([][]byte, n)}}})
-	}
-	survivors := func(n int, v uint32) []byte {
-		u := make([]uint32, n)
-		for i := range u {
-			u[i] = v
-		}
-		return ok(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: make([]byte, 32), Survivors: u}}})
-	}
-	hello := ok(&covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{Software: "a"}}})
-	for _, c := range []struct {
-		name string
-		raw  []byte
-		pass bool
-	}{
-		{"a hello", hello, true},
-		{"the boxes of the largest roster", boxes(study.MaxSites), true},
-		{"the survivors of the largest roster", survivors(study.MaxSites, study.MaxSites-1), true},
-		{"too many boxes", boxes(maxFields), false},
-		{"too many survivors", survivors(maxPacked+1, 1), false},
-		{"two bodies", append(bytes.Clone(hello), hello...), false},
-		{"a byte more", append(bytes.Clone(hello), 0), false},
-		{"a byte less", hello[:len(hello)-1], false},
-		{"a number", []byte{0x08, 1}, false},
-		{"nothing", nil, false},
-	} {
-		if err := checkShape(c.raw); (err == nil) != c.pass {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
-
 // TestJoinsWithoutATokenWriteNothing: whoever has no token puts nothing into the log, whatever it
 // signs (LIM-8).
 func TestJoinsWithoutATokenWriteNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
-		dir := t.TempDir()
-		if err := pki.NewSiteKeys(dir); err != nil {
-			t.Fatal(err)
-		}
-		site, err := pki.LoadSite(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		csr, err := site.CSR("late")
-		if err != nil {
-			t.Fatal(err)
-		}
+		late, csr := site.Keys(t, t.TempDir(), "late")
 		join := func(token pki.Token) error {
-			_, err := f.c.join(t.Context(), token.Bytes(), "late", csr, site.Identity().Public().(ed25519.PublicKey), site.ProveIdentity("late", token.Hash(), csr))
+			_, err := f.c.join(t.Context(), token.Bytes(), "late", csr, late.Identity().Public().(ed25519.PublicKey), late.ProveIdentity("late", token.Hash(), csr))
 			return err
 		}
 		stranger, err := pki.NewToken()
@@ -181,7 +128,7 @@ func TestFaultsArePaced(t *testing.T) {
 			Study: f.plan.Digest[:], Verdict: covey.Verdict_VERDICT_APPROVED, Signature: make([]byte, 64)}}}
 		pace, began := f.c.paceOf("site-4"), time.Now()
 		for range 120 {
-			if err := f.c.receive(f.sites[4].link, bad); err != nil {
+			if err := f.c.hears(f.sites[4].link, bad); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(pace.spend(time.Now(), costMessage+costIdle))

@@ -12,8 +12,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"covey/internal/admission"
-	"covey/internal/pki"
-	covey "covey/proto/covey/v1"
+	"covey/test/site"
 )
 
 // TestRenewalIsSeen: a link goes on under the certificate that it began with, for months; the page
@@ -22,18 +21,7 @@ func TestRenewalIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
-		dir := t.TempDir()
-		if err := pki.NewSiteKeys(dir); err != nil {
-			t.Fatal(err)
-		}
-		site, err := pki.LoadSite(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		csr, err := site.CSR("site-0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, csr := site.Keys(t, t.TempDir(), "site-0")
 		joined := f.c.machine.sites["site-0"]
 		joined.TLS = requestKey(csr)
 		f.c.machine.sites["site-0"] = joined
@@ -48,7 +36,7 @@ func TestRenewalIsSeen(t *testing.T) {
 		time.Sleep(65 * 24 * time.Hour)
 		ctx := peer.NewContext(context.Background(), &peer.Peer{AuthInfo: admission.Caller{TLSInfo: credentials.TLSInfo{
 			State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{link.leaf}}}}}})
-		if _, err := (&federationServer{c: f.c}).Renew(ctx, &covey.RenewRequest{Csr: csr}); err != nil {
+		if _, err := (server{f.c}).Renew(ctx, csr); err != nil {
 			t.Fatal(err)
 		}
 		if after := f.c.Overview(0).Sites[0].Expires; before.IsZero() || after.Sub(before) < 60*24*time.Hour {

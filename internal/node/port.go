@@ -1,0 +1,274 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"covey/internal/pki"
+)
+
+// The protocols.
+const (
+	raftProtocol     = "covey-raft/1"
+	operatorProtocol = "covey-operator/1"
+	joinProtocol     = "covey-node-join/1"
+)
+
+// handshakeTime bounds a handshake.
+const handshakeTime = 10 * time.Second
+
+// Dialer opens a connection to host:port.
+type Dialer func(ctx context.Context, address string) (net.Conn, error)
+
+// Port is a coordinator's port for other coordinators: one TCP port, TLS 1.3 with certificates of
+// the federation's own CA and keys that the log has on both sides, and three protocols told apart
+// by ALPN: raft, operators' requests passed on to the leader, and the one call of a coordinator
+// that joins, which has no certificate yet. A branch accepts what is connected for each.
+type Port struct {
+	listener net.Listener
+	tls      *pki.PeerTLS
+	dial     Dialer
+	branches map[string]*branch
+	gate     *gate
+
+	mu     sync.Mutex
+	open   map[net.Conn]*tls.Conn // accepted or dialled, in the handshake (nil) or past it
+	closed bool
+	work   sync.WaitGroup
+}
+
+// newPort serves on a listener, which Close closes. dial reaches other ports.
+func newPort(l net.Listener, own *pki.PeerTLS, dial Dialer) *Port {
+	p := &Port{listener: l, tls: own, dial: dial, branches: map[string]*branch{}, gate: newGate(), open: map[net.Conn]*tls.Conn{}}
+	for _, name := range []string{raftProtocol, operatorProtocol, joinProtocol} {
+		p.branches[name] = &branch{port: p, conns: make(chan net.Conn), done: make(chan struct{})}
+	}
+	p.work.Go(p.accept)
+	return p
+}
+
+// Raft is the branch that internal/replica talks through.
+func (p *Port) Raft() *Raft { return &Raft{p.branches[raftProtocol]} }
+
+// Operators is the branch of requests passed on by other coordinators.
+func (p *Port) Operators() net.Listener { return p.branches[operatorProtocol] }
+
+// Joiners is the branch of new coordinators, who have shown no certificate.
+func (p *Port) Joiners() net.Listener { return p.branches[joinProtocol] }
+
+// DialOperator reaches another coordinator's Operators.
+func (p *Port) DialOperator(ctx context.Context, address string) (net.Conn, error) {
+	return p.reach(ctx, operatorProtocol, address)
+}
+
+// DialJoin reaches a coordinator's Joiners from where there is no certificate yet;
+// its CA is known by fingerprint ([*pki.WrongCAError]).
+func DialJoin(ctx context.Context, dial Dialer, address, fingerprint string) (net.Conn, error) {
+	conn, err := secure(ctx, dial, address, pki.NodeJoinTLS(fingerprint, joinProtocol))
+	if err != nil {
+		return nil, err
+	}
+	return plain{conn, func() {}}, nil
+}
+
+func (p *Port) reach(ctx context.Context, protocol, address string) (net.Conn, error) {
+	conn, err := secure(ctx, p.dial, address, p.tls.Client(protocol))
+	if err != nil {
+		return nil, err
+	}
+	raw := conn.NetConn()
+	if !p.enter(raw) {
+		return nil, net.ErrClosed
+	}
+	if err := p.settle(raw, conn); err != nil {
+		p.leave(raw)
+		return nil, err
+	}
+	return plain{conn, func() { p.leave(raw) }}, nil
+}
+
+// settle notes whom a connection goes to, so that Recheck finds it, and looks once more: who it is
+// may have been removed while the handshake ran.
+func (p *Port) settle(raw net.Conn, conn *tls.Conn) error {
+	p.mu.Lock()
+	if _, open := p.open[raw]; open {
+		p.open[raw] = conn
+	}
+	p.mu.Unlock()
+	return p.tls.Check(conn.ConnectionState())
+}
+
+// Recheck ends the connections of coordinators that are let in no longer, accepted and dialled.
+func (p *Port) Recheck() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for raw, conn := range p.open {
+		if conn != nil && p.tls.Check(conn.ConnectionState()) != nil {
+			raw.Close() // who uses it finds out, and leaves
+		}
+	}
+}
+
+func secure(ctx context.Context, dial Dialer, address string, config *tls.Config) (*tls.Conn, error) {
+	raw, err := dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	conn := tls.Client(raw, config)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// Close ends the port, its branches and every connection of them: raft leaves those that
+// it keeps for later open.
+func (p *Port) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	for c := range p.open {
+		c.Close()
+	}
+	p.mu.Unlock()
+	err := p.listener.Close()
+	for _, b := range p.branches {
+		b.Close()
+	}
+	p.work.Wait()
+	return err
+}
+
+func (p *Port) accept() {
+	config := p.tls.Server(joinProtocol, raftProtocol, operatorProtocol)
+	for {
+		raw, err := p.listener.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) || p.isClosed() {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // out of file handles, most likely
+			continue
+		}
+		if p.enter(raw) {
+			e := p.gate.enter(raw)
+			p.work.Go(func() { p.admit(e, config) })
+		}
+	}
+}
+
+func (p *Port) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+func (p *Port) enter(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		c.Close()
+		return false
+	}
+	p.open[c] = nil
+	return true
+}
+
+// admit makes the handshake, which says who it is, and hands the connection on.
+func (p *Port) admit(e *entrant, config *tls.Config) {
+	raw := e.raw
+	leave := func() {
+		p.gate.leave(e)
+		p.leave(raw)
+	}
+	conn := tls.Server(raw, config)
+	raw.SetDeadline(time.Now().Add(handshakeTime))
+	err := conn.Handshake()
+	raw.SetDeadline(time.Time{})
+	protocol := conn.ConnectionState().NegotiatedProtocol
+	b := p.branches[protocol]
+	if err != nil || b == nil {
+		leave()
+		return
+	}
+	if protocol == joinProtocol { // a stranger until it ends
+		if !p.gate.joins(e) {
+			leave()
+			return
+		}
+	} else {
+		if p.settle(raw, conn) != nil {
+			leave()
+			return
+		}
+		p.gate.known(e)
+	}
+	select {
+	case b.conns <- plain{conn, leave}:
+	case <-b.done:
+		leave()
+	}
+}
+
+// plain hides the TLS connection's type: net/http would look at its ALPN protocol, know
+// none of ours, and hang up.
+type plain struct {
+	net.Conn
+	closed func()
+}
+
+// Close is net.Conn's; the port then forgets the connection.
+func (c plain) Close() error {
+	err := c.Conn.Close()
+	c.closed()
+	return err
+}
+
+// leave closes a connection and forgets it.
+func (p *Port) leave(c net.Conn) {
+	c.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, c)
+}
+
+// branch is the listener of one protocol.
+type branch struct {
+	port  *Port
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+// Accept is net.Listener's.
+func (b *branch) Accept() (net.Conn, error) {
+	select {
+	case c := <-b.conns:
+		return c, nil
+	case <-b.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends this branch alone.
+func (b *branch) Close() error {
+	b.once.Do(func() { close(b.done) })
+	return nil
+}
+
+// Addr is the port's.
+func (b *branch) Addr() net.Addr { return b.port.listener.Addr() }
+
+// Raft is the branch that raft accepts from and dials through.
+type Raft struct{ *branch }
+
+// Dial reaches another coordinator's raft.
+func (r *Raft) Dial(address string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return r.port.reach(ctx, raftProtocol, address)
+}

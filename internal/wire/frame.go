@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+// Limits of a link.
+const (
+	// bytes in a frame that is sent: with its head within 32 KiB, the size of the buffers that gRPC
+	// keeps
+	Size       = 31 << 10
+	Max        = 1 << 20   // bytes in a frame, at most
+	MaxMessage = 512 << 20 // bytes in a message; a peer that sends more is cut off
+
+	// TagBytes is how much of a study's digest a hello names it by (docs/protocol.md, AG-26).
+	TagBytes = 16
+
+	// The agent pings at KeepaliveTime, with or without a stream, and gives a
+	// silent coordinator KeepaliveTimeout; the coordinator allows that and does the same.
+	KeepaliveTime    = 30 * time.Second
+	KeepaliveTimeout = 20 * time.Second
+)
+
+// ErrTooLong is a message over the receiver's limit.
+var ErrTooLong = errors.New("link: message over its limit")
+
+// Send cuts a message into frames; an empty one is one empty frame. data is valid
+// during the call.
+func Send(message []byte, send func(data []byte, last bool) error) error {
+	for {
+		n := min(len(message), Size)
+		last := n == len(message)
+		if err := send(message[:n], last); err != nil {
+			return err
+		}
+		if last {
+			return nil
+		}
+		message = message[n:]
+	}
+}
+
+// Receive returns the next whole message of at most limit bytes, io.EOF between
+// messages, or io.ErrUnexpectedEOF within one.
+func Receive(receive func() (data []byte, last bool, err error), limit int) ([]byte, error) {
+	var message []byte
+	for {
+		data, last, err := receive()
+		if err != nil {
+			if errors.Is(err, io.EOF) && message != nil {
+				return nil, io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		if len(message)+len(data) > limit {
+			return nil, ErrTooLong
+		}
+		message = append(message, data...)
+		if last {
+			return message, nil
+		}
+	}
+}
