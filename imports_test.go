@@ -36,7 +36,8 @@ var arrows = map[string][]string{
 	"internal/admission":   {"internal/pki"},
 	"internal/study":       {"internal/noise", "internal/query", "internal/secagg", "internal/strict"},
 	"internal/round":       {"internal/study", "internal/wire"},
-	"internal/report":      {"internal/study"},
+	"internal/report":      {"internal/study", "internal/worth"},
+	"internal/worth":       {"internal/study"},
 	"internal/answer":      {"internal/study", "internal/clip"},
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
 	"internal/egress":      {"internal/study"},
@@ -47,7 +48,7 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/wire"},
 	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
-	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki"},
+	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/worth"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":        {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
@@ -55,13 +56,13 @@ var arrows = map[string][]string{
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
-	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/study"},
-	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/study"},
+	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/study", "internal/worth"},
+	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/study", "internal/answer", "internal/clip", "internal/noise"},
-	"experiments/accuracy": {"experiments/run", "internal/study"},
+	"experiments/accuracy": {"experiments/run", "internal/study", "internal/worth"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
 	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
@@ -88,7 +89,7 @@ const demoOnly = "cmd/coordinator/demo"
 var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}
+var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round", "internal/worth"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

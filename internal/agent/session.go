@@ -111,7 +111,7 @@ func (s *session) pinned(approval ledger.Approval) study.Code {
 	}
 	if s.sha != approval.DataSHA256 {
 		s.release() // a file that is put back is read again
-		log.Error("the data set is not the one that was approved", "error", "its SHA-256 is another")
+		log.Error("the data set is not the one that was approved", "error", "its SHA-256 differs")
 		return study.CodeDataChanged
 	}
 	return ""

@@ -246,7 +246,7 @@ func (s *session) deal(r wire.Deal) wire.Message {
 
 var (
 	errSecretsGone = errors.New("agent: the secrets of this attempt are gone")
-	errStored      = errors.New("agent: what is stored does not read")
+	errStored      = errors.New("agent: what is stored does not parse")
 )
 
 func (s *session) boxes(r wire.Deal, dealt []byte) wire.Message {
@@ -459,7 +459,7 @@ func (s *session) internal(err error) study.Code {
 	if _, ok := errors.AsType[*ledger.StoreError](err); ok {
 		return s.store(err)
 	}
-	s.agent.log.Error("a check of our own failed", "study", s.plan.Digest, "error", err)
+	s.agent.log.Error("internal consistency check failed", "study", s.plan.Digest, "error", err)
 	return study.CodeInternal
 }
 

@@ -92,7 +92,7 @@ func (n *Node) enter(ctx context.Context) {
 			return
 		}
 		if now := err.Error(); now != said {
-			n.log.Info("not yet among the coordinators; trying again", "reason", now)
+			n.log.Info("waiting for admission to the cluster; retrying", "reason", now)
 			said = now
 		}
 		select {

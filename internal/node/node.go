@@ -313,7 +313,7 @@ func (n *Node) handOver() {
 		n.log.Info("no other coordinator took the lead", "error", err)
 		return
 	}
-	n.log.Info("the lead was given away", "to", n.replica.LeaderID())
+	n.log.Info("the lead was handed over", "to", n.replica.LeaderID())
 }
 
 // close releases what Open took.
