@@ -76,7 +76,6 @@ func TestHeldOfOneSite(t *testing.T) {
 	}{
 		{study.DropoutContinue, []int{0, 4, 5, 6, 7, 8, 9}, -1},
 		{study.DropoutContinue, []int{0, 1, 2, 3, 4, 5, 9}, 9},
-		{study.DropoutWait, []int{0, 4, 5, 6, 7, 8, 9}, -1},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,7 @@ var Meanings = []Meaning{
 	{study.CodeBadRefusal, "The named site blamed another site, and the coordinator has checked that this is false.", "Look at the named site's version and log. If they are in order, treat it as an attack by that site."},
 	{study.CodeBadCertificate, "A set of survivors came without enough valid signatures.", "Nothing was opened. Compare versions; if they are equal, report it."},
 	{study.CodeTooFewSurvivors, "Fewer sites answered than the study's privacy needs.", "Bring more sites back; nothing is opened below the minimum."},
-	{study.CodeSurvivorsChanged, `With on_dropout = "wait" every sum is over the same sites, and another set was asked for.`, `Bring the missing site back, or propose the study again with on_dropout = "continue".`},
+	{study.CodeSurvivorsChanged, `With on_dropout = "wait" every sum is over all sites, and another set was asked for.`, `Bring the missing site back, or propose the study again with on_dropout = "continue".`},
 	{study.CodeStore, "The site's ledger cannot be written.", "Free its disk and restart the agent. Never put an older ledger back."},
 	{study.CodeCompleted, "The study ended with its result.", "Download the result and verify it."},
 	{study.CodeAborted, "An operator of the coordinator ended the study.", "What was charged stays charged. Propose it again if it was a mistake."},

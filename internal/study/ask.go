@@ -115,8 +115,8 @@ func (p *Plan) Check(a Ask) error {
 		return err
 	}
 	if q.Kind.Definition().Counts {
-		if a.Radius != 0 || a.Grid != p.countGrid() {
-			return mismatch(a.Query, "radius", "counts have radius 0 and grid %g", p.countGrid())
+		if want := p.grid(q, 0); a.Radius != 0 || a.Grid != want {
+			return mismatch(a.Query, "radius", "counts have radius 0 and grid %g", want)
 		}
 	} else if err := p.checkRadius(q, a); err != nil {
 		return err
@@ -125,9 +125,8 @@ func (p *Plan) Check(a Ask) error {
 	if err != nil {
 		return err
 	}
-	// Both sides compute σ by the same formula; another processor may round the
-	// last bit of its float part differently, no more.
-	if w, got := want.Float(), a.Sigma.Float(); !(got >= w*(1-1e-9)) || got > w*(1+1e-9)+1 {
+	// The charge is that of the least σ taken here (Plan.charge).
+	if w, got := want.Float(), a.Sigma.Float(); !(got >= w*(1-sigmaTolerance)) || got > w*(1+sigmaTolerance)+1 {
 		return mismatch(a.Query, "sigma", "%.6g grid steps, the plan needs %.6g", got, w)
 	}
 	return nil

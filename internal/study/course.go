@@ -103,8 +103,9 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 			c.Radii[k] = defaultRadius
 		}
 	}
-	quantile := quantileRadius(r.Noised, r.Spread(), 0.9, r.Units)
-	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, r.Units)
+	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
+	quantile := quantileRadius(r.Noised, r.Spread(), 0.9, units)
+	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, units)
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
 		if _, public := p.publicRadius(KindMoment); !public {

@@ -106,7 +106,6 @@ func newStory(t testing.TB, vary variation) *story {
 	}
 	spec := study.Spec{
 		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
-		// of the digest, which draws J
 		Deadlines: study.Deadlines{Round: study.Duration(time.Minute), Tick: study.Duration(100 * time.Millisecond)},
 		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 	}
@@ -425,7 +424,13 @@ func (st *story) release(a study.Ask, u secagg.Survivors) round.Entry {
 func (st *story) entryOf(r study.Release) round.Entry {
 	encoded, err := r.Encode()
 	st.must(err)
-	next, err := st.plan.Next(st.courseAt(r.Query, r.X), r, nil)
+	var earlier []study.Release
+	for _, e := range st.released {
+		if before, err := study.ParseRelease(e.Released.Encoded); err == nil && before.Query < r.Query {
+			earlier = append(earlier, before)
+		}
+	}
+	next, err := st.plan.Next(st.courseAt(r.Query, r.X), r, earlier)
 	st.must(err)
 	return round.Entry{Study: st.plan.Digest, Kind: round.EntryReleased, Query: r.Query, Slot: r.Slot, Course: &next, Rho: r.Rho,
 		Released: &round.Released{Encoded: encoded, Signature: ed25519.Sign(st.key, study.SigningInput(encoded))}}

@@ -89,7 +89,8 @@ func TestOtherQuestions(t *testing.T) {
 }
 
 // TestWaiting offers a study that waits another survivor set in the same slot, a new slot and the
-// next query, and tells halves of the sites two first sets. Rules L7, R4, AG-11.
+// next query, and tells halves of the sites two first sets, of which one has not all sites. Rules
+// S6, L7, R4, A5, AG-11.
 func TestWaiting(t *testing.T) {
 	waits := func(s *study.Spec) { s.OnDropout = study.DropoutWait }
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, rounds: 4, spare: 8, change: waits})
@@ -120,20 +121,20 @@ func TestWaiting(t *testing.T) {
 	a = f.at(0, 1)
 	f.uploads(a, honest...)
 	f.signs(a, all5, 1, 2)
-	f.signs(a, but4, 3, 4)
+	f.wants("sign less than all", f.signs(a, but4, 3, 4), 0)
 	w.agent(1).restart()
 	w.agent(3).restart()
-	for k := range 3 { // over slots and queries, each half keeps to its own
+	for k := range 3 { // over slots and queries, all sites or none
 		f = field{w, k, 3 * k}
 		b := f.at(1, 1)
 		f.uploads(b, honest...)
-		f.wants("sign the other half's", f.signs(b, but4, 1, 2)+f.signs(b, all5, 3, 4), 0)
-		f.signs(b, all5, 1, 2)
-		f.signs(b, but4, 3, 4)
-		f.wants("open", f.opens(b, all5, honest...)+f.opens(b, but4, honest...), 0)
+		f.wants("sign less than all", f.signs(b, but4, honest...), 0)
+		f.wants("sign all", f.signs(b, all5, honest...), 4)
+		f.wants("open less than all", f.opens(b, but4, honest...), 0)
+		f.wants("open all", f.opens(b, all5, honest...), 4)
 		f.final(b, all5)
 	}
-	if r := w.hold(); len(r.openings) != 0 {
+	if r := w.hold(); len(r.openings) != 3 {
 		t.Errorf("open are %v", r.openings)
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"slices"
 	"testing"
 
-	"covey/internal/answer"
-	"covey/internal/clip"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	folder "covey/test/site"
 )
 
 // options of a world. Sites that are neither corrupt nor in a book are real agents.
@@ -38,7 +37,7 @@ type world struct {
 	corrupt []int
 	site    map[int]site // the honest ones
 	party   map[int]*party
-	rows    map[int]*answer.Rows
+	rows    map[int]*folder.Rows
 	truth   map[int][][32]byte // slot secrets by site: the checker's alone
 
 	config    secagg.Config
@@ -60,10 +59,11 @@ type world struct {
 
 func newWorld(t testing.TB, o options) *world {
 	t.Helper()
-	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*answer.Rows{},
+	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*folder.Rows{},
 		truth: map[int][][32]byte{}, sending: map[int]study.Ask{}, latest: map[int]study.Ask{}, name: map[int]string{}}
 	spec := study.Spec{
-		Name: "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
+		Center: study.CenterPublic,
+		Name:   "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
 		ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
 		Columns: []study.Column{{Name: "c0", Scale: 1}, {Name: "c1", Scale: 1}},
 	}
@@ -114,11 +114,11 @@ func newWorld(t testing.TB, o options) *world {
 
 func (w *world) setRows(i int, values []float64) {
 	w.t.Helper()
-	m, err := clip.NewMatrix(columns, slices.Clone(values))
+	rows, err := folder.Exact(values, columns, 1)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.rows[i] = answer.New(m)
+	w.rows[i] = rows
 }
 
 // propose writes a proposal and takes it for the world's study.
@@ -365,7 +365,7 @@ func (w *world) secagg(a study.Ask) secagg.Query {
 // vector is what a site has to hide: its sum and the lanes that key the noise.
 func (w *world) vector(i int, a study.Ask) []uint64 {
 	w.t.Helper()
-	sum, err := w.rows[i].Answer(w.plan, i, a, 1)
+	sum, err := w.rows[i].Answer(w.plan, i, a)
 	if err != nil {
 		w.t.Fatal(err)
 	}

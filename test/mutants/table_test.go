@@ -181,7 +181,7 @@ var further = []mutant{
 		{release, "	return noise.CheckReleased(difference, make([]int64, len(sum)), sigma)\n", "	_ = difference\n	return nil\n"},
 	}, in("coordinator", "TestReleaseWithoutNoiseIsRefused"), killer{}},
 	{"agents take less noise than planned", 0, []edit{
-		{"internal/study/ask.go", "!(got >= w*(1-1e-9))", "!(got >= w*0.9)"},
+		{"internal/study/ask.go", "!(got >= w*(1-sigmaTolerance))", "!(got >= w*0.9)"},
 	}, in("study", "TestCheckRefuses"), killer{}},
 	{"no margin for the clip's roundings", 0, []edit{
 		{clipSum, "	margin = 1 - 0x1p-30\n", "	margin = 1.0\n"},
