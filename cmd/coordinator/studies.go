@@ -166,11 +166,7 @@ func printPlan(out io.Writer, p *study.Plan) error {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
 	fmt.Fprintf(w, "wire\tb = %d bits a number, %.0f bytes a round from each site\n", p.Bits, p.BytesPerRound())
-	if p.Honest > 0 {
-		fmt.Fprintf(w, "noise\tdistributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum\n", p.Honest)
-	} else {
-		fmt.Fprintf(w, "noise\tcentral: the coordinator's leader sees exact sums over all sites in them\n")
-	}
+	fmt.Fprintf(w, "noise\t%s\n", p.NoiseWords())
 	fmt.Fprintf(w, "\tpredicted noise-to-signal %.3g a round, assuming %s\n", p.Prediction.NoiseToSignal, p.Prediction.Assumption)
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {

@@ -4,10 +4,11 @@
 //	accuracy utility    Gaussian rows against the listed values of reference.csv
 //	accuracy auto       method = "auto" against the two methods that it chooses from
 //	accuracy practical  the practical profile: components, means, subspaces, variance
+//	accuracy noise      distributed noise against central, at 4, 5 and 20 sites
 //	accuracy worth      coverage of what a result says of its own worth
 //	accuracy figures    the figures of docs/experiments.md
 //
-// The first three key their noise by the seed, so that they pass or fail alike everywhere, and fail
+// The first four key their noise by the seed, so that they pass or fail alike everywhere, and fail
 // where a bound is missed. Each takes -help.
 package main
 
@@ -22,12 +23,12 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "auto": auto, "practical": practical, "figures": figures, "worth": worthOf,
+	"utility": utility, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf,
 }
 
 func main() {
 	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: accuracy utility|auto|practical|worth|figures [-help] [flags]")
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|auto|practical|noise|worth|figures [-help] [flags]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)

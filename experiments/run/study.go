@@ -127,7 +127,7 @@ func opened(p *study.Plan, a study.Ask, sites []*answer.Rows, sources []io.Reade
 		for i, v := range sum {
 			sum[i] = noise.OnCircle(uint64(v), p.Bits, int64(p.Groups))
 		}
-		epsilon, err := noise.SelectEpsilon(p.Queries[a.Query].Rho)
+		epsilon, err := p.SelectEpsilon(a.Query)
 		if err != nil {
 			return nil, err
 		}
