@@ -17,6 +17,7 @@ var Meanings = []Meaning{
 	{study.CodeUnknownStudy, "Nothing is known of this digest.", "Look at `study list` on both sides."},
 	{study.CodePlanMismatch, "A query or an answer does not fit the approved plan, and was refused.", "Compare the versions of both sides. If they are equal, treat it as an attack or a fault of the other side, and report it."},
 	{study.CodeOutOfOrder, "A query or slot went backwards.", "Harmless once, after a failover. If it stays, a coordinator was restored from a backup: see docs/operations.md."},
+	{study.CodeForked, "The coordinator asked on the ground of other results than those that it told the site; the site refused.", "Keep both sides' logs. Unless the coordinator's log was repaired by hand, treat it as an attack by the coordinator."},
 	{study.CodeHeld, "The site has already signed another set of survivors for this slot.", "Nothing after a coordinator was restored: it adopts the set that enough sites hold. Otherwise ask that site; its word alone counts for nothing."},
 	{study.CodeFinal, "The site already holds this query's final result.", "Nothing: the coordinator adopts it."},
 	{study.CodeBadAnnouncement, "The named site's keys for this study fail a check, or it signed two sets of keys.", "Look at that site's log and version, and whether its ledger was restored. If its identity key was replaced, let it join again and propose the study again. A site that accuses nobody was shown other keys than before: look at both sides' logs."},

@@ -136,7 +136,7 @@ func norm(v []float64) float64 {
 	}
 	sum := 0.0
 	for _, x := range v {
-		sum += (x / big) * (x / big)
+		sum += float64((x / big) * (x / big))
 	}
 	return big * math.Sqrt(sum)
 }

@@ -304,7 +304,7 @@ func (st *story) masked(m *member, a study.Ask) []byte {
 
 func (st *story) askSite(m *member, a study.Ask) {
 	st.receive(m, "query", a.Query, a.Slot, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
-		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), Kind: covey.Kind_KIND_POWER, Round: uint32(a.Round),
+		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), History: a.History[:],
 		X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma)}}})
 }
 
@@ -440,6 +440,9 @@ func (st *story) entryOf(r study.Release) round.Entry {
 func (st *story) courseAt(query int, x []float64) study.Course {
 	c := st.plan.Start()
 	c.Query, c.X = query, x
+	if query < len(st.asks) {
+		c.History = st.asks[query].History
+	}
 	return c
 }
 

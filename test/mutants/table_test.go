@@ -119,7 +119,7 @@ func mutants() []mutant {
 		{"charge after release", 12, []edit{
 			{agentQuery, "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
 			{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
-			{agentQuery, "	s.record(r)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r)\n"},
+			{agentQuery, "	s.record(r, release)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r, release)\n"},
 		}, killer{pkg: "test/sim", run: "TestQuiet", tags: "failpoint", says: "charge-before-upload: "}, killer{}},
 		{"charge after release: the journal asks for none", 12, []edit{
 			{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
