@@ -2,11 +2,12 @@
 // study goes through the real query path in one process (package run).
 //
 //	accuracy utility    Gaussian rows against the listed values of reference.csv
-//	accuracy auto       method = "auto" against the two methods that it chooses from
+//	accuracy targets    the errors that studies of listed laws may have
+//	accuracy auto       method = "auto" against the methods that it chooses from, on many laws
 //	accuracy practical  the practical profile: components, means, subspaces, variance
 //	accuracy figures    the figures of docs/experiments.md
 //
-// The first three key their noise by the seed, so that they pass or fail alike everywhere, and fail
+// All but the figures key their noise by the seed, so that they pass or fail alike everywhere, and fail
 // where a bound is missed. Each takes -help.
 package main
 
@@ -21,12 +22,12 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "auto": auto, "practical": practical, "figures": figures,
+	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "figures": figures,
 }
 
 func main() {
 	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: accuracy utility|auto|practical|figures [-help] [flags]")
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|figures [-help] [flags]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)

@@ -13,10 +13,10 @@ import (
 	"covey/internal/study"
 )
 
-// Spec returns a study of d columns without offsets: ε, δ = 10^-6, the practical profile and
-// no explained variance.
+// Spec returns a study of d columns without offsets, whose rows are centered: ε, δ = 10^-6, the
+// practical profile and no explained variance.
 func Spec(d int, epsilon float64) study.Spec {
-	s := study.Spec{Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, ExplainedVariance: study.VarianceNone}
+	s := study.Spec{Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, Center: study.CenterPublic, ExplainedVariance: study.VarianceNone}
 	for j := range d {
 		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprint("y", j), Scale: 1})
 	}
@@ -32,11 +32,22 @@ type Study struct {
 
 // On runs the study on the data.
 func (s Study) On(m *Data, seed uint64) (*study.Result, error) {
-	sites, err := m.sites()
-	if err != nil {
-		return nil, err
-	}
+	r, _, err := s.Planned(m, seed)
+	return r, err
+}
+
+// Planned is On, and returns the plan too.
+func (s Study) Planned(m *Data, seed uint64) (*study.Result, *study.Plan, error) {
 	plan, err := newPlan(s.Spec, m.units(), seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := s.run(m, plan)
+	return r, plan, err
+}
+
+func (s Study) run(m *Data, plan *study.Plan) (*study.Result, error) {
+	sites, err := m.sites()
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,9 @@ const (
 	SubspaceBlock     = "block"
 	SubspaceDeflation = "deflation"
 
+	RowsSphere = "sphere"
+	RowsPlain  = "plain"
+
 	MethodPower      = "power"
 	MethodCovariance = "covariance"
 	MethodAuto       = "auto"
@@ -90,14 +93,19 @@ type Spec struct {
 	// together, under replacement of one unit, at SitesPerUnit sites.
 	Epsilon float64 `toml:"epsilon" json:"epsilon"`
 	Delta   float64 `toml:"delta" json:"delta"`
-	// Profile is "practical" (zCDP, 12 rounds, private radius, output "auto") or
-	// "paper" (Algorithm 1 to the letter).
+	// Profile is "practical" (zCDP, method "auto", private radii) or "paper" (Algorithm 1 to the
+	// letter).
 	Profile string `toml:"profile" json:"profile"`
 	// Components is k, how many principal components are asked for; 1 if not given.
 	Components int `toml:"components" json:"components"`
-	// Method is "power" (power iteration: T sums of d·k numbers), "covariance" (one
-	// sum of d(d+1)/2 numbers) or "auto", which decides from private calibration.
+	// Method is "power" (power iteration: T sums of d·k numbers), "covariance" (up to three sums of
+	// d(d+1)/2 numbers) or "auto", which decides by public sizes first and by private radii then.
 	Method string `toml:"method" json:"method"`
+	// Rows is what power iteration works on: "sphere" (each row divided by its length, where a unit
+	// is one row) or "plain" (rows as they are).
+	Rows string `toml:"rows" json:"rows"`
+	// Start is where power iteration starts; nil: at public random directions.
+	Start *Start `toml:"start,omitempty" json:"start,omitempty"`
 	// Subspace is how power iteration finds k > 1 components: "block" (all at once,
 	// with QR) or "deflation" (one after another, each with its share of the budget).
 	Subspace string `toml:"subspace" json:"subspace"`
@@ -134,7 +142,7 @@ type Spec struct {
 	LambdaShare float64 `toml:"lambda_share,omitempty" json:"lambda_share,omitempty"`
 	// Radius is the clip radius R: "private", "paper", or a public number.
 	Radius Scalar `toml:"radius" json:"radius"`
-	// RadiusShare is the part of the budget that a private radius takes.
+	// RadiusShare is the part of the budget that a private radius takes. 0: by the number of units.
 	RadiusShare float64 `toml:"radius_share,omitempty" json:"radius_share,omitempty"`
 	// NormBound is B, the norm at which method = "covariance" clips a row: "private" or
 	// a public number.
