@@ -16,12 +16,7 @@ func (s *Spec) resolve() error {
 		return fieldError("profile", "must be %q or %q, got %q", ProfilePractical, ProfilePaper, s.Profile)
 	}
 	paper := s.Profile == ProfilePaper
-	if paper || s.Accountant == AccountantPaper || s.Radius != "" && s.Radius != RadiusPrivate {
-		def(&s.Method, MethodPower) // auto compares private radii
-	} else if _, public := s.NormBound.Public(); public {
-		def(&s.Method, MethodCovariance)
-	}
-	def(&s.Method, MethodAuto)
+	def(&s.Method, s.methodAsked())
 	if paper {
 		def(&s.Radius, RadiusPaper)
 		if s.Lambda == LambdaPrivate { // the paper's τ leaves nothing to pay for Λ
@@ -77,6 +72,21 @@ func (s *Spec) resolve() error {
 	def(&s.Deadlines.Round, Duration(time.Minute))
 	def(&s.Deadlines.Tick, s.tick())
 	return s.check()
+}
+
+// methodAsked is the method of a spec that names none: auto, but a key that only one of the methods
+// has asks for that one.
+func (s *Spec) methodAsked() string {
+	_, bound := s.NormBound.Public()
+	switch {
+	case s.Profile == ProfilePaper, s.Accountant == AccountantPaper, s.Radius != "" && s.Radius != RadiusPrivate,
+		s.Rounds > 0, s.Alpha != 0, s.Schedule != "", s.Output != "", s.Subspace == SubspaceDeflation, s.Rows != "", s.Start != nil:
+		return MethodPower
+	case bound:
+		return MethodCovariance
+	default:
+		return MethodAuto
+	}
 }
 
 // tick is the default: several times what the noise of the longest answer takes to draw, so that

@@ -128,7 +128,7 @@ type Spec struct {
 	// VarianceShare is the part of the budget that explained variance takes.
 	VarianceShare float64 `toml:"variance_share,omitempty" json:"variance_share,omitempty"`
 	// Rounds is T. 0: from alpha, or the profile's default.
-	Rounds int `toml:"rounds" json:"rounds"`
+	Rounds int `toml:"rounds,omitempty" json:"rounds"`
 	// Alpha is the target error; it sets rounds where rounds is 0.
 	Alpha float64 `toml:"alpha,omitempty" json:"alpha,omitempty"`
 	// C is the constant of Algorithm 1; 1 if not given.

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"math"
+
+	"github.com/pelletier/go-toml/v2"
 )
 
 // Start is where power iteration starts: components that an earlier study released. The digest of
@@ -43,6 +45,9 @@ func (v *Vectors) UnmarshalText(text []byte) error {
 	}
 	return nil
 }
+
+// Encode returns s as a study.toml, with all that it was resolved to.
+func (s Spec) Encode() ([]byte, error) { return toml.Marshal(s) }
 
 // checkStart checks the vectors: as many as components, finite and orthonormal within 1e-9.
 func (s *Spec) checkStart() error {
