@@ -128,8 +128,8 @@ func (c compared) behindLow() float64 {
 
 // limits returns what auto misses, empty for nothing. Where public sizes decide it may be 0.01
 // behind, 0.03 in the 5% quantile, on every law. Elsewhere, on elliptical laws, 0.02 where the best
-// captures 0.95, else 1.35 times its error, and 0.05 in the 5% quantile. On clusters it may never be
-// 0.005 behind a covariance clipped at the 0.9 quantile.
+// captures 0.95, else 1.35 times its error, and 0.05 in the 5% quantile. On clusters it may never
+// be 0.005 behind a covariance clipped at the 0.9 quantile.
 func (c compared) limits(l run.Law) string {
 	best := c.best().Mean()
 	switch {

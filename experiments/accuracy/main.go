@@ -7,8 +7,8 @@
 //	accuracy practical  the practical profile: components, means, subspaces, variance
 //	accuracy figures    the figures of docs/experiments.md
 //
-// All but the figures key their noise by the seed, so that they pass or fail alike everywhere, and fail
-// where a bound is missed. Each takes -help.
+// All but the figures key their noise by the seed, so that they pass or fail alike everywhere, and
+// fail where a bound is missed. Each takes -help.
 package main
 
 import (

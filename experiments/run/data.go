@@ -184,8 +184,8 @@ type Source struct {
 func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x636f766579)) }
 
 // Spectrum returns the eigenvalues of a named law of d columns, as
-// experiments/accuracy/reference.csv defines them, or of "slow0.05", 1/(1+0.05·j), "exp0.7", 0.7^j, and
-// "spike3", three ones on a bulk of 0.1.
+// experiments/accuracy/reference.csv defines them, or of "slow0.05", 1/(1+0.05·j), "exp0.7", 0.7^j,
+// and "spike3", three ones on a bulk of 0.1.
 func Spectrum(name string, d int) ([]float64, error) {
 	l := make([]float64, d)
 	for prefix, of := range map[string]func(v float64, j int) float64{

@@ -170,8 +170,8 @@ func TestMovedRows(t *testing.T) {
 	}
 }
 
-// TestSphere: power steps are of rows divided by their lengths, after the center and before what was
-// found is taken off; explained variance is of the rows themselves.
+// TestSphere: power steps are of rows divided by their lengths, after the center and before what
+// was found is taken off; explained variance is of the rows themselves.
 func TestSphere(t *testing.T) {
 	const n = 500
 	p := planOf(t, n, func(s *study.Spec) {

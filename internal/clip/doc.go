@@ -93,9 +93,9 @@
 //
 // # Derived matrices
 //
-// A row of Less, Sphere or Off depends on one row, and one of Pairs on two units' that no other row depends
-// on. So replacing one unit replaces one unit of the derived matrix, to which the above applies:
-// derived values are within the bounds that are checked at ingest.
+// A row of Less, Sphere or Off depends on one row, and one of Pairs on two units' that no other row
+// depends on. So replacing one unit replaces one unit of the derived matrix, to which the above
+// applies: derived values are within the bounds that are checked at ingest.
 //
 // # Values stored as float32
 //

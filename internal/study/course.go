@@ -183,9 +183,8 @@ func (p *Plan) decideRound() int {
 	return at
 }
 
-// The public sizes by which auto decides before anything is spent. Iota is the noise of a covariance
-// with the whole budget over the largest eigenvalue of rows of unit variance and a flat spectrum:
-// below iotaEnough no other method is better by much, whatever the spectrum.
+// iotaEnough is the ι up to which auto takes the covariance by public sizes, before anything is
+// spent: no other method is better by much there, whatever the spectrum (docs/experiments.md).
 const iotaEnough = 0.3
 
 // powerFactor is how much R√T weighs against B². Per coordinate the two methods' noise is equal

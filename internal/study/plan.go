@@ -22,8 +22,8 @@ type Plan struct {
 	N      int `json:"n"`
 	D      int `json:"d"`
 	Rounds int `json:"rounds"` // T
-	// Iota is the noise of a covariance with the whole budget over the signal of a flat spectrum, by
-	// which method = "auto" decides first; 0 with the paper's accountant.
+	// Iota is the noise of a covariance with the whole budget over the signal of a flat spectrum,
+	// by which method = "auto" decides first; 0 with the paper's accountant.
 	Iota float64 `json:"iota,omitempty"`
 	// Radius is the public clip radius, or 0 where it is private.
 	Radius float64 `json:"radius"`

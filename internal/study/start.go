@@ -12,7 +12,8 @@ import (
 // the proposal covers them, so that every site approves the very vectors. Privacy holds for any
 // start; a bad one costs rounds.
 type Start struct {
-	// File is a result file that "coordinator study create" takes the rest from. A proposal has none.
+	// File is a result file that "coordinator study create" takes the rest from. A proposal has
+	// none.
 	File string `toml:"file,omitempty" json:"file,omitempty"`
 	// Result is the digest of the study that found the vectors.
 	Result Digest `toml:"result" json:"result"`
