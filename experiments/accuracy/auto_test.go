@@ -18,7 +18,6 @@ func TestAuto(t *testing.T) {
 		power   bool
 	}{
 		{"flatq", 128, 10_000, 1, true, true},
-		{"flatq", 96, 8000, 2, true, true},
 		{"lowrank", 64, 4000, 1, true, false},
 		{"lowrank", 64, 4000, 5, true, false},
 		{"flatq", 16, 4000, 1, false, false},

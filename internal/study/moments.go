@@ -10,25 +10,33 @@ import (
 // costs grows with B², so that rows are best clipped short; but short clips hide a direction that
 // only the longest rows have. So a first part is clipped at a low quantile of ‖y‖² and a small one
 // at a high quantile, and by these two the last part is clipped low or high. Where noise is small
-// the second part is larger: it costs less there, and shows more.
+// the second part is larger and speaks for the high clip sooner: either costs less there.
 func (p *Plan) momentShares() []float64 {
 	const first = 0.3
 	second := 0.05
 	if p.Iota <= iotaSmall {
-		second = 0.12
+		second = 0.2
 	}
 	return []float64{first, second, 1 - first - second}
 }
 
+// sure is how many standard deviations the high clip must be ahead by.
+func (p *Plan) sure() float64 {
+	if p.Iota <= iotaSmall {
+		return 1
+	}
+	return 2
+}
+
 const (
-	iotaSmall         = 0.1
+	iotaSmall         = 0.06
 	clipLow, clipHigh = 0.15, 0.9
 	// A direction of the high clip is looked at where its variance is so many times the largest
 	// that noise alone would show.
 	standsClear = 1.2
-	// The high clip is taken where the low one misses more than this part of the variance, and so
-	// many standard deviations more.
-	missed, sure = 0.004, 2
+	// The high clip is taken where the low one misses more than this part of the variance, beyond
+	// what noise explains.
+	missed = 0.004
 )
 
 // bounds are the low and the high B² by the histogram of ‖y‖² among the releases.
@@ -239,5 +247,5 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 		}
 	}
 	spread := s * math.Sqrt(max(0, 2*float64(clear)-2*common)) // of top - got
-	return top-excess-got > sure*spread+missed*top, nil
+	return top-excess-got > p.sure()*spread+missed*top, nil
 }
