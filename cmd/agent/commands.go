@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/doctor"
@@ -77,7 +75,7 @@ func (c *joinCmd) Run(t *terminal) error {
 		Expires     time.Time `json:"certificate_expires"`
 	}{join.Site, dir, filepath.Join(dir, siteconfig.File), siteconfig.FingerprintOf(site), site.Certificate().NotAfter}
 	t.Say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, dir)
-	t.Say("The join file is spent; delete it. Tell the other sites your key's fingerprint by another way than this coordinator:")
+	t.Say("The join file is used up; delete it. Tell the other sites your key's fingerprint, and not through this coordinator:")
 	return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
 }
 
@@ -120,24 +118,6 @@ type runCmd struct {
 	MetricsHost []string `placeholder:"NAME" help:"A host name under which /metrics is reached; localhost and IP addresses always work."`
 }
 
-// newLogger writes text for people on a terminal and JSON for everything else.
-func newLogger(out io.Writer, format string) *slog.Logger {
-	w := out
-	if format == "auto" {
-		format = "json"
-		if s, ok := w.(*screen); ok {
-			w = s.to
-		}
-		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			format = "text"
-		}
-	}
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(out, nil))
-	}
-	return slog.New(slog.NewTextHandler(out, nil))
-}
-
 func (c *runCmd) Run(t *terminal) error {
 	config, err := siteconfig.Read(t.dir)
 	if err != nil {
@@ -146,7 +126,7 @@ func (c *runCmd) Run(t *terminal) error {
 	if c.LogJSON || t.JSON {
 		c.Log = "json"
 	}
-	log := newLogger(t.Err, c.Log)
+	log := shared.NewLogger(t.Err, c.Log, slog.LevelInfo)
 	memory.Keep().Log(log) // before the keys are read
 	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: true})
 	if errors.Is(err, ledger.ErrLocked) {
@@ -360,8 +340,8 @@ type egressCmd struct {
 // Help is kong's longer text.
 func (egressCmd) Help() string {
 	return `Each line of egress.jsonl holds the hash of all lines before it. --verify finds a line
-that was changed, taken out or put in, and prints the hash after the last line: note it
-elsewhere, to see later that no line was taken off the end.`
+that was changed, removed or inserted, and prints the hash after the last line: note it
+elsewhere, to see later that no line was cut off the end.`
 }
 
 // chainReply is egress --verify's and --each's --json.

@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
-
 	shared "covey/cmd/internal/cli"
 	"covey/internal/memory"
 	"covey/internal/node"
@@ -41,7 +39,7 @@ func (c *initCmd) Run(s *terminal) error {
 			_, err = net.LookupPort("tcp", port)
 		}
 		if err != nil {
-			return shared.Bad("listen %q: host:port is wanted, such as :7443", c.Listen)
+			return shared.Bad("listen %q: must be host:port, such as :7443", c.Listen)
 		}
 		c.Address = []string{net.JoinHostPort("localhost", port)}
 	}
@@ -104,7 +102,7 @@ func (c *initCmd) join(s *terminal, config node.Config) error {
 	if err := node.Join(s.Ctx, c.Dir, text, config, dial, time.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "made %s with the federation's keys: keep ca.key and signing.key safe, everything rests on them\nthe join file is spent; delete it\n", c.Dir)
+	fmt.Fprintf(s.Err, "made %s with the federation's keys: keep ca.key and signing.key safe, everything rests on them\nthe join file is used up; delete it\n", c.Dir)
 	return c.done(s)
 }
 
@@ -136,21 +134,6 @@ func (c *serveCmd) dashboard() (*node.Dashboard, error) {
 	return &node.Dashboard{Listen: c.Dashboard, Hosts: m.Host, Certificate: m.Cert, Key: m.Key, ClientCA: m.ClientCA, PlainHTTP: m.Plain}, nil
 }
 
-// newLogger writes text for people on a terminal and JSON for everything else.
-func newLogger(w io.Writer, format string, level slog.Level) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
-	if format == "auto" {
-		format = "json"
-		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			format = "text"
-		}
-	}
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}
-
 func (c *serveCmd) Run(s *terminal) error {
 	level := slog.LevelInfo
 	if c.Verbose {
@@ -163,7 +146,7 @@ func (c *serveCmd) Run(s *terminal) error {
 	if s.JSON {
 		c.Log = "json"
 	}
-	log := newLogger(s.Err, c.Log, level)
+	log := shared.NewLogger(s.Err, c.Log, level)
 	memory.Keep().Log(log) // before the keys are read
 	n, err := node.Open(s.dir, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -54,6 +54,7 @@ func (p *Plan) bounds(releases []Release) (low, high float64) {
 }
 
 // moment sets what follows from a part of the covariance: the next part's bound, or the components.
+// Of earlier it reads the parts before and the histogram of ‖y‖².
 func (p *Plan) moment(c *Course, r Release, earlier []Release) error {
 	moments := append(momentsOf(earlier), r)
 	if p.lastMoment(r) {
@@ -221,10 +222,17 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	inside := mat.NewSymDense(k, nil)
+	inside, row := mat.NewSymDense(k, nil), make([]float64, p.D)
 	for i, a := range components {
+		through := make([]float64, p.D) // m times a
+		for r := range through {
+			for l := range row {
+				row[l] = m.At(r, l)
+			}
+			through[r] = dot(row, a)
+		}
 		for j := i; j < k; j++ {
-			inside.SetSym(i, j, mat.Inner(mat.NewVecDense(p.D, a), m, mat.NewVecDense(p.D, components[j])))
+			inside.SetSym(i, j, dot(through, components[j]))
 		}
 	}
 	has, u, ok := allEigen(inside)
@@ -246,6 +254,6 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 			common += float64(c * c)
 		}
 	}
-	spread := s * math.Sqrt(max(0, 2*float64(clear)-2*common)) // of top - got
-	return top-excess-got > p.sure()*spread+missed*top, nil
+	spread := s * math.Sqrt(max(0, 2*(float64(clear)-common))) // of top - got
+	return top-excess-got > float64(p.sure()*spread)+float64(missed*top), nil
 }
