@@ -105,7 +105,11 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
 		if _, public := p.publicRadius(KindMoment); !public {
-			set(KindMoment, quantile(clipLow))
+			at := clipLow
+			if len(p.momentShares()) == 1 {
+				at = clipHigh
+			}
+			set(KindMoment, quantile(at))
 		}
 		set(KindTotal, last)
 	case KindVariance, KindRows:

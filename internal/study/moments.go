@@ -10,9 +10,13 @@ import (
 // costs grows with B², so that rows are best clipped short; but short clips hide a direction that
 // only the longest rows have. So a first part is clipped at a low quantile of ‖y‖² and a small one
 // at a high quantile, and by these two the last part is clipped low or high. Where noise is small
-// the second part is larger and speaks for the high clip sooner: either costs less there.
+// the second part is larger and speaks for the high clip sooner: either costs less there. With a public bound, and
+// where noise hardly matters, there is one part; in the latter case it is clipped high.
 func (p *Plan) momentShares() []float64 {
 	const first = 0.3
+	if p.Proposal.Spec.NormBound != BoundPrivate || p.Iota <= iotaNone {
+		return []float64{1}
+	}
 	second := 0.05
 	if p.Iota <= iotaSmall {
 		second = 0.2
@@ -25,10 +29,11 @@ func (p *Plan) sure() float64 {
 	if p.Iota <= iotaSmall {
 		return 1
 	}
-	return 2
+	return 1.3
 }
 
 const (
+	iotaNone          = 0.02
 	iotaSmall         = 0.06
 	clipLow, clipHigh = 0.15, 0.9
 	// A direction of the high clip is looked at where its variance is so many times the largest

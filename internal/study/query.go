@@ -186,11 +186,7 @@ func (p *Plan) addMethods(left float64) {
 		}
 	}
 	if p.method() != MethodPower {
-		shares := p.momentShares()
-		if s.NormBound != BoundPrivate { // a public bound is the only one
-			shares = []float64{1}
-		}
-		for part, share := range shares {
+		for part, share := range p.momentShares() {
 			q := Query{Kind: KindMoment, Round: part, share: (left - first) * share}
 			if auto {
 				q.Branch = MethodCovariance

@@ -15,6 +15,7 @@ func init() {
 		{"auto pays for deciding where public sizes decide", 0, []edit{{course, "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
 		{"ι forgets the other sites' shares", 0, []edit{{course, "sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))", "sigma *= 1"}}, in("study", "TestIota"), killer{}},
 		{"the covariance is never clipped high", 0, []edit{{moments, "		if wider {\n", "		if false && wider {\n"}}, in("study", "TestMomentsFollow"), killer{}},
+		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "|| p.Iota <= iotaNone {", "{"}}, in("study", "TestMomentsFollow"), killer{}},
 		{"close eigenvalues look like a hidden direction", 0, []edit{
 			{moments, "excess += s * s / (at(i) - at(j))", "excess += 0 * s"},
 			{moments, "> float64(p.sure()*spread)+float64(missed*top), nil", "> float64(missed*top), nil"},
