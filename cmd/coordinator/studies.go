@@ -20,6 +20,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 type studyCmd struct {
@@ -189,11 +190,7 @@ func printPlan(out io.Writer, p *study.Plan) error {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
 	fmt.Fprintf(w, "wire\tb = %d bits a number, %.0f bytes a round from each site\n", p.Bits, p.BytesPerRound())
-	if p.Honest > 0 {
-		fmt.Fprintf(w, "noise\tdistributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum\n", p.Honest)
-	} else {
-		fmt.Fprintf(w, "noise\tcentral: the coordinator's leader sees exact sums over all sites in them\n")
-	}
+	fmt.Fprintf(w, "noise\t%s\n", p.NoiseWords())
 	fmt.Fprintf(w, "\tpredicted noise-to-signal %.3g a round, assuming %s\n", p.Prediction.NoiseToSignal, p.Prediction.Assumption)
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {
@@ -480,6 +477,13 @@ func (c *resultCmd) Run(s *terminal) error {
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(s.Err, "%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g\n",
 		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
+	of, err := worth.Read(&r)
+	if err != nil {
+		return err
+	}
+	for _, sentence := range of.Sentences {
+		fmt.Fprintln(s.Err, sentence)
+	}
 	head := "column\tloading\t"
 	if r.K > 1 {
 		head = "column\t"

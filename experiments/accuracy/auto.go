@@ -92,7 +92,7 @@ func (c cell) compare(first uint64, times int) (compared, error) {
 			if i == 2 {
 				spec.NormBound = study.Scalar(strconv.FormatFloat(m.NormQuantile(0.9), 'g', -1, 64))
 			}
-			r, plan, err := run.Study{Spec: spec, Fixed: true}.Planned(m, first+seed)
+			plan, r, err := run.Study{Spec: spec, Fixed: true}.Planned(m, first+seed)
 			if err != nil {
 				return nil, err
 			}

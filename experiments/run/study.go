@@ -32,21 +32,21 @@ type Study struct {
 
 // On runs the study on the data.
 func (s Study) On(m *Data, seed uint64) (*study.Result, error) {
-	r, _, err := s.Planned(m, seed)
+	_, r, err := s.Planned(m, seed)
 	return r, err
 }
 
-// Planned is On, and returns the plan too.
-func (s Study) Planned(m *Data, seed uint64) (*study.Result, *study.Plan, error) {
+// Planned is On with the study's plan.
+func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *study.Result, error) {
 	plan, err := newPlan(s.Spec, m.units(), seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := s.run(m, plan)
-	return r, plan, err
+	r, err := s.follow(plan, m)
+	return plan, r, err
 }
 
-func (s Study) run(m *Data, plan *study.Plan) (*study.Result, error) {
+func (s Study) follow(plan *study.Plan, m *Data) (*study.Result, error) {
 	sites, err := m.sites()
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func opened(p *study.Plan, a study.Ask, sites []*answer.Rows, sources []io.Reade
 		for i, v := range sum {
 			sum[i] = noise.OnCircle(uint64(v), p.Bits, int64(p.Groups))
 		}
-		epsilon, err := noise.SelectEpsilon(p.Queries[a.Query].Rho)
+		epsilon, err := p.SelectEpsilon(a.Query)
 		if err != nil {
 			return nil, err
 		}

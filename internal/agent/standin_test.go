@@ -16,13 +16,12 @@ import (
 
 	"google.golang.org/grpc"
 
-	exact "covey/internal/answer"
-	"covey/internal/clip"
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/site"
 )
 
 // standIn is a coordinator in memory: it knows the sites' handlers and secagg's
@@ -38,6 +37,9 @@ type standIn struct {
 	signed [][]byte // confirmations
 	boxes  [][][]byte
 	all    [][]byte // announcements
+
+	courses map[int]study.Course // by the query that is due
+	told    []study.Release      // that led there
 }
 
 // testSite is one agent, and everything it ever sent.
@@ -64,21 +66,12 @@ const testUnits, testColumns = 40, 3
 func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *standIn {
 	t.Helper()
 	c := &standIn{t: t, dir: t.TempDir()}
-	home := filepath.Join(c.dir, "coordinator")
-	if err := pki.Init(home, nil, testNow); err != nil {
-		t.Fatal(err)
-	}
-	authority, err := pki.Load(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := site.Authority(t, filepath.Join(c.dir, "coordinator"), testNow)
 	c.key = authority.SigningKey()
 	spec := study.Spec{
-		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
-		Columns: make([]study.Column, testColumns),
-	}
-	for i := range spec.Columns {
-		spec.Columns[i] = study.Column{Name: fmt.Sprintf("c%d", i), Scale: 1}
+		Center: study.CenterPublic,
+		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
+		Columns: site.Columns(testColumns, 1),
 	}
 	if change != nil {
 		change(&spec)
@@ -100,18 +93,17 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 // peers makes the keys of n sites and gives the line of a policy that lists them all.
 func (c *standIn) peers(n int) string {
 	c.t.Helper()
-	var all []string
+	var names []string
 	for i := range n {
-		name := fmt.Sprintf("site-%d", i)
-		dir := filepath.Join(c.dir, name)
-		if err := pki.NewSiteKeys(dir); err != nil {
-			c.t.Fatal(err)
-		}
-		site, err := pki.LoadSite(dir)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		all = append(all, fmt.Sprintf("%s = %q", name, siteconfig.FingerprintOf(site)))
+		names = append(names, fmt.Sprintf("site-%d", i))
+	}
+	keys, err := siteconfig.PeersIn(c.dir, names...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var all []string
+	for name, key := range keys {
+		all = append(all, fmt.Sprintf("%s = %q", name, key))
 	}
 	return "peers = { " + strings.Join(all, ", ") + " }\n"
 }
@@ -137,43 +129,14 @@ noise = ["central", "distributed"]
 func newTestSite(t *testing.T, root, name string, authority *pki.Authority, policy string, spec study.Spec, r *rand.Rand) *testSite {
 	t.Helper()
 	s := &testSite{t: t, name: name, dir: filepath.Join(root, name)}
-	if err := pki.NewSiteKeys(s.dir); err != nil {
-		t.Fatal(err)
+	site.Issue(t, s.dir, name, authority, testNow)
+	var names []string
+	for _, column := range spec.Columns {
+		names = append(names, column.Name)
 	}
-	site, err := pki.LoadSite(s.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	csr, err := site.CSR(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := authority.IssueSite(name, csr, testNow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := site.SaveCertificate(certificate, authority.CertificatePEM(), testNow); err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	for j, column := range spec.Columns {
-		if j > 0 {
-			text.WriteString(",")
-		}
-		text.WriteString(column.Name)
-	}
-	for range testUnits {
-		for j := range spec.Columns {
-			v := r.NormFloat64() * float64(1+j%3)
-			s.values = append(s.values, v)
-			sep := ","
-			if j == 0 {
-				sep = "\n"
-			}
-			fmt.Fprintf(&text, "%s%g", sep, v)
-		}
-	}
-	s.write("rows.csv", text.String()+"\n")
+	var text string
+	text, s.values = site.CSV(names, testUnits, func(_, j int) float64 { return r.NormFloat64() * float64(1+j%3) })
+	s.write("rows.csv", text)
 	s.write(siteconfig.File, fmt.Sprintf(`site = %q
 coordinator = ["127.0.0.1:1"]
 [[population]]
@@ -328,10 +291,17 @@ func (c *standIn) ready() {
 	c.confirm()
 }
 
+// query asks what follows from the releases so far, unless x is another than the start.
 func (c *standIn) query(query, slot int, x []float64) wire.Query {
 	c.t.Helper()
-	course := c.plan.Start()
-	course.Query, course.X = query, x
+	course, ok := c.courses[query]
+	if !ok {
+		course = c.plan.Start()
+		course.Query = query
+	}
+	if !slices.Equal(x, c.plan.Start().X) { // off the rule
+		course.X = x
+	}
 	ask, err := c.plan.NewAsk(course, slot, 0)
 	if err != nil {
 		c.t.Fatal(err)
@@ -405,11 +375,11 @@ func (c *standIn) plain(q wire.Query, u []int) []int64 {
 	c.t.Helper()
 	total := make([]int64, c.plan.Queries[q.Ask.Query].Values)
 	for _, i := range u {
-		m, err := clip.NewMatrix(c.plan.D, slices.Clone(c.sites[i].values))
+		rows, err := site.Exact(c.sites[i].values, c.plan.D, 1)
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		sum, err := exact.New(m).Answer(c.plan, i, q.Ask, 1)
+		sum, err := rows.Answer(c.plan, i, q.Ask)
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -430,6 +400,18 @@ func (c *standIn) release(q wire.Query, u []int, noised []int64) wire.Final {
 	encoded, err := r.Encode()
 	if err != nil {
 		c.t.Fatal(err)
+	}
+	course := c.plan.Start()
+	if q.Ask.Query > 0 {
+		course = c.courses[q.Ask.Query]
+	}
+	if next, err := c.plan.Next(course, r, c.told); err == nil { // else the test makes it up
+		if c.courses == nil {
+			c.courses = map[int]study.Course{}
+		}
+		if _, known := c.courses[next.Query]; !known {
+			c.courses[next.Query], c.told = next, append(c.told, r)
+		}
 	}
 	return wire.Final{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
 }

@@ -14,6 +14,9 @@ import (
 // slices may be shared.
 type Course struct {
 	Query int `json:"query"` // len(Plan.Queries) when nothing is left to ask
+	// History is the link of the last release, or the study's digest before the first. A release
+	// holds the link before it, so that one link stands for all releases up to it.
+	History Digest `json:"history"`
 	// X is the block in force, as in Ask: x_t, and after the last step the components.
 	X      []float64 `json:"x,omitempty"`
 	Center []float64 `json:"center,omitempty"` // released so far
@@ -35,7 +38,7 @@ const defaultRadius = 1
 
 // Start is the course before the first query.
 func (p *Plan) Start() Course {
-	c := Course{X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.method()}
+	c := Course{History: p.Digest, X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.method()}
 	if c.Method == MethodAuto {
 		c.Method = ""
 	}
@@ -47,17 +50,22 @@ func (p *Plan) Start() Course {
 	return c
 }
 
-// Next returns the course after the release of its query. earlier are all releases
-// before it, in order.
+// Next returns the course after the release of its query. earlier are the releases before it, in
+// order: all, or those that Earlier lists. Every site runs it: whoever holds the same releases
+// finds the same, but for the last digits of what CheckCourse compares.
 func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	if r.Query != c.Query || c.Query >= len(p.Queries) || len(r.Noised) != p.released(p.Queries[c.Query]) {
 		return Course{}, mismatch(r.Query, "query", "is not the one that is due, %d, or has %d values", c.Query, len(r.Noised))
 	}
+	link, err := r.link()
+	if err != nil {
+		return Course{}, err
+	}
+	c.History = link
 	q := p.Queries[r.Query]
 	radii := make(map[Kind]float64) // also where a snapshot left an empty one out
 	maps.Copy(radii, c.Radii)
 	c.Radii = radii
-	var err error
 	switch q.Kind {
 	case KindHistogram:
 		p.readRadius(&c, q, r)
@@ -100,8 +108,9 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 			c.Radii[k] = defaultRadius
 		}
 	}
-	quantile := func(q float64) float64 { return quantileRadius(r.Noised, r.Spread(), q, r.Units) }
-	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, r.Units)
+	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
+	quantile := func(q float64) float64 { return quantileRadius(r.Noised, r.Spread(), q, units) }
+	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, units)
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
 		if _, public := p.publicRadius(KindMoment); !public {
@@ -210,7 +219,7 @@ func (p *Plan) setIota() error {
 	if s.Accountant == AccountantPaper {
 		return nil
 	}
-	rho, err := noise.Rho(s.Epsilon, s.Delta)
+	rho, err := p.Curve().Rho(s.Epsilon, s.Delta)
 	if err != nil {
 		return err
 	}

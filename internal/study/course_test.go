@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"covey/internal/noise"
 )
 
 // four has four columns and buys what a study buys by default. four is a study of four columns. All
@@ -40,7 +38,7 @@ var studies = map[string]string{
 	"default":          four,
 	"block":            with(four, "components = 2"),
 	"all components":   with(four, "components = 4", "rounds = 3"),
-	"deflation":        with(four, "components = 3", `subspace = "deflation"`, "rounds = 6"),
+	"deflation":        with(four, "components = 3", `subspace = "deflation"`, "rounds = 20"),
 	"covariance":       with(four, "components = 2", `method = "covariance"`),
 	"public bound":     with(four, `method = "covariance"`, "norm_bound = 3.0"),
 	"auto":             with(four, "components = 2", `method = "auto"`),
@@ -55,7 +53,7 @@ var studies = map[string]string{
 	"distributed range": with(four, `noise = "distributed"`, `lambda = "private"`, `lambda_range = [0.1, 20.0]`, `radius = "paper"`,
 		"rounds = 3"),
 	"everything": with(four, `noise = "distributed"`, `method = "auto"`, `center = "private"`, `unit = "patient"`, `subspace = "deflation"`,
-		"components = 2", "rounds = 2"),
+		"components = 2", "rounds = 6"),
 }
 
 // answerOf makes an answer up: sums of n units whose first coordinate is strongest and
@@ -218,7 +216,7 @@ func TestStudies(t *testing.T) {
 				if math.Abs(rho-p.Rho) > 1e-12*p.Rho {
 					t.Errorf("ρ = %v is charged, %v reserved", rho, p.Rho)
 				}
-				if spent, err := noise.Epsilon(p.Rho, 1e-6); err != nil || spent > 1 {
+				if spent, err := p.Curve().Epsilon(p.Rho, 1e-6); err != nil || spent > 1 {
 					t.Errorf("spends ε = %v, %v", spent, err)
 				}
 				result, err := SignResult(body, signed, signer, approvalsOf(p)...)
@@ -302,7 +300,7 @@ func checkResult(t *testing.T, p *Plan, r *Result, wide bool) {
 
 // TestFollows: after a branch is taken the other is closed, and no query is left out.
 func TestFollows(t *testing.T) {
-	p := mustPlan(t, with(four, `method = "auto"`, "rounds = 2"), 30, 30, 30)
+	p := mustPlan(t, with(four, `method = "auto"`, "rounds = 8"), 30, 30, 30)
 	var kinds []string
 	for _, q := range p.Queries {
 		kinds = append(kinds, fmt.Sprint(q.Kind, q.Branch))
@@ -375,7 +373,7 @@ func TestScaleRefuses(t *testing.T) {
 	if c, err := p.Next(p.Start(), r, nil); err != nil || c.End != CodeNoScale {
 		t.Fatalf("an empty histogram gave %+v, %v", c, err)
 	}
-	r.Noised[258] = int64(p.Groups) // [4, 8)
+	r.Noised[258] = int64(float64(p.Groups) / r.Grid) // [4, 8)
 	c, err := p.Next(p.Start(), r, nil)
 	if err != nil || c.Lambda != 8 || math.Abs(c.Radii[KindPower]/(8*p.Paper.Radius)-1) > 1e-12 {
 		t.Fatalf("Λ = %v, R = %v, %v", c.Lambda, c.Radii[KindPower], err)

@@ -19,7 +19,7 @@ func TestIota(t *testing.T) {
 	auto := func(units int, lines ...string) *Plan {
 		return mustPlan(t, with(four, append(lines, `method = "auto"`, `explained_variance = "none"`)...), units, units, units, units)
 	}
-	rho, err := noise.Rho(1, 1e-6)
+	rho, err := mustPlan(t, four, 900, 900).Curve().Rho(1, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestSphereQuantile(t *testing.T) {
 	for rows, want := range map[string]float64{RowsPlain: 0.9, RowsSphere: 0.75} {
 		p := mustPlan(t, with(four, `method = "power"`, fmt.Sprintf("rows = %q", rows)), 90_000, 90_000)
 		c := p.Start()
-		r := Release{Noised: counts, Sigma: 1 << 20, Units: 100 << 20}
+		r := Release{Noised: counts, Sigma: 1 << 20, Units: 100 << 20, Grid: 1}
 		p.readRadius(&c, p.Queries[0], r)
 		if got := quantileRadius(counts, r.Spread(), want, r.Units); c.Radii[KindPower] != got {
 			t.Errorf("%s rows: R = %v, the %g quantile is %v", rows, c.Radii[KindPower], want, got)
@@ -175,10 +175,10 @@ func TestPooledMoment(t *testing.T) {
 	if want := (1*3 + 4*5) / 5.0; math.Abs(got.packed[0]-want) > 1e-9 || math.Abs(got.tau-1/math.Sqrt(5)) > 1e-6 {
 		t.Errorf("%v, want %v and %v", got, want, 1/math.Sqrt(5))
 	}
-	if packed, _, ok := SecondMoment([]Release{{Kind: KindPower}, packedRelease(of(2), 1, 0.1)}); !ok || math.Abs(packed[0]-2) > 1e-9 {
-		t.Errorf("one part alone is %v", packed)
+	if values, _, tau, err := Spectrum([]Release{{Kind: KindPower}, packedRelease(of(2), 1, 0.1)}, 1); err != nil || math.Abs(values[0]-2) > 1e-9 || math.Abs(tau-0.1) > 1e-9 {
+		t.Errorf("one part alone is %v of noise %v, %v", values, tau, err)
 	}
-	if _, _, ok := SecondMoment([]Release{{Kind: KindPower}}); ok {
+	if _, _, _, err := Spectrum([]Release{{Kind: KindPower}}, 1); err == nil {
 		t.Error("a study without a covariance has one")
 	}
 }
@@ -259,7 +259,7 @@ func TestMomentsFollow(t *testing.T) {
 	for j := range 20 {
 		counts[260+j] = 9000
 	}
-	r := Release{Noised: counts, Sigma: 1 << 10, Units: 180_000}
+	r := Release{Noised: counts, Sigma: 1 << 10, Units: 180_000, Grid: 1}
 	large.readRadius(&c, large.Queries[0], r)
 	if want := quantileRadius(counts, r.Spread(), 0.9, r.Units); len(large.Queries) != 2 || c.Radii[KindMoment] != want {
 		t.Errorf("where noise is negligible there are %d queries, and B² is %v, not %v", len(large.Queries), c.Radii[KindMoment], want)

@@ -29,7 +29,7 @@ func (p *Plan) sure() float64 {
 	if p.Iota <= iotaSmall {
 		return 1
 	}
-	return 1.3
+	return 1.7
 }
 
 const (
@@ -48,8 +48,9 @@ const (
 func (p *Plan) bounds(releases []Release) (low, high float64) {
 	for _, r := range releases {
 		if q := p.Queries[r.Query]; q.Kind == KindHistogram && q.Of == KindTotal {
-			low = quantileRadius(r.Noised, r.Spread(), clipLow, r.Units)
-			high = quantileRadius(r.Noised, r.Spread(), clipHigh, r.Units)
+			units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
+			low = quantileRadius(r.Noised, r.Spread(), clipLow, units)
+			high = quantileRadius(r.Noised, r.Spread(), clipHigh, units)
 		}
 	}
 	if !(low > 0) {
@@ -101,16 +102,24 @@ func momentsOf(releases []Release) []Release {
 	return out
 }
 
-// SecondMoment is the covariance that a study's releases add up to: packed as a release of it, in
-// squared units of the scaled columns, and the standard deviation of its noise on each number.
-// False where there is none.
-func SecondMoment(releases []Release) (packed []float64, tau float64, ok bool) {
+// Spectrum returns all d eigenvalues, descending, and unit eigenvectors of the covariance that a
+// study's releases add up to, in squared units of the scaled columns, and the standard deviation tau
+// of its noise on the diagonal; off it, it is tau/√2.
+func Spectrum(releases []Release, d int) (values []float64, vectors [][]float64, tau float64, err error) {
 	moments := momentsOf(releases)
-	if len(moments) == 0 {
-		return nil, 0, false
+	if len(moments) == 0 || len(moments[0].Noised) != d*(d+1)/2 {
+		return nil, nil, 0, fieldError("releases", "there is no covariance of %d columns among them", d)
 	}
 	m := pooledMoment(moments)
-	return m.packed, m.tau, true
+	all, w, ok := allEigen(m.matrix(d))
+	if !ok {
+		return nil, nil, 0, fieldError("releases", "the covariance's eigenvalues do not converge")
+	}
+	values, vectors = make([]float64, d), make([][]float64, d)
+	for i := range d {
+		values[i], vectors[i] = all[d-1-i], mat.Col(nil, d-1-i, w)
+	}
+	return values, vectors, m.tau, nil
 }
 
 // secondMoment is a noised second-moment matrix: its upper triangle row by row, entries off the

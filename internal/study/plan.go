@@ -31,7 +31,7 @@ type Plan struct {
 	Paper *noise.Paper `json:"paper,omitempty"`
 	// Adjacency is what epsilon and delta are for: AdjacencyReplaceOne.
 	Adjacency string `json:"adjacency"`
-	// Rho is the whole study's zCDP charge: what a site's ledger reserves. Of two
+	// Rho is the whole study's charge: what a site's ledger reserves, with its Curve. Of two
 	// branches, one is charged.
 	Rho     float64 `json:"rho"`
 	Queries []Query `json:"queries"`
@@ -43,6 +43,8 @@ type Plan struct {
 	// Honest is how many sites' shares of distributed noise carry σ²: U_min - max(η, 1).
 	// 0 where noise is central.
 	Honest int `json:"honest,omitempty"`
+	// NoiseFactor is the noise of a sum over all sites, as a multiple of central noise.
+	NoiseFactor float64 `json:"noise_factor"`
 	// Bits is the ring's width b.
 	Bits       uint       `json:"bits"`
 	Prediction Prediction `json:"prediction"`
@@ -82,6 +84,7 @@ func NewPlan(body []byte) (*Plan, error) {
 		// At least 1: U_min is at least η + 2.
 		plan.Honest = plan.Thresholds.MinSurvivors - max(plan.Thresholds.Corrupt, 1)
 	}
+	plan.NoiseFactor = noiseFactor(plan.Thresholds.Sites, plan.Honest)
 	if plan.N > MaxUnits {
 		return nil, fieldError("roster", "at most 2^40 units in all, got %d", plan.N)
 	}
@@ -99,6 +102,28 @@ func NewPlan(body []byte) (*Plan, error) {
 	}
 	plan.Prediction = plan.predict()
 	return plan, nil
+}
+
+// noiseFactor is √(N/h): all sites add a share of noise, of which h must carry σ². 1 where h is 0,
+// of central noise.
+func noiseFactor(sites, honest int) float64 {
+	if honest == 0 {
+		return 1
+	}
+	return math.Sqrt(float64(sites) / float64(honest))
+}
+
+// NoiseWords says for people how much noise there is, and what to choose for less.
+func (p *Plan) NoiseWords() string {
+	if p.Honest == 0 {
+		return "central: the coordinator's leader sees exact sums over all sites in them"
+	}
+	text := fmt.Sprintf("distributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum; over all %d sites %.3g times central noise",
+		p.Honest, p.Thresholds.Sites, p.NoiseFactor)
+	if p.Proposal.Spec.OnDropout == DropoutContinue {
+		text += fmt.Sprintf(` (%.3g with on_dropout = "wait", where a sum waits for every site)`, noiseFactor(p.Thresholds.Sites, p.Thresholds.Sites-max(p.Thresholds.Corrupt, 1)))
+	}
+	return text
 }
 
 // units is how many units, or pairs of them, a site contributes.

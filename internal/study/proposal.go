@@ -88,7 +88,7 @@ func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [3
 		return nil, err
 	}
 	spec.Sites = nil // the roster says it, with keys
-	thresholds, err := NewThresholds(len(roster), spec.MinSurvivors, spec.Corrupt)
+	thresholds, err := spec.thresholds(len(roster))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ const defaultDropout = 0.1
 
 // thresholds are the roster's, checked.
 func (p Proposal) thresholds() (Thresholds, error) {
-	t, err := NewThresholds(len(p.Roster), p.Spec.MinSurvivors, p.Spec.Corrupt)
+	t, err := p.Spec.thresholds(len(p.Roster))
 	if err != nil {
 		return t, err
 	}

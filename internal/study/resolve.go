@@ -20,7 +20,7 @@ func (s *Spec) resolve() error {
 	if paper {
 		def(&s.Radius, RadiusPaper)
 		if s.Lambda == LambdaPrivate { // the paper's τ leaves nothing to pay for Λ
-			def(&s.Accountant, AccountantZCDP)
+			def(&s.Accountant, AccountantGDP)
 		}
 		def(&s.Accountant, AccountantPaper)
 		def(&s.ExplainedVariance, VarianceNone)
@@ -28,7 +28,7 @@ func (s *Spec) resolve() error {
 		def(&s.Output, OutputRandom)
 	} else {
 		def(&s.Radius, RadiusPrivate)
-		def(&s.Accountant, AccountantZCDP)
+		def(&s.Accountant, AccountantGDP)
 		if s.Accountant == AccountantPaper {
 			def(&s.Schedule, ScheduleEven)
 			def(&s.ExplainedVariance, VarianceNone)
@@ -146,7 +146,7 @@ func (s *Spec) check() error {
 		field, got string
 		allowed    []string
 	}{
-		{"accountant", s.Accountant, []string{AccountantZCDP, AccountantPaper}},
+		{"accountant", s.Accountant, []string{AccountantGDP, AccountantZCDP, AccountantPaper}},
 		{"schedule", s.Schedule, []string{ScheduleRising, ScheduleEven}},
 		{"output", s.Output, []string{OutputAuto, OutputPooled, OutputLast, OutputRandom}},
 		{"noise", s.Noise, []string{NoiseCentral, NoiseDistributed}},
@@ -161,6 +161,9 @@ func (s *Spec) check() error {
 		if !slices.Contains(e.allowed, e.got) {
 			return fieldError(e.field, "must be one of %q, got %q", e.allowed, e.got)
 		}
+	}
+	if s.MinSurvivors != 0 && s.OnDropout == DropoutWait {
+		return fieldError("min_survivors", `is of no use with on_dropout = "wait": every sum is over all sites; got %d`, s.MinSurvivors)
 	}
 	if !(s.Dropout >= 0 && s.Dropout < 0.5) {
 		return fieldError("dropout", "must be at least 0 and below 0.5, got %g", s.Dropout)
@@ -206,12 +209,12 @@ func (s *Spec) checkRadius() error {
 
 // checkPaper refuses what Algorithm 1's own τ has no charge for.
 func (s *Spec) checkPaper() error {
-	const why = `accountant = "paper" has a charge for power steps of one component alone; use "zcdp"`
+	const why = `accountant = "paper" has a charge for power steps of one component alone; use "gdp"`
 	switch {
 	case s.Schedule != ScheduleEven:
 		return fieldError("schedule", `accountant = "paper" has one τ for all rounds: "even"`)
 	case s.Radius == RadiusPrivate:
-		return fieldError("accountant", `"paper" has no charge for a private radius; give a radius or use "zcdp"`)
+		return fieldError("accountant", `"paper" has no charge for a private radius; give a radius or use "gdp"`)
 	case s.Epsilon > 1:
 		return fieldError("epsilon", `accountant = "paper" is proved for epsilon <= 1, got %v`, s.Epsilon)
 	case s.Method != MethodPower:

@@ -240,7 +240,7 @@ const (
 
 	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, what the noise added to the variance of these very rows along the component, after clipping, and to the number of rows per unit; " + varianceNot
 
-	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it"
+	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it (with heavy tails, by much)"
 )
 
 // Step is one power step as a page or a plot shows it.

@@ -22,6 +22,7 @@ const (
 	RadiusPrivate = "private"
 	RadiusPaper   = "paper"
 
+	AccountantGDP   = "gdp"
 	AccountantZCDP  = "zcdp"
 	AccountantPaper = "paper"
 
@@ -93,8 +94,7 @@ type Spec struct {
 	// together, under replacement of one unit, at SitesPerUnit sites.
 	Epsilon float64 `toml:"epsilon" json:"epsilon"`
 	Delta   float64 `toml:"delta" json:"delta"`
-	// Profile is "practical" (zCDP, method "auto", private radii) or "paper" (Algorithm 1 to the
-	// letter).
+	// Profile is "practical" (method "auto", private radii) or "paper" (Algorithm 1 to the letter).
 	Profile string `toml:"profile" json:"profile"`
 	// Components is k, how many principal components are asked for; 1 if not given.
 	Components int `toml:"components" json:"components"`
@@ -149,7 +149,7 @@ type Spec struct {
 	NormBound Scalar `toml:"norm_bound,omitempty" json:"norm_bound,omitempty"`
 	// BoundShare is the part of the budget that a private norm bound takes.
 	BoundShare float64 `toml:"bound_share,omitempty" json:"bound_share,omitempty"`
-	// Accountant is "zcdp" or "paper" (the paper's τ).
+	// Accountant is "gdp" (the Gaussian's exact curve), "zcdp" or "paper" (the paper's τ).
 	Accountant string `toml:"accountant" json:"accountant"`
 	// Schedule splits the power steps' budget over rounds: "rising" (the charge of
 	// round t is proportional to t+1) or "even".
@@ -159,9 +159,10 @@ type Spec struct {
 	// Noise is "central" (the coordinator's leader adds it to the opened sum) or
 	// "distributed" (every site adds its share before masking).
 	Noise string `toml:"noise" json:"noise"`
-	// OnDropout is "wait" (every sum is over the same sites) or "continue".
+	// OnDropout is "wait" (every sum is over all sites) or "continue".
 	OnDropout string `toml:"on_dropout" json:"on_dropout"`
-	// MinSurvivors raises U_min. 0: the default of the roster's size.
+	// MinSurvivors raises U_min where on_dropout is "continue". 0: the default of the roster's
+	// size.
 	MinSurvivors int `toml:"min_survivors,omitempty" json:"min_survivors,omitempty"`
 	// Corrupt is η, how many sites may collude with the coordinator. 0: ⌊(N-1)/3⌋. Fewer need
 	// fewer survivors, and above 64 sites fewer neighbours.

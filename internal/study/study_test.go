@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"covey/internal/noise"
 )
 
 const minimal = `
@@ -80,7 +78,7 @@ func TestPracticalDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := p.Proposal.Spec
-	if p.Rounds != 24 || s.Rows != RowsSphere || s.Radius != RadiusPrivate || s.Accountant != AccountantZCDP || s.Output != OutputAuto || s.OnDropout != DropoutWait {
+	if p.Rounds != 24 || s.Rows != RowsSphere || s.Radius != RadiusPrivate || s.Accountant != AccountantGDP || s.Output != OutputAuto || s.OnDropout != DropoutWait {
 		t.Fatalf("defaults: %+v", s)
 	}
 	if len(p.Queries) != 29 {
@@ -115,7 +113,8 @@ func TestBudget(t *testing.T) {
 		epsilon := rapid.Float64Range(0.05, 8).Draw(r, "epsilon")
 		delta := math.Pow(10, -rapid.Float64Range(4, 12).Draw(r, "exponent"))
 		rounds := rapid.IntRange(1, 40).Draw(r, "rounds")
-		text := strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", fmt.Sprintf("epsilon = %v\ndelta = %v\nrounds = %d", epsilon, delta, rounds), 1)
+		accountant := rapid.SampledFrom([]string{AccountantGDP, AccountantZCDP}).Draw(r, "accountant")
+		text := strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", fmt.Sprintf("epsilon = %v\ndelta = %v\nrounds = %d\naccountant = %q", epsilon, delta, rounds, accountant), 1)
 		p, err := plan(t, text, 1000, 2000, 3000)
 		if err != nil {
 			r.Fatal(err)
@@ -127,7 +126,7 @@ func TestBudget(t *testing.T) {
 		if math.Abs(sum-p.Rho) > 1e-12*p.Rho {
 			r.Fatalf("ρ %v is not the sum %v of the queries'", p.Rho, sum)
 		}
-		spent, err := noise.Epsilon(p.Rho, delta)
+		spent, err := p.Curve().Epsilon(p.Rho, delta)
 		if err != nil {
 			r.Fatal(err)
 		}

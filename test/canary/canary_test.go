@@ -18,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/test/fed"
 	"covey/test/history"
 )
 
@@ -106,12 +108,8 @@ func (f *fleet) study(name, mode string, faults bool) (r *study.Result, copies [
 	f.T.Helper()
 	f.Propose(name, fmt.Sprintf(studyFile, mode), columns, fmt.Sprintf("offset = %g\nscale = %g\n", offset, scale))
 	reach := func(query int) {
-		f.Until(fmt.Sprintf("query %d of %s", query, name), func() error {
-			v, err := f.View(name)
-			if err == nil && (v.Status == "ended" || v.Status != "completed" && (v.Status != "running" || v.Query < query)) {
-				err = fmt.Errorf("%+v", v)
-			}
-			return err
+		f.When(name, fmt.Sprint("at query ", query), func(v fed.View) bool {
+			return v.Status == "completed" || v.Status == "running" && v.Query >= query
 		})
 	}
 	begun := time.Now()
@@ -178,10 +176,10 @@ func canary(t *testing.T, edits []edit, modes ...string) (f *fleet, k *known, le
 		rows = append(rows, f.plantRows(k.h, p, rng))
 	}
 	took("rows planted")
-	f.Form(func(i int) string {
-		cache := []string{"keep", "study", "memory", "keep"}[i] // each way of keeping rows
-		return fmt.Sprintf("unit = \"patient\"\ncache = %q\n", cache)
-	}, "")
+	f.Form(func(i int, c *siteconfig.Config) {
+		c.Datasets[0].Unit, c.Datasets[0].Workers = "patient", 0
+		c.Datasets[0].Cache = []string{siteconfig.CacheKeep, siteconfig.CacheStudy, siteconfig.CacheMemory, siteconfig.CacheKeep}[i] // each way of keeping rows
+	})
 	f.plantKeys(k.h)
 	took("formed")
 	var stops []func() []byte

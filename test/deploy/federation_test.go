@@ -14,26 +14,26 @@ import (
 	"testing"
 	"time"
 
-	"covey/test/federation"
+	"covey/test/fed"
 )
 
-type process = federation.Process
+type process = fed.Process
 
 // fleet is a federation on this machine, run with the commands that docs/operations.md names.
-type fleet struct{ *federation.Federation }
+type fleet struct{ *fed.Fleet }
 
 const rows = 500 // of each site
 
 // newFleet makes and starts everything from the binaries in bin.
 func newFleet(t *testing.T, bin string, coordinators, sites int) fleet {
 	t.Helper()
-	f := fleet{federation.New(t, bin, coordinators, sites)}
+	f := fleet{fed.NewFleet(t, bin, coordinators, sites)}
 	f.Patience = 90 * time.Second
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, p := range f.Sites {
 		p.Rows(rng, rows, 3)
 	}
-	f.Form(func(int) string { return "workers = 1\n" }, "")
+	f.Form(nil)
 	f.connected(sites)
 	return f
 }
@@ -93,21 +93,15 @@ func statusOf(site *process) (s agentStatus, err error) {
 // propose creates a study that the sites' policies approve.
 func (f fleet) propose(name string, rounds int) {
 	f.T.Helper()
-	f.Propose(name, fmt.Sprintf("epsilon = 1.0\ndelta = 1e-6\nrounds = %d\nradius = 3\n", rounds), 3, "scale = 4.0\n")
+	f.Propose(name, fmt.Sprintf("epsilon = 1.0\ndelta = 1e-6\nrounds = %d\nradius = 3\ncenter = \"public\"\n", rounds), 3, "offset = 0.0\nscale = 4.0\n")
 }
 
 // underWay holds a study half-way: it has released something, and a frozen site keeps it
 // where it is until it is let go on.
 func (f fleet) underWay(name string, frozen *process) {
 	f.T.Helper()
-	released := func() (v federation.View) {
-		f.Until("study "+name+" to be under way", func() (err error) {
-			if v, err = f.First().View(name); err == nil && v.Released < 2 {
-				err = fmt.Errorf("%+v", v)
-			}
-			return err
-		})
-		return v
+	released := func() (v fed.View) {
+		return f.When(name, "under way", func(v fed.View) bool { return v.Released >= 2 })
 	}
 	released()
 	if err := frozen.Freeze(); err != nil {
@@ -121,13 +115,7 @@ func (f fleet) underWay(name string, frozen *process) {
 // completed waits for a study's end and gives its result file.
 func (f fleet) completed(name string) (result string) {
 	f.T.Helper()
-	f.Until("study "+name+" to end", func() error {
-		v, err := f.First().View(name)
-		if err == nil && v.Status != "completed" {
-			err = fmt.Errorf("%+v", v)
-		}
-		return err
-	})
+	f.When(name, "completed", func(v fed.View) bool { return v.Status == "completed" })
 	text, err := f.First().Operate("study", "result", name, "--json")
 	if err != nil {
 		f.T.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/parties"
 )
 
 // story is a whole study of four sites and three coordinators as failpoints would see
@@ -105,7 +106,6 @@ func newStory(t testing.TB, vary variation) *story {
 	}
 	spec := study.Spec{
 		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
-		// of the digest, which draws J
 		Deadlines: study.Deadlines{Round: study.Duration(time.Minute), Tick: study.Duration(100 * time.Millisecond)},
 		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 	}
@@ -208,11 +208,9 @@ func (st *story) config() secagg.Config {
 // dealt is a setup's messages and what the sites hold after it. All stories are of the
 // same proposal, so that one setup does for all.
 type dealt struct {
-	setup                        *secagg.Setup
-	secrets                      []secagg.Secrets
-	announcements, confirmations [][]byte
-	boxes, inbox                 [][][]byte
-	held                         []secagg.Held
+	*parties.Group
+	inbox         [][][]byte
+	confirmations [][]byte
 }
 
 var (
@@ -227,30 +225,17 @@ func (st *story) deal() *dealt {
 		return deals
 	}
 	d := &dealt{}
+	var keys []ed25519.PrivateKey
 	for _, m := range st.members {
-		secrets, err := secagg.NewSecrets(st.config())
-		st.must(err)
-		signed, err := secagg.Announce(st.config(), m.index, secrets, m.identity)
-		st.must(err)
-		d.secrets, d.announcements = append(d.secrets, secrets), append(d.announcements, signed)
+		keys = append(keys, m.identity)
 	}
 	var err error
-	d.setup, err = secagg.Verify(st.config(), d.announcements)
+	d.Group, err = parties.New(st.config(), keys, nil)
 	st.must(err)
-	d.inbox = make([][][]byte, len(st.members))
-	for _, m := range st.members {
-		boxes, err := d.setup.Deal(m.index, d.secrets[m.index])
-		st.must(err)
-		d.boxes = append(d.boxes, boxes)
-		for i, box := range boxes {
-			d.inbox[i] = append(d.inbox[i], box)
-		}
-	}
-	for _, m := range st.members {
-		held, err := d.setup.Receive(m.index, d.secrets[m.index], d.inbox[m.index], nil)
-		st.must(err)
-		d.held = append(d.held, held)
-		d.confirmations = append(d.confirmations, d.setup.Confirm(m.identity, m.index))
+	st.must(d.Hold())
+	for i, m := range st.members {
+		boxes, _ := d.Received(i)
+		d.inbox, d.confirmations = append(d.inbox, boxes), append(d.confirmations, d.Setup.Confirm(m.identity, i))
 	}
 	deals = d
 	return d
@@ -259,19 +244,19 @@ func (st *story) deal() *dealt {
 // prepare is the setup.
 func (st *story) prepare() {
 	d := st.deal()
-	st.setup = d.setup
+	st.setup = d.Setup
 	for i, m := range st.members {
-		m.secrets, m.held = d.secrets[i], d.held[i]
+		m.secrets, m.held = d.Secrets[i], d.Held[i]
 		st.receive(m, "announce", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: st.id()}}})
 		st.journal(m, "setup.announcement", -1, -1)
 		st.send(m, "announcement", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
-			Study: st.id(), Signed: d.announcements[i]}}})
+			Study: st.id(), Signed: d.Announcements[i]}}})
 	}
 	for i, m := range st.members {
 		st.receive(m, "deal", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{
-			Study: st.id(), Announcements: d.announcements}}})
+			Study: st.id(), Announcements: d.Announcements}}})
 		st.journal(m, "setup.boxes", -1, -1)
-		st.send(m, "boxes", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: st.id(), Boxes: d.boxes[i]}}})
+		st.send(m, "boxes", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: st.id(), Boxes: d.Dealt[i]}}})
 	}
 	for i, m := range st.members {
 		st.receive(m, "confirm", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{
@@ -281,7 +266,7 @@ func (st *story) prepare() {
 		st.send(m, "confirmation", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
 			Study: st.id(), Signature: d.confirmations[i]}}})
 	}
-	st.log(round.Entry{Kind: round.EntryPrepared, Announcements: d.announcements, Confirmations: d.confirmations})
+	st.log(round.Entry{Kind: round.EntryPrepared, Announcements: d.Announcements, Confirmations: d.confirmations})
 	for _, m := range st.members {
 		st.receive(m, "confirmed", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{
 			Study: st.id(), Signatures: d.confirmations}}})
@@ -319,7 +304,7 @@ func (st *story) masked(m *member, a study.Ask) []byte {
 
 func (st *story) askSite(m *member, a study.Ask) {
 	st.receive(m, "query", a.Query, a.Slot, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
-		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), Kind: covey.Kind_KIND_POWER, Round: uint32(a.Round),
+		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), History: a.History[:],
 		X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma)}}})
 }
 
@@ -439,7 +424,13 @@ func (st *story) release(a study.Ask, u secagg.Survivors) round.Entry {
 func (st *story) entryOf(r study.Release) round.Entry {
 	encoded, err := r.Encode()
 	st.must(err)
-	next, err := st.plan.Next(st.courseAt(r.Query, r.X), r, nil)
+	var earlier []study.Release
+	for _, e := range st.released {
+		if before, err := study.ParseRelease(e.Released.Encoded); err == nil && before.Query < r.Query {
+			earlier = append(earlier, before)
+		}
+	}
+	next, err := st.plan.Next(st.courseAt(r.Query, r.X), r, earlier)
 	st.must(err)
 	return round.Entry{Study: st.plan.Digest, Kind: round.EntryReleased, Query: r.Query, Slot: r.Slot, Course: &next, Rho: r.Rho,
 		Released: &round.Released{Encoded: encoded, Signature: ed25519.Sign(st.key, study.SigningInput(encoded))}}
@@ -449,6 +440,9 @@ func (st *story) entryOf(r study.Release) round.Entry {
 func (st *story) courseAt(query int, x []float64) study.Course {
 	c := st.plan.Start()
 	c.Query, c.X = query, x
+	if query < len(st.asks) {
+		c.History = st.asks[query].History
+	}
 	return c
 }
 
