@@ -63,7 +63,7 @@ func (p *Plan) predictMoment(q Query) (float64, string) {
 	d := float64(p.D)
 	squared, public := p.publicRadius(KindMoment)
 	if !public {
-		squared = 1.3 * d
+		squared = 1.3 * d // where the last part is clipped high
 	}
 	return p.NoiseFactor * q.Multiplier * p.atSites(math.Sqrt2*squared) / float64(p.N) * math.Sqrt((d+1)/2), "columns of unit variance and a flat spectrum (λ1 = 1); a strong component does better"
 }
