@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -58,11 +59,10 @@ func (c *validateCmd) Run(s *terminal) error {
 			Prediction *worth.Prediction `json:"prediction"` // null where none is made
 		}{plan, prediction})
 	}
-	said := fmt.Sprint(prediction)
 	if prediction == nil {
-		said = err.Error()
+		return printPlan(s.Out, plan, []string{err.Error()})
 	}
-	return printPlan(s.Out, plan, said)
+	return printPlan(s.Out, plan, prediction.Lines())
 }
 
 func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
@@ -70,7 +70,7 @@ func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 		plan, err := study.NewPlan(text)
 		return plan, inFile(c.File, err)
 	}
-	spec, err := readSpec(c.File, text)
+	spec, text, err := readSpec(c.File, text)
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +95,33 @@ func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 	return r.Plan, inFile(c.File, err)
 }
 
-// readSpec reads the text of a study file.
-func readSpec(file string, text []byte) (study.Spec, error) {
+// readSpec reads the text of a study file. Where that names a result to start from, by a path from
+// the study file's own folder, the text returned has its components in place of the name.
+func readSpec(file string, text []byte) (study.Spec, []byte, error) {
 	spec, err := study.ParseSpec(text)
-	return spec, inFile(file, err)
+	if err != nil || spec.Start == nil || spec.Start.File == "" {
+		return spec, text, inFile(file, err)
+	}
+	path := spec.Start.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(file), path)
+	}
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return spec, nil, shared.Bad("%s: start.file: %v", file, err)
+	}
+	if _, err := study.Verify(body); err != nil {
+		return spec, nil, shared.Bad("%s: start.file: %v", file, err)
+	}
+	var result study.Result
+	if err := json.Unmarshal(body, &result); err != nil {
+		return spec, nil, shared.Bad("%s: start.file: is no result", file)
+	}
+	if err := spec.StartFrom(&result); err != nil {
+		return spec, nil, inFile(file, err)
+	}
+	text, err = spec.Encode()
+	return spec, text, err
 }
 
 // inFile names the file of a study whose fields are at fault.
@@ -145,7 +168,7 @@ func warn(w io.Writer, warnings []string) {
 	}
 }
 
-func printPlan(out io.Writer, p *study.Plan, prediction string) error {
+func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	s := p.Proposal.Spec
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	radius := "private"
@@ -173,7 +196,7 @@ func printPlan(out io.Writer, p *study.Plan, prediction string) error {
 		fmt.Fprintf(w, "paper\tu = %.6g, τ = %.6g, δ̄ = %.3g\n", p.Paper.U, p.Paper.Tau, p.Paper.DeltaBar)
 	}
 	fmt.Fprintf(w, "output\t%s\n", s.Output)
-	fmt.Fprintf(w, "expected\t%s\n", prediction)
+	fmt.Fprintf(w, "expected\t%s\n", strings.Join(prediction, "\n\t"))
 	if s.Expires != "" {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
@@ -206,7 +229,7 @@ func (c *createCmd) Run(s *terminal) error {
 	if err != nil {
 		return err
 	}
-	if _, err := readSpec(c.File, text); err != nil {
+	if _, text, err = readSpec(c.File, text); err != nil {
 		return err
 	}
 	client, err := s.client()

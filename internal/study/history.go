@@ -27,15 +27,15 @@ func (r Release) link() (Digest, error) {
 }
 
 // Earlier lists the queries whose releases Next reads with that of query: the other steps of a run
-// of power steps, after its last.
+// of power steps, after its last; the parts of a covariance before, and the histogram that their
+// bounds are read from.
 func (p *Plan) Earlier(query int) []int {
 	var out []int
 	q := p.Queries[query]
-	if q.Kind != KindPower || q.Round < p.Rounds-1 {
-		return nil
-	}
 	for i, e := range p.Queries[:query] {
-		if e.Kind == KindPower && e.Run == q.Run {
+		step := q.Kind == KindPower && q.Round == p.Rounds-1 && e.Kind == KindPower && e.Run == q.Run
+		part := q.Kind == KindMoment && (e.Kind == KindMoment || e.Of == KindTotal)
+		if step || part {
 			out = append(out, i)
 		}
 	}

@@ -22,6 +22,9 @@ type Plan struct {
 	N      int `json:"n"`
 	D      int `json:"d"`
 	Rounds int `json:"rounds"` // T
+	// Iota is the noise of a covariance with the whole budget over the signal of a flat spectrum,
+	// by which method = "auto" decides first; 0 with the paper's accountant.
+	Iota float64 `json:"iota,omitempty"`
 	// Radius is the public clip radius, or 0 where it is private.
 	Radius float64 `json:"radius"`
 	// Paper holds the paper's u, τ and δ̄ where its radius or accountant is used.
@@ -84,6 +87,9 @@ func NewPlan(body []byte) (*Plan, error) {
 	if plan.N > MaxUnits {
 		return nil, fieldError("roster", "at most 2^40 units in all, got %d", plan.N)
 	}
+	if err := plan.setIota(); err != nil {
+		return nil, err
+	}
 	if err := plan.setRounds(); err != nil {
 		return nil, err
 	}
@@ -131,7 +137,7 @@ func (p *Plan) units(site int) int {
 func (p *Plan) setRounds() error {
 	s := p.Proposal.Spec
 	p.Rounds = s.Rounds
-	if s.Method == MethodCovariance {
+	if p.method() == MethodCovariance {
 		p.Rounds = 1
 	}
 	if p.Rounds == 0 {
@@ -141,7 +147,7 @@ func (p *Plan) setRounds() error {
 		}
 		p.Rounds = max(1, int(t))
 	}
-	if s.Method != MethodCovariance && (s.Radius == RadiusPaper || s.Accountant == AccountantPaper) {
+	if p.method() != MethodCovariance && (s.Radius == RadiusPaper || s.Accountant == AccountantPaper) {
 		// Only τ depends on Λ through R, and a public radius replaces R. A private Λ
 		// scales both when it is known.
 		lambda, public := s.Lambda.Public()
@@ -157,7 +163,7 @@ func (p *Plan) setRounds() error {
 		paper.Tau *= float64(p.SitesPerUnit()) // Δ is so many times the paper's
 		p.Paper = &paper
 	}
-	if s.Method == MethodCovariance {
+	if p.method() == MethodCovariance {
 		return nil
 	}
 	if r, public := s.Radius.Public(); public {

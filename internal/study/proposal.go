@@ -151,6 +151,9 @@ func Parse(body []byte) (Proposal, error) {
 	if err := p.checkExpiry(); err != nil {
 		return Proposal{}, err
 	}
+	if p.Spec.Start != nil && p.Spec.Start.File != "" {
+		return Proposal{}, fieldError("start.file", "must be empty in a proposal, which has the vectors: \"coordinator study create\" reads the file")
+	}
 	if len(p.Spec.Sites) != 0 {
 		return Proposal{}, fieldError("study.sites", "must be empty in a proposal: the roster names the sites")
 	}

@@ -43,6 +43,26 @@ const (
 	totalPart     = 0.25  // of what explained variance costs, for the total
 )
 
+// radius_share where the proposal leaves it to the number of units: few need more for a histogram
+// that stands out of its noise.
+const (
+	radiusShareFew = 0.1
+	radiusShare    = 0.04
+	fewUnits       = 8000
+)
+
+// radiusShare is the part of the budget that private radii take.
+func (p *Plan) radiusShare() float64 {
+	switch s := p.Proposal.Spec; {
+	case s.RadiusShare > 0:
+		return s.RadiusShare
+	case p.N < fewUnits:
+		return radiusShareFew
+	default:
+		return radiusShare
+	}
+}
+
 // Query is one planned private sum.
 type Query struct {
 	Index int  `json:"index"`
@@ -142,7 +162,7 @@ func (p *Plan) addMethods(left float64) {
 	if p.method() != MethodCovariance {
 		steps, radius := left, 0.0
 		if s.Radius == RadiusPrivate {
-			steps, radius = left-s.RadiusShare, s.RadiusShare/float64(histograms)
+			steps, radius = left-p.radiusShare(), p.radiusShare()/float64(histograms)
 		}
 		for run := range p.runs() {
 			for t := range p.Rounds {
@@ -166,11 +186,13 @@ func (p *Plan) addMethods(left float64) {
 		}
 	}
 	if p.method() != MethodPower {
-		q := Query{Kind: KindMoment, share: left - first}
-		if auto {
-			q.Branch = MethodCovariance
+		for part, share := range p.momentShares() {
+			q := Query{Kind: KindMoment, Round: part, share: (left - first) * share}
+			if auto {
+				q.Branch = MethodCovariance
+			}
+			p.Queries = append(p.Queries, q)
 		}
-		p.Queries = append(p.Queries, q)
 	}
 }
 

@@ -48,6 +48,9 @@ const (
 	SubspaceBlock     = "block"
 	SubspaceDeflation = "deflation"
 
+	RowsSphere = "sphere"
+	RowsPlain  = "plain"
+
 	MethodPower      = "power"
 	MethodCovariance = "covariance"
 	MethodAuto       = "auto"
@@ -91,14 +94,18 @@ type Spec struct {
 	// together, under replacement of one unit, at SitesPerUnit sites.
 	Epsilon float64 `toml:"epsilon" json:"epsilon"`
 	Delta   float64 `toml:"delta" json:"delta"`
-	// Profile is "practical" (12 rounds, private radius, output "auto") or
-	// "paper" (Algorithm 1 to the letter).
+	// Profile is "practical" (method "auto", private radii) or "paper" (Algorithm 1 to the letter).
 	Profile string `toml:"profile" json:"profile"`
 	// Components is k, how many principal components are asked for; 1 if not given.
 	Components int `toml:"components" json:"components"`
-	// Method is "power" (power iteration: T sums of d·k numbers), "covariance" (one
-	// sum of d(d+1)/2 numbers) or "auto", which decides from private calibration.
+	// Method is "power" (power iteration: T sums of d·k numbers), "covariance" (up to three sums of
+	// d(d+1)/2 numbers) or "auto", which decides by public sizes first and by private radii then.
 	Method string `toml:"method" json:"method"`
+	// Rows is what power iteration works on: "sphere" (each row divided by its length, where a unit
+	// is one row) or "plain" (rows as they are).
+	Rows string `toml:"rows" json:"rows"`
+	// Start is where power iteration starts; nil: at public random directions.
+	Start *Start `toml:"start,omitempty" json:"start,omitempty"`
 	// Subspace is how power iteration finds k > 1 components: "block" (all at once,
 	// with QR) or "deflation" (one after another, each with its share of the budget).
 	Subspace string `toml:"subspace" json:"subspace"`
@@ -121,7 +128,7 @@ type Spec struct {
 	// VarianceShare is the part of the budget that explained variance takes.
 	VarianceShare float64 `toml:"variance_share,omitempty" json:"variance_share,omitempty"`
 	// Rounds is T. 0: from alpha, or the profile's default.
-	Rounds int `toml:"rounds" json:"rounds"`
+	Rounds int `toml:"rounds,omitempty" json:"rounds"`
 	// Alpha is the target error; it sets rounds where rounds is 0.
 	Alpha float64 `toml:"alpha,omitempty" json:"alpha,omitempty"`
 	// C is the constant of Algorithm 1; 1 if not given.
@@ -135,7 +142,7 @@ type Spec struct {
 	LambdaShare float64 `toml:"lambda_share,omitempty" json:"lambda_share,omitempty"`
 	// Radius is the clip radius R: "private", "paper", or a public number.
 	Radius Scalar `toml:"radius" json:"radius"`
-	// RadiusShare is the part of the budget that a private radius takes.
+	// RadiusShare is the part of the budget that a private radius takes. 0: by the number of units.
 	RadiusShare float64 `toml:"radius_share,omitempty" json:"radius_share,omitempty"`
 	// NormBound is B, the norm at which method = "covariance" clips a row: "private" or
 	// a public number.

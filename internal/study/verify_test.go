@@ -31,7 +31,7 @@ var public = strings.Replace(minimal, "delta", "radius = 3.0\nrounds = 4\non_dro
 // coordinate. change, where it is not nil, has each release before it is signed.
 func course(t testing.TB, text string, change func(p *Plan, r *Release)) (*Plan, []byte, []SignedRelease) {
 	t.Helper()
-	spec, err := ParseSpec([]byte(text))
+	spec, err := ParseSpec([]byte(iterating(text)))
 	if err != nil {
 		t.Fatal(err)
 	}

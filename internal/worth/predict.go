@@ -69,15 +69,18 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	return out, nil
 }
 
-// String says it in a sentence.
-func (a *Prediction) String() string {
+// Lines say it for people.
+func (a *Prediction) Lines() []string {
 	slow, steep := a.Cases[0], a.Cases[len(a.Cases)-1]
-	text := fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j)); the worst of %d simulated runs %s",
-		Percent(slow.Median), slow.Fall, Percent(steep.Median), steep.Fall, predictRuns*len(a.Cases), Percent(a.lowest()))
-	if a.Needed > 0 {
-		text += fmt.Sprintf("; about %d units would make it %s where it falls slowly", a.Needed, Percent(enough))
+	out := []string{
+		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j))",
+			Percent(slow.Median), slow.Fall, Percent(steep.Median), steep.Fall),
+		fmt.Sprintf("the worst of %d simulated studies captures %s; less where few rows carry a direction of their own", predictRuns*len(a.Cases), Percent(a.lowest())),
 	}
-	return text
+	if a.Needed > 0 {
+		out = append(out, fmt.Sprintf("about %d units would make it %s where the spectrum falls slowly", a.Needed, Percent(enough)))
+	}
+	return out
 }
 
 func (a *Prediction) lowest() float64 {

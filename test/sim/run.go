@@ -160,7 +160,8 @@ func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	}
 	switch kind { // what asks more, more seldom
 	case 1:
-		s.Components, s.Method, s.Radius = 2, study.MethodAuto, study.RadiusPrivate
+		// so little budget that public sizes leave the method open
+		s.Components, s.Method, s.Radius, s.Epsilon = 2, study.MethodAuto, study.RadiusPrivate, 0.02
 	case 7, 8:
 		s.Components = 2
 	case 2:
@@ -168,7 +169,7 @@ func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	case 3:
 		s.Center = study.CenterPrivate
 	case 4:
-		s.Method, s.Radius = study.MethodAuto, study.RadiusPrivate
+		s.Method, s.Radius, s.Epsilon = study.MethodAuto, study.RadiusPrivate, 0.02
 	case 5:
 		s.Method = study.MethodCovariance
 	case 6:
