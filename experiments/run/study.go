@@ -16,7 +16,7 @@ import (
 // Spec returns a study of d columns without offsets: ε, δ = 10^-6, the practical profile and
 // no explained variance.
 func Spec(d int, epsilon float64) study.Spec {
-	s := study.Spec{Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, ExplainedVariance: study.VarianceNone}
+	s := study.Spec{Center: study.CenterPublic, Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, ExplainedVariance: study.VarianceNone}
 	for j := range d {
 		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprint("y", j), Scale: 1})
 	}

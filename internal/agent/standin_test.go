@@ -73,7 +73,8 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 	}
 	c.key = authority.SigningKey()
 	spec := study.Spec{
-		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
+		Center: study.CenterPublic,
+		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
 		Columns: make([]study.Column, testColumns),
 	}
 	for i := range spec.Columns {

@@ -173,6 +173,24 @@ type StudyDetail struct {
 	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"`
 	Warnings []string                `json:"warnings,omitempty"`
 	Plan     *study.Plan             `json:"plan,omitempty"`
+	// Figures are of this site's own rows, for its operator alone; FiguresError is why there are
+	// none. "study show" fills them in.
+	Figures      *sitedata.Figures `json:"figures,omitempty"`
+	FiguresError string            `json:"figures_error,omitempty"`
+}
+
+// Figures reads this site's rows as a study that is not over would, for its operator's eyes. It
+// changes nothing, and nothing that leaves the site depends on it.
+func (a *Agent) Figures(id study.Digest) (sitedata.Figures, error) {
+	s, _ := a.session(id)
+	if s == nil {
+		return sitedata.Figures{}, a.unknown(id)
+	}
+	f, err := sitedata.Look(a.config.Source(s.dataset), s.dataset.Request(s.plan.Proposal.Spec))
+	if err != nil {
+		return f, &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
+	}
+	return f, nil
 }
 
 // RosterLine is one site of the roster.

@@ -38,7 +38,7 @@ const (
 
 // Parts of the budget that no key of study.toml sets.
 const (
-	rowsShare     = 0.015 // rows per unit: a third finds the bound
+	rowsShare     = 0.015 // kept rows per unit: a third finds the bound, where a unit is not a row
 	histogramPart = 0.2   // of what a mean or a variance costs, to find its bound
 	totalPart     = 0.25  // of what explained variance costs, for the total
 )
@@ -83,8 +83,10 @@ func (p *Plan) setQueries() error {
 		left -= share
 		p.Queries = append(p.Queries, q)
 	}
-	if s.Unit != "" && (s.Center == CenterPrivate || s.ExplainedVariance == VariancePrivate) {
-		buy(Query{Kind: KindHistogram, Of: KindRows}, rowsShare/3)
+	if p.countsRows() {
+		if s.Unit != "" {
+			buy(Query{Kind: KindHistogram, Of: KindRows}, rowsShare/3)
+		}
 		buy(Query{Kind: KindRows}, rowsShare*2/3)
 	}
 	if s.Center == CenterPrivate {

@@ -261,7 +261,7 @@ func (r *Result) checkOutputs(p *Plan, releases []Release) error {
 // computed are the keys whose numbers come out of more than copying and adding.
 var computed = []string{
 	"mean_", "rows_per_unit", "components_", "outputs", "explained_variance_", "explained_variance_interval_",
-	"explained_variance_ratio_", "total_variance_", "total_variance_interval_",
+	"explained_variance_ratio_", "total_variance_", "total_variance_interval_", "rows_kept_", "rows_kept_interval_",
 }
 
 // alike is equality, but of floats: those may differ as verifyTolerance says.

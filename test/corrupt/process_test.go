@@ -111,7 +111,8 @@ const dataset = fed.Dataset
 
 func specOf(name string, sites []string) study.Spec {
 	s := study.Spec{
-		Name: name, Dataset: dataset, Epsilon: 1, Delta: 1e-6, Sites: sites, OnDropout: study.DropoutContinue,
+		Center: study.CenterPublic,
+		Name:   name, Dataset: dataset, Epsilon: 1, Delta: 1e-6, Sites: sites, OnDropout: study.DropoutContinue,
 		Deadlines: study.Deadlines{Round: study.Duration(20 * time.Second)},
 	}
 	for j := range 16 {

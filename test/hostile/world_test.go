@@ -60,7 +60,8 @@ func newWorld(t testing.TB, o options) *world {
 	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*answer.Rows{},
 		truth: map[int][][32]byte{}, sending: map[int]study.Ask{}, latest: map[int]study.Ask{}, name: map[int]string{}}
 	spec := study.Spec{
-		Name: "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
+		Center: study.CenterPublic,
+		Name:   "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
 		ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
 		Columns: []study.Column{{Name: "c0", Scale: 1}, {Name: "c1", Scale: 1}},
 	}

@@ -143,7 +143,8 @@ func (f *Federation) describe(d study.Digest) string {
 // randomSpec draws a small study: of any kind, or of one component by power steps.
 func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	s := study.Spec{
-		Name: fmt.Sprintf("study-%d", k), Dataset: dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
+		Center: study.CenterPublic,
+		Name:   fmt.Sprintf("study-%d", k), Dataset: dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
 		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 3, ExplainedVariance: study.VarianceNone,
 		Deadlines: study.Deadlines{Round: study.Duration(2+rng.IntN(6)) * study.Duration(time.Second), Tick: study.Duration(50 * time.Millisecond)},
 	}
