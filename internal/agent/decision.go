@@ -65,8 +65,8 @@ func (a *Agent) decided(id study.Digest) (decision, bool) {
 
 // decide looks at the budget, the policy and the data, in this order. The rows are read where the
 // policy approves and nowhere else: a proposal that nobody approved must not be answered by what is
-// in them. Where the policy approves, their schema alone can refuse: names and types of columns, and
-// how many units there are. Called with mu held.
+// in them. Where the policy approves, their schema alone can refuse: names and types of columns,
+// and how many units there are. Called with mu held.
 func (s *session) decide() decision {
 	id, a := s.plan.Digest, s.agent
 	if verdict, decided := a.decided(id); decided {
@@ -123,9 +123,9 @@ const (
 	byOperator = "operator"
 )
 
-// approve loads the rows and puts the approval on record, fsynced, with the
-// study's whole charge reserved. A value at fault is an error for the operator, who can mend it, and
-// none for the policy, whose verdict leaves at once. Called with mu held.
+// approve loads the rows and puts the approval on record, fsynced, with the study's whole charge
+// reserved. A value at fault is an error for the operator, who can mend it, and none for the
+// policy, whose verdict leaves at once. Called with mu held.
 func (s *session) approve(by string) error {
 	a := s.agent
 	if unattended := by == byPolicy; s.unattended != unattended {

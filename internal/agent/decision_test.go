@@ -40,6 +40,11 @@ func TestRowsAreReadWhereTheStudyIsApproved(t *testing.T) {
 				spec.Columns = []study.Column{{Name: column, Scale: 1}}
 				f.propose(spec, roster)
 				d := want[decision](s, askDecision{f.body})
+				if d.Verdict == VerdictApproved { // the budget is for one
+					if err := s.agent.Withdraw(f.plan.Digest); err != nil {
+						t.Fatal(err)
+					}
+				}
 				return decision{Verdict: d.Verdict, Code: d.Code}
 			}
 			if gaps, whole := said("c1"), said("c0"); fmt.Sprint(whole, gaps) != fmt.Sprint(c.whole, c.gaps) {

@@ -34,8 +34,8 @@ type session struct {
 	mu   sync.Mutex
 	rows *exact.Rows
 	// unattended is set where the policy approves, or did, and nobody looked at the rows: what
-	// leaves the site is then the same whatever values they hold, and a row with a value at fault is
-	// left out.
+	// leaves the site is then the same whatever values they hold, and a row with a value at fault
+	// is left out.
 	unattended bool
 	stored     *dataset.Stored // what rows lie in; nil if they are in memory
 

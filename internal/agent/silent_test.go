@@ -82,9 +82,9 @@ func untilUpload(t *testing.T, policy, text string, change func(*study.Spec)) (s
 	return s.sent, s.log.String()
 }
 
-// TestValuesMoveNoMessage: files that differ in values only give byte-equal messages up to the first
-// upload. Whoever proposes chooses columns, offsets and scales: a verdict, a code or a wait that
-// depends on values would tell of rows, without noise and without a charge. AG-29.
+// TestValuesMoveNoMessage: files that differ in values only give byte-equal messages up to the
+// first upload. Whoever proposes chooses columns, offsets and scales: a verdict, a code or a wait
+// that depends on values would tell of rows, without noise and without a charge. AG-29.
 func TestValuesMoveNoMessage(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy string

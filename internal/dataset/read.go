@@ -97,8 +97,8 @@ func Validate(s Source, q Request, o ReadOptions) (*Rows, error) {
 	return r, err
 }
 
-// Look is [Validate] that shows every row to visit, in order, offset and scaled: zeros where the row
-// is dropped. visit must not keep or change row.
+// Look is [Validate] that shows every row to visit, in order, offset and scaled: zeros where the
+// row is dropped. visit must not keep or change row.
 func Look(s Source, q Request, o ReadOptions, visit func(row []float64, dropped bool)) (*Rows, error) {
 	r, _, err := s.read(q, o, func(b *builder) {
 		at, gone, d := 0, 0, len(q.Columns)

@@ -37,8 +37,8 @@ type Rows struct {
 	// Dropped counts the rows that are zero because a value was missing, or was at fault. It is
 	// the site's own business: it depends on values and must not be sent.
 	Dropped int
-	// Faulty counts those of Dropped that had a value at fault, Fault is the first such value's, nil
-	// if there was none; both of [MissingDropFaulty] alone, and not kept in a cache file.
+	// Faulty counts those of Dropped that had a value at fault, Fault is the first such value's,
+	// nil if there was none; both of [MissingDropFaulty] alone, and not kept in a cache file.
 	Faulty int
 	Fault  *Error
 	// Absent are the indices of the dropped rows, ascending; as private as Dropped.

@@ -90,8 +90,8 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 // mostWarnings is how many lines say what is odd of this site's rows.
 const mostWarnings = 12
 
-// unitsOf is what a person should see of this site's rows. None of it is a failure, and nothing that
-// leaves the site depends on it.
+// unitsOf is what a person should see of this site's rows. None of it is a failure, and nothing
+// that leaves the site depends on it.
 func unitsOf(f sitedata.Figures) []Finding {
 	const check = "units of columns"
 	warnings := f.Warnings()

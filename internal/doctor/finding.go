@@ -85,7 +85,8 @@ type Finding struct {
 	Do     string `json:"what_to_do,omitempty"`
 	// Warning is set where nothing failed and a person should look: OK is true then.
 	Warning bool `json:"warning,omitempty"`
-	// Figures are of this site's own rows, of the line of CheckColumns alone. They stay at the site.
+	// Figures are of this site's own rows, of the line of CheckColumns alone. They stay at the
+	// site.
 	Figures *sitedata.Figures `json:"figures,omitempty"`
 	Err     error             `json:"-"` // nil if OK
 }

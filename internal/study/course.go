@@ -24,7 +24,8 @@ type Course struct {
 	Lambda float64 `json:"lambda,omitempty"`
 	// Method is decided: MethodPower or MethodCovariance. Empty before auto decides.
 	Method string `json:"method,omitempty"`
-	// PerUnit is the released mean of kept rows per unit; 0 where each unit is a row and all are kept.
+	// PerUnit is the released mean of kept rows per unit; 0 where each unit is a row and all are
+	// kept.
 	PerUnit float64 `json:"per_unit,omitempty"`
 	// End is set where a released value says that the study cannot go on.
 	End Code `json:"end,omitempty"`

@@ -12,9 +12,9 @@ import (
 	"covey/internal/noise"
 )
 
-// four has four columns and buys what a study of public offsets buys by default. four is a study of four columns. All
-// of it is in the digest, which draws the start of the iteration; from some starts a few rounds are
-// not enough.
+// four has four columns and buys what a study of public offsets buys by default. four is a study of
+// four columns. All of it is in the digest, which draws the start of the iteration; from some
+// starts a few rounds are not enough.
 const four = `
 name = "four"
 dataset = "rows"
