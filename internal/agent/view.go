@@ -233,6 +233,9 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 	}
 	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
 	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
+	if d.State == statePending {
+		d.Warnings = append(d.Warnings, a.again(s.plan)...)
+	}
 	d.Policy = a.config.Policy.Judge(s.plan, s.self)
 	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
 	for i, m := range s.plan.Proposal.Roster {
@@ -243,6 +246,21 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 		d.Roster = append(d.Roster, line)
 	}
 	return d, nil
+}
+
+// again warns of the completed studies that asked the same, as far as their proposals are kept.
+func (a *Agent) again(p *study.Plan) []string {
+	var out []string
+	for _, id := range a.past.List() {
+		one, _ := a.past.Get(id)
+		if id == p.Digest || one.Code != study.CodeCompleted || one.Name != p.Proposal.Spec.Name {
+			continue
+		}
+		if before, err := study.Parse(a.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
+			out = append(out, p.AgainText(id))
+		}
+	}
+	return out
 }
 
 // LedgerReply is the ledger as shown.

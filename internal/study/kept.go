@@ -13,6 +13,17 @@ func (p *Plan) countsRows() bool {
 	return s.Missing == MissingDropRow || s.Unit != "" && (s.Center == CenterPrivate || s.ExplainedVariance == VariancePrivate)
 }
 
+// RowsShare is the part of the budget that counts rows.
+func (p *Plan) RowsShare() float64 {
+	sum := 0.0
+	for _, q := range p.Queries {
+		if q.sum() == KindRows {
+			sum += q.Rho / p.Rho
+		}
+	}
+	return sum
+}
+
 // perUnit is the mean of kept rows per unit that a release of [KindRows] leaves: within what it can
 // be, and where rows may be left out at least two standard deviations of its noise, since what is
 // divided by less is noise.

@@ -68,12 +68,18 @@ func (p *Plan) predictMoment(q Query) (float64, string) {
 	return q.Multiplier * p.atSites(math.Sqrt2*squared) / float64(p.N) * math.Sqrt((d+1)/2), "columns of unit variance and a flat spectrum (λ1 = 1); a strong component does better"
 }
 
+// warnEpsilon is the epsilon above which a warning says what it means.
+const warnEpsilon = 4
+
 // Warnings are what an operator should read before starting or approving.
 func (p *Plan) Warnings() []string {
 	var w []string
 	if p.Prediction.Needed > 0 {
 		w = append(w, fmt.Sprintf("the noise is predicted to be %.2g times the signal: about %d units are needed, there are %d (assuming %s)",
 			p.Prediction.NoiseToSignal, p.Prediction.Needed, p.N, p.Prediction.Assumption))
+	}
+	if e := p.Proposal.Spec.Epsilon; e > warnEpsilon {
+		w = append(w, fmt.Sprintf("epsilon = %g promises little: whoever sees the result may come to believe one thing of one unit over another up to e^ε = %.3g times as strongly as before; up to 1 is usual, above %d hardly a promise", e, math.Exp(e), warnEpsilon))
 	}
 	if p.Thresholds.Corrupt == 0 {
 		w = append(w, p.Thresholds.Collusion())

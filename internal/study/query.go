@@ -401,6 +401,16 @@ func (p *Plan) Left(query int) int {
 	return count[""] + max(count[MethodPower], count[MethodCovariance])
 }
 
+// BytesInAll is what a site uploads for the whole study, at most: of two branches, the larger. A
+// query that is asked again counts again.
+func (p *Plan) BytesInAll() int {
+	bytes := map[string]int{}
+	for _, q := range p.Queries {
+		bytes[q.Branch] += q.Bytes
+	}
+	return bytes[""] + max(bytes[MethodPower], bytes[MethodCovariance])
+}
+
 // BytesPerRound is the mean size of a site's uploads over the power rounds,
 // the other queries included.
 func (p *Plan) BytesPerRound() float64 {
