@@ -204,11 +204,15 @@ func (l *look) column(j int, c dataset.Column) ColumnFigure {
 	}
 	f.Median, f.Spread = c.Offset+c.Scale*middle, c.Scale*spread
 	far := middle
-	if math.Abs(s.mean) > math.Abs(far) {
+	if s.extreme == 0 && math.Abs(s.mean) > math.Abs(far) { // a few far values say nothing of the rest
 		far = s.mean
 	}
 	add := func(format string, args ...any) { f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...)) }
 	const unit = "is it in the unit of measurement that the study expects?"
+	if s.least == s.most {
+		add("has the same value in every row")
+		return f
+	}
 	if math.Abs(far) > middleScales {
 		way := "above"
 		if far < 0 {
@@ -217,14 +221,16 @@ func (l *look) column(j int, c dataset.Column) ColumnFigure {
 		add("lies %.3g scales %s the study's offset: %s", math.Abs(far), way, unit)
 	}
 	switch zero := max(math.Abs(c.Offset+c.Scale*s.least), math.Abs(c.Offset+c.Scale*s.most)); {
-	case s.least == s.most:
-		add("has the same value in every row")
 	case spread < leastSpread && zero < leastSpread*c.Scale:
 		add("is near zero everywhere, at most %.2g scales: %s", zero/c.Scale, unit)
 	case spread < leastSpread, spread > mostSpread:
 		add("spreads over %.2g of the study's scales: %s", spread, unit)
 	}
-	if s.extreme > 0 {
+	switch {
+	case math.Abs(middle) > extremeScales:
+	case s.extreme == 1:
+		add("has one value more than %d scales away from the offset: does it stand for a missing one?", extremeScales)
+	case s.extreme > 1:
 		add("has %d values more than %d scales away from the offset: do they stand for missing ones?", s.extreme, extremeScales)
 	}
 	return f

@@ -61,8 +61,8 @@ func keptRun(t *testing.T, p *Plan, rng *rand.Rand, kept float64) []Release {
 }
 
 // TestKeptRowsScaleTheResult: with a quarter of the rows left out, mean and variances are those of
-// the rows that are kept, the released number of which covers the true one in 95% of 200 seeded runs
-// (a right interval fails here with probability below 10^-4), in both noise modes.
+// the rows that are kept, the released number of which covers the true one in 95% of 200 seeded
+// runs (a right interval fails here with probability below 10^-4), in both noise modes.
 func TestKeptRowsScaleTheResult(t *testing.T) {
 	for _, noise := range []string{NoiseCentral, NoiseDistributed} {
 		text := strings.Replace(minimal, "explained_variance = \"none\"\ncenter = \"public\"", "missing = \"drop-row\"\nrounds = 1\nnoise = \""+noise+"\"", 1)
