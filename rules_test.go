@@ -141,13 +141,13 @@ func TestRulesHaveTests(t *testing.T) {
 	slices.SortFunc(rules, ruleID.compare)
 	var page strings.Builder
 	page.WriteString("# Rules and their tests\n\nMade from rules.csv by `go generate .`; the rules are in [protocol.md](protocol.md). " +
-		"Folders stand before their tests, scripts and cases behind.\n\n| rule | tests |\n|---|---|\n")
+		"Folders stand before their tests, scripts and cases behind.\n\n")
 	for _, r := range rules {
 		if len(held[r]) == 0 {
 			t.Errorf("docs/rules.csv has no test of %s", r)
 			continue
 		}
-		fmt.Fprintf(&page, "| %s |", r)
+		fmt.Fprintf(&page, "- **%s**", r)
 		for i, folder := range slices.Sorted(maps.Keys(held[r])) {
 			if i > 0 {
 				page.WriteString(";")
@@ -158,7 +158,7 @@ func TestRulesHaveTests(t *testing.T) {
 			}
 			fmt.Fprintf(&page, " %s: %s", folder, tests)
 		}
-		page.WriteString(" |\n")
+		page.WriteString("\n")
 	}
 	if *update {
 		if err := os.WriteFile("docs/rules.md", []byte(page.String()), 0o644); err != nil {

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/doctor"
@@ -121,24 +119,6 @@ type runCmd struct {
 	MetricsHost []string `placeholder:"NAME" help:"A host name under which /metrics is reached; localhost and IP addresses always work."`
 }
 
-// newLogger writes text for people on a terminal and JSON for everything else.
-func newLogger(out io.Writer, format string) *slog.Logger {
-	w := out
-	if format == "auto" {
-		format = "json"
-		if s, ok := w.(*screen); ok {
-			w = s.to
-		}
-		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			format = "text"
-		}
-	}
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(out, nil))
-	}
-	return slog.New(slog.NewTextHandler(out, nil))
-}
-
 func (c *runCmd) Run(t *terminal) error {
 	config, err := siteconfig.Read(t.dir)
 	if err != nil {
@@ -147,7 +127,7 @@ func (c *runCmd) Run(t *terminal) error {
 	if c.LogJSON || t.JSON {
 		c.Log = "json"
 	}
-	log := newLogger(t.Err, c.Log)
+	log := shared.NewLogger(t.Err, c.Log, slog.LevelInfo)
 	memory.Keep().Log(log) // before the keys are read
 	a, err := agent.New(agent.Options{Config: config, Logger: log, Control: true})
 	if errors.Is(err, ledger.ErrLocked) {

@@ -62,7 +62,7 @@ func main() {
 // run is the whole program but its process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	program := &shared.Program{Name: "agent", Description: description, Software: enroll.Software, Kernel: func() string { return string(clip.Path()) }, BadInput: badInput}
-	t := &shared.Terminal{Ctx: ctx, In: os.Stdin, Out: &screen{to: stdout}, Err: &screen{to: stderr}}
+	t := &shared.Terminal{Ctx: ctx, In: os.Stdin, Out: stdout, Err: stderr}
 	var c cli
 	return program.Run(t, &c, args, func() (any, error) {
 		if err := clip.SetPath(os.Getenv("COVEY_CLIP")); err != nil {

@@ -101,14 +101,3 @@ func TestMetricsEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// TestLogFormat: JSON wherever no person reads.
-func TestLogFormat(t *testing.T) {
-	for format, want := range map[string]string{"auto": `{"time":`, "json": `{"time":`, "text": "time="} {
-		var b strings.Builder
-		newLogger(&b, format).Info("x")
-		if !strings.HasPrefix(b.String(), want) {
-			t.Errorf("%s: %s", format, b.String())
-		}
-	}
-}

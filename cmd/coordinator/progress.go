@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -25,16 +23,7 @@ type progress struct {
 }
 
 func newProgress(out io.Writer) *progress {
-	p := &progress{out: out}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.width = func() int {
-			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-				return w
-			}
-			return 80
-		}
-	}
-	return p
+	return &progress{out: out, width: shared.Width(out)}
 }
 
 func (p *progress) see(v coordinator.View) {
@@ -58,7 +47,9 @@ func (p *progress) see(v coordinator.View) {
 	if most := max(p.width()-1, 1); len(line) > most {
 		line = append(line[:most-1], '…')
 	}
-	fmt.Fprintf(p.out, "\r%s\x1b[K", string(line))
+	fmt.Fprint(shared.Raw(p.out), "\r")
+	fmt.Fprint(p.out, string(line))
+	fmt.Fprint(shared.Raw(p.out), "\x1b[K")
 	p.drawn = true
 }
 
@@ -73,7 +64,7 @@ func (p *progress) end() {
 // clear takes the line away, before something else is said.
 func (p *progress) clear() {
 	if p.drawn {
-		fmt.Fprint(p.out, "\r\x1b[K")
+		fmt.Fprint(shared.Raw(p.out), "\r\x1b[K")
 		p.drawn = false
 	}
 }

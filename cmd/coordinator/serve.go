@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
-
 	shared "covey/cmd/internal/cli"
 	"covey/internal/memory"
 	"covey/internal/node"
@@ -136,21 +134,6 @@ func (c *serveCmd) dashboard() (*node.Dashboard, error) {
 	return &node.Dashboard{Listen: c.Dashboard, Hosts: m.Host, Certificate: m.Cert, Key: m.Key, ClientCA: m.ClientCA, PlainHTTP: m.Plain}, nil
 }
 
-// newLogger writes text for people on a terminal and JSON for everything else.
-func newLogger(w io.Writer, format string, level slog.Level) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
-	if format == "auto" {
-		format = "json"
-		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			format = "text"
-		}
-	}
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
-	}
-	return slog.New(slog.NewTextHandler(w, options))
-}
-
 func (c *serveCmd) Run(s *terminal) error {
 	level := slog.LevelInfo
 	if c.Verbose {
@@ -163,7 +146,7 @@ func (c *serveCmd) Run(s *terminal) error {
 	if s.JSON {
 		c.Log = "json"
 	}
-	log := newLogger(s.Err, c.Log, level)
+	log := shared.NewLogger(s.Err, c.Log, level)
 	memory.Keep().Log(log) // before the keys are read
 	n, err := node.Open(s.dir, node.Options{Logger: log, Control: true, HandOver: true, Dashboard: board})
 	if errors.Is(err, syscall.EADDRINUSE) {

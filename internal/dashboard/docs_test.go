@@ -147,7 +147,7 @@ func TestCodesAreOnThePage(t *testing.T) {
 			t.Errorf("%s is no code", m.Code)
 		}
 	}
-	section, _, _ := strings.Cut(docs[strings.Index(docs, "## Codes"):], "\n## Exit")
+	section, _, _ := strings.Cut(docs[strings.Index(docs, "## Codes"):], "\n## On the link")
 	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(section, -1)
 	for _, row := range rows {
 		if !values[row[1]] {

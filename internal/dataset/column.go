@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -89,15 +88,13 @@ const limit32 = 0x1.ffffffp127
 // trim takes spaces and tabs off both ends; a line break inside quotes stays.
 func trim(s string) string { return strings.Trim(s, " \t") }
 
-func trimBytes(s []byte) []byte { return bytes.Trim(s, " \t") }
-
 // isMissing reports whether a trimmed field is a missing value ([Missing]).
-func isMissing(field []byte) bool {
+func isMissing(field string) bool {
 	switch len(field) {
 	case 0:
 		return true
 	case 2:
-		return string(field) == "NA"
+		return field == "NA"
 	case 3:
 		return field[0]|0x20 == 'n' && field[1]|0x20 == 'a' && field[2]|0x20 == 'n'
 	}
@@ -106,15 +103,12 @@ func isMissing(field []byte) bool {
 
 // parse reads one field; NaN is a missing value. The reason is empty if the field is
 // in order or missing.
-func parse(field []byte) (v float64, reason string) {
-	field = trimBytes(field)
+func parse(field string) (v float64, reason string) {
+	field = trim(field)
 	if isMissing(field) {
 		return math.NaN(), ""
 	}
-	if v, end, ok := number(field, 0); ok && end == len(field) {
-		return v, ""
-	}
-	v, err := strconv.ParseFloat(string(field), 64)
+	v, err := strconv.ParseFloat(field, 64)
 	if math.IsInf(v, 0) {
 		if err != nil {
 			return 0, "the number is beyond float64"

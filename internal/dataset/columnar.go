@@ -37,7 +37,7 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 			b.scale()
 		}
 		if b.seen != nil {
-			b.whose(names[i])
+			b.whose(string(names[i]))
 		}
 		if err := b.take(); err != nil {
 			return err

@@ -1,47 +1,52 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
+
+// maxRecord bounds a record: a quote that is never closed must not take the rest
+// of a file into memory. The widest row that a study can have is below half of it.
+const maxRecord = 64 << 20
 
 // csvTable is a CSV file whose header was read.
 type csvTable struct {
-	*lines
-	src    *source
+	path   string
+	csv    *csv.Reader
+	record recordBound
+	total  int64 // the file's bytes
 	names  []string
 	places map[string]int // of the names
-	blanks int            // line of the first blank line since the last record; 0: none
+	end    int            // line on which the last record ended
 }
 
 // openCSV reads the header.
 func openCSV(src *source, in io.Reader) (*csvTable, error) {
-	t := &csvTable{lines: newLines(src.path, in), src: src}
-	for t.to < 3 && t.err == nil { // a short file or a failing one shows at the first record
-		if err := t.fill(); err != nil {
-			return nil, err
-		}
-	}
-	switch mark := t.buf[:t.to]; {
+	t := &csvTable{path: src.path, record: recordBound{in: in}, total: src.before.Size()}
+	buffer := bufio.NewReaderSize(&t.record, bufferSize)
+	mark, _ := buffer.Peek(3) // a short file or a failing one shows at the first record
+	switch {
 	case bytes.HasPrefix(mark, []byte("\xef\xbb\xbf")):
-		t.from = 3
+		buffer.Discard(3)
 	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
 		return nil, &Error{Schema: SchemaFormat, File: t.path, Row: 1, Reason: "the file is UTF-16; save it as UTF-8"}
 	}
-	line, ended, err := t.record()
+	t.csv = csv.NewReader(buffer) // which it uses as it is
+	t.csv.ReuseRecord, t.csv.FieldsPerRecord = true, -1
+	fields, _, err := t.next()
 	if err == io.EOF {
 		return nil, &Error{File: t.path, Reason: "the file is empty"}
 	}
 	if err != nil {
 		return nil, err
 	}
-	fields, err := t.split(line, ended)
-	if err != nil {
-		return nil, err
-	}
 	for _, field := range fields {
-		t.names = append(t.names, trim(string(field)))
+		t.names = append(t.names, strings.Clone(trim(field)))
 	}
 	if i, j := twins(t.names); j > 0 {
 		// By position: without a header line the "name" is a value.
@@ -52,6 +57,23 @@ func openCSV(src *source, in io.Reader) (*csvTable, error) {
 		t.places[name] = j
 	}
 	return t, nil
+}
+
+// recordBound fails once more than maxRecord bytes were read for one record.
+type recordBound struct {
+	in   io.Reader
+	read int // since the last record
+}
+
+var errRecord = errors.New("record too long")
+
+func (r *recordBound) Read(p []byte) (int, error) {
+	if r.read > maxRecord {
+		return 0, errRecord
+	}
+	n, err := r.in.Read(p)
+	r.read += n
+	return n, err
 }
 
 // twins returns the places of the first name that occurs again; 0, 0 if none does.
@@ -82,56 +104,50 @@ func (t *csvTable) find(name string) (int, error) {
 	return at, nil
 }
 
-// record returns the first line of the next record, or io.EOF itself. Blank lines
-// before the file's end do not count.
-func (t *csvTable) record() (line []byte, ended bool, err error) {
-	for {
-		line, ended, err = t.next()
-		if err != nil {
-			return nil, false, err
-		}
-		if len(line) > 0 {
-			if t.blanks > 0 {
-				return nil, false, &Error{File: t.path, Row: t.blanks, Reason: "a blank line"}
-			}
-			return line, ended, nil
-		}
-		if t.blanks == 0 {
-			t.blanks = t.line
-		}
+// next returns the fields of the next record, good until the next call, and the line on which it
+// begins, or io.EOF itself. Blank lines are refused but at the file's end.
+func (t *csvTable) next() (fields []string, line int, err error) {
+	t.record.read = 0
+	fields, err = t.csv.Read()
+	if err == io.EOF {
+		return nil, 0, err
 	}
-}
-
-// split returns a record's fields, good until the next call.
-func (t *csvTable) split(line []byte, ended bool) ([][]byte, error) {
-	if bytes.IndexByte(line, '"') >= 0 {
-		return t.unquote(line, ended)
+	fault, bad := errors.AsType[*csv.ParseError](err)
+	switch {
+	case bad:
+		line = fault.StartLine
+	case errors.Is(err, errRecord):
+		return nil, 0, &Error{File: t.path, Row: t.end + 1, Reason: fmt.Sprintf("a row of more than %d MiB; is a quote not closed?", maxRecord>>20)}
+	case err != nil:
+		return nil, 0, unreadable(t.path, err)
+	default:
+		line, _ = t.csv.FieldPos(0)
 	}
-	t.fields = t.fields[:0]
-	for {
-		field, rest, more := bytes.Cut(line, comma)
-		t.fields = append(t.fields, field)
-		if !more {
-			return t.fields, nil
+	if line != t.end+1 { // the library skips blank lines
+		return nil, 0, &Error{File: t.path, Row: t.end + 1, Reason: "a blank line"}
+	}
+	if bad {
+		reason := `a quoted field is not closed, or text follows its closing quote (")`
+		if errors.Is(fault.Err, csv.ErrBareQuote) {
+			reason = `a quote (") inside a field that does not begin with one`
 		}
-		line = rest
+		return nil, 0, &Error{File: t.path, Row: fault.Line, Reason: reason}
 	}
+	last := len(fields) - 1
+	t.end, _ = t.csv.FieldPos(last)
+	t.end += strings.Count(fields[last], "\n") // line breaks inside quotes, which the library makes LF
+	return fields, line, nil
 }
 
 // rows adds every record to b. The first fault in a line's order of columns asked for is
 // reported, and only of a record with as many fields as the header.
 func (t *csvTable) rows(b *builder) error {
-	// place[f] is what becomes of field f: the column's index, -1 for nothing.
-	place := make([]int, len(t.names))
-	for f := range place {
-		place[f] = -1
-	}
+	places := make([]int, len(b.columns))
 	for j, c := range b.columns {
-		f, err := t.find(c.Name)
-		if err != nil {
+		var err error
+		if places[j], err = t.find(c.Name); err != nil {
 			return err
 		}
-		place[f] = j
 	}
 	unit := -1
 	if b.unit != "" {
@@ -141,96 +157,28 @@ func (t *csvTable) rows(b *builder) error {
 		}
 	}
 	for {
-		line, ended, err := t.record()
+		fields, line, err := t.next()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
 			return err
 		}
-		at := t.line
-		b.begin(at)
-		if bytes.IndexByte(line, '"') < 0 {
-			err = t.plain(b, line, place, unit)
-		} else {
-			err = t.quoted(b, line, ended, place, unit)
+		if len(fields) != len(t.names) {
+			return &Error{File: t.path, Row: line, Reason: fmt.Sprintf("%d fields, the header has %d", len(fields), len(t.names))}
 		}
-		if err == nil {
-			err = b.end()
+		b.begin(line)
+		for j, at := range places {
+			b.text(j, fields[at])
 		}
-		if err != nil {
+		if unit >= 0 {
+			b.whose(fields[unit])
+		}
+		if err := b.end(); err != nil {
 			return err
 		}
 		if b.count == sampleRows {
-			b.expect(t.taken, t.src.before.Size())
+			b.expect(t.csv.InputOffset(), t.total)
 		}
 	}
-	return nil
-}
-
-// plain reads a record without quotes in one pass.
-func (t *csvTable) plain(b *builder, line []byte, place []int, unit int) error {
-	p, f := 0, 0
-	for ; f < len(place); f++ {
-		end := 0
-		if j := place[f]; j >= 0 {
-			v, q, ok := number(line, p)
-			if ok && (q == len(line) || line[q] == ',') {
-				b.put(j, v)
-				end = q
-			} else {
-				end = fieldEnd(line, p)
-				b.text(j, line[p:end])
-			}
-		} else {
-			end = fieldEnd(line, p)
-			if f == unit {
-				b.whose(line[p:end])
-			}
-		}
-		if end == len(line) {
-			f++
-			p = -1
-			break
-		}
-		p = end + 1
-	}
-	if f < len(place) || p >= 0 {
-		return t.ragged(bytes.Count(line, comma)+1, t.line)
-	}
-	return nil
-}
-
-func fieldEnd(line []byte, from int) int {
-	if i := bytes.IndexByte(line[from:], ','); i >= 0 {
-		return from + i
-	}
-	return len(line)
-}
-
-func (t *csvTable) quoted(b *builder, line []byte, ended bool, place []int, unit int) error {
-	at := t.line
-	fields, err := t.unquote(line, ended)
-	if err != nil {
-		return err
-	}
-	if len(fields) != len(place) {
-		return t.ragged(len(fields), at)
-	}
-	for f, field := range fields {
-		if j := place[f]; j >= 0 {
-			if v, q, ok := number(field, 0); ok && q == len(field) {
-				b.put(j, v)
-			} else {
-				b.text(j, field)
-			}
-		} else if f == unit {
-			b.whose(field)
-		}
-	}
-	return nil
-}
-
-func (t *csvTable) ragged(fields, line int) *Error {
-	return &Error{File: t.path, Row: line, Reason: fmt.Sprintf("%d fields, the header has %d", fields, len(t.names))}
 }

@@ -114,10 +114,10 @@ func (b Builder) Begin() { b.b.begin(b.b.count + 1) }
 func (b Builder) Put(j int, v float64) { b.b.put(j, v) }
 
 // Text returns a column its field as text.
-func (b Builder) Text(j int, field []byte) { b.b.text(j, field) }
+func (b Builder) Text(j int, field []byte) { b.b.text(j, string(field)) }
 
 // Whose returns the row its unit.
-func (b Builder) Whose(field []byte) { b.b.whose(field) }
+func (b Builder) Whose(field []byte) { b.b.whose(string(field)) }
 
 // End checks the row and takes it.
 func (b Builder) End() error { return b.b.end() }

@@ -23,33 +23,60 @@ func repeated(text string, n int) io.Reader {
 func TestRecordBound(t *testing.T) {
 	const piece = 1 << 20
 	line := strings.Repeat("x", piece-1) + "\n"
+	src, err := open(write(t, "a"), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.close()
 	for name, c := range map[string]struct {
-		in   io.Reader
-		read func(l *lines) error
+		start, more string
+		end         bool // whether records end, so that nothing is too long
 	}{
-		"one line": {repeated(line[:piece-1], maxRecord/piece+80), func(l *lines) error {
-			_, _, err := l.next()
-			return err
-		}},
-		"a quote": {repeated(line, maxRecord/piece+20), func(l *lines) error {
-			_, err := l.unquote([]byte(`"`), true)
-			return err
-		}},
+		"one line":  {"", line[:piece-1], false},
+		"a quote":   {`"`, line, false},
+		"many rows": {"", line, true},
 	} {
-		err := c.read(newLines("x.csv", c.in))
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "a row of more than 64 MiB; is a quote not closed?" {
+		in := &counted{in: io.MultiReader(strings.NewReader("a\n"+c.start), repeated(c.more, 3*maxRecord/piece))}
+		table, err := openCSV(src, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for ; err == nil; rows++ {
+			_, _, err = table.next()
+		}
+		e, ok := errors.AsType[*Error](err)
+		switch {
+		case c.end && (err != io.EOF || rows-1 != 3*maxRecord/piece):
+			t.Errorf("%s: %d rows, %v", name, rows-1, err)
+		case !c.end && (!ok || e.Reason != "a row of more than 64 MiB; is a quote not closed?" || e.Row != 2):
 			t.Errorf("%s: %v", name, err)
+		case !c.end && in.read > maxRecord+4*bufferSize:
+			t.Errorf("%s: %d bytes were read", name, in.read)
 		}
 	}
 }
 
+type counted struct {
+	in   io.Reader
+	read int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.read += n
+	return n, err
+}
+
 // A reader that gives nothing, again and again, is a fault and no end.
 func TestReaderThatGivesNothing(t *testing.T) {
-	l := newLines("x.csv", readerFunc(func([]byte) (int, error) { return 0, nil }))
-	if err := l.fill(); err != nil || l.err != io.ErrNoProgress {
-		t.Fatalf("%v, %v", err, l.err)
+	src, err := open(write(t, "a"), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, _, err := l.next(); err == nil || err == io.EOF {
+	defer src.close()
+	_, err = openCSV(src, readerFunc(func([]byte) (int, error) { return 0, nil }))
+	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(e.Err, io.ErrNoProgress) {
 		t.Errorf("%v", err)
 	}
 }
@@ -126,7 +153,7 @@ func TestMostRows(t *testing.T) {
 // that means something else by it, rows would be dropped.
 func TestMissingWords(t *testing.T) {
 	for field, want := range map[string]bool{"": true, "NA": true, "nan": true, "NaN": true, "NAN": true, "na": false, "Na": false, "nA": false, "NA.": false, "nil": false, "n/a": false, "0": false} {
-		if isMissing([]byte(field)) != want {
+		if isMissing(field) != want {
 			t.Errorf("%q: want %v", field, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Rows are a data set's rows, and the units that they belong to. Without a unit column
@@ -176,7 +177,7 @@ func (b *builder) beyond() string {
 }
 
 // text returns a column its field as text.
-func (b *builder) text(j int, field []byte) {
+func (b *builder) text(j int, field string) {
 	v, reason := parse(field)
 	if reason != "" {
 		b.fault(j, reason)
@@ -195,16 +196,16 @@ func (b *builder) fault(j int, reason string) {
 // whatever becomes of missing numbers: nobody can tell whose row it is, and rows
 // of many people taken for one unit, or of one for many, would not be protected as
 // the study says.
-func (b *builder) whose(field []byte) {
-	field = trimBytes(field)
+func (b *builder) whose(field string) {
+	field = trim(field)
 	if isMissing(field) {
 		b.nobody = true
 		return
 	}
-	i, ok := b.seen[string(field)]
+	i, ok := b.seen[field]
 	if !ok {
 		i = len(b.seen)
-		b.seen[string(field)] = i
+		b.seen[strings.Clone(field)] = i // not its line
 	}
 	b.number = i
 }

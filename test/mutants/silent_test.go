@@ -49,5 +49,5 @@ func init() {
 		{"units: a column near zero everywhere is in order", 0, []edit{
 			{figures, "leastSpread   = 0.2", "leastSpread   = 0.0"},
 		}, in("sitedata", "TestFiguresFindUnits"), killer{}},
-	}...)
+	})
 }

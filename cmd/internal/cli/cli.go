@@ -59,6 +59,7 @@ type Program struct {
 // between the two and returns the program's own argument of the commands' Run, or nil; the others
 // are t, p and the [*kong.Context]. It returns the exit status.
 func (p *Program) Run(t *Terminal, grammar any, args []string, begin func() (any, error)) int {
+	t.Out, t.Err = &screen{to: t.Out}, &screen{to: t.Err}
 	exited, code := false, ExitOK
 	parser, err := kong.New(grammar, kong.Name(p.Name), kong.Description(p.Description), kong.Writers(t.Out, t.Err),
 		kong.Exit(func(status int) { exited, code = true, status }))
