@@ -147,6 +147,15 @@ func TestFaultsStayHere(t *testing.T) {
 		if err := s.agent.Approve(c.plan.Digest); err != nil {
 			t.Error(err)
 		}
+		// A file that changed after it is another one, whether or not a value of it is at fault.
+		approval, _ := s.agent.ledger.Approved(c.plan.Digest)
+		for _, kind := range []string{"one word", "one missing", "zeros"} {
+			s.write("rows.csv", valueFiles()[kind])
+			s.restart()
+			if code := s.session(c).pinned(approval); code != study.CodeDataChanged {
+				t.Errorf("%s after the approval: %q", kind, code)
+			}
+		}
 	})
 	t.Run("policy", func(t *testing.T) {
 		c := newStandIn(t, 3, autoPolicy, nil)
