@@ -93,7 +93,7 @@ func statusOf(site *process) (s agentStatus, err error) {
 // propose creates a study that the sites' policies approve.
 func (f fleet) propose(name string, rounds int) {
 	f.T.Helper()
-	f.Propose(name, fmt.Sprintf("epsilon = 1.0\ndelta = 1e-6\nrounds = %d\nradius = 3\n", rounds), 3, "scale = 4.0\n")
+	f.Propose(name, fmt.Sprintf("epsilon = 1.0\ndelta = 1e-6\nrounds = %d\nradius = 3\ncenter = \"public\"\n", rounds), 3, "offset = 0.0\nscale = 4.0\n")
 }
 
 // underWay holds a study half-way: it has released something, and a frozen site keeps it
