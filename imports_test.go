@@ -31,26 +31,27 @@ var arrows = map[string][]string{
 	"internal/pki":              {},
 	"internal/replica":          {"internal/failpoint"},
 	"internal/frame":            {},
-	"internal/admission":        {"internal/pki"},
-	"internal/peer":             {"internal/admission", "internal/pki"},
-	"internal/study":            {"internal/noise", "internal/query", "internal/secagg", "internal/strict"},
-	"internal/round":            {"internal/study"},
-	"internal/report":           {"internal/study"},
-	"internal/answer":           {"internal/study", "internal/clip"},
-	"internal/siteconfig":       {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
-	"internal/egress":           {"internal/study"},
-	"internal/sitedata":         {"internal/clip", "internal/dataset", "internal/study"},
-	"internal/proposals":        {"internal/frame", "internal/siteconfig", "internal/study"},
-	"internal/terms":            {"internal/study"},
-	"internal/enroll":           {"internal/frame", "internal/pki", "internal/siteconfig", "proto/covey/v1"},
-	"internal/doctor":           {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/sitedata", "internal/siteconfig", "internal/study"},
-	"internal/agent":            {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "proto/covey/v1"},
-	"internal/coordinator":      {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/frame", "proto/covey/v1"},
-	"internal/dashboard":        {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki"},
-	"internal/trace":            {"internal/coordinator", "internal/round", "internal/study"},
-	"internal/node":             {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/peer", "internal/pki", "internal/strict", "internal/study"},
-	"test/history":              {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
-	"test/sim":                  {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/answer", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
+	// The one room of the generated messages.
+	"internal/wire":        {"internal/frame", "internal/noise", "internal/pki", "internal/study", "proto/covey/v1"},
+	"internal/admission":   {"internal/pki"},
+	"internal/study":       {"internal/noise", "internal/query", "internal/secagg", "internal/strict"},
+	"internal/round":       {"internal/study", "internal/wire"},
+	"internal/report":      {"internal/study"},
+	"internal/answer":      {"internal/study", "internal/clip"},
+	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
+	"internal/egress":      {"internal/study"},
+	"internal/sitedata":    {"internal/clip", "internal/dataset", "internal/study"},
+	"internal/proposals":   {"internal/frame", "internal/siteconfig", "internal/study"},
+	"internal/terms":       {"internal/study"},
+	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
+	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
+	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/wire"},
+	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki"},
+	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
+	"internal/node":        {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
+	"test/history":         {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
+	"test/sim":             {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/clip", "internal/answer", "internal/failpoint", "test/history", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
@@ -65,17 +66,17 @@ var arrows = map[string][]string{
 	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
-	"experiments/bench":        {"internal/frame", "internal/secagg", "proto/covey/v1"},
+	"experiments/bench":        {"internal/secagg", "internal/wire", "proto/covey/v1"},
 	"experiments/bench/delay":  {},
 	"experiments/bench/kernel": {},
-	"experiments/bench/plain":  {"internal/clip", "internal/frame", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "proto/covey/v1"},
+	"experiments/bench/plain":  {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "internal/wire", "proto/covey/v1"},
 	// A server for tests; built under the tag postgres alone.
 	"internal/dataset/pgtest": {},
 	// What several rooms of tests share.
 	"test/fed":        {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study"},
 	"test/federation": {},
 	"test/overlay":    {},
-	"test/port":       {"internal/frame", "internal/pki", "proto/covey/v1"},
+	"test/port":       {"internal/pki", "internal/wire", "proto/covey/v1"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import what is a site's alone.
@@ -83,9 +84,6 @@ const demoOnly = "cmd/coordinator/demo"
 
 // siteOnly are the rooms of a site.
 var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
-
-// wireOnly are the packages whose generated messages stay in one file.
-var wireOnly = []string{"internal/agent", "internal/enroll", "internal/coordinator", "test/history"}
 
 // pure packages take no context, clock, logger, file or socket.
 var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round"}
@@ -133,9 +131,6 @@ func TestImports(t *testing.T) {
 			}
 			if !slices.Contains(allowed, ours) {
 				t.Errorf("%s: imports %s, which %s may not", path, ours, dir)
-			}
-			if ours == "proto/covey/v1" && slices.Contains(wireOnly, dir) && !strings.HasSuffix(path, "/wire.go") {
-				t.Errorf("%s: generated messages belong in wire.go", path)
 			}
 			if slices.Contains(siteOnly, ours) && dir == "cmd/coordinator" && !strings.HasPrefix(path, demoOnly) {
 				t.Errorf("%s: only the demo may run agents here", path)

@@ -76,7 +76,7 @@ func (c *joinCmd) Run(t *terminal) error {
 		Expires     time.Time `json:"certificate_expires"`
 	}{join.Site, dir, filepath.Join(dir, siteconfig.File), siteconfig.FingerprintOf(site), site.Certificate().NotAfter}
 	t.Say("Site %s has joined. Fill in %s, then: agent -C %s check", joined.Site, joined.Config, dir)
-	t.Say("The join file is spent; delete it. Tell the other sites your key's fingerprint by another way than this coordinator:")
+	t.Say("The join file is used up; delete it. Tell the other sites your key's fingerprint, and not through this coordinator:")
 	return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
 }
 
@@ -356,8 +356,8 @@ type egressCmd struct {
 // Help is kong's longer text.
 func (egressCmd) Help() string {
 	return `Each line of egress.jsonl holds the hash of all lines before it. --verify finds a line
-that was changed, taken out or put in, and prints the hash after the last line: note it
-elsewhere, to see later that no line was taken off the end.`
+that was changed, removed or inserted, and prints the hash after the last line: note it
+elsewhere, to see later that no line was cut off the end.`
 }
 
 // chainReply is egress --verify's and --each's --json.

@@ -105,7 +105,7 @@ func TestOperatorCommands(t *testing.T) {
 	out, _ = agent(0, "study", "show", "blood")
 	has(out, id.String(), "ε = 0.5, δ = 1e-06", "under replacement of one unit", "queries in 3 rounds",
 		"What leaves this site", "announcement", "the sum of 2 clipped vectors of 2 numbers, masked", "shares",
-		"alpha (this site)", "beta", "left before this study  0.5", "left after", "Warnings", "no collusion",
+		"alpha (this site)", "beta", "left before this study  0.5", "left after", "Warnings", "colludes with the coordinator",
 		"Who could learn what", "the leader and the other site", "outside, so it is yours to decide", "min_sites   3 ", "2 sites", "OUTSIDE", "agent check --study")
 	if strings.Count(out, "clipped vectors") != 1 {
 		t.Errorf("uploads alike are not one line:\n%s", out)

@@ -166,7 +166,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	})
 	fmt.Fprintln(w, "\nWhat leaves this site")
 	printLeaves(w, s.Leaves)
-	fmt.Fprintln(w, "\nRoster (compare the fingerprints by another way than the coordinator)")
+	fmt.Fprintln(w, "\nRoster (compare the fingerprints, and not through the coordinator)")
 	table(w, func(line func(string, ...any)) {
 		known := ""
 		if slices.ContainsFunc(s.Roster, func(m agent.RosterLine) bool { return m.Known != "" }) {

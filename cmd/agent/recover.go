@@ -24,9 +24,9 @@ type ledgerRecoverCmd struct {
 
 // Help is kong's longer text.
 func (ledgerRecoverCmd) Help() string {
-	return `Without --from: ledger.db is there and its key file is missing, of another ledger or
-of another time. Budgets stay. Every study that was approved and is not over is left,
-and all of its approved ρ counts as spent, since nobody can say what was sent for it.
+	return `Without --from: ledger.db exists and its key file is missing, or is that of another
+ledger or time. Budgets stay. Every approved study that is not over is left, and all of
+its approved ρ counts as spent, since nobody knows what was sent for it.
 
 With --from: ledger.db is lost. The new ledger holds the budgets and studies of an
 export, each unfinished one as left and spent in full. What was charged after the

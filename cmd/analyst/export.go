@@ -26,7 +26,7 @@ type exportCmd struct {
 
 func (c *exportCmd) Run(t *cli.Terminal) error {
 	if c.NPZ == "" && c.CSV == "" && c.Plots == "" {
-		return cli.Bad("give --npz, --csv or --plots: what is wanted of %s", c.File)
+		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots", c.File)
 	}
 	text, err := os.ReadFile(c.File)
 	if err != nil {

@@ -19,10 +19,10 @@ func TestBadInput(t *testing.T) {
 	}{
 		{"verify absent", "verify absent.json", "absent.json"},
 		{"verify's key", "verify study.toml --key abc", "six groups"},
-		{"verify no result", "verify study.toml", "study.toml is no result"},
+		{"verify no result", "verify study.toml", "study.toml is not a result"},
 		{"export absent", "export absent.json --csv out.csv", "absent.json"},
 		{"export of nothing", "export study.toml", "--npz, --csv or --plots"},
-		{"export no result", "export study.toml --csv out.csv", "study.toml is no result"},
+		{"export no result", "export study.toml --csv out.csv", "study.toml is not a result"},
 		{"export over the result", "export study.toml --csv study.toml", "study.toml is the result itself"},
 		{"completion", "completion csh", "csh"},
 	}

@@ -29,7 +29,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program but its process.
 func run(args []string, stdout, stderr io.Writer) int {
-	program := &cli.Program{Name: "analyst", Description: description, Software: frame.This("covey-analyst").Software}
+	program := &cli.Program{Name: "analyst", Description: description, Software: frame.Software("covey-analyst")}
 	t := &cli.Terminal{Ctx: context.Background(), In: os.Stdin, Out: stdout, Err: stderr}
 	var c commands
 	return program.Run(t, &c, args, func() (any, error) {

@@ -35,7 +35,7 @@ func (c *approvalsCmd) Run(s *terminal) error {
 		return err
 	}
 	for _, d := range r.Decisions {
-		if !study.CheckDecision(study.Member{Name: d.Site, Identity: d.Identity}, r.Digest, string(d.Verdict), d.Code, d.Signature) {
+		if !study.CheckDecision(study.Member{Name: d.Site, Identity: d.Identity}, r.Digest, d.Verdict, d.Code, d.Signature) {
 			return fmt.Errorf("%s: the decision is not signed by the site's key", d.Site)
 		}
 	}

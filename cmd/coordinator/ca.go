@@ -19,9 +19,9 @@ type caCmd struct {
 // Help is kong's longer text.
 func (caCmd) Help() string {
 	return `A CA is changed in two commands. "ca new" makes the next one: coordinators and agents trust both, and
-agents fetch certificates of the new one within minutes. When "ca list" names nobody any more,
-"ca retire" puts it in force: from then on the old one opens nothing. A site that was away all
-the time must join again ("site invite --again"). Studies go on meanwhile; identity keys and the
+agents fetch certificates of the new one within minutes. Once "ca list" names nobody,
+"ca retire" puts it in force, and the old one opens nothing. A site that was away all that
+time must join again ("site invite --again"). Studies go on meanwhile; identity keys and the
 key that signs results stay.`
 }
 

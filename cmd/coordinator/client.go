@@ -94,7 +94,7 @@ func (c *client) saveJoin(path string, request any, out string) (text []byte, er
 		// Made before asking: a token that cannot be written is not given out.
 		f, err = os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, os.ErrExist) {
-			return nil, shared.Bad("%s: file exists and is not overwritten: delete it if it is spent, or name another with --out", out)
+			return nil, shared.Bad("%s: file exists and is not overwritten: delete it if it is used up, or name another with --out", out)
 		}
 		if err != nil {
 			return nil, shared.Bad("%w", err)

@@ -89,7 +89,7 @@ func (c *raftAddCmd) Run(s *terminal) error {
 	if _, err := k.saveJoin("/v1/raft/add", node.AddRequest{Name: c.Name, Valid: study.Duration(c.Valid)}, c.Out); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "wrote %s, good for %v and for one coordinator, who gets the federation's keys with it: hand it over privately\nthere: coordinator init DIR --join FILE --peer-listen :PORT --peer-address HOST:PORT --address HOST:PORT\n", written(c.Out), c.Valid)
+	fmt.Fprintf(s.Err, "wrote %s, good for %v and for one coordinator, which gets the federation's keys with it: hand it over privately\non the new machine: coordinator init DIR --join FILE --peer-listen :PORT --peer-address HOST:PORT --address HOST:PORT\n", written(c.Out), c.Valid)
 	return printDone(s, struct {
 		Name  string         `json:"name"`
 		File  string         `json:"file"`
@@ -110,9 +110,9 @@ func (c *raftRemoveCmd) Run(s *terminal) error {
 		return err
 	}
 	fmt.Fprintf(s.Err, `%s is out; it still holds the federation's keys: stop it and destroy its folder
-the other coordinators take nothing from it any more. Whoever has its folder can still pass for a coordinator to sites and
-to new coordinators (CA's key) and sign results (signing key). If that may be somebody else:
-  coordinator ca new, then ca list until nobody is waited for, then ca retire (--force with those that it cannot wait for)
+the other coordinators accept nothing from it any more. Anyone with its folder can still pass for a coordinator to sites
+and to new coordinators (the CA's key) and sign results (the signing key). If somebody else may have it:
+  coordinator ca new, then ca list until it names nobody, then ca retire (--force cuts off sites that are not ready)
   a new signing.key in every folder, once no study is under way
   coordinator raft peers, site list: join files and coordinators that it had made; raft remove, site invite --withdraw, site revoke
 `, c.Name)

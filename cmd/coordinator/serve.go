@@ -39,7 +39,7 @@ func (c *initCmd) Run(s *terminal) error {
 			_, err = net.LookupPort("tcp", port)
 		}
 		if err != nil {
-			return shared.Bad("listen %q: host:port is wanted, such as :7443", c.Listen)
+			return shared.Bad("listen %q: must be host:port, such as :7443", c.Listen)
 		}
 		c.Address = []string{net.JoinHostPort("localhost", port)}
 	}
@@ -102,7 +102,7 @@ func (c *initCmd) join(s *terminal, config node.Config) error {
 	if err := node.Join(s.Ctx, c.Dir, text, config, dial, time.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "made %s with the federation's keys: keep ca.key and signing.key safe, everything rests on them\nthe join file is spent; delete it\n", c.Dir)
+	fmt.Fprintf(s.Err, "made %s with the federation's keys: keep ca.key and signing.key safe, everything rests on them\nthe join file is used up; delete it\n", c.Dir)
 	return c.done(s)
 }
 

@@ -28,7 +28,7 @@ type inviteCmd struct {
 	Valid    time.Duration `default:"72h" help:"How long the join file is good for."`
 	Out      string        `help:"Where to write it; SITE.join if not given, - for stdout."`
 	Again    bool          `xor:"kind" help:"For a site that has joined and whose certificate ended: it joins again with its identity key."`
-	Withdraw bool          `xor:"kind" help:"Make no file: make the site's unused ones good for nothing."`
+	Withdraw bool          `xor:"kind" help:"Make no file: void the site's unused ones."`
 }
 
 func (c *inviteCmd) Run(s *terminal) error {
@@ -55,7 +55,7 @@ func (c *inviteCmd) Run(s *terminal) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "wrote %s: send it to the site by a channel you trust; it is good once, for %v, and older files of %s that were not used let nobody in\n", written(out), c.Valid, c.Site)
+	fmt.Fprintf(s.Err, "wrote %s: send it to the site by a channel you trust; it is good once, for %v, and unused older files of %s are void\n", written(out), c.Valid, c.Site)
 	join, err := pki.ParseJoin(text)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (c *revokeCmd) Run(s *terminal) error {
 	if err := client.do("POST", "/v1/sites/"+url.PathEscape(c.Site)+"/revoke", nil, &r); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "%s is revoked: neither its keys nor a join file made before now lets it in; a new join file is for new keys\n", c.Site)
+	fmt.Fprintf(s.Err, "%s is revoked: its keys and all join files made before now are void; a new join file is for new keys\n", c.Site)
 	for _, study := range r.Studies {
 		fmt.Fprintln(s.Err, withoutSite(study, c.Site))
 	}

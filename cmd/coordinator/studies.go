@@ -341,7 +341,7 @@ func (c *showCmd) Run(s *terminal) error {
 
 func printView(out io.Writer, v coordinator.View) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "study\t%s\ndigest\t%s\nstands\t%s\n", v.Name, v.Digest, describe(v))
+	fmt.Fprintf(w, "study\t%s\ndigest\t%s\nstatus\t%s\n", v.Name, v.Digest, describe(v))
 	if v.Status == round.StatusEnded {
 		fmt.Fprintf(w, "ended\t%s\n", strings.TrimSpace(string(v.Code)+" "+v.Blame()))
 	}

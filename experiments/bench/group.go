@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/frame"
 	"covey/internal/secagg"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -365,7 +365,7 @@ func (r *aggregation) bytesUp() int {
 		if err != nil {
 			panic(fmt.Sprint("of our own message: ", err))
 		}
-		frame.Send(raw, func(data []byte, last bool) error {
+		wire.Send(raw, func(data []byte, last bool) error {
 			total += onWire(proto.Size(&covey.LinkRequest{Frame: &covey.Frame{Data: data, Last: last}}))
 			return nil
 		})

@@ -20,6 +20,7 @@ import (
 	"covey/internal/proposals"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // Options of an agent.
@@ -198,12 +199,12 @@ func (a *Agent) setLink(l *link, address string, err error) {
 }
 
 // post sends an answer that nobody asked for just now, if there is a link.
-func (a *Agent) post(answer answer) {
+func (a *Agent) post(m wire.Message) {
 	a.mu.Lock()
 	l := a.link
 	a.mu.Unlock()
 	if l != nil {
-		l.post(answer)
+		l.post(m)
 	}
 }
 
@@ -213,7 +214,7 @@ func (a *Agent) post(answer answer) {
 // Once the ledger has failed nothing is said, not even a refusal: this process
 // ends, and the next one on this directory answers from what is on disk. A refusal
 // would end for good what only has to wait.
-func (a *Agent) handle(r request) answer {
+func (a *Agent) handle(r wire.Message) wire.Message {
 	if a.ignores(r) {
 		return nil
 	}
@@ -225,11 +226,11 @@ func (a *Agent) handle(r request) answer {
 	return said
 }
 
-func (a *Agent) answer(r request) answer {
-	if offer, ok := r.(askDecision); ok {
+func (a *Agent) answer(r wire.Message) wire.Message {
+	if offer, ok := r.(wire.Proposal); ok {
 		return a.offered(offer.Body)
 	}
-	s, code := a.session(r.about())
+	s, code := a.session(r.About().Study)
 	if s == nil {
 		return a.strange(r, code)
 	}
@@ -276,24 +277,24 @@ func (a *Agent) keep(s *session) *session {
 // strange answers a request about a study that is neither pending nor approved.
 // One that is over here answers a query with its final result, which a
 // coordinator that lost its place adopts.
-func (a *Agent) strange(r request, code study.Code) answer {
+func (a *Agent) strange(r wire.Message, code study.Code) wire.Message {
 	if said, ok := a.withdrawn(r); ok {
 		return said
 	}
 	switch r := r.(type) {
-	case tellFinal, tellConfirmed:
-		if _, known := a.standing(r.about()); !known && code == study.CodeUnknownStudy {
-			a.stranger(r.about(), askedBeyond)
+	case wire.Final, wire.Confirmed:
+		if _, known := a.standing(r.About().Study); !known && code == study.CodeUnknownStudy {
+			a.stranger(r.About().Study, askedBeyond)
 		}
 		return nil
-	case tellEnded:
+	case wire.Ended:
 		return nil
-	case askUpload, askSignature, askShares:
+	case wire.Query, wire.Release, wire.Open:
 		if no, ok := a.finalRefusal(r); ok {
 			return no
 		}
 	}
-	if e, ok := a.standing(r.about()); ok {
+	if e, ok := a.standing(r.About().Study); ok {
 		switch e.State {
 		case ledger.Finished:
 			if code = study.CodeLeft; e.Code == string(study.CodeRolledBack) {
@@ -303,7 +304,7 @@ func (a *Agent) strange(r request, code study.Code) answer {
 			code = study.CodeNotApproved
 		}
 	} else if code == study.CodeUnknownStudy {
-		a.stranger(r.about(), askedBeyond)
+		a.stranger(r.About().Study, askedBeyond)
 	}
 	return refuse(r, code)
 }

@@ -7,6 +7,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // ahead is the agreement for one slot, made on a goroutine of its own while something
@@ -121,12 +122,12 @@ type recording struct {
 
 // record writes a query's final result, and erases its slot's secrets, on a goroutine of its
 // own. Called with mu held.
-func (s *session) record(r tellFinal) {
+func (s *session) record(r wire.Final) {
 	w := &recording{query: r.Query, done: make(chan struct{}), erased: make(chan struct{})}
 	s.recording = w
 	s.agent.work.Go(func() {
 		defer close(w.erased)
-		err := s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r.Final))
+		err := s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r))
 		if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
 			// Two signed results of one query: the coordinator's own signatures prove
 			// that it released twice on one charge (promise P3). Ours stays.

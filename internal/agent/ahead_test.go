@@ -5,11 +5,12 @@ import (
 	"testing/synctest"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // late brings two of five sites' queries to the moment when the first one's result is on its way to
 // site 0's disk: the next query is asked in the background, and what it does waits in c.
-func late(t *testing.T) (*standIn, askUpload, *recording) {
+func late(t *testing.T) (*standIn, wire.Query, *recording) {
 	c, q := newFive(t, study.DropoutContinue)
 	u := c.everyone()
 	c.tell(c.release(q, u, c.open(q, u)))
@@ -33,7 +34,7 @@ func TestResultIsWrittenBeforeTheNextCharge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, next, w := late(t)
 		s, rho := c.sites[0], c.plan.Queries[0].Rho
-		sent := make(chan answer, 1)
+		sent := make(chan wire.Message, 1)
 		go func() { sent <- s.agent.handle(next) }()
 		synctest.Wait()
 		s.charged(t, rho)
@@ -41,7 +42,7 @@ func TestResultIsWrittenBeforeTheNextCharge(t *testing.T) {
 			t.Errorf("an upload is stored (%v, %v), or %d answers are sent", on, err, len(sent))
 		}
 		close(w.done)
-		if up, ok := (<-sent).(upload); !ok || up.Query != 1 {
+		if up, ok := (<-sent).(wire.Upload); !ok || up.Query != 1 {
 			t.Errorf("no upload when the result is there: %+v", up)
 		}
 		s.charged(t, rho+c.plan.Queries[1].Rho)
@@ -56,15 +57,17 @@ func TestErasedBeforeTheNextSignature(t *testing.T) {
 		c, next, w := late(t)
 		s := c.sites[0]
 		close(w.done)
-		want[upload](s, next)
-		sent := make(chan answer, 1)
-		go func() { sent <- s.agent.handle(askSignature{c.plan.Digest, 1, 1, c.everyone()}) }()
+		want[wire.Upload](s, next)
+		sent := make(chan wire.Message, 1)
+		go func() {
+			sent <- s.agent.handle(wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: 1, Slot: 1}, Survivors: c.everyone()})
+		}()
 		synctest.Wait()
 		if _, on := s.session(c).journal.Signed(1); on || len(sent) > 0 {
 			t.Errorf("a signature is stored (%v), or %d answers are sent", on, len(sent))
 		}
 		close(w.erased)
-		if _, ok := (<-sent).(signature); !ok {
+		if _, ok := (<-sent).(wire.Signature); !ok {
 			t.Error("no signature when the slot is erased")
 		}
 	})

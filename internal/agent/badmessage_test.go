@@ -18,6 +18,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // ledgerHash is of all that a site's ledger holds: every key and value of the database, and the key
@@ -69,7 +70,7 @@ func (s *testSite) ledgerHash() string {
 // badMessage is a request with one field wrong, and the code that refuses it; "" for a word that
 // gets no answer and changes nothing.
 type badMessage struct {
-	request request
+	request wire.Message
 	code    study.Code
 }
 
@@ -99,7 +100,7 @@ func TestBadRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want[decision](s, askDecision{second})
+	want[wire.Decision](s, wire.Proposal{Body: second})
 	control := s.agent.Control()
 	count := 0
 	for _, r := range []struct {
@@ -144,7 +145,7 @@ func TestBadRequests(t *testing.T) {
 // TestBadMessages: whatever field of a coordinator's message is wrong, at each step of a study, the
 // answer is a refusal with a code of the list, and nothing in the ledger changes.
 func TestBadMessages(t *testing.T) {
-	c, q := newStandIn(t, 5, autoPolicy, nil), askUpload{}
+	c, q := newStandIn(t, 5, autoPolicy, nil), wire.Query{}
 	s, id, other := c.sites[0], c.plan.Digest, study.Digest{1}
 	codes := map[study.Code]int{}
 	count := 0
@@ -154,7 +155,7 @@ func TestBadMessages(t *testing.T) {
 			bad := all[name]
 			before := s.ledgerHash()
 			got := s.ask(bad.request)
-			no, ok := got.(refusal)
+			no, ok := got.(wire.Refusal)
 			if bad.code == "" && got != nil || bad.code != "" && (!ok || no.Code != bad.code) {
 				t.Errorf("%s, %s: %T with %+v, want the refusal %q", stage, name, got, got, bad.code)
 			}
@@ -168,30 +169,32 @@ func TestBadMessages(t *testing.T) {
 		}
 	}
 	refusesAll("before a proposal", map[string]badMessage{
-		"announcement": {askAnnouncement{id, 0}, study.CodeUnknownStudy},
+		"announcement": {wire.Announce{Header: wire.Header{Study: id}}, study.CodeUnknownStudy},
 		"query":        {c.query(0, 0, c.plan.Start().X), study.CodeUnknownStudy},
-		"signature":    {askSignature{id, 0, 0, c.everyone()}, study.CodeUnknownStudy},
-		"shares":       {askShares{id, 0, 0, c.everyone(), make([][]byte, 5)}, study.CodeUnknownStudy},
-		"nonce":        {askNonce{id, 0, make([][]byte, 5)}, study.CodeUnknownStudy},
+		"signature":    {wire.Release{Header: wire.Header{Study: id}, Survivors: c.everyone()}, study.CodeUnknownStudy},
+		"shares":       {wire.Open{Header: wire.Header{Study: id}, Survivors: c.everyone(), Certificate: make([][]byte, 5)}, study.CodeUnknownStudy},
+		"nonce":        {wire.Reveal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 5)}, study.CodeUnknownStudy},
 	})
 	c.approve()
 	refusesAll("approved", map[string]badMessage{
-		"another study":          {askAnnouncement{other, 0}, study.CodeUnknownStudy},
-		"attempt beyond":         {askAnnouncement{id, maxAttempts}, study.CodeOutOfOrder},
-		"attempt of all bits":    {askAnnouncement{id, math.MaxUint32}, study.CodeOutOfOrder},
-		"boxes before keys":      {askBoxes{id, 0, make([][]byte, 5), nil}, study.CodeOutOfOrder},
-		"confirm before boxes":   {askConfirmation{id, 0, make([][]byte, 5), nil}, study.CodeOutOfOrder},
-		"confirmed before that":  {tellConfirmed{id, 0, make([][]byte, 5)}, study.CodeOutOfOrder},
+		"another study":          {wire.Announce{Header: wire.Header{Study: other}}, study.CodeUnknownStudy},
+		"attempt beyond":         {wire.Announce{Header: wire.Header{Study: id, Attempt: maxAttempts}}, study.CodeOutOfOrder},
+		"attempt of all bits":    {wire.Announce{Header: wire.Header{Study: id, Attempt: math.MaxUint32}}, study.CodeOutOfOrder},
+		"boxes before keys":      {wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 5)}, study.CodeOutOfOrder},
+		"confirm before boxes":   {wire.Confirm{Header: wire.Header{Study: id}, Boxes: make([][]byte, 5)}, study.CodeOutOfOrder},
+		"confirmed before that":  {wire.Confirmed{Header: wire.Header{Study: id}, Signatures: make([][]byte, 5)}, study.CodeOutOfOrder},
 		"query before all":       {c.query(0, 0, c.plan.Start().X), study.CodeOutOfOrder},
-		"nonce of another graph": {askNonce{id, 0, make([][]byte, 5)}, study.CodeOutOfOrder},
+		"nonce of another graph": {wire.Reveal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 5)}, study.CodeOutOfOrder},
 	})
 	announced := make([][]byte, 5)
 	for i, site := range c.sites {
-		announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+		announced[i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	}
-	ask := func(list [][]byte) request { return askBoxes{id, 0, list, nil} }
+	ask := func(list [][]byte) wire.Message {
+		return wire.Deal{Header: wire.Header{Study: id}, Announcements: list}
+	}
 	refusesAll("announced", map[string]badMessage{
-		"of another attempt":  {askBoxes{id, 1, announced, nil}, study.CodeOutOfOrder},
+		"of another attempt":  {wire.Deal{Header: wire.Header{Study: id, Attempt: 1}, Announcements: announced}, study.CodeOutOfOrder},
 		"none":                {ask(nil), study.CodeBadAnnouncement},
 		"one too few":         {ask(announced[:4]), study.CodeBadAnnouncement},
 		"one too many":        {ask(append(slices.Clone(announced), announced[1])), study.CodeBadAnnouncement},
@@ -208,12 +211,12 @@ func TestBadMessages(t *testing.T) {
 	})
 	c.all, c.boxes, c.signed = announced, make([][][]byte, 5), make([][]byte, 5)
 	for i, site := range c.sites {
-		c.boxes[i] = want[boxes](site, askBoxes{id, 0, c.all, nil}).Boxes
+		c.boxes[i] = want[wire.Boxes](site, wire.Deal{Header: wire.Header{Study: id}, Announcements: c.all}).Boxes
 	}
 	mine := c.boxesFor(0)
-	open := func(list [][]byte) request { return askConfirmation{id, 0, list, nil} }
+	open := func(list [][]byte) wire.Message { return wire.Confirm{Header: wire.Header{Study: id}, Boxes: list} }
 	refusesAll("dealt", map[string]badMessage{
-		"of another attempt":   {askConfirmation{id, 1, mine, nil}, study.CodeOutOfOrder},
+		"of another attempt":   {wire.Confirm{Header: wire.Header{Study: id, Attempt: 1}, Boxes: mine}, study.CodeOutOfOrder},
 		"other announcements":  {ask(with(announced, 2, announced[3])), study.CodeBadAnnouncement},
 		"none":                 {open(nil), study.CodeBadShare},
 		"one too few":          {open(mine[:4]), study.CodeBadShare},
@@ -226,17 +229,19 @@ func TestBadMessages(t *testing.T) {
 		"for another receiver": {open(with(mine, 1, c.boxes[1][2])), study.CodeBadShare},
 	})
 	for i, site := range c.sites {
-		c.signed[i] = want[confirmation](site, askConfirmation{id, 0, c.boxesFor(i), nil}).Signature
+		c.signed[i] = want[wire.Confirmation](site, wire.Confirm{Header: wire.Header{Study: id}, Boxes: c.boxesFor(i)}).Signature
 	}
-	said := func(list [][]byte) request { return tellConfirmed{id, 0, list} }
+	said := func(list [][]byte) wire.Message {
+		return wire.Confirmed{Header: wire.Header{Study: id}, Signatures: list}
+	}
 	refusesAll("confirming", map[string]badMessage{
-		"of another attempt": {tellConfirmed{id, 1, with(c.signed, 0, nil)}, study.CodeOutOfOrder},
+		"of another attempt": {wire.Confirmed{Header: wire.Header{Study: id, Attempt: 1}, Signatures: with(c.signed, 0, nil)}, study.CodeOutOfOrder},
 		"none":               {said(nil), study.CodeBadConfirmation},
 		"one too few":        {said(c.signed[:4]), study.CodeBadConfirmation},
 		"one missing":        {said(with(c.signed, 3, nil)), study.CodeBadConfirmation},
 		"one altered":        {said(flipped(c.signed, 3, 9)), study.CodeBadConfirmation},
 		"one twice":          {said(with(c.signed, 3, c.signed[4])), study.CodeBadConfirmation},
-		"a second attempt":   {askAnnouncement{id, 1}, study.CodeOutOfOrder},
+		"a second attempt":   {wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder},
 	})
 	var err error
 	if c.setup, _, err = s.session(c).verified(0); err != nil {
@@ -244,14 +249,14 @@ func TestBadMessages(t *testing.T) {
 	}
 	c.confirm()
 	q = c.query(0, 0, c.plan.Start().X)
-	asked := func(change func(*study.Ask)) request {
-		bad := askUpload{id, q.Ask}
+	asked := func(change func(*study.Ask)) wire.Message {
+		bad := wire.Query{Study: id, Ask: q.Ask}
 		bad.Ask.X = slices.Clone(bad.Ask.X)
 		change(&bad.Ask)
 		return bad
 	}
 	refusesAll("ready", map[string]badMessage{
-		"study":         {askUpload{other, q.Ask}, study.CodeUnknownStudy},
+		"study":         {wire.Query{Study: other, Ask: q.Ask}, study.CodeUnknownStudy},
 		"query":         {asked(func(a *study.Ask) { a.Query = 1 }), study.CodePlanMismatch},
 		"slot":          {asked(func(a *study.Ask) { a.Slot = c.plan.Slots }), study.CodePlanMismatch},
 		"slot negative": {asked(func(a *study.Ask) { a.Slot = -1 }), study.CodePlanMismatch},
@@ -268,32 +273,34 @@ func TestBadMessages(t *testing.T) {
 		"sigma less":    {asked(func(a *study.Ask) { a.Sigma -= a.Sigma >> 16 }), study.CodePlanMismatch},
 		"center":        {asked(func(a *study.Ask) { a.Center = make([]float64, testColumns) }), study.CodePlanMismatch},
 		"found":         {asked(func(a *study.Ask) { a.Found = make([]float64, testColumns) }), study.CodePlanMismatch},
-		"a set first":   {askSignature{id, 0, 0, c.everyone()}, study.CodeOutOfOrder},
-		"shares first":  {askShares{id, 0, 0, c.everyone(), make([][]byte, 5)}, study.CodeOutOfOrder},
+		"a set first":   {wire.Release{Header: wire.Header{Study: id}, Survivors: c.everyone()}, study.CodeOutOfOrder},
+		"shares first":  {wire.Open{Header: wire.Header{Study: id}, Survivors: c.everyone(), Certificate: make([][]byte, 5)}, study.CodeOutOfOrder},
 	})
 	for _, site := range c.sites {
-		want[upload](site, q)
+		want[wire.Upload](site, q)
 	}
-	sign := func(u ...int) request { return askSignature{id, 0, 0, u} }
+	sign := func(u ...int) wire.Message { return wire.Release{Header: wire.Header{Study: id}, Survivors: u} }
 	refusesAll("uploaded", map[string]badMessage{
-		"another x":         {askUpload{id, func() study.Ask { a := q.Ask; a.X = slices.Clone(a.X); slices.Reverse(a.X); return a }()}, study.CodePlanMismatch},
+		"another x":         {wire.Query{Study: id, Ask: func() study.Ask { a := q.Ask; a.X = slices.Clone(a.X); slices.Reverse(a.X); return a }()}, study.CodePlanMismatch},
 		"U empty":           {sign(), study.CodeTooFewSurvivors},
 		"U small":           {sign(0, 1, 2), study.CodeTooFewSurvivors},
 		"U negative":        {sign(-1, 0, 1, 2), study.CodeTooFewSurvivors},
 		"U twice the same":  {sign(0, 1, 2, 2), study.CodeTooFewSurvivors},
 		"U unsorted":        {sign(3, 2, 1, 0), study.CodeTooFewSurvivors},
 		"U beyond":          {sign(0, 1, 2, 5), study.CodeTooFewSurvivors},
-		"U of another slot": {askSignature{id, 0, 1, c.everyone()}, study.CodeOutOfOrder},
-		"U of a later one":  {askSignature{id, 1, 0, c.everyone()}, study.CodeOutOfOrder},
-		"U of no study":     {askSignature{other, 0, 0, c.everyone()}, study.CodeUnknownStudy},
+		"U of another slot": {wire.Release{Header: wire.Header{Study: id, Slot: 1}, Survivors: c.everyone()}, study.CodeOutOfOrder},
+		"U of a later one":  {wire.Release{Header: wire.Header{Study: id, Query: 1}, Survivors: c.everyone()}, study.CodeOutOfOrder},
+		"U of no study":     {wire.Release{Header: wire.Header{Study: other}, Survivors: c.everyone()}, study.CodeUnknownStudy},
 	})
 	certificate := c.certify(q, c.everyone())
-	show := func(list [][]byte) request { return askShares{id, 0, 0, c.everyone(), list} }
+	show := func(list [][]byte) wire.Message {
+		return wire.Open{Header: wire.Header{Study: id}, Survivors: c.everyone(), Certificate: list}
+	}
 	r, err := c.plan.NewRelease(q.Ask, c.everyone(), make([]int64, c.plan.Queries[0].Values))
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := func(change func(*study.Release)) tellFinal {
+	result := func(change func(*study.Release)) wire.Final {
 		bad := r
 		bad.Survivors, bad.Noised = slices.Clone(r.Survivors), slices.Clone(r.Noised)
 		change(&bad)
@@ -301,7 +308,7 @@ func TestBadMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tellFinal{id, 0, 0, final{encoded, ed25519.Sign(c.key, study.SigningInput(encoded))}}
+		return wire.Final{Header: wire.Header{Study: id}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
 	}
 	good := result(func(*study.Release) {})
 	refusesAll("signed", map[string]badMessage{
@@ -311,24 +318,24 @@ func TestBadMessages(t *testing.T) {
 		"one altered":               {show(with(flipped(certificate, 1, 7), 0, nil)), study.CodeBadCertificate},
 		"one twice":                 {show([][]byte{certificate[0], certificate[1], certificate[2], certificate[2], nil}), study.CodeBadCertificate},
 		"one too many":              {show(append(slices.Clone(certificate), nil)), study.CodeBadCertificate},
-		"another U":                 {askShares{id, 0, 0, []int{0, 1, 2, 3}, certificate}, study.CodeBadCertificate},
+		"another U":                 {wire.Open{Header: wire.Header{Study: id}, Survivors: []int{0, 1, 2, 3}, Certificate: certificate}, study.CodeBadCertificate},
 		"another U to sign":         {sign(0, 1, 2, 3), study.CodeHeld},
-		"of another slot":           {askShares{id, 0, 1, c.everyone(), certificate}, study.CodeOutOfOrder},
-		"result's signature":        {tellFinal{id, 0, 0, final{good.Final.Encoded, make([]byte, 64)}}, ""},
-		"result without one":        {tellFinal{id, 0, 0, final{good.Final.Encoded, nil}}, ""},
-		"result no release":         {tellFinal{id, 0, 0, final{[]byte("{}"), ed25519.Sign(c.key, study.SigningInput([]byte("{}")))}}, ""},
+		"of another slot":           {wire.Open{Header: wire.Header{Study: id, Slot: 1}, Survivors: c.everyone(), Certificate: certificate}, study.CodeOutOfOrder},
+		"result's signature":        {wire.Final{Header: wire.Header{Study: id}, Encoded: good.Encoded, Signature: make([]byte, 64)}, ""},
+		"result without one":        {wire.Final{Header: wire.Header{Study: id}, Encoded: good.Encoded, Signature: nil}, ""},
+		"result no release":         {wire.Final{Header: wire.Header{Study: id}, Encoded: []byte("{}"), Signature: ed25519.Sign(c.key, study.SigningInput([]byte("{}")))}, ""},
 		"result of another study":   {result(func(r *study.Release) { r.Study[0] ^= 1 }), ""},
-		"result of another slot":    {tellFinal{id, 0, 1, good.Final}, ""},
-		"result of another query":   {tellFinal{id, 1, 0, good.Final}, ""},
+		"result of another slot":    {wire.Final{Header: wire.Header{Study: id, Slot: 1}, Encoded: good.Encoded, Signature: good.Signature}, ""},
+		"result of another query":   {wire.Final{Header: wire.Header{Study: id, Query: 1}, Encoded: good.Encoded, Signature: good.Signature}, ""},
 		"result of too few":         {result(func(r *study.Release) { r.Survivors = r.Survivors[:2] }), ""},
 		"result with less noise":    {result(func(r *study.Release) { r.Sigma /= 2 }), ""},
 		"result with little charge": {result(func(r *study.Release) { r.Rho /= 2 }), ""},
 		"result with fewer values":  {result(func(r *study.Release) { r.Noised = r.Noised[1:] }), ""},
 		"result of another x":       {result(func(r *study.Release) { r.X = slices.Clone(r.X); r.X[0] += 1e-3 }), ""},
-		"completed too early":       {tellEnded{id, study.CodeCompleted}, ""},
-		"the end of another study":  {tellEnded{other, study.CodeAborted}, ""},
+		"completed too early":       {wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeCompleted}, ""},
+		"the end of another study":  {wire.Ended{Header: wire.Header{Study: other}, Code: study.CodeAborted}, ""},
 	})
-	want[shares](s, show(certificate)) // after all that the study goes on
+	want[wire.Shares](s, show(certificate)) // after all that the study goes on
 	t.Logf("figure: %d bad inputs: messages to an agent", count)
 	t.Logf("refusals: %v", codes)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestOneBranch: a site answers either branch of method = "auto", and then not the other:
@@ -21,7 +22,7 @@ func TestOneBranch(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				q := askUpload{c.plan.Digest, ask}
+				q := wire.Query{Study: c.plan.Digest, Ask: ask}
 				sum := c.open(q, c.everyone())
 				c.tell(c.release(q, c.everyone(), sum))
 				r, err := c.plan.NewRelease(ask, c.everyone(), sum)
@@ -53,7 +54,7 @@ func TestOneBranch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			refused(c.sites[0], askUpload{c.plan.Digest, ask}, study.CodeOutOfOrder)
+			refused(c.sites[0], wire.Query{Study: c.plan.Digest, Ask: ask}, study.CodeOutOfOrder)
 		})
 	}
 }

@@ -11,12 +11,13 @@ import (
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // offered answers a proposal: with what was decided, by policy, or by leaving
 // it to the operator. A rejection that the operator did not make is not put on
 // record: the study ends with it, and a corrected one has another digest.
-func (a *Agent) offered(body []byte) answer {
+func (a *Agent) offered(body []byte) wire.Message {
 	id := study.DigestOf(body)
 	a.offering.Lock()
 	s, code, why := a.makeSession(body)
@@ -24,13 +25,13 @@ func (a *Agent) offered(body []byte) answer {
 	if code != "" {
 		a.log.Warn("a proposal is refused", "study", id, "code", code, "error", why)
 		a.refused(body, code, why)
-		return a.sign(decision{Study: id, Verdict: VerdictRejected, Code: code})
+		return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code})
 	}
 	s = a.keep(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.decide()
-	if d.Verdict == VerdictRejected {
+	if d.Verdict == study.VerdictRejected {
 		a.forget(id)
 	}
 	return a.sign(d)
@@ -38,50 +39,50 @@ func (a *Agent) offered(body []byte) answer {
 
 // sign puts the identity key's signature on a decision, so that it can be shown later
 // and nobody else, the coordinator included, can make it.
-func (a *Agent) sign(d decision) decision {
-	if d.Verdict != VerdictPending {
-		d.Signature = study.SignDecision(a.identity, d.Study, string(d.Verdict), d.Code)
+func (a *Agent) sign(d wire.Decision) wire.Decision {
+	if d.Verdict != study.VerdictPending {
+		d.Signature = study.SignDecision(a.identity, d.Study, d.Verdict, d.Code)
 	}
 	return d
 }
 
 // decided returns the verdict on record.
-func (a *Agent) decided(id study.Digest) (decision, bool) {
+func (a *Agent) decided(id study.Digest) (wire.Decision, bool) {
 	e, ok := a.standing(id)
 	if !ok {
-		return decision{}, false
+		return wire.Decision{}, false
 	}
 	switch e.State {
 	case ledger.Approved:
-		return decision{Study: id, Verdict: VerdictApproved}, true
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}, true
 	case ledger.Finished:
 		if withdrew(e) {
-			return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeWithdrawn}, true
+			return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn}, true
 		}
-		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeLeft}, true
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeLeft}, true
 	}
-	return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}, true
+	return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}, true
 }
 
 // decide looks at the budget, the policy and the data, in this order. The rows are read where the
 // policy approves and nowhere else: a proposal that nobody approved must not be answered by what is
 // in them. Where the policy approves, their schema alone can refuse: names and types of columns,
 // and how many units there are. Called with mu held.
-func (s *session) decide() decision {
+func (s *session) decide() wire.Decision {
 	id, a := s.plan.Digest, s.agent
 	if verdict, decided := a.decided(id); decided {
 		return verdict // the operator was quicker
 	}
 	log := a.log.With("study", id, "name", s.plan.Proposal.Spec.Name)
-	reject := func(code study.Code, err error) decision {
+	reject := func(code study.Code, err error) wire.Decision {
 		log.Warn("a proposal is refused", "code", code, "error", err)
 		s.closed(stateRefused, code, "check", err)
-		return decision{Study: id, Verdict: VerdictRejected, Code: code}
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}
 	}
 	if why := s.expired(); why != nil {
 		if a.pending.Has(id) {
 			s.lapse(why)
-			return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeExpired}
+			return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired}
 		}
 		return reject(study.CodeExpired, why)
 	}
@@ -94,7 +95,7 @@ func (s *session) decide() decision {
 	if len(beyond) > 0 && a.config.Policy.Outside == siteconfig.OutsideReject {
 		log.Warn("the policy rejects a proposal", "why", beyond)
 		s.closed(stateRefused, study.CodeRejected, "policy", outsideError(beyond))
-		return decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}
 	}
 	if len(beyond) > 0 {
 		if err := a.pending.Put(s.body); err != nil {
@@ -102,7 +103,7 @@ func (s *session) decide() decision {
 		}
 		a.reopened(id)
 		log.Info("a proposal awaits the operator", "why", beyond)
-		return decision{Study: id, Verdict: VerdictPending}
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
 	}
 	log.Info("the policy approves a proposal", "why", rules)
 	if err := s.approve(byPolicy); err != nil {
@@ -114,7 +115,7 @@ func (s *session) decide() decision {
 		}
 		return reject(s.store(err), err)
 	}
-	return decision{Study: id, Verdict: VerdictApproved}
+	return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}
 }
 
 // Who approves a study.
@@ -217,7 +218,7 @@ func (a *Agent) Approve(id study.Digest) error {
 			return err
 		}
 	}
-	a.post(a.sign(decision{Study: id, Verdict: VerdictApproved}))
+	a.post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}))
 	return nil
 }
 
@@ -249,7 +250,7 @@ func (a *Agent) Reject(id study.Digest) error {
 			return err
 		}
 		a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", "operator", "code", study.CodeLeft)
-		a.post(refusal{Study: id, Code: study.CodeLeft})
+		a.post(wire.Refusal{Header: wire.Header{Study: id}, Code: study.CodeLeft})
 		return nil
 	}
 	body, pending := a.pending.Get(id)
@@ -268,7 +269,7 @@ func (a *Agent) Reject(id study.Digest) error {
 	}
 	a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
 	a.forget(id)
-	a.post(a.sign(decision{Study: id, Verdict: VerdictRejected, Code: study.CodeRejected}))
+	a.post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestRowsAreReadWhereTheStudyIsApproved: AG-29. Whoever may propose studies must not learn from
@@ -15,11 +16,11 @@ import (
 func TestRowsAreReadWhereTheStudyIsApproved(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy      string
-		whole, gaps decision
+		whole, gaps wire.Decision
 	}{
-		"the operator decides":   {`approve = "ask"`, decision{Verdict: VerdictPending}, decision{Verdict: VerdictPending}},
-		"the policy rejects":     {strings.Replace(autoPolicy, "1.0", "0.5", 1) + `outside = "reject"`, decision{Verdict: VerdictRejected, Code: study.CodeRejected}, decision{Verdict: VerdictRejected, Code: study.CodeRejected}},
-		"the policy would allow": {autoPolicy, decision{Verdict: VerdictApproved}, decision{Verdict: VerdictApproved}},
+		"the operator decides":   {`approve = "ask"`, wire.Decision{Verdict: study.VerdictPending}, wire.Decision{Verdict: study.VerdictPending}},
+		"the policy rejects":     {strings.Replace(autoPolicy, "1.0", "0.5", 1) + `outside = "reject"`, wire.Decision{Verdict: study.VerdictRejected, Code: study.CodeRejected}, wire.Decision{Verdict: study.VerdictRejected, Code: study.CodeRejected}},
+		"the policy would allow": {autoPolicy, wire.Decision{Verdict: study.VerdictApproved}, wire.Decision{Verdict: study.VerdictApproved}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newStandIn(t, 3, c.policy, nil)
@@ -36,21 +37,21 @@ func TestRowsAreReadWhereTheStudyIsApproved(t *testing.T) {
 			s.write("rows.csv", text.String())
 			s.restart()
 			spec, roster := f.plan.Proposal.Spec, f.plan.Proposal.Roster
-			said := func(column string) decision {
+			said := func(column string) wire.Decision {
 				spec.Columns = []study.Column{{Name: column, Scale: 1}}
 				f.propose(spec, roster)
-				d := want[decision](s, askDecision{f.body})
-				if d.Verdict == VerdictApproved { // the budget is for one
+				d := want[wire.Decision](s, wire.Proposal{Body: f.body})
+				if d.Verdict == study.VerdictApproved { // the budget is for one
 					if err := s.agent.Withdraw(f.plan.Digest); err != nil {
 						t.Fatal(err)
 					}
 				}
-				return decision{Verdict: d.Verdict, Code: d.Code}
+				return wire.Decision{Verdict: d.Verdict, Code: d.Code}
 			}
 			if gaps, whole := said("c1"), said("c0"); fmt.Sprint(whole, gaps) != fmt.Sprint(c.whole, c.gaps) {
 				t.Errorf("of a whole column %+v, of one with a gap %+v", whole, gaps)
 			}
-			if c.gaps.Verdict == VerdictApproved {
+			if c.gaps.Verdict == study.VerdictApproved {
 				return
 			}
 			if err := os.Remove(filepath.Join(s.dir, "rows.csv")); err != nil {

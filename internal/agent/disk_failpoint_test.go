@@ -19,6 +19,7 @@ import (
 	"covey/internal/failpoint"
 	"covey/internal/ledger"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // diskFault is a disk under one site that fails once: at the at-th side of a write of
@@ -38,7 +39,7 @@ type diskFault struct {
 
 // acked is a request and what it was answered with, for all to see.
 type acked struct {
-	r   request
+	r   wire.Message
 	raw []byte
 }
 
@@ -76,10 +77,10 @@ func (d *diskFault) hit(e failpoint.Event) error {
 // answered. When it has failed, it checks that there is no answer, that Run is over
 // with that error, that the agent says nothing more; then it starts the site again, checks
 // that everything answered before is answered the same, and asks again.
-func (d *diskFault) between(r request, a answer) answer {
+func (d *diskFault) between(r wire.Message, a wire.Message) wire.Message {
 	t := d.s.t
 	t.Helper()
-	if _, ok := r.(tellEnded); ok {
+	if _, ok := r.(wire.Ended); ok {
 		d.ended = true
 	}
 	if !d.failed {
@@ -113,14 +114,14 @@ func (d *diskFault) between(r request, a answer) answer {
 }
 
 // rawOf is what leaves as the answer that was asked for: a pair's second.
-func rawOf(a answer) ([]byte, error) {
+func rawOf(a wire.Message) ([]byte, error) {
 	switch a := a.(type) {
 	case nil:
 		return nil, nil
 	case pair:
-		return encode(a.second)
+		return wire.Encode(a.second)
 	}
-	return encode(a)
+	return wire.Encode(a)
 }
 
 // again asks what was answered before: the same bytes, the query's signed result once
@@ -137,9 +138,9 @@ func (d *diskFault) again(k acked) {
 		return
 	}
 	switch a := a.(type) {
-	case refusal:
+	case wire.Refusal:
 		for _, told := range d.acks {
-			if f, ok := told.r.(tellFinal); ok && a.Code == study.CodeFinal && a.Query == f.Query && bytes.Equal(a.Final.Encoded, f.Final.Encoded) {
+			if f, ok := told.r.(wire.Final); ok && a.Code == study.CodeFinal && a.Query == f.Query && bytes.Equal(a.Final.Encoded, f.Encoded) {
 				return
 			}
 		}
@@ -150,7 +151,7 @@ func (d *diskFault) again(k acked) {
 		if d.ended && a.Code == study.CodeLeft {
 			return
 		}
-	case decision:
+	case wire.Decision:
 		if d.ended && a.Code == study.CodeLeft {
 			return
 		}
@@ -160,7 +161,7 @@ func (d *diskFault) again(k acked) {
 
 func (d *diskFault) finals() (out []acked) {
 	for _, k := range d.acks {
-		if _, ok := k.r.(tellFinal); ok {
+		if _, ok := k.r.(wire.Final); ok {
 			out = append(out, k)
 		}
 	}
@@ -184,7 +185,7 @@ func (d *diskFault) study(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := askUpload{c.plan.Digest, ask}
+		q := wire.Query{Study: c.plan.Digest, Ask: ask}
 		sum := c.open(q, c.everyone())
 		if plain := c.plain(q, c.everyone()); !slices.Equal(sum, plain) {
 			t.Fatalf("query %d: opened %v, plain %v", i, sum, plain)
@@ -199,7 +200,7 @@ func (d *diskFault) study(t *testing.T) {
 		}
 		earlier = append(earlier, release)
 	}
-	c.tell(tellEnded{c.plan.Digest, study.CodeCompleted})
+	c.tell(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
 	e, _ := d.s.agent.standing(c.plan.Digest)
 	if e.State != ledger.Finished || e.Code != string(study.CodeCompleted) || e.Queries != len(c.plan.Queries) ||
 		math.Abs(e.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho {
@@ -256,7 +257,7 @@ func TestDecisionsFail(t *testing.T) {
 		} {
 			c := newStandIn(t, 2, `approve = "ask"`, nil)
 			s := c.sites[0]
-			want[decision](s, askDecision{c.body})
+			want[wire.Decision](s, wire.Proposal{Body: c.body})
 			fail(s, point, phase)
 			if err := do(c, s); !errors.Is(err, syscall.EIO) {
 				t.Errorf("%s, %s: %v", point, phase, err)

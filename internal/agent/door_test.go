@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestAttackNameIsADigest: the operator reads a proposal; the coordinator ends it and offers
@@ -23,21 +24,21 @@ func TestAttackNameIsADigest(t *testing.T) {
 		s.agent.Control().ServeHTTP(w, httptest.NewRequest("POST", "/v1/studies/"+word+"/"+verb, nil))
 		return w.Code
 	}
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending {
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
 		t.Fatalf("%+v", d)
 	}
 	if _, err := s.agent.Study(read); err != nil {
 		t.Fatal(err)
 	}
-	s.ask(tellEnded{read, study.CodeAborted})
+	s.ask(wire.Ended{Header: wire.Header{Study: read}, Code: study.CodeAborted})
 	for _, name := range []string{read.String(), read.String()[:12], "blood"} {
 		refused := name != "blood"
 		other := bytes.Replace(c.body, []byte("name = 'test'"), []byte("name = '"+name+"'"), 1)
 		if bytes.Equal(other, c.body) {
 			t.Fatalf("the proposal names its study otherwise:\n%s", c.body)
 		}
-		d := want[decision](s, askDecision{other})
-		if refused && (d.Verdict != VerdictRejected || d.Code != study.CodePlanMismatch) || !refused && d.Verdict != VerdictPending {
+		d := want[wire.Decision](s, wire.Proposal{Body: other})
+		if refused && (d.Verdict != study.VerdictRejected || d.Code != study.CodePlanMismatch) || !refused && d.Verdict != study.VerdictPending {
 			t.Errorf("a proposal named %q: %+v", name, d)
 		}
 		for _, word := range []string{name, read.String(), study.DigestOf(other).String()[:63]} {
@@ -76,7 +77,7 @@ func TestAttackCompletedAfterOneResult(t *testing.T) {
 	if last, ok := s.session(c).journal.LatestFinal(); !ok || c.plan.Ends(last) {
 		t.Fatalf("the first result: %v, and it ends the study or is not held", last)
 	}
-	s.ask(tellEnded{c.plan.Digest, study.CodeCompleted})
+	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
 	if e, _ := s.agent.standing(c.plan.Digest); e.State != ledger.Approved {
 		t.Errorf("after a false completed the study is %s", e.State)
 	}

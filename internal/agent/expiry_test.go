@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestExpiredProposal: by its own clock a site approves no expired proposal, whoever would approve
@@ -16,7 +17,7 @@ func TestExpiredProposal(t *testing.T) {
 		c := newStandIn(t, 3, policy, func(s *study.Spec) { s.Expires = study.Expiry(at.Format(time.RFC3339)) })
 		s, now := c.sites[0], at
 		s.agent.now = func() time.Time { return now }
-		if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected || d.Code != study.CodeExpired || !c.signedBy(0, d) {
+		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected || d.Code != study.CodeExpired || !c.signedBy(0, d) {
 			t.Errorf("%s: answered %+v", policy, d)
 		}
 		if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(study.CodeExpired) {
@@ -26,7 +27,7 @@ func TestExpiredProposal(t *testing.T) {
 	for name, look := range map[string]func(*standIn, *testSite) error{
 		"list":    func(_ *standIn, s *testSite) error { _, err := s.agent.Studies(); return err },
 		"status":  func(_ *standIn, s *testSite) error { _, err := s.agent.Status(); return err },
-		"offered": func(c *standIn, s *testSite) error { want[decision](s, askDecision{c.body}); return nil },
+		"offered": func(c *standIn, s *testSite) error { want[wire.Decision](s, wire.Proposal{Body: c.body}); return nil },
 		"approve": func(c *standIn, s *testSite) error {
 			if err := s.agent.Approve(c.plan.Digest); err == nil {
 				return errors.New("it is approved")
@@ -38,7 +39,7 @@ func TestExpiredProposal(t *testing.T) {
 			c := newStandIn(t, 3, `approve = "ask"`, func(s *study.Spec) { s.Expires = study.Expiry(at.Format(time.RFC3339)) })
 			s, now := c.sites[0], testNow
 			s.agent.now = func() time.Time { return now }
-			if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending {
+			if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
 				t.Fatalf("%+v", d)
 			}
 			if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].State != statePending || all[0].Expires == nil || !all[0].Expires.Equal(at) {
@@ -66,7 +67,7 @@ func TestExpiryIsOfApprovals(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, func(s *study.Spec) { s.Expires = study.Expiry(at.Format(time.RFC3339)) })
 	s, now := c.sites[0], testNow
 	s.agent.now = func() time.Time { return now }
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	if err := s.agent.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +78,10 @@ func TestExpiryIsOfApprovals(t *testing.T) {
 	if err := s.agent.Approve(c.plan.Digest); err != nil {
 		t.Errorf("approved again: %v", err)
 	}
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictApproved {
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictApproved {
 		t.Errorf("asked again: %+v", d)
 	}
-	want[announcement](s, askAnnouncement{c.plan.Digest, 0})
+	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}})
 	if v := s.agent.view(c.plan.Digest); v.Expires != nil {
 		t.Error("a study whose setup has begun expires")
 	}

@@ -1,9 +1,9 @@
 package agent
 
 import (
-	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // maxHello bounds a hello, in bytes: a coordinator takes no message of over 64 KiB from a site in
@@ -13,7 +13,7 @@ const maxHello = 60 << 10
 // tellStudies puts into a hello which studies are open here and which are over, the newest first,
 // as many as fit: the coordinator tells the end of a study to the sites that have it open, that do
 // not know it, or that had no place to say. Of a ledger that fails nothing is said.
-func (a *Agent) tellStudies(h *hello) {
+func (a *Agent) tellStudies(h *wire.Hello) {
 	open, err := a.pending.List()
 	if err != nil {
 		a.log.Error("the proposals that wait cannot be listed", "error", err)
@@ -35,8 +35,16 @@ func (a *Agent) tellStudies(h *hello) {
 	for _, d := range h.Datasets {
 		room -= len(d.Name) + 20 // its tags, lengths and number
 	}
-	room = max(0, room/frame.TagBytes)
+	room = max(0, room/wire.TagBytes)
 	h.AllOpen = len(open) <= room
-	h.Open = open[:min(room, len(open))]
-	h.Over = over[:min(room-len(h.Open), len(over))]
+	h.Open = tags(open[:min(room, len(open))])
+	h.Over = tags(over[:min(room-len(h.Open), len(over))])
+}
+
+func tags(studies []study.Digest) []wire.Tag {
+	out := make([]wire.Tag, len(studies))
+	for i, id := range studies {
+		out[i] = wire.TagOf(id)
+	}
+	return out
 }

@@ -13,13 +13,13 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/enroll"
-	"covey/internal/frame"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
 // says returns what a hello would say of studies now.
-func (s *testSite) says() (h hello) {
+func (s *testSite) says() (h wire.Hello) {
 	s.agent.work.Wait()
 	s.agent.tellStudies(&h)
 	return h
@@ -34,19 +34,19 @@ func TestHelloNamesStudies(t *testing.T) {
 		t.Helper()
 		for range 2 { // the second time after a crash
 			h := s.says()
-			if !h.AllOpen || len(h.Open) != open || len(h.Over) != over || open+over == 1 && append(h.Open, h.Over...)[0] != id {
+			if !h.AllOpen || len(h.Open) != open || len(h.Over) != over || open+over == 1 && append(h.Open, h.Over...)[0] != wire.TagOf(id) {
 				t.Errorf("%s: open %v (all: %v), over %v; want %d and %d", when, h.Open, h.AllOpen, h.Over, open, over)
 			}
 			s.restart()
 		}
 	}
 	check("before anything", 0, 0)
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	check("pending", 1, 0)
-	s.ask(tellEnded{id, study.CodeAborted})
+	s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeAborted})
 	check("ended before it was approved", 0, 0)
 	for _, each := range c.sites {
-		want[decision](each, askDecision{c.body})
+		want[wire.Decision](each, wire.Proposal{Body: c.body})
 		if err := each.agent.Approve(id); err != nil {
 			t.Fatal(err)
 		}
@@ -62,9 +62,9 @@ func TestHelloNamesStudies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := askUpload{id, ask}
+		q := wire.Query{Study: id, Ask: ask}
 		for _, each := range c.sites {
-			each.ask(tellConfirmed{id, 0, c.signed})
+			each.ask(wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed})
 		}
 		sum := c.open(q, c.everyone())
 		release, err := c.plan.NewRelease(ask, c.everyone(), sum)
@@ -79,7 +79,7 @@ func TestHelloNamesStudies(t *testing.T) {
 		earlier = append(earlier, release)
 	}
 	check("with the last result, without its end", 1, 0)
-	s.ask(tellEnded{id, study.CodeCompleted})
+	s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeCompleted})
 	check("completed", 0, 1)
 
 	s = c.sites[1]
@@ -93,11 +93,11 @@ func TestHelloNamesStudies(t *testing.T) {
 func TestHelloNamesRejected(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	if err := s.agent.Reject(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
-	if h := s.says(); !h.AllOpen || len(h.Open) != 0 || !slices.Equal(h.Over, []study.Digest{c.plan.Digest}) {
+	if h := s.says(); !h.AllOpen || len(h.Open) != 0 || !slices.Equal(h.Over, []wire.Tag{wire.TagOf(c.plan.Digest)}) {
 		t.Errorf("%+v", h)
 	}
 }
@@ -106,20 +106,20 @@ func TestHelloNamesRejected(t *testing.T) {
 func TestHelloIsBounded(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
-	full := hello{Software: enroll.Software}
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
+	full := wire.Hello{Software: enroll.Software}
 	for range 200 {
-		full.Datasets = append(full.Datasets, offer{strings.Repeat("d", 300), 1 << 40})
+		full.Datasets = append(full.Datasets, wire.Dataset{Name: strings.Repeat("d", 300), Units: 1 << 40})
 	}
 	s.agent.tellStudies(&full)
 	if full.AllOpen || len(full.Open)+len(full.Over) != 0 {
 		t.Errorf("no place, and it says %v, %v, all: %v", full.Open, full.Over, full.AllOpen)
 	}
 	for _, kept := range []int{0, 100} {
-		h := hello{Software: enroll.Software, Datasets: full.Datasets[:kept]}
-		room := (maxHello - kept*320) / frame.TagBytes
-		h.Open, h.Over = make([]study.Digest, room/2), make([]study.Digest, room-room/2)
-		if raw, err := encode(h); err != nil || len(raw) > 62<<10 {
+		h := wire.Hello{Software: enroll.Software, Datasets: full.Datasets[:kept]}
+		room := (maxHello - kept*320) / wire.TagBytes
+		h.Open, h.Over = make([]wire.Tag, room/2), make([]wire.Tag, room-room/2)
+		if raw, err := wire.Encode(h); err != nil || len(raw) > 62<<10 {
 			t.Errorf("%d data sets: %d bytes (%v)", kept, len(raw), err)
 		}
 	}
@@ -127,7 +127,7 @@ func TestHelloIsBounded(t *testing.T) {
 
 // TestHelloOnTheWire: the form that internal/coordinator reads.
 func TestHelloOnTheWire(t *testing.T) {
-	raw, err := encode(hello{Software: "x", Open: []study.Digest{{1}, {2}}, AllOpen: true, Over: []study.Digest{{3}}})
+	raw, err := wire.Encode(wire.Hello{Software: "x", Open: []wire.Tag{{1}, {2}}, AllOpen: true, Over: []wire.Tag{{3}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestDecisionFindsTheNextLink(t *testing.T) {
 	}
 	first, end := begin()
 	first.waiting <- struct{}{} // as read does
-	first.dispatch(askDecision{c.body})
+	first.dispatch(wire.Proposal{Body: c.body})
 	<-reached
 	end()
 	second, end := begin()
@@ -201,7 +201,7 @@ func TestDecisionFindsTheNextLink(t *testing.T) {
 	}
 	// What is posted while a link begins stays behind its hello.
 	third := newLink(t.Context(), s.agent)
-	third.post(decision{Study: c.plan.Digest, Verdict: VerdictPending})
+	third.post(wire.Decision{Header: wire.Header{Study: c.plan.Digest}, Verdict: study.VerdictPending})
 	s.agent.begin(third, "somewhere")
 	if got := kinds(third); !slices.Equal(got, []string{"hello", "decision"}) {
 		t.Errorf("the third link says %v", got)
@@ -218,7 +218,7 @@ func TestFailedStoreSaysNothing(t *testing.T) {
 	for _, lost := range []string{"ledger", "pending"} {
 		c := newStandIn(t, 3, autoPolicy, nil)
 		s := c.sites[0]
-		want[decision](s, askDecision{c.body})
+		want[wire.Decision](s, wire.Proposal{Body: c.body})
 		if h := s.says(); !h.AllOpen || len(h.Open) != 1 {
 			t.Fatalf("%+v", h)
 		}

@@ -1,12 +1,10 @@
 package agent
 
 import (
-	"google.golang.org/protobuf/encoding/protowire"
-
-	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/proposals"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 const (
@@ -17,16 +15,6 @@ const (
 	// maxHeld bounds the messages of a link that were read and not yet worked off, in bytes; one of
 	// more is held alone.
 	maxHeld = 2 * leastMessage
-	// maxFields bounds the fields of one message: two entries for each site of the largest roster,
-	// and some more.
-	maxFields = 2*study.MaxSites + 100
-	// maxPacked bounds a survivor set on the wire, whose numbers are of up to five bytes.
-	maxPacked = 5 * study.MaxSites
-
-	// CoordinatorMessage's release and open, and their survivors, the one field of many small
-	// numbers.
-	releaseTag, openTag = 6, 7
-	survivorsTag        = 4
 )
 
 // largest is the longest message that a study's coordinator has reason to send, in bytes.
@@ -49,7 +37,7 @@ func largest(p *study.Plan) int {
 		out = max(out, 8*vectors, 32*(q.Values+vectors)+8*n)
 	}
 	out = max(out, n*(64+each)) // confirmations, or a certificate
-	return min(baseMessage+out, frame.MaxMessage)
+	return min(baseMessage+out, wire.MaxMessage)
 }
 
 // ceiling is the longest message that this site takes now: what its approved studies need, and a
@@ -81,14 +69,4 @@ func (a *Agent) largest(id study.Digest) int {
 	defer a.mu.Unlock()
 	a.sizes[id] = size
 	return size
-}
-
-// checkShape looks at a message before it is decoded: one body, once, of not too many fields.
-func checkShape(raw []byte) error {
-	return frame.CheckShape(raw, maxFields, func(body, field protowire.Number) int {
-		if (body == releaseTag || body == openTag) && field == survivorsTag {
-			return maxPacked
-		}
-		return -1
-	})
 }

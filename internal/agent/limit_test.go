@@ -11,8 +11,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/frame"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -32,7 +32,7 @@ func inFrames(raw []byte) func() ([]byte, bool, error) {
 		if raw == nil {
 			return nil, false, io.EOF
 		}
-		n := min(len(raw), frame.Size)
+		n := min(len(raw), wire.Size)
 		data, last := raw[:n], n == len(raw)
 		if raw = raw[n:]; last {
 			raw = nil
@@ -63,7 +63,7 @@ func TestAttackAmplification(t *testing.T) {
 		end()
 		runtime.ReadMemStats(&after)
 		a.work.Wait()
-		if err != errNotMessage {
+		if err != wire.ErrNotCoordinator {
 			t.Errorf("%s: the link ends with %v", name, err)
 		}
 		// The pieces are put together in a slice that grows.
@@ -87,10 +87,10 @@ func TestCeiling(t *testing.T) {
 	if n := a.ceiling(); n != leastMessage || n > 34<<20 {
 		t.Errorf("a ceiling of %d bytes without a study", n)
 	}
-	if err := read(leastMessage + 1); err != frame.ErrTooLong {
+	if err := read(leastMessage + 1); err != wire.ErrTooLong {
 		t.Errorf("one byte too many: %v", err)
 	}
-	if err := read(leastMessage); err != errNotMessage {
+	if err := read(leastMessage); err != wire.ErrNotCoordinator {
 		t.Errorf("as long as may be: %v", err)
 	}
 	c.approve()
@@ -101,7 +101,7 @@ func TestCeiling(t *testing.T) {
 	if n := a.ceiling(); n != 100<<20 {
 		t.Errorf("a ceiling of %d bytes with a large study", n)
 	}
-	c.sites[0].ask(tellEnded{c.plan.Digest, study.CodeAborted})
+	c.sites[0].ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
 	if n := a.ceiling(); n != leastMessage || len(a.sizes) != 0 {
 		t.Errorf("a ceiling of %d bytes when it is over, %d sizes are kept", n, len(a.sizes))
 	}
@@ -131,7 +131,7 @@ func TestLargestHoldsTheSetup(t *testing.T) {
 		t.Errorf("a limit of %d bytes for a deal of %d", n, len(deal))
 	}
 	s, g := newGhosts(t, 66)
-	own := want[announcement](s.sites[0], askAnnouncement{s.plan.Digest, 0}).Signed
+	own := want[wire.Announcement](s.sites[0], wire.Announce{Header: wire.Header{Study: s.plan.Digest}}).Signed
 	var err error
 	if g.heads[0], g.bodies[0], err = g.cfg.Split(0, own); err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestHeldBytes(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		l := newLink(ctx, a)
 		for range maxWaiting { // nobody takes answers: what is worked off waits for room
-			l.post(refusal{Code: study.CodeHeld})
+			l.post(wire.Refusal{Code: study.CodeHeld})
 		}
 		read := 0
 		a.work.Go(func() {
@@ -185,9 +185,9 @@ func TestHeldBytes(t *testing.T) {
 // TestEntriesAreCounted: a message of more entries than two for each site of the largest roster is
 // not decoded.
 func TestEntriesAreCounted(t *testing.T) {
-	for n, pass := range map[int]bool{study.MaxSites: true, maxFields: false} {
+	for n, pass := range map[int]bool{study.MaxSites: true, 2*study.MaxSites + 101: false} {
 		raw := coordinatorMessage(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{Study: make([]byte, 32), Announcements: make([][]byte, n)}}})
-		if _, err := decode(raw); (err == nil) != pass {
+		if _, err := wire.DecodeCoordinator(raw); (err == nil) != pass {
 			t.Errorf("%d entries: %v", n, err)
 		}
 	}

@@ -14,14 +14,25 @@ import (
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/failpoint"
-	"covey/internal/frame"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // maxWaiting bounds the messages of one link that wait for work, and the answers that wait to be
 // sent, but for one of each study being worked on: the reader then reads no more, and gRPC's flow
 // control holds the coordinator back.
 const maxWaiting = 64
+
+// pair is two answers to one request, in this order.
+type pair struct {
+	wire.Message
+	second wire.Message
+}
+
+// refuse makes the refusal of a request.
+func refuse(r wire.Message, code study.Code) wire.Refusal {
+	return wire.Refusal{Header: r.About(), Code: code}
+}
 
 // queued is one message to send and what the egress log says of it.
 type queued struct {
@@ -41,21 +52,21 @@ type link struct {
 	wake  chan struct{}
 
 	lanesMu sync.Mutex
-	lanes   map[study.Digest][]request // what waits, for studies being worked on
-	held    int                        // bytes of the messages read and not yet worked off
-	freed   *sync.Cond                 // held is less, or the link ended
-	waiting chan struct{}              // one a message read and not yet worked off
+	lanes   map[study.Digest][]wire.Message // what waits, for studies being worked on
+	held    int                             // bytes of the messages read and not yet worked off
+	freed   *sync.Cond                      // held is less, or the link ended
+	waiting chan struct{}                   // one a message read and not yet worked off
 }
 
 // sized is a request, and how long its message was.
 type sized struct {
-	request
+	wire.Message
 	bytes int
 }
 
 func newLink(ctx context.Context, a *Agent) *link {
 	l := &link{agent: a, ctx: ctx, wake: make(chan struct{}, 1),
-		lanes: map[study.Digest][]request{}, waiting: make(chan struct{}, maxWaiting)}
+		lanes: map[study.Digest][]wire.Message{}, waiting: make(chan struct{}, maxWaiting)}
 	l.taken, l.freed = sync.NewCond(&l.mu), sync.NewCond(&l.lanesMu)
 	context.AfterFunc(ctx, func() {
 		l.mu.Lock()
@@ -80,20 +91,20 @@ func (a *Agent) begin(l *link, address string) {
 
 // post queues an answer. After the link has ended it does nothing: whatever an
 // answer holds is asked for again on the next one.
-func (l *link) post(a answer) {
-	if two, ok := a.(pair); ok {
-		l.post(two.first)
+func (l *link) post(m wire.Message) {
+	if two, ok := m.(pair); ok {
+		l.post(two.Message)
 		l.post(two.second)
 		return
 	}
-	l.enqueue(a, false)
+	l.enqueue(m, false)
 }
 
 // enqueue puts one message behind the others, or before them.
-func (l *link) enqueue(a answer, first bool) {
-	raw, err := encode(a)
+func (l *link) enqueue(m wire.Message, first bool) {
+	raw, err := wire.Encode(m)
 	if err != nil {
-		l.agent.log.Error("an answer does not encode", "kind", a.kind(), "error", err)
+		l.agent.log.Error("an answer does not encode", "kind", wire.Name(m), "error", err)
 		return
 	}
 	l.mu.Lock()
@@ -101,12 +112,18 @@ func (l *link) enqueue(a answer, first bool) {
 	if first {
 		at = 0
 	}
-	l.queue = slices.Insert(l.queue, at, queued{raw, describe(a, len(raw))})
+	l.queue = slices.Insert(l.queue, at, queued{raw, describe(m, len(raw))})
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
 	default: // the writer is already due to look
 	}
+}
+
+// describe says of a message what the egress log holds.
+func describe(m wire.Message, bytes int) egress.Line {
+	s := wire.StatedIn(m)
+	return egress.Line{Kind: wire.Name(m), Bytes: bytes, Study: s.Study, Query: s.Query, Slot: s.Slot, Code: s.Code}
 }
 
 // room waits until answers are taken, if many are queued: who asks and takes none is not to fill
@@ -134,7 +151,7 @@ func (l *link) write(send func(data []byte, last bool) error) error {
 			if err := l.agent.hit(failpoint.Send, failpoint.Before, m.raw); err != nil {
 				return err
 			}
-			if err := frame.Send(m.raw, send); err != nil {
+			if err := wire.Send(m.raw, send); err != nil {
 				return err
 			}
 		}
@@ -162,14 +179,14 @@ func (l *link) read(receive func() (data []byte, last bool, err error)) error {
 	for {
 		// A study's first long message comes behind a short one that asks for this site's keys, so
 		// that the ceiling is of after its approval.
-		raw, err := frame.Receive(receive, l.agent.ceiling())
+		raw, err := wire.Receive(receive, l.agent.ceiling())
 		if err != nil {
 			return err
 		}
 		if err := l.agent.hit(failpoint.Receive, failpoint.After, raw); err != nil {
 			return err
 		}
-		r, err := decode(raw)
+		r, err := wire.DecodeCoordinator(raw)
 		if err != nil {
 			return err
 		}
@@ -194,8 +211,8 @@ func (l *link) hold(bytes int) {
 }
 
 // dispatch puts a request behind its study's others.
-func (l *link) dispatch(r request) {
-	id := r.about()
+func (l *link) dispatch(r wire.Message) {
+	id := r.About().Study
 	l.lanesMu.Lock()
 	defer l.lanesMu.Unlock()
 	waiting, busy := l.lanes[id]
@@ -222,11 +239,11 @@ func (l *link) drain(id study.Digest) {
 		l.lanesMu.Unlock()
 		bytes := 0
 		if r, ok := next.(sized); ok {
-			next, bytes = r.request, r.bytes
+			next, bytes = r.Message, r.bytes
 		}
 		switch said := l.agent.handle(next).(type) {
 		case nil:
-		case decision:
+		case wire.Decision:
 			// On the link that there is by now: a study that ended meanwhile is not asked about
 			// again.
 			l.agent.post(said)
@@ -305,7 +322,7 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := openStream(ctx, conn) // waits for the handshake, or its failure
+	s, err := wire.OpenLink(ctx, conn) // waits for the handshake, or its failure
 	if err != nil {
 		return false, seen.Explain(err)
 	}
@@ -314,18 +331,18 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 	ended := make(chan error, 2)
 	a.work.Go(func() {
 		// io.EOF says that the stream is over; why, its reader hears.
-		if err := l.write(s.send); !errors.Is(err, io.EOF) {
+		if err := l.write(s.Send); !errors.Is(err, io.EOF) {
 			ended <- err
 		}
 	})
-	a.work.Go(func() { ended <- l.read(s.receive) })
+	a.work.Go(func() { ended <- l.read(s.Receive) })
 	a.work.Go(func() { a.renewals(ctx, conn) })
 	timer := time.NewTimer(settleTime)
 	defer timer.Stop()
 	for {
 		select {
 		case err := <-ended:
-			return settled, err
+			return settled, enroll.ExplainLeader(err)
 		case <-timer.C:
 			settled = true
 			a.log.Info("linked to the coordinator", "address", address)

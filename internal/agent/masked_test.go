@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -51,9 +52,9 @@ func TestWhatLeavesIsMasked(t *testing.T) {
 	})
 	c.ready()
 	s, x := c.sites[0], c.plan.Start().X
-	first := want[upload](s, c.query(0, 0, x))
+	first := want[wire.Upload](s, c.query(0, 0, x))
 	retry := c.query(0, 1, x)
-	second := want[upload](s, retry)
+	second := want[wire.Upload](s, retry)
 	uniform(t, "upload", first.Masked)
 	uniform(t, "upload in another slot", second.Masked)
 	difference := make([]byte, len(first.Masked))
@@ -76,14 +77,14 @@ func TestWhatLeavesIsMasked(t *testing.T) {
 
 	for i, other := range c.sites {
 		if i > 0 {
-			want[upload](other, retry)
+			want[wire.Upload](other, retry)
 		}
 	}
 	u := c.everyone()
 	certificate := c.certify(retry, u)
-	want[shares](s, askShares{c.plan.Digest, 0, 1, u, certificate})
+	want[wire.Shares](s, wire.Open{Header: wire.Header{Study: c.plan.Digest, Slot: 1}, Survivors: u, Certificate: certificate})
 	c.tell(c.release(retry, u, c.plain(retry, u)))
-	c.tell(tellEnded{c.plan.Digest, study.CodeAborted})
+	c.tell(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
 
 	// Everything that left is what was planned, to the byte, and the first slot's
 	// upload: a longer message would carry something that this test does not see.

@@ -6,19 +6,20 @@ import (
 
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestPolicyOutside: with outside = "reject" a study beyond a limit is rejected at once, signed,
 // and nothing is reserved or put on record; with "ask" it waits.
 func TestPolicyOutside(t *testing.T) {
-	for outside, want := range map[string]Verdict{siteconfig.OutsideAsk: VerdictPending, siteconfig.OutsideReject: VerdictRejected} {
+	for outside, want := range map[string]study.Verdict{siteconfig.OutsideAsk: study.VerdictPending, siteconfig.OutsideReject: study.VerdictRejected} {
 		c := newStandIn(t, 3, strings.Replace(autoPolicy, `"central", `, "", 1)+"outside = \""+outside+"\"\n", nil)
 		s := c.sites[0]
 		d := wantDecision(s, c.body)
 		if d.Verdict != want {
 			t.Errorf("outside = %q: %s", outside, d.Verdict)
 		}
-		if want == VerdictRejected && !study.CheckDecision(c.plan.Proposal.Roster[0], c.plan.Digest, study.DecisionRejected, study.CodeRejected, d.Signature) {
+		if want == study.VerdictRejected && !study.CheckDecision(c.plan.Proposal.Roster[0], c.plan.Digest, study.VerdictRejected, study.CodeRejected, d.Signature) {
 			t.Error("the rejection is not signed")
 		}
 		if n := len(s.agent.ledger.Studies()); n != 0 {
@@ -30,4 +31,6 @@ func TestPolicyOutside(t *testing.T) {
 	}
 }
 
-func wantDecision(s *testSite, body []byte) decision { return want[decision](s, askDecision{body}) }
+func wantDecision(s *testSite, body []byte) wire.Decision {
+	return want[wire.Decision](s, wire.Proposal{Body: body})
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"covey/internal/ledger"
+	"covey/internal/wire"
 )
 
 const (
@@ -50,16 +51,16 @@ func (p *pace) take(now time.Time) bool {
 }
 
 // ignores reports whether a request is one too many about a study that this site takes no part in.
-func (a *Agent) ignores(r request) bool {
+func (a *Agent) ignores(r wire.Message) bool {
 	switch r.(type) {
-	case tellFinal, tellConfirmed, tellEnded: // are not answered
+	case wire.Final, wire.Confirmed, wire.Ended: // are not answered
 		return false
 	}
-	e, known := a.standing(r.about())
+	e, known := a.standing(r.About().Study)
 	switch {
 	case e.State == ledger.Approved:
 		return false
-	case known || a.pending.Has(r.about()):
+	case known || a.pending.Has(r.About().Study):
 		return !a.idle.take(time.Now())
 	}
 	return !a.unrecorded.take(time.Now())

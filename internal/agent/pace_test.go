@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/egress"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestAttackEgressGrows: questions about made-up digests without end, and proposals that no site
@@ -19,13 +20,13 @@ func TestAttackEgressGrows(t *testing.T) {
 	const asked = 200_000
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	sent := 0
-	said := func(a answer) {
+	said := func(a wire.Message) {
 		if a == nil {
 			return
 		}
-		raw, err := encode(a)
+		raw, err := wire.Encode(a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,9 +36,9 @@ func TestAttackEgressGrows(t *testing.T) {
 	for i := range asked {
 		id := study.Digest{1}
 		binary.BigEndian.PutUint32(id[1:], uint32(i))
-		said(s.agent.handle(askAnnouncement{id, 0}))
+		said(s.agent.handle(wire.Announce{Header: wire.Header{Study: id}}))
 		if i%100 == 0 {
-			said(s.agent.handle(askDecision{id[:]}))
+			said(s.agent.handle(wire.Proposal{Body: id[:]}))
 		}
 	}
 	if sent > unknownBurst+60 || sent < unknownBurst/2 {
@@ -56,11 +57,11 @@ func TestAttackEgressGrows(t *testing.T) {
 	if s.log.Len() > 1<<20 {
 		t.Errorf("a log of %d bytes", s.log.Len())
 	}
-	refused(s, askAnnouncement{c.plan.Digest, 0}, study.CodeNotApproved)
-	want[decision](s, askDecision{c.body})
+	refused(s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}}, study.CodeNotApproved)
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	// One that is on record and not approved is answered longer, and not for ever.
 	for range 3 * idleBurst {
-		said(s.agent.handle(askAnnouncement{c.plan.Digest, 0}))
+		said(s.agent.handle(wire.Announce{Header: wire.Header{Study: c.plan.Digest}}))
 	}
 	if sent > unknownBurst+idleBurst+600 { // some minutes' worth of a slow machine
 		t.Errorf("%d answers about a study that waits", sent)
@@ -94,7 +95,7 @@ func TestMadeUpStudies(t *testing.T) {
 	a := newStandIn(t, 3, `approve = "ask"`, nil).sites[0].agent
 	answered := 0
 	for i := range 2 * unknownBurst {
-		if a.handle(askAnnouncement{study.Digest{byte(i), byte(i >> 8)}, 0}) != nil {
+		if a.handle(wire.Announce{Header: wire.Header{Study: study.Digest{byte(i), byte(i >> 8)}}}) != nil {
 			answered++
 		}
 	}

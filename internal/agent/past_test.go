@@ -6,6 +6,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestRefusedStaysInView: what was refused or decided is listed with its reason after a restart,
@@ -25,8 +26,14 @@ func TestRefusedStaysInView(t *testing.T) {
 		{"by the policy", autoPolicy + `outside = "reject"`, func(c *standIn) { c.plan.Proposal.Spec.Epsilon = 1.2 }, nil, stateRefused, study.CodeRejected, "max_epsilon: ε = 1.2 is outside 1", true},
 		{"by the budget", autoPolicy, func(c *standIn) { c.plan.Proposal.Spec.Epsilon = 9 }, nil, stateRefused, study.CodeBudget, `population "people"`, true},
 		{"by the operator", `approve = "ask"`, nil, func(c *standIn, s *testSite) error { return s.agent.Reject(c.plan.Digest) }, string(ledger.Rejected), "", "", true},
-		{"by the coordinator", `approve = "ask"`, nil, func(c *standIn, s *testSite) error { s.ask(tellEnded{c.plan.Digest, study.CodeAborted}); return nil }, stateEnded, study.CodeAborted, "", true},
-		{"after the approval", autoPolicy, nil, func(c *standIn, s *testSite) error { s.ask(tellEnded{c.plan.Digest, study.CodeAborted}); return nil }, string(ledger.Finished), study.CodeAborted, "", true},
+		{"by the coordinator", `approve = "ask"`, nil, func(c *standIn, s *testSite) error {
+			s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
+			return nil
+		}, stateEnded, study.CodeAborted, "", true},
+		{"after the approval", autoPolicy, nil, func(c *standIn, s *testSite) error {
+			s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
+			return nil
+		}, string(ledger.Finished), study.CodeAborted, "", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newStandIn(t, 3, c.policy, nil)
@@ -35,7 +42,7 @@ func TestRefusedStaysInView(t *testing.T) {
 				f.propose(f.plan.Proposal.Spec, f.plan.Proposal.Roster)
 			}
 			s := f.sites[0]
-			want[decision](s, askDecision{f.body})
+			want[wire.Decision](s, wire.Proposal{Body: f.body})
 			if c.end != nil {
 				if err := c.end(f, s); err != nil {
 					t.Fatal(err)
@@ -69,11 +76,11 @@ func TestRefusedStaysInView(t *testing.T) {
 func TestNamesMeanWhatIsOpen(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
-	s.ask(tellEnded{c.plan.Digest, study.CodeAborted})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
+	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
 	c.plan.Proposal.Spec.Rounds++
 	c.propose(c.plan.Proposal.Spec, c.plan.Proposal.Roster)
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	if id, err := s.agent.Find("test"); err != nil || id != c.plan.Digest {
 		t.Errorf("%v, %v", id, err)
 	}
@@ -85,13 +92,13 @@ func TestReopened(t *testing.T) {
 	s := c.sites[0]
 	s.configured(autoPolicy, autoPolicy+"outside = \"reject\"\n")
 	s.restart()
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected {
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected {
 		t.Fatalf("%+v", d)
 	}
 	body := c.body
 	s.configured("outside = \"reject\"\n", "")
 	s.restart()
-	if d := want[decision](s, askDecision{body}); d.Verdict != VerdictPending {
+	if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Verdict != study.VerdictPending {
 		t.Fatalf("%+v", d)
 	}
 	all, err := s.agent.Studies()
@@ -99,10 +106,10 @@ func TestReopened(t *testing.T) {
 		t.Errorf("pending: %+v, %v", all, err)
 	}
 	// and offered again, by a coordinator that was restored from a backup
-	s.ask(tellEnded{c.plan.Digest, study.CodeAborted})
+	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
 	s.configured("max_epsilon = 1.0", "max_epsilon = 2.0")
 	s.restart()
-	if d := want[decision](s, askDecision{body}); d.Verdict != VerdictApproved {
+	if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Verdict != study.VerdictApproved {
 		t.Fatalf("%+v", d)
 	}
 	if left := s.agent.past.List(); len(left) != 0 {
@@ -115,7 +122,7 @@ func TestReopened(t *testing.T) {
 func TestCrashBeforeTheRecord(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	if err := s.agent.ledger.Reject(c.plan.Digest, "operator", testNow); err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,14 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/sitedata"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestCrashBetweenApprovalAndRemoval leaves a proposal both decided and pending.
 func TestCrashBetweenApprovalAndRemoval(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	if err := s.agent.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
@@ -40,15 +41,15 @@ func TestApprovalOfAnotherPlan(t *testing.T) {
 		Rho: c.plan.Rho / 2, CapRho: 1, By: "operator", Time: testNow}); err != nil {
 		t.Fatal(err)
 	}
-	refused(s, askAnnouncement{c.plan.Digest, 0}, study.CodePlanMismatch)
+	refused(s, wire.Announce{Header: wire.Header{Study: c.plan.Digest}}, study.CodePlanMismatch)
 }
 
 // TestPendingEnds checks that a study that ends before its approval is forgotten.
 func TestPendingEnds(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
-	if got := s.ask(tellEnded{c.plan.Digest, study.CodeAborted}); got != nil {
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
+	if got := s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted}); got != nil {
 		t.Errorf("answers %+v", got)
 	}
 	if all, err := s.agent.Studies(); err != nil || len(all) != 1 || all[0].State != stateEnded || all[0].Code != string(study.CodeAborted) {
@@ -63,7 +64,7 @@ func TestPendingEnds(t *testing.T) {
 func TestApprovalReadsTheRowsAgain(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	text, err := os.ReadFile(filepath.Join(s.dir, "rows.csv"))
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/egress"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // The sizes of internal/secagg's messages, which a test compares with real ones:
@@ -31,25 +32,25 @@ func plannedEgress(p *study.Plan, self int) []egress.Planned {
 	}
 	var out []egress.Planned
 	query, round := -1, -1
-	add := func(a answer, what string) {
-		raw, err := encode(a)
+	add := func(m wire.Message, what string) {
+		raw, err := wire.Encode(m)
 		if err != nil {
 			return // bytes of zeros encode
 		}
-		out = append(out, egress.Planned{Kind: a.kind(), Query: query, Round: round, Bytes: len(raw), What: what})
+		out = append(out, egress.Planned{Kind: wire.Name(m), Query: query, Round: round, Bytes: len(raw), What: what})
 	}
-	add(decision{Study: p.Digest, Verdict: VerdictApproved, Signature: make([]byte, 64)}, "yes or no to this digest, signed, and a code from a fixed list")
+	add(wire.Decision{Header: wire.Header{Study: p.Digest}, Verdict: study.VerdictApproved, Signature: make([]byte, 64)}, "yes or no to this digest, signed, and a code from a fixed list")
 	fixed := announcementFixed
 	if t.Sparse() {
 		fixed = sparseFixed
 	}
-	add(announcement{Study: p.Digest, Signed: make([]byte, fixed+64*t.Threshold*p.Slots)},
+	add(wire.Announcement{Header: wire.Header{Study: p.Digest}, Signed: make([]byte, fixed+64*t.Threshold*p.Slots)},
 		"one-time public keys and commitments to random polynomials, signed; nothing of the data")
 	if t.Sparse() {
-		add(nonce{Study: p.Digest, Nonce: make([]byte, 32)}, "a random number that helps to draw who holds whose shares")
+		add(wire.Nonce{Header: wire.Header{Study: p.Digest}, Nonce: make([]byte, 32)}, "a random number that helps to draw who holds whose shares")
 	}
-	add(boxes{Study: p.Digest, Boxes: sealed}, "shares of one-time keys, encrypted to each site that holds them; nothing of the data")
-	add(confirmation{Study: p.Digest, Signature: make([]byte, 64)}, "a signature that the shares are in order")
+	add(wire.Boxes{Header: wire.Header{Study: p.Digest}, Boxes: sealed}, "shares of one-time keys, encrypted to each site that holds them; nothing of the data")
+	add(wire.Confirmation{Header: wire.Header{Study: p.Digest}, Signature: make([]byte, 64)}, "a signature that the shares are in order")
 	for i, q := range p.Queries {
 		query, round = i, q.Round
 		what := q.Kind.Sends(units, q.Values) + hidden
@@ -59,9 +60,9 @@ func plannedEgress(p *study.Plan, self int) []egress.Planned {
 		if q.Branch != "" {
 			what += fmt.Sprintf(` (only if "auto" decides for %s)`, q.Branch)
 		}
-		add(upload{p.Digest, i, i, make([]byte, q.Bytes)}, what)
-		add(signature{p.Digest, i, i, make([]byte, 64)}, "a signature on the set of sites in the sum")
-		add(shares{p.Digest, i, i, make([]byte, sharesFixed+32*t.Holders)}, "shares of one-time keys that remove the masks of the whole sum, once")
+		add(wire.Upload{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Masked: make([]byte, q.Bytes)}, what)
+		add(wire.Signature{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Signature: make([]byte, 64)}, "a signature on the set of sites in the sum")
+		add(wire.Shares{Header: wire.Header{Study: p.Digest, Query: i, Slot: i}, Shares: make([]byte, sharesFixed+32*t.Holders)}, "shares of one-time keys that remove the masks of the whole sum, once")
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestShareIsThePlans: what a site adds to each value is the sampler's draw at the plan's σ_i,
@@ -15,7 +16,7 @@ func TestShareIsThePlans(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
 	c.ready()
 	q := c.query(0, 0, c.plan.Start().X)
-	want[upload](c.sites[0], q)
+	want[wire.Upload](c.sites[0], q)
 	share, err := c.plan.Share(q.Ask.Sigma)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"covey/internal/dataset/pgtest"
 	"covey/internal/doctor"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // A study of a query's answer goes on with the rows that were approved while the table changes,
@@ -45,11 +46,11 @@ func TestStudyFromPostgres(t *testing.T) {
 	if got, plain := c.open(q, c.everyone()), c.plain(q, c.everyone()); !slices.Equal(got, plain) {
 		t.Fatalf("opened %v, plain %v", got, plain)
 	}
-	sent := want[upload](s, q)
+	sent := want[wire.Upload](s, q)
 	pgtest.Do(t, admin, "update t set c0 = c0 + 1 where id = 7")
 	s.restart()
 	c.confirm()
-	want[upload](s, q)
+	want[wire.Upload](s, q)
 	again, err := s.session(c).masked(s.session(c).open)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after a restart other bytes: %v", err)

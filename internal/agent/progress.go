@@ -4,17 +4,18 @@ import (
 	"time"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // tell logs where a study stands, for whoever watches `agent run`: after this site's sum has left,
 // until when the other sites are awaited. After a release, released tells how much noise is in it
 // and what of the study's privacy is charged. They read what is public or planned, nothing of the
 // rows. Called with mu held.
-func (s *session) tell(r request, said answer) {
+func (s *session) tell(r wire.Message, said wire.Message) {
 	log := s.agent.log.With("study", s.plan.Digest, "name", s.plan.Proposal.Spec.Name)
 	switch r := r.(type) {
-	case askUpload:
-		if !holds[upload](said) {
+	case wire.Query:
+		if !holds[wire.Upload](said) {
 			return
 		}
 		until := s.agent.now().Add(time.Duration(s.plan.Proposal.Spec.Deadlines.Round))
@@ -49,9 +50,9 @@ func (s *session) place(query int) []any {
 }
 
 // holds reports whether an answer is of a kind, or a pair that has one.
-func holds[A answer](said answer) bool {
+func holds[A wire.Message](said wire.Message) bool {
 	if two, ok := said.(pair); ok {
-		return holds[A](two.first) || holds[A](two.second)
+		return holds[A](two.Message) || holds[A](two.second)
 	}
 	_, ok := said.(A)
 	return ok

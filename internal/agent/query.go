@@ -10,12 +10,13 @@ import (
 	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // upload answers a query with this site's masked sum. Nothing is computed unless
 // the query is the approved plan's next one, its ρ is charged, and the slot was
 // never used; what is computed is on disk before it is sent.
-func (s *session) upload(r askUpload, approval ledger.Approval) answer {
+func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	// the answer is the result that is being written
 	if w := s.recording; w != nil && r.Ask.Query <= w.query {
 		if err := s.recorded(); err != nil {
@@ -76,7 +77,7 @@ func (s *session) upload(r askUpload, approval ledger.Approval) answer {
 	}
 	s.open = open
 	s.prepare(ask.Slot + 1) // while the others answer
-	sent := upload{s.plan.Digest, ask.Query, ask.Slot, masked}
+	sent := wire.Upload{Header: wire.Header{Study: s.plan.Digest, Query: ask.Query, Slot: ask.Slot}, Masked: masked}
 	// The coordinator asks again for a slot in which this site signed a survivor
 	// set, or sent shares: it may have lost that (a restored backup), and must hear of it before it
 	// can choose another set, or another slot.
@@ -187,7 +188,7 @@ func (s *session) addShare(v []uint64, own secagg.SlotSecret, q secagg.Query, as
 
 // sign answers with a signature on a survivor set of the open slot: at most one
 // set a slot, and only the study's first where on_dropout = "wait".
-func (s *session) sign(r askSignature) answer {
+func (s *session) sign(r wire.Release) wire.Message {
 	if no, ok := s.agent.finalRefusal(r); ok {
 		return no
 	}
@@ -204,12 +205,12 @@ func (s *session) sign(r askSignature) answer {
 	if err != nil {
 		return s.forbidden(r, err)
 	}
-	return signature{s.plan.Digest, r.Query, r.Slot, signed}
+	return wire.Signature{Header: r.Header, Signature: signed}
 }
 
 // openShares answers a release certificate with this site's shares: for one slot
 // and one survivor set a query, ever.
-func (s *session) openShares(r askShares) answer {
+func (s *session) openShares(r wire.Open) wire.Message {
 	if no, ok := s.agent.finalRefusal(r); ok {
 		return no
 	}
@@ -238,19 +239,19 @@ func (s *session) openShares(r askShares) answer {
 	if err != nil {
 		return s.forbidden(r, err)
 	}
-	return shares{s.plan.Digest, r.Query, r.Slot, sent}
+	return wire.Shares{Header: r.Header, Shares: sent}
 }
 
 // final records a query's released value, if the coordinator signed it and it is
 // the plan's. The ledger then erases the slot's secrets and all before it.
-func (s *session) final(r tellFinal) answer {
+func (s *session) final(r wire.Final) wire.Message {
 	log := s.agent.log.With("study", s.plan.Digest, "query", r.Query)
 	key := ed25519.PublicKey(s.plan.Proposal.Coordinator)
-	if !ed25519.Verify(key, study.SigningInput(r.Final.Encoded), r.Final.Signature) {
+	if !ed25519.Verify(key, study.SigningInput(r.Encoded), r.Signature) {
 		log.Warn("a final result's signature is wrong; it is dropped")
 		return nil
 	}
-	release, err := study.ParseRelease(r.Final.Encoded)
+	release, err := study.ParseRelease(r.Encoded)
 	if err == nil && (release.Query != r.Query || release.Slot != r.Slot) {
 		err = errors.New("it is of another query or slot")
 	}
@@ -276,7 +277,7 @@ func (s *session) final(r tellFinal) answer {
 }
 
 // forbidden refuses for a rule of the ledger, with what the site holds.
-func (s *session) forbidden(r request, err error) answer {
+func (s *session) forbidden(r wire.Message, err error) wire.Message {
 	if held, ok := errors.AsType[*ledger.HeldError](err); ok {
 		return s.held(r, held.Signed)
 	}
@@ -314,7 +315,7 @@ func (s *session) forbidden(r request, err error) answer {
 }
 
 // held refuses with the survivor set that this site signed.
-func (s *session) held(r request, signed ledger.Signed) refusal {
+func (s *session) held(r wire.Message, signed ledger.Signed) wire.Refusal {
 	no := refuse(r, study.CodeHeld)
 	no.Query, no.Slot, no.Context, no.Signature = signed.Query, signed.Slot, signed.Context[:], signed.Signature
 	// of our own store; empty if it does not read
@@ -324,15 +325,15 @@ func (s *session) held(r request, signed ledger.Signed) refusal {
 
 // finalRefusal answers a question about a query that is over with its signed
 // result; also after the study is over here.
-func (a *Agent) finalRefusal(r request) (refusal, bool) {
+func (a *Agent) finalRefusal(r wire.Message) (wire.Refusal, bool) {
 	no := refuse(r, study.CodeFinal)
-	stored, ok := a.ledger.Journal(r.about()).FinalResult(no.Query)
+	stored, ok := a.ledger.Journal(r.About().Study).FinalResult(no.Query)
 	if !ok {
-		return refusal{}, false
+		return wire.Refusal{}, false
 	}
 	held, err := decodeFinal(stored)
 	if err != nil {
-		return refusal{}, false
+		return wire.Refusal{}, false
 	}
 	if release, err := study.ParseRelease(held.Encoded); err == nil {
 		no.Slot = release.Slot
@@ -342,15 +343,15 @@ func (a *Agent) finalRefusal(r request) (refusal, bool) {
 }
 
 // encodeFinal is the stored form of a signed release: signature, then release.
-func encodeFinal(f final) []byte {
+func encodeFinal(f wire.Final) []byte {
 	return append(append([]byte(nil), f.Signature...), f.Encoded...)
 }
 
-func decodeFinal(b []byte) (final, error) {
+func decodeFinal(b []byte) (wire.Final, error) {
 	if len(b) < ed25519.SignatureSize {
-		return final{}, errStored
+		return wire.Final{}, errStored
 	}
-	return final{Signature: b[:ed25519.SignatureSize], Encoded: b[ed25519.SignatureSize:]}, nil
+	return wire.Final{Signature: b[:ed25519.SignatureSize], Encoded: b[ed25519.SignatureSize:]}, nil
 }
 
 // decodeSurvivors reads the stored form, secagg.Survivors.Bytes: a count, then the

@@ -11,10 +11,11 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // five sites, of which four may be in a sum, in a study that goes on without one.
-func newFive(t *testing.T, onDropout string) (*standIn, askUpload) {
+func newFive(t *testing.T, onDropout string) (*standIn, wire.Query) {
 	t.Helper()
 	c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.OnDropout = onDropout })
 	if c.plan.Thresholds.MinSurvivors != 4 || c.plan.Thresholds.Quorum != 4 {
@@ -39,10 +40,10 @@ func TestDropout(t *testing.T) {
 func TestOneSurvivorSetASlot(t *testing.T) {
 	c, q := newFive(t, study.DropoutContinue)
 	s, first, second := c.sites[0], []int{0, 1, 2, 3}, []int{0, 1, 2, 4}
-	want[upload](s, q)
-	signed := want[signature](s, askSignature{c.plan.Digest, 0, 0, first})
+	want[wire.Upload](s, q)
+	signed := want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: first})
 	for range 2 {
-		no := refused(s, askSignature{c.plan.Digest, 0, 0, second}, study.CodeHeld)
+		no := refused(s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: second}, study.CodeHeld)
 		ctx := c.secaggQuery(q).Context
 		if !slices.Equal(no.Survivors, first) || !bytes.Equal(no.Context, ctx[:]) || no.Slot != 0 || no.Query != 0 {
 			t.Errorf("held: %+v, want U = %v in ctx", no, first)
@@ -57,13 +58,13 @@ func TestOneSurvivorSetASlot(t *testing.T) {
 		if !ok {
 			t.Fatal("the upload came without the set that is signed")
 		}
-		held, ok := two.first.(refusal)
-		if _, second := two.second.(upload); !ok || !second || held.Code != study.CodeHeld || !slices.Equal(held.Survivors, first) {
+		held, ok := two.Message.(wire.Refusal)
+		if _, second := two.second.(wire.Upload); !ok || !second || held.Code != study.CodeHeld || !slices.Equal(held.Survivors, first) {
 			t.Errorf("%+v, want U = %v and then the upload", two, first)
 		}
 		same(t, "held signature", signed.Signature, held.Signature)
 	}
-	same(t, "signature", signed.Signature, want[signature](s, askSignature{c.plan.Digest, 0, 0, first}).Signature)
+	same(t, "signature", signed.Signature, want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: first}).Signature)
 }
 
 // TestWaitKeepsTheFirstSurvivors checks that with on_dropout = "wait" the study's
@@ -75,28 +76,28 @@ func TestWaitKeepsTheFirstSurvivors(t *testing.T) {
 	c.tell(c.release(q, u, sum))
 	next := c.query(1, 1, c.plan.Start().X)
 	s := c.sites[0]
-	want[upload](s, next)
-	refused(s, askSignature{c.plan.Digest, 1, 1, other}, study.CodeSurvivorsChanged)
-	refused(s, askSignature{c.plan.Digest, 1, 1, []int{0, 1, 2, 3, 4}}, study.CodeSurvivorsChanged)
-	want[signature](s, askSignature{c.plan.Digest, 1, 1, u})
+	want[wire.Upload](s, next)
+	refused(s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: 1, Slot: 1}, Survivors: other}, study.CodeSurvivorsChanged)
+	refused(s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: 1, Slot: 1}, Survivors: []int{0, 1, 2, 3, 4}}, study.CodeSurvivorsChanged)
+	want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: 1, Slot: 1}, Survivors: u})
 
 	free, q := newFive(t, study.DropoutContinue)
 	free.tell(free.release(q, u, free.open(q, u)))
 	next = free.query(1, 1, free.plan.Start().X)
-	want[upload](free.sites[0], next)
-	want[signature](free.sites[0], askSignature{free.plan.Digest, 1, 1, other})
+	want[wire.Upload](free.sites[0], next)
+	want[wire.Signature](free.sites[0], wire.Release{Header: wire.Header{Study: free.plan.Digest, Query: 1, Slot: 1}, Survivors: other})
 }
 
 func TestSurvivorsMustBeLawful(t *testing.T) {
 	c, q := newFive(t, study.DropoutContinue)
 	s := c.sites[0]
-	want[upload](s, q)
+	want[wire.Upload](s, q)
 	for _, u := range [][]int{nil, {0, 1, 2}, {0, 1, 2, 2}, {3, 2, 1, 0}, {0, 1, 2, 5}, {0, 1, 2, 3, 4, 5}} {
-		refused(s, askSignature{c.plan.Digest, 0, 0, u}, study.CodeTooFewSurvivors)
-		refused(s, askShares{c.plan.Digest, 0, 0, u, make([][]byte, 5)}, study.CodeTooFewSurvivors)
+		refused(s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: u}, study.CodeTooFewSurvivors)
+		refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: make([][]byte, 5)}, study.CodeTooFewSurvivors)
 	}
-	refused(s, askSignature{c.plan.Digest, 0, 1, []int{0, 1, 2, 3}}, study.CodeOutOfOrder)
-	refused(s, askSignature{c.plan.Digest, 1, 0, []int{0, 1, 2, 3}}, study.CodeOutOfOrder)
+	refused(s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Slot: 1}, Survivors: []int{0, 1, 2, 3}}, study.CodeOutOfOrder)
+	refused(s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: 1}, Survivors: []int{0, 1, 2, 3}}, study.CodeOutOfOrder)
 }
 
 // TestNoSharesWithoutCertificate checks what shares need: q signatures of distinct
@@ -105,7 +106,7 @@ func TestNoSharesWithoutCertificate(t *testing.T) {
 	c, q := newFive(t, study.DropoutContinue)
 	u := []int{0, 1, 2, 3}
 	for _, s := range c.sites {
-		want[upload](s, q)
+		want[wire.Upload](s, q)
 	}
 	certificate, s := c.certify(q, u), c.sites[0]
 	without := func(change func([][]byte)) [][]byte {
@@ -123,12 +124,12 @@ func TestNoSharesWithoutCertificate(t *testing.T) {
 		"too long":     append(slices.Clone(certificate), certificate[0]),
 	} {
 		t.Run(name, func(t *testing.T) {
-			refused(s, askShares{c.plan.Digest, 0, 0, u, bad}, study.CodeBadCertificate)
+			refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: bad}, study.CodeBadCertificate)
 		})
 	}
-	refused(s, askShares{c.plan.Digest, 0, 0, []int{0, 1, 2, 4}, certificate}, study.CodeBadCertificate)
-	refused(s, askShares{c.plan.Digest, 0, 1, u, certificate}, study.CodeOutOfOrder)
-	want[shares](s, askShares{c.plan.Digest, 0, 0, u, without(func(x [][]byte) { x[4] = nil })})
+	refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: []int{0, 1, 2, 4}, Certificate: certificate}, study.CodeBadCertificate)
+	refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest, Slot: 1}, Survivors: u, Certificate: certificate}, study.CodeOutOfOrder)
+	want[wire.Shares](s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: without(func(x [][]byte) { x[4] = nil })})
 }
 
 // TestOneOpeningAQuery checks that shares leave for one slot and U of a query, and
@@ -137,17 +138,17 @@ func TestOneOpeningAQuery(t *testing.T) {
 	c, q := newFive(t, study.DropoutContinue)
 	u := []int{0, 1, 2, 3}
 	for _, s := range c.sites {
-		want[upload](s, q)
+		want[wire.Upload](s, q)
 	}
 	certificate := make([][]byte, 5) // of all but the last: a quorum
 	for i := range 4 {
-		certificate[i] = want[signature](c.sites[i], askSignature{c.plan.Digest, 0, 0, u}).Signature
+		certificate[i] = want[wire.Signature](c.sites[i], wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: u}).Signature
 	}
 	retry := c.query(0, 1, c.plan.Start().X)
 
 	// Site 0 sends its shares in slot 0: it takes part in no other slot.
 	s := c.sites[0]
-	want[shares](s, askShares{c.plan.Digest, 0, 0, u, certificate})
+	want[wire.Shares](s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: certificate})
 	no := refused(s, retry, study.CodeHeld)
 	if no.Slot != 0 || !slices.Equal(no.Survivors, u) {
 		t.Errorf("held: %+v, want slot 0 and U = %v", no, u)
@@ -157,25 +158,25 @@ func TestOneOpeningAQuery(t *testing.T) {
 	for range 2 {
 		for i, sent := range []bool{true, false} {
 			two, _ := c.sites[i].ask(q).(pair)
-			if held, ok := two.first.(refusal); !ok || held.Code != study.CodeHeld || held.Shared != sent {
-				t.Errorf("site %d: %+v, want held, shares sent: %v", i, two.first, sent)
+			if held, ok := two.Message.(wire.Refusal); !ok || held.Code != study.CodeHeld || held.Shared != sent {
+				t.Errorf("site %d: %+v, want held, shares sent: %v", i, two.Message, sent)
 			}
 			c.sites[i].restart()
 		}
 	}
 	// Who signed nothing and sent shares says so as well.
-	want[shares](c.sites[4], askShares{c.plan.Digest, 0, 0, u, certificate})
+	want[wire.Shares](c.sites[4], wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: certificate})
 	two, _ := c.sites[4].ask(q).(pair)
-	if held, ok := two.first.(refusal); !ok || !held.Shared || !slices.Equal(held.Survivors, u) || held.Signature != nil {
-		t.Errorf("%+v, want U = %v, unsigned, and that shares were sent", two.first, u)
+	if held, ok := two.Message.(wire.Refusal); !ok || !held.Shared || !slices.Equal(held.Survivors, u) || held.Signature != nil {
+		t.Errorf("%+v, want U = %v, unsigned, and that shares were sent", two.Message, u)
 	}
 
 	// Site 1 goes to slot 1 and signs there: slot 0 is over for it.
 	s = c.sites[1]
-	want[upload](s, retry)
-	want[signature](s, askSignature{c.plan.Digest, 0, 1, u})
-	want[upload](s, q) // the bytes on record; a coordinator may have missed them
-	refused(s, askShares{c.plan.Digest, 0, 0, u, certificate}, study.CodeOutOfOrder)
+	want[wire.Upload](s, retry)
+	want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Slot: 1}, Survivors: u})
+	want[wire.Upload](s, q) // the bytes on record; a coordinator may have missed them
+	refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: certificate}, study.CodeOutOfOrder)
 }
 
 // TestFinalMustBeSigned checks what an agent takes for a query's result, and that
@@ -188,14 +189,14 @@ func TestFinalMustBeSigned(t *testing.T) {
 	good := c.release(q, u, sum)
 	s := c.sites[0]
 
-	sign := func(r study.Release) tellFinal {
+	sign := func(r study.Release) wire.Final {
 		encoded, err := r.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tellFinal{c.plan.Digest, 0, 0, final{encoded, ed25519.Sign(c.key, study.SigningInput(encoded))}}
+		return wire.Final{Header: wire.Header{Study: c.plan.Digest}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
 	}
-	altered := func(change func(*study.Release)) tellFinal {
+	altered := func(change func(*study.Release)) wire.Final {
 		r, err := c.plan.NewRelease(q.Ask, u, slices.Clone(sum))
 		if err != nil {
 			t.Fatal(err)
@@ -208,15 +209,15 @@ func TestFinalMustBeSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	unsigned := good
-	unsigned.Final.Signature = ed25519.Sign(stranger, study.SigningInput(good.Final.Encoded))
+	unsigned.Signature = ed25519.Sign(stranger, study.SigningInput(good.Encoded))
 	unlabelled := good
-	unlabelled.Final.Signature = ed25519.Sign(c.key, good.Final.Encoded)
-	for name, bad := range map[string]tellFinal{
+	unlabelled.Signature = ed25519.Sign(c.key, good.Encoded)
+	for name, bad := range map[string]wire.Final{
 		"another's signature": unsigned,
 		"no label":            unlabelled,
-		"no signature":        {c.plan.Digest, 0, 0, final{good.Final.Encoded, nil}},
-		"not a release":       {c.plan.Digest, 0, 0, final{[]byte("{"), ed25519.Sign(c.key, study.SigningInput([]byte("{")))}},
-		"another slot":        {c.plan.Digest, 0, 1, good.Final},
+		"no signature":        {Header: good.Header, Encoded: good.Encoded},
+		"not a release":       {Header: good.Header, Encoded: []byte("{"), Signature: ed25519.Sign(c.key, study.SigningInput([]byte("{")))},
+		"another slot":        {Header: wire.Header{Study: c.plan.Digest, Slot: 1}, Encoded: good.Encoded, Signature: good.Signature},
 		"another study":       altered(func(r *study.Release) { r.Study[0] ^= 1 }),
 		"too few survivors":   altered(func(r *study.Release) { r.Survivors, r.Units = []int{0, 1}, 2*testUnits }),
 		"little noise":        altered(func(r *study.Release) { r.Sigma /= 2 }),
@@ -236,11 +237,11 @@ func TestFinalMustBeSigned(t *testing.T) {
 	}
 	s.ask(good)
 	held := refused(s, q, study.CodeFinal)
-	same(t, "final", good.Final.Encoded, held.Final.Encoded)
+	same(t, "final", good.Encoded, held.Final.Encoded)
 
 	// A second signed result of the same query does not replace the first.
 	s.ask(altered(func(r *study.Release) { r.Noised[0]++ }))
-	same(t, "final", good.Final.Encoded, refused(s, q, study.CodeFinal).Final.Encoded)
+	same(t, "final", good.Encoded, refused(s, q, study.CodeFinal).Final.Encoded)
 }
 
 // TestCompletedIsNotBelievedEarly checks that the one word of the coordinator that
@@ -250,8 +251,8 @@ func TestCompletedIsNotBelievedEarly(t *testing.T) {
 	c.ready()
 	q, u := c.query(0, 0, c.plan.Start().X), c.everyone()
 	s := c.sites[0]
-	want[upload](s, q)
-	s.ask(tellEnded{c.plan.Digest, study.CodeCompleted})
+	want[wire.Upload](s, q)
+	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
 	if sum, plain := c.open(q, u), c.plain(q, u); !slices.Equal(sum, plain) {
 		t.Errorf("after a false completed: opened %v, plain %v", sum, plain)
 	}
@@ -263,35 +264,35 @@ func TestSetupComesFirst(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
-	refused(s, askBoxes{id, 0, make([][]byte, 3), nil}, study.CodeOutOfOrder)
-	refused(s, askConfirmation{id, 0, make([][]byte, 3), nil}, study.CodeOutOfOrder)
-	refused(s, tellConfirmed{id, 0, make([][]byte, 3)}, study.CodeOutOfOrder)
-	refused(s, askAnnouncement{id, maxAttempts}, study.CodeOutOfOrder)
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 3)}, study.CodeOutOfOrder)
+	refused(s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: make([][]byte, 3)}, study.CodeOutOfOrder)
+	refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: make([][]byte, 3)}, study.CodeOutOfOrder)
+	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: maxAttempts}}, study.CodeOutOfOrder)
 
 	announced := make([][]byte, 3)
 	for i, site := range c.sites {
-		announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+		announced[i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	}
 	bad := slices.Clone(announced)
 	bad[2] = slices.Clone(bad[2])
 	bad[2][len(bad[2])-1] ^= 1
-	if no := refused(s, askBoxes{id, 0, bad, nil}, study.CodeBadAnnouncement); no.Culprit != 3 {
+	if no := refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: bad}, study.CodeBadAnnouncement); no.Culprit != 3 {
 		t.Errorf("culprit %d, want 3", no.Culprit)
 	}
-	refused(s, askBoxes{id, 0, announced[:2], nil}, study.CodeBadAnnouncement)
-	refused(s, askBoxes{id, 0, [][]byte{announced[1], announced[0], announced[2]}, nil}, study.CodeBadAnnouncement)
-	want[boxes](s, askBoxes{id, 0, announced, nil})
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced[:2]}, study.CodeBadAnnouncement)
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: [][]byte{announced[1], announced[0], announced[2]}}, study.CodeBadAnnouncement)
+	want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced})
 	// The first set that was dealt for is the only one, however good another is.
-	want[announcement](c.sites[1], askAnnouncement{id, 1})
-	refused(s, askBoxes{id, 0, [][]byte{announced[0], announced[2], announced[1]}, nil}, study.CodeBadAnnouncement)
+	want[wire.Announcement](c.sites[1], wire.Announce{Header: wire.Header{Study: id, Attempt: 1}})
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: [][]byte{announced[0], announced[2], announced[1]}}, study.CodeBadAnnouncement)
 	// Nor does an attempt go on once a later one was announced; its keys are gone.
-	refused(c.sites[1], askBoxes{id, 0, announced, nil}, study.CodeOutOfOrder)
+	refused(c.sites[1], wire.Deal{Header: wire.Header{Study: id}, Announcements: announced}, study.CodeOutOfOrder)
 	if _, _, err := c.sites[1].session(c).secrets(0); err != ledger.ErrErased {
 		t.Errorf("the secrets of the attempt before: %v, want erased", err)
 	}
-	dealt := want[boxes](c.sites[2], askBoxes{id, 0, announced, nil}).Boxes
-	want[announcement](s, askAnnouncement{id, 1})
-	refused(s, askConfirmation{id, 0, [][]byte{nil, dealt[0], dealt[0]}, nil}, study.CodeOutOfOrder)
+	dealt := want[wire.Boxes](c.sites[2], wire.Deal{Header: wire.Header{Study: id}, Announcements: announced}).Boxes
+	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}})
+	refused(s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: [][]byte{nil, dealt[0], dealt[0]}}, study.CodeOutOfOrder)
 
 	c = newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
@@ -301,15 +302,15 @@ func TestSetupComesFirst(t *testing.T) {
 	refused(s, q, study.CodeOutOfOrder)
 	forged := slices.Clone(c.signed)
 	forged[1] = c.signed[2]
-	if no := refused(s, tellConfirmed{id, 0, forged}, study.CodeBadConfirmation); no.Culprit != 2 {
+	if no := refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: forged}, study.CodeBadConfirmation); no.Culprit != 2 {
 		t.Errorf("culprit %d, want 2", no.Culprit)
 	}
-	refused(s, tellConfirmed{id, 0, c.signed[:2]}, study.CodeBadConfirmation)
+	refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed[:2]}, study.CodeBadConfirmation)
 	refused(s, q, study.CodeOutOfOrder)
 	// Shares of this attempt are held: keys of another one must not join them.
-	refused(s, askAnnouncement{id, 1}, study.CodeOutOfOrder)
+	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder)
 	c.confirm()
-	want[upload](s, q)
+	want[wire.Upload](s, q)
 }
 
 func TestBadShareNamesItsDealer(t *testing.T) {
@@ -318,10 +319,10 @@ func TestBadShareNamesItsDealer(t *testing.T) {
 	id := c.plan.Digest
 	c.all, c.boxes = make([][]byte, 3), make([][][]byte, 3)
 	for i, s := range c.sites {
-		c.all[i] = want[announcement](s, askAnnouncement{id, 0}).Signed
+		c.all[i] = want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	}
 	for i, s := range c.sites {
-		c.boxes[i] = want[boxes](s, askBoxes{id, 0, c.all, nil}).Boxes
+		c.boxes[i] = want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: c.all}).Boxes
 	}
 	for name, change := range map[string]func([][]byte){
 		"altered":      func(b [][]byte) { b[2] = slices.Clone(b[2]); b[2][0] ^= 1 },
@@ -332,12 +333,12 @@ func TestBadShareNamesItsDealer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mine := c.boxesFor(0)
 			change(mine)
-			if no := refused(c.sites[0], askConfirmation{id, 0, mine, nil}, study.CodeBadShare); no.Culprit != 3 {
+			if no := refused(c.sites[0], wire.Confirm{Header: wire.Header{Study: id}, Boxes: mine}, study.CodeBadShare); no.Culprit != 3 {
 				t.Errorf("culprit %d, want 3", no.Culprit)
 			}
 		})
 	}
-	want[confirmation](c.sites[0], askConfirmation{id, 0, c.boxesFor(0), nil})
+	want[wire.Confirmation](c.sites[0], wire.Confirm{Header: wire.Header{Study: id}, Boxes: c.boxesFor(0)})
 	if _, _, err := c.sites[0].session(c).secrets(0); err == nil {
 		t.Error("the transport key outlives the confirmation")
 	}
@@ -350,12 +351,12 @@ func TestSecondAttempt(t *testing.T) {
 	c.approve()
 	id := c.plan.Digest
 	for _, s := range c.sites {
-		want[announcement](s, askAnnouncement{id, 0})
+		want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
 	}
 	c.prepare(1)
 	for _, s := range c.sites {
-		refused(s, askAnnouncement{id, 0}, study.CodeOutOfOrder)
-		if got := s.ask(tellConfirmed{id, 1, c.signed}); got != nil {
+		refused(s, wire.Announce{Header: wire.Header{Study: id}}, study.CodeOutOfOrder)
+		if got := s.ask(wire.Confirmed{Header: wire.Header{Study: id, Attempt: 1}, Signatures: c.signed}); got != nil {
 			t.Fatalf("answers %+v", got)
 		}
 		s.restart()
@@ -364,7 +365,7 @@ func TestSecondAttempt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := askUpload{id, ask}
+	q := wire.Query{Study: id, Ask: ask}
 	if sum, plain := c.open(q, c.everyone()), c.plain(q, c.everyone()); !slices.Equal(sum, plain) {
 		t.Errorf("opened %v, plain %v", sum, plain)
 	}
@@ -393,7 +394,7 @@ func TestOwnAnnouncement(t *testing.T) {
 	s, id := c.sites[0], c.plan.Digest
 	announced := make([][]byte, 3)
 	for i, site := range c.sites {
-		announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+		announced[i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	}
 	if err := s.agent.Close(); err != nil {
 		t.Fatal(err)
@@ -402,7 +403,7 @@ func TestOwnAnnouncement(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.start()
-	want[decision](s, askDecision{c.body})
-	want[announcement](s, askAnnouncement{id, 0})
-	refused(s, askBoxes{id, 0, announced, nil}, study.CodeRolledBack)
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
+	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced}, study.CodeRolledBack)
 }

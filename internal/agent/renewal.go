@@ -10,6 +10,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/pki"
+	"covey/internal/wire"
 )
 
 // standingEvery is how often an agent asks which CAs are in force: while a federation changes its
@@ -46,7 +47,7 @@ func (a *Agent) follow(ctx context.Context, conn grpc.ClientConnInterface) (move
 	defer cancel()
 	issuer := sha256.Sum256(a.site.Issuer().Raw)
 	a.egress.Record(egress.Line{Kind: "standing", Bytes: len(issuer)}.Of(issuer[:]), a.now())
-	s, err := enroll.CallStanding(bounded, conn, issuer[:])
+	s, err := wire.CallStanding(bounded, conn, issuer[:])
 	if err != nil {
 		return false, err
 	}
@@ -70,7 +71,7 @@ func (a *Agent) renew(ctx context.Context, conn grpc.ClientConnInterface) (done 
 	if err == nil {
 		a.egress.Record(egress.Line{Kind: "renewal", Bytes: len(csr)}.Of(csr), a.now())
 		bounded, cancel := context.WithTimeout(ctx, enroll.JoinTimeout)
-		certificate, err = enroll.CallRenew(bounded, conn, csr)
+		certificate, err = wire.CallRenew(bounded, conn, csr)
 		cancel()
 	}
 	if err == nil {

@@ -5,11 +5,12 @@ import (
 
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // reveal answers with this site's nonce, once every announcement is on record: nobody can
 // make one that suits the graph any more.
-func (s *session) reveal(r askNonce) answer {
+func (s *session) reveal(r wire.Reveal) wire.Message {
 	if !s.plan.Thresholds.Sparse() {
 		return refuse(r, study.CodeOutOfOrder)
 	}
@@ -27,12 +28,12 @@ func (s *session) reveal(r askNonce) answer {
 	if !ok { // confirmed, and the nonce known to all
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	return nonce{s.plan.Digest, r.Attempt, s.config(r.Attempt).Nonce(s.self, sec)}
+	return wire.Nonce{Header: r.Header, Nonce: s.config(r.Attempt).Nonce(s.self, sec)}
 }
 
 // draw takes everyone's nonces, which with the announcements on record make the graph: the first
 // set wins.
-func (s *session) draw(r askBoxes) answer {
+func (s *session) draw(r wire.Deal) wire.Message {
 	if len(r.Announcements) != 0 || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)
 	}

@@ -11,6 +11,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // ghosts are the sites of a large roster that are no agents: their messages are made here.
@@ -75,41 +76,41 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 	const n = 66
 	c, g := newGhosts(t, n)
 	s, id := c.sites[0], c.plan.Digest
-	refused(s, askNonce{id, 0, g.heads}, study.CodeOutOfOrder) // it has not announced itself
-	own := want[announcement](s, askAnnouncement{id, 0}).Signed
-	refused(s, askAnnouncement{id, 1}, study.CodeOutOfOrder) // a second graph
+	refused(s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: g.heads}, study.CodeOutOfOrder) // it has not announced itself
+	own := want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
+	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder) // a second graph
 	var err error
 	if g.heads[0], g.bodies[0], err = g.cfg.Split(0, own); err != nil {
 		t.Fatal(err)
 	}
-	refused(s, askBoxes{id, 0, nil, g.nonces}, study.CodeOutOfOrder) // no heads on record
-	refused(s, askBoxes{id, 0, g.heads, nil}, study.CodeOutOfOrder)  // that is the complete graph's
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: g.nonces}, study.CodeOutOfOrder)       // no heads on record
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: g.heads}, study.CodeOutOfOrder) // that is the complete graph's
 	bad := slices.Clone(g.heads)
 	bad[7] = slices.Clone(bad[7])
 	bad[7][len(bad[7])-1] ^= 1
-	if no := refused(s, askNonce{id, 0, bad}, study.CodeBadAnnouncement); no.Culprit != 8 {
+	if no := refused(s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: bad}, study.CodeBadAnnouncement); no.Culprit != 8 {
 		t.Errorf("culprit %d, want 8", no.Culprit)
 	}
-	g.nonces[0] = want[nonce](s, askNonce{id, 0, g.heads}).Nonce
+	g.nonces[0] = want[wire.Nonce](s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: g.heads}).Nonce
 	// Somebody who has seen the nonce makes another announcement: it comes too late.
 	first := slices.Clone(g.heads)
 	firstNonces, firstBodies := slices.Clone(g.nonces), slices.Clone(g.bodies)
 	kept := g.secrets[7]
 	g.announce(t, 7)
-	refused(s, askNonce{id, 0, g.heads}, study.CodeBadAnnouncement)
-	if no := refused(s, askBoxes{id, 0, nil, g.nonces}, study.CodeBadAnnouncement); no.Culprit != 8 {
+	refused(s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: g.heads}, study.CodeBadAnnouncement)
+	if no := refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: g.nonces}, study.CodeBadAnnouncement); no.Culprit != 8 {
 		t.Errorf("culprit %d, want 8", no.Culprit)
 	}
 	s.restart()
-	if again := want[nonce](s, askNonce{id, 0, first}).Nonce; !bytes.Equal(again, firstNonces[0]) {
+	if again := want[wire.Nonce](s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: first}).Nonce; !bytes.Equal(again, firstNonces[0]) {
 		t.Fatal("another nonce after a restart")
 	}
-	dealt := want[boxes](s, askBoxes{id, 0, nil, firstNonces}).Boxes
+	dealt := want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Nonces: firstNonces}).Boxes
 	s.restart()
-	if again := want[boxes](s, askBoxes{id, 0, nil, firstNonces}).Boxes; !slices.EqualFunc(dealt, again, bytes.Equal) {
+	if again := want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Nonces: firstNonces}).Boxes; !slices.EqualFunc(dealt, again, bytes.Equal) {
 		t.Fatal("other boxes after a restart")
 	}
-	refused(s, askBoxes{id, 0, nil, g.nonces}, study.CodeBadAnnouncement)
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: g.nonces}, study.CodeBadAnnouncement)
 	// What it holds comes from the dealers that the graph names, with their bodies.
 	board, err := secagg.VerifyHeads(g.cfg, first)
 	if err != nil {
@@ -133,9 +134,9 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 	}
 	wrong := slices.Clone(bodies)
 	wrong[0] = bodies[1]
-	refused(s, askConfirmation{id, 0, received, wrong}, study.CodeBadShare)
-	refused(s, askConfirmation{id, 0, received, nil}, study.CodeBadShare)
-	confirmed := want[confirmation](s, askConfirmation{id, 0, received, bodies}).Signature
+	refused(s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: received, Bodies: wrong}, study.CodeBadShare)
+	refused(s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: received}, study.CodeBadShare)
+	confirmed := want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: received, Bodies: bodies}).Signature
 	if err := setup.CheckConfirmation(0, confirmed); err != nil {
 		t.Fatal(err)
 	}

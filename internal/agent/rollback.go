@@ -10,6 +10,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // A ledger that was put back to an earlier state, from a backup or a snapshot of
@@ -19,7 +20,7 @@ import (
 // cannot find is in docs/threat-model.md.
 
 // rolledBack leaves a study because of such evidence, and says so.
-func (s *session) rolledBack(r request, evidence string) answer {
+func (s *session) rolledBack(r wire.Message, evidence string) wire.Message {
 	if err := s.leave(evidence); err != nil {
 		return refuse(r, s.store(err))
 	}
@@ -85,7 +86,7 @@ func (s *session) madeAnnouncement(raw []byte) (bool, error) {
 // no more than the study that it approved, which a coordinator can end anyway,
 // and its ρ, which a coordinator can use up anyway. Going on would mean to wait
 // for ever.
-func (s *session) lostConfirmation(r tellConfirmed) (string, error) {
+func (s *session) lostConfirmation(r wire.Confirmed) (string, error) {
 	if len(r.Signatures) != len(s.plan.Proposal.Roster) || len(r.Signatures[s.self]) != ed25519.SignatureSize {
 		return "", nil
 	}

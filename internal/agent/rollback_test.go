@@ -13,6 +13,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // backup copies the site's whole data directory, as a snapshot of its machine would.
@@ -74,9 +75,9 @@ func (c *standIn) hasLeft(s *testSite, evidence string) {
 				c.t.Errorf("slot %d still holds %d bytes", slot, len(v))
 			}
 		}
-		refused(s, askAnnouncement{c.plan.Digest, 1}, study.CodeRolledBack)
+		refused(s, wire.Announce{Header: wire.Header{Study: c.plan.Digest, Attempt: 1}}, study.CodeRolledBack)
 		refused(s, c.query(1, 3, c.plan.Start().X), study.CodeRolledBack)
-		if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected {
+		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected {
 			c.t.Errorf("offered again: %+v", d)
 		}
 		s.restart()
@@ -101,19 +102,19 @@ func TestRolledBackAnnouncement(t *testing.T) {
 		backup := s.backup()
 		announced := make([][]byte, 3)
 		for i, site := range c.sites {
-			announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+			announced[i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id}}).Signed
 		}
 		s.restore(backup)
 		if again { // it then has another one on record
-			want[announcement](s, askAnnouncement{id, 0})
+			want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
 		}
 		for _, none := range [][][]byte{nil, make([][]byte, 3), {announced[1], announced[1], announced[2]}, {append(slices.Clone(announced[0]), 0), announced[1], announced[2]}} {
-			if no, ok := s.ask(askBoxes{id, 0, none, nil}).(refusal); !ok || no.Code == study.CodeRolledBack {
+			if no, ok := s.ask(wire.Deal{Header: wire.Header{Study: id}, Announcements: none}).(wire.Refusal); !ok || no.Code == study.CodeRolledBack {
 				t.Errorf("garbage is taken for evidence")
 			}
 		}
 		c.stays(s)
-		refused(s, askBoxes{id, 0, announced, nil}, study.CodeRolledBack)
+		refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced}, study.CodeRolledBack)
 		c.hasLeft(s, foundAnnouncement)
 	}
 }
@@ -124,13 +125,13 @@ func TestAnnouncementOfAnotherAttempt(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
-	first := want[announcement](s, askAnnouncement{id, 0}).Signed
+	first := want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	announced := [][]byte{first, nil, nil}
 	for i, site := range c.sites[1:] {
-		announced[1+i] = want[announcement](site, askAnnouncement{id, 1}).Signed
+		announced[1+i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}).Signed
 	}
-	want[announcement](s, askAnnouncement{id, 1})
-	refused(s, askBoxes{id, 1, announced, nil}, study.CodeBadAnnouncement)
+	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}})
+	refused(s, wire.Deal{Header: wire.Header{Study: id, Attempt: 1}, Announcements: announced}, study.CodeBadAnnouncement)
 	c.stays(s)
 }
 
@@ -146,9 +147,9 @@ func TestRolledBackConfirmation(t *testing.T) {
 			// Site 0's own part of the setup up to its boxes, which prepare goes on with.
 			announced := make([][]byte, 3)
 			for i, site := range c.sites {
-				announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+				announced[i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id}}).Signed
 			}
-			want[boxes](s, askBoxes{id, 0, announced, nil})
+			want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced})
 			backup = s.backup()
 		}
 		c.prepare(0)
@@ -158,10 +159,10 @@ func TestRolledBackConfirmation(t *testing.T) {
 			garbage = append(garbage, [][]byte{c.signed[1], c.signed[1], c.signed[2]})
 		}
 		for _, none := range garbage {
-			refused(s, tellConfirmed{id, 0, none}, study.CodeOutOfOrder)
+			refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: none}, study.CodeOutOfOrder)
 		}
 		c.stays(s)
-		refused(s, tellConfirmed{id, 0, c.signed}, study.CodeRolledBack)
+		refused(s, wire.Confirmed{Header: wire.Header{Study: id}, Signatures: c.signed}, study.CodeRolledBack)
 		if dealt {
 			c.hasLeft(s, foundConfirmation)
 		} else {
@@ -178,13 +179,13 @@ func TestRolledBackSignature(t *testing.T) {
 		s, u := c.sites[0], []int{0, 1, 2, 3}
 		backup := s.backup()
 		for _, site := range c.sites {
-			want[upload](site, q)
+			want[wire.Upload](site, q)
 		}
 		certificate := c.certify(q, u)
 		s.restore(backup)
-		want[upload](s, q)
+		want[wire.Upload](s, q)
 		if other {
-			want[signature](s, askSignature{c.plan.Digest, 0, 0, []int{0, 1, 2, 4}})
+			want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: []int{0, 1, 2, 4}})
 		}
 		altered := slices.Clone(certificate)
 		altered[0] = certificate[1]
@@ -192,11 +193,11 @@ func TestRolledBackSignature(t *testing.T) {
 		for i := range none[:2] {
 			none[i] = nil
 		}
-		refused(s, askShares{c.plan.Digest, 0, 0, u, none}, study.CodeBadCertificate)
-		refused(s, askShares{c.plan.Digest, 0, 0, u, nil}, study.CodeBadCertificate)
-		refused(s, askShares{c.plan.Digest, 0, 0, []int{0, 1, 2, 4}, altered}, study.CodeBadCertificate)
+		refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: none}, study.CodeBadCertificate)
+		refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: nil}, study.CodeBadCertificate)
+		refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: []int{0, 1, 2, 4}, Certificate: altered}, study.CodeBadCertificate)
 		c.stays(s)
-		refused(s, askShares{c.plan.Digest, 0, 0, u, certificate}, study.CodeRolledBack)
+		refused(s, wire.Open{Header: wire.Header{Study: c.plan.Digest}, Survivors: u, Certificate: certificate}, study.CodeRolledBack)
 		c.hasLeft(s, foundRelease)
 	}
 }
@@ -208,7 +209,7 @@ func TestRolledBackUpload(t *testing.T) {
 		c := newStandIn(t, 3, autoPolicy, nil)
 		c.ready()
 		s, u := c.sites[0], c.everyone()
-		backup, last := "", tellFinal{}
+		backup, last := "", wire.Final{}
 		for i := range queries {
 			backup = s.backup()
 			q := c.query(i, i, c.plan.Start().X)
@@ -222,7 +223,7 @@ func TestRolledBackUpload(t *testing.T) {
 		}
 		s.restore(backup)
 		unsigned := last
-		unsigned.Final.Signature = make([]byte, 64)
+		unsigned.Signature = make([]byte, 64)
 		if got := s.ask(unsigned); got != nil {
 			t.Errorf("a result that nobody signed is answered with %+v", got)
 		}
@@ -244,12 +245,12 @@ func TestLateResultsAreNoEvidence(t *testing.T) {
 	next := c.query(1, 1, c.plan.Start().X)
 	var up []*testSite
 	for _, site := range c.sites[1:] {
-		want[upload](site, next)
+		want[wire.Upload](site, next)
 		up = append(up, site)
 	}
 	// Without site 0, which was away: its ledger has no upload in slot 1.
 	second := c.release(next, []int{1, 2, 3, 4}, make([]int64, c.plan.D))
-	for _, r := range []request{second, first, second, first} {
+	for _, r := range []wire.Message{second, first, second, first} {
 		for _, site := range append(up, s) {
 			if got := site.ask(r); got != nil {
 				t.Fatalf("%s answers %+v", site.name, got)
@@ -257,7 +258,7 @@ func TestLateResultsAreNoEvidence(t *testing.T) {
 		}
 	}
 	s.restart()
-	for _, r := range []request{first, second} {
+	for _, r := range []wire.Message{first, second} {
 		if got := s.ask(r); got != nil {
 			t.Fatalf("answers %+v after a restart", got)
 		}
@@ -275,9 +276,9 @@ func TestRestoredAlone(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
-	sends := func(a answer) { s.agent.egress.Record(describe(a, 1), testNow) }
+	sends := func(a wire.Message) { s.agent.egress.Record(describe(a, 1), testNow) }
 	var backups []string
-	step := func(a answer) { // what link.write does with an answer
+	step := func(a wire.Message) { // what link.write does with an answer
 		sends(a)
 		s.restart()
 		c.stays(s)
@@ -285,14 +286,14 @@ func TestRestoredAlone(t *testing.T) {
 	}
 	backups = append(backups, s.backup())
 	c.prepare(0)
-	step(announcement{Study: id})
-	step(boxes{Study: id})
-	step(confirmation{Study: id})
+	step(wire.Announcement{Header: wire.Header{Study: id}})
+	step(wire.Boxes{Header: wire.Header{Study: id}})
+	step(wire.Confirmation{Header: wire.Header{Study: id}})
 	c.confirm()
 	q := c.query(0, 0, c.plan.Start().X)
-	step(want[upload](s, q))
-	want[upload](s, q) // after the restart
-	step(want[signature](s, askSignature{id, 0, 0, c.everyone()}))
+	step(want[wire.Upload](s, q))
+	want[wire.Upload](s, q) // after the restart
+	step(want[wire.Signature](s, wire.Release{Header: wire.Header{Study: id}, Survivors: c.everyone()}))
 	sent, err := os.ReadFile(filepath.Join(s.dir, egress.File))
 	if err != nil {
 		t.Fatal(err)
@@ -322,19 +323,19 @@ func TestStrangeStudy(t *testing.T) {
 			s, id := c.sites[0], c.plan.Digest
 			code := study.CodeUnknownStudy
 			if name == "pending" {
-				want[decision](s, askDecision{c.body})
+				want[wire.Decision](s, wire.Proposal{Body: c.body})
 				code = study.CodeNotApproved
 			}
-			s.ask(tellEnded{study.Digest{9}, study.CodeAborted})
+			s.ask(wire.Ended{Header: wire.Header{Study: study.Digest{9}}, Code: study.CodeAborted})
 			if strings.Contains(s.log.String(), "recover --from") {
 				t.Error("the end of an unknown study is no sign")
 			}
 			for range 2 {
-				if got := s.ask(tellConfirmed{id, 0, make([][]byte, 3)}); got != nil {
+				if got := s.ask(wire.Confirmed{Header: wire.Header{Study: id}, Signatures: make([][]byte, 3)}); got != nil {
 					t.Errorf("answers %+v", got)
 				}
 				refused(s, c.query(0, 0, c.plan.Start().X), code)
-				refused(s, askAnnouncement{id, 0}, code)
+				refused(s, wire.Announce{Header: wire.Header{Study: id}}, code)
 			}
 			if log := s.log.String(); strings.Count(log, "recover --from") != 1 || !strings.Contains(log, "restored backup") {
 				t.Errorf("want one line about a restored backup:\n%s", log)
@@ -348,10 +349,10 @@ func TestStrangeResult(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	s, id := c.sites[0], c.plan.Digest
 	for range 2 {
-		if got := s.ask(tellFinal{id, 0, 0, final{}}); got != nil {
+		if got := s.ask(wire.Final{Header: wire.Header{Study: id}}); got != nil {
 			t.Errorf("answers %+v", got)
 		}
-		s.ask(tellEnded{id, study.CodeCompleted})
+		s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeCompleted})
 	}
 	if log := s.log.String(); strings.Count(log, "recover --from") != 1 || !strings.Contains(log, id.String()) {
 		t.Errorf("want one line about a restored backup:\n%s", log)

@@ -13,6 +13,7 @@ import (
 	"covey/internal/doctor"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // configured replaces words of a site's configuration and starts it again.
@@ -102,7 +103,7 @@ func studyFromCache(t *testing.T, path string) {
 	// The sum is of the file: it is the only thing that is read again.
 	s.restart()
 	c.confirm()
-	sent := want[upload](s, q)
+	sent := want[wire.Upload](s, q)
 	again, err := s.session(c).masked(s.session(c).open)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after a restart other bytes: %v", err)
@@ -118,7 +119,7 @@ func studyFromCache(t *testing.T, path string) {
 	if err := os.Truncate(made[0], 4096); err != nil {
 		t.Fatal(err)
 	}
-	want[upload](s, q)
+	want[wire.Upload](s, q)
 	again, err = s.session(c).masked(s.session(c).open)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after the file was cut: other bytes, %v", err)
@@ -142,7 +143,7 @@ func studyFromCache(t *testing.T, path string) {
 	}
 	s.restart()
 	c.confirm()
-	want[upload](s, q)
+	want[wire.Upload](s, q)
 	again, err = s.session(c).masked(s.session(c).open)
 	if err != nil || !bytes.Equal(again, sent.Masked) {
 		t.Errorf("after damage other bytes: %v", err)
@@ -151,7 +152,7 @@ func studyFromCache(t *testing.T, path string) {
 		t.Error("the log does not say so")
 	}
 
-	s.ask(tellEnded{c.plan.Digest, study.CodeAborted})
+	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
 	if left := s.cacheFiles(); len(left) > 0 {
 		t.Errorf("after the study's end: %v", left)
 	}
@@ -237,7 +238,7 @@ func TestPrecisionIsPinned(t *testing.T) {
 	refused(s, q, study.CodeDataChanged)
 	s.configured("precision = \"float32\"\n", "")
 	c.confirm()
-	want[upload](s, q)
+	want[wire.Upload](s, q)
 }
 
 // A study of float32 is the study of those numbers.

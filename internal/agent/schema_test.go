@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestSchemaFaultsHaveCodes: AG-30. A fault of the schema has a code of its own, and the same one
@@ -42,7 +43,7 @@ func TestSchemaFaultsHaveCodes(t *testing.T) {
 				spec.Columns = append(spec.Columns, study.Column{Name: name, Scale: 1})
 			}
 			f.propose(spec, roster)
-			if d := want[decision](s, askDecision{f.body}); d.Code != c.code[k] {
+			if d := want[wire.Decision](s, wire.Proposal{Body: f.body}); d.Code != c.code[k] {
 				t.Errorf("%s, %q in a row: code %q, want %q", c.name, word, d.Code, c.code[k])
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // session is this process's memory of one study that is pending or approved.
@@ -120,14 +121,14 @@ func (s *session) pinned(approval ledger.Approval) study.Code {
 	}
 	if s.sha != approval.DataSHA256 {
 		s.release() // a file that is put back is read again
-		log.Error("the data set is not the one that was approved", "error", "its SHA-256 is another")
+		log.Error("the data set is not the one that was approved", "error", "its SHA-256 differs")
 		return study.CodeDataChanged
 	}
 	return ""
 }
 
 // handle answers one request about this study. Called with mu held.
-func (s *session) handle(r request) answer {
+func (s *session) handle(r wire.Message) wire.Message {
 	approval, approved := s.agent.ledger.Approved(s.plan.Digest)
 	if !approved {
 		if err := s.agent.ledger.Err(); err != nil {
@@ -136,7 +137,7 @@ func (s *session) handle(r request) answer {
 		if said, ok := s.agent.withdrawn(r); ok {
 			return said
 		}
-		if ended, ok := r.(tellEnded); ok {
+		if ended, ok := r.(wire.Ended); ok {
 			s.dropped(ended.Code)
 			return nil
 		}
@@ -145,36 +146,36 @@ func (s *session) handle(r request) answer {
 			s.agent.stranger(s.plan.Digest, askedBeyond)
 		}
 		switch r.(type) {
-		case tellFinal, tellConfirmed:
+		case wire.Final, wire.Confirmed:
 			return nil
 		}
 		return refuse(r, study.CodeNotApproved)
 	}
-	if _, ok := r.(askUpload); !ok { // which makes its sum meanwhile
+	if _, ok := r.(wire.Query); !ok { // which makes its sum meanwhile
 		if err := s.erased(); err != nil {
 			return refuse(r, s.store(err))
 		}
 	}
 	switch r := r.(type) {
-	case askAnnouncement:
+	case wire.Announce:
 		return s.announce(r)
-	case askNonce:
+	case wire.Reveal:
 		return s.reveal(r)
-	case askBoxes:
+	case wire.Deal:
 		return s.deal(r)
-	case askConfirmation:
+	case wire.Confirm:
 		return s.confirm(r)
-	case tellConfirmed:
+	case wire.Confirmed:
 		return s.confirmed(r)
-	case askUpload:
+	case wire.Query:
 		return s.upload(r, approval)
-	case askSignature:
+	case wire.Release:
 		return s.sign(r)
-	case askShares:
+	case wire.Open:
 		return s.openShares(r)
-	case tellFinal:
+	case wire.Final:
 		return s.final(r)
-	case tellEnded:
+	case wire.Ended:
 		s.ended(r.Code)
 	}
 	return nil

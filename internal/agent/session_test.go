@@ -11,6 +11,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TestStudy runs a whole study of three sites, a histogram and power rounds, and
@@ -25,7 +26,7 @@ func TestStudy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := askUpload{c.plan.Digest, ask}
+		q := wire.Query{Study: c.plan.Digest, Ask: ask}
 		sum := c.open(q, c.everyone())
 		if plain := c.plain(q, c.everyone()); !slices.Equal(sum, plain) {
 			t.Fatalf("query %d (%s): opened %v, plain %v", i, planned.Kind, sum, plain)
@@ -46,7 +47,7 @@ func TestStudy(t *testing.T) {
 			}
 		}
 	}
-	c.tell(tellEnded{c.plan.Digest, study.CodeCompleted})
+	c.tell(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
 	for _, s := range c.sites {
 		e, _ := s.agent.standing(c.plan.Digest)
 		if e.State != ledger.Finished || e.Queries != len(c.plan.Queries) || math.Abs(e.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho {
@@ -56,7 +57,7 @@ func TestStudy(t *testing.T) {
 			t.Errorf("%s still holds a spare slot after the end: %v", s.name, err)
 		}
 		// A coordinator that lost its place is told the signed result.
-		no := refused(s, askUpload{c.plan.Digest, study.Ask{Query: 1}}, study.CodeFinal)
+		no := refused(s, wire.Query{Study: c.plan.Digest, Ask: study.Ask{Query: 1}}, study.CodeFinal)
 		if no.Final == nil || !ed25519.Verify(c.key.Public().(ed25519.PublicKey), study.SigningInput(no.Final.Encoded), no.Final.Signature) {
 			t.Errorf("%s refuses without the signed result", s.name)
 		}
@@ -68,14 +69,14 @@ func TestStudy(t *testing.T) {
 func TestApprovalComesFirst(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s, id := c.sites[0], c.plan.Digest
-	every := []request{
-		askAnnouncement{id, 0}, askBoxes{id, 0, make([][]byte, 3), nil}, askConfirmation{id, 0, make([][]byte, 3), nil},
-		c.query(0, 0, c.plan.Start().X), askSignature{id, 0, 0, []int{0, 1, 2}}, askShares{id, 0, 0, []int{0, 1, 2}, make([][]byte, 3)},
+	every := []wire.Message{
+		wire.Announce{Header: wire.Header{Study: id}}, wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 3)}, wire.Confirm{Header: wire.Header{Study: id}, Boxes: make([][]byte, 3)},
+		c.query(0, 0, c.plan.Start().X), wire.Release{Header: wire.Header{Study: id}, Survivors: []int{0, 1, 2}}, wire.Open{Header: wire.Header{Study: id}, Survivors: []int{0, 1, 2}, Certificate: make([][]byte, 3)},
 	}
 	for _, r := range every {
 		refused(s, r, study.CodeUnknownStudy)
 	}
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending {
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
 		t.Fatalf("got %+v, want pending", d)
 	}
 	for _, r := range every {
@@ -88,22 +89,22 @@ func TestApprovalComesFirst(t *testing.T) {
 	if err := s.agent.Approve(id); err != nil {
 		t.Fatal(err)
 	}
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictApproved {
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictApproved {
 		t.Fatalf("after the operator's yes: %+v", d)
 	}
-	want[announcement](s, askAnnouncement{id, 0})
+	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
 	if _, pending := s.agent.pending.Get(id); pending {
 		t.Error("an approved proposal is still pending")
 	}
 
 	// A rejection: the proposal is gone, and the policy cannot bring it back.
 	s = c.sites[1]
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	if err := s.agent.Reject(id); err != nil {
 		t.Fatal(err)
 	}
 	s.restart()
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected || d.Code != study.CodeRejected {
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected || d.Code != study.CodeRejected {
 		t.Errorf("after the operator's no: %+v", d)
 	}
 	for _, r := range every {
@@ -116,12 +117,12 @@ func TestLeaving(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
 	s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
-	want[upload](s, q)
+	want[wire.Upload](s, q)
 	if err := s.agent.Reject(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
 	refused(s, q, study.CodeLeft)
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictRejected {
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected {
 		t.Errorf("a study that was left is decided %+v", d)
 	}
 	p := s.agent.Ledger().Populations[0]
@@ -170,13 +171,13 @@ func TestProposalsThatDoNotFit(t *testing.T) {
 			f := newStandIn(t, 2, autoPolicy+"min_sites = 2\n", nil)
 			body := c.change(f)
 			s := f.sites[0]
-			if d := want[decision](s, askDecision{body}); d.Verdict != VerdictRejected || d.Code != c.code {
+			if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Verdict != study.VerdictRejected || d.Code != c.code {
 				t.Errorf("got %+v, want rejected with %q", d, c.code)
 			}
 			if all, _ := s.agent.Studies(); len(all) != 1 || all[0].State != stateRefused || all[0].Code != string(c.code) || all[0].Why == "" {
 				t.Errorf("a refused proposal is listed as %+v", all)
 			}
-			refused(s, askAnnouncement{study.DigestOf(body), 0}, study.CodeUnknownStudy)
+			refused(s, wire.Announce{Header: wire.Header{Study: study.DigestOf(body)}}, study.CodeUnknownStudy)
 		})
 	}
 }
@@ -191,13 +192,13 @@ func TestBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.sites[0]
-	if d := want[decision](s, askDecision{second}); d.Verdict != VerdictRejected || d.Code != study.CodeBudget {
+	if d := want[wire.Decision](s, wire.Proposal{Body: second}); d.Verdict != study.VerdictRejected || d.Code != study.CodeBudget {
 		t.Errorf("a second study: %+v, want rejected for the budget", d)
 	}
-	refused(s, askAnnouncement{study.DigestOf(second), 0}, study.CodeUnknownStudy)
+	refused(s, wire.Announce{Header: wire.Header{Study: study.DigestOf(second)}}, study.CodeUnknownStudy)
 	// The reservation of a study that ends without a query is free again.
-	s.ask(tellEnded{c.plan.Digest, study.CodeAborted})
-	if d := want[decision](s, askDecision{second}); d.Verdict != VerdictApproved {
+	s.ask(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeAborted})
+	if d := want[wire.Decision](s, wire.Proposal{Body: second}); d.Verdict != study.VerdictApproved {
 		t.Errorf("after the first ended: %+v", d)
 	}
 }
@@ -211,16 +212,16 @@ func TestBudgetIsTheLedgers(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
-	want[decision](s, askDecision{second})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
+	want[wire.Decision](s, wire.Proposal{Body: second})
 	if err := s.agent.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
 	mustErr[*ledger.BudgetError](t, s.agent.Approve(study.DigestOf(second)))
-	if d := want[decision](s, askDecision{second}); d.Verdict != VerdictRejected || d.Code != study.CodeBudget {
+	if d := want[wire.Decision](s, wire.Proposal{Body: second}); d.Verdict != study.VerdictRejected || d.Code != study.CodeBudget {
 		t.Errorf("offered again: %+v, want rejected for the budget", d)
 	}
-	refused(s, askAnnouncement{study.DigestOf(second), 0}, study.CodeNotApproved)
+	refused(s, wire.Announce{Header: wire.Header{Study: study.DigestOf(second)}}, study.CodeNotApproved)
 }
 
 // TestQueriesThatDoNotFit changes one thing about a good query at a time. Each must
@@ -270,7 +271,7 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != 0 {
 		t.Errorf("refused queries were charged ρ = %v", e.SpentRho)
 	}
-	want[upload](s, c.query(0, 0, c.plan.Start().X))
+	want[wire.Upload](s, c.query(0, 0, c.plan.Start().X))
 	if e, _ := s.agent.standing(c.plan.Digest); e.SpentRho != c.plan.Queries[0].Rho {
 		t.Errorf("an upload was charged ρ = %v, want %v", e.SpentRho, c.plan.Queries[0].Rho)
 	}
@@ -283,13 +284,13 @@ func TestOneVectorASlot(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
 	s, x := c.sites[0], c.plan.Start().X
-	first := want[upload](s, c.query(0, 0, x))
-	same(t, "asked again", first.Masked, want[upload](s, c.query(0, 0, x)).Masked)
+	first := want[wire.Upload](s, c.query(0, 0, x))
+	same(t, "asked again", first.Masked, want[wire.Upload](s, c.query(0, 0, x)).Masked)
 	other := make([]float64, testColumns)
 	other[0] = 1
 	refused(s, c.query(0, 0, other), study.CodePlanMismatch)
 	// A retry of the query takes another slot, never an earlier one.
-	want[upload](s, c.query(0, 2, x))
+	want[wire.Upload](s, c.query(0, 2, x))
 	refused(s, c.query(0, 1, x), study.CodeOutOfOrder)
 }
 
@@ -299,34 +300,34 @@ func TestReplayAfterRestart(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.approve()
 	s, id := c.sites[0], c.plan.Digest
-	announced := want[announcement](s, askAnnouncement{id, 0}).Signed
+	announced := want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	s.restart()
-	same(t, "announcement", announced, want[announcement](s, askAnnouncement{id, 0}).Signed)
+	same(t, "announcement", announced, want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed)
 	c.prepare(0)
 	s.restart()
-	same(t, "announcement after the setup", announced, want[announcement](s, askAnnouncement{id, 0}).Signed)
-	dealt := want[boxes](s, askBoxes{id, 0, c.all, nil}).Boxes
+	same(t, "announcement after the setup", announced, want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed)
+	dealt := want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: c.all}).Boxes
 	same(t, "box", c.boxes[0][1], dealt[1])
-	same(t, "confirmation", c.signed[0], want[confirmation](s, askConfirmation{id, 0, c.boxesFor(0), nil}).Signature)
+	same(t, "confirmation", c.signed[0], want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id}, Boxes: c.boxesFor(0)}).Signature)
 	c.confirm()
 	s.restart()
 	q, u := c.query(0, 0, c.plan.Start().X), c.everyone()
-	first := want[upload](s, q)
+	first := want[wire.Upload](s, q)
 	s.restart()
-	same(t, "upload", first.Masked, want[upload](s, q).Masked)
+	same(t, "upload", first.Masked, want[wire.Upload](s, q).Masked)
 	for _, other := range c.sites[1:] {
-		want[upload](other, q)
+		want[wire.Upload](other, q)
 	}
 	certificate := c.certify(q, u)
 	s.restart()
 	// It knows what it signs only once it was asked the query again.
-	refused(s, askSignature{id, 0, 0, u}, study.CodeOutOfOrder)
-	same(t, "upload", first.Masked, want[upload](s, q).Masked)
-	same(t, "signature", certificate[0], want[signature](s, askSignature{id, 0, 0, u}).Signature)
-	sent := want[shares](s, askShares{id, 0, 0, u, certificate})
+	refused(s, wire.Release{Header: wire.Header{Study: id}, Survivors: u}, study.CodeOutOfOrder)
+	same(t, "upload", first.Masked, want[wire.Upload](s, q).Masked)
+	same(t, "signature", certificate[0], want[wire.Signature](s, wire.Release{Header: wire.Header{Study: id}, Survivors: u}).Signature)
+	sent := want[wire.Shares](s, wire.Open{Header: wire.Header{Study: id}, Survivors: u, Certificate: certificate})
 	s.restart()
-	want[upload](s, q)
-	same(t, "shares", sent.Shares, want[shares](s, askShares{id, 0, 0, u, certificate}).Shares)
+	want[wire.Upload](s, q)
+	same(t, "shares", sent.Shares, want[wire.Shares](s, wire.Open{Header: wire.Header{Study: id}, Survivors: u, Certificate: certificate}).Shares)
 }
 
 // TestChangedData changes the file between approval and query.
@@ -354,10 +355,10 @@ func TestChangedData(t *testing.T) {
 	// Put back, it is the approved one again; and an upload that was made of it is
 	// sent again whatever happened to the file since.
 	s.write("rows.csv", string(text))
-	first := want[upload](s, q)
+	first := want[wire.Upload](s, q)
 	s.restart()
 	s.write("rows.csv", "c0,c1,c2\n1,2,3\n")
-	same(t, "upload", first.Masked, want[upload](s, q).Masked)
+	same(t, "upload", first.Masked, want[wire.Upload](s, q).Masked)
 	// A new one of the same, charged query is not made of other rows.
 	refused(s, c.query(0, 1, c.plan.Start().X), study.CodeDataChanged)
 }

@@ -8,6 +8,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // Setup, once a study. Each answer is stored before it is sent and, once
@@ -40,7 +41,7 @@ func (s *session) attempts() uint32 {
 }
 
 // announce answers with this site's keys and commitments for an attempt.
-func (s *session) announce(r askAnnouncement) answer {
+func (s *session) announce(r wire.Announce) wire.Message {
 	if r.Attempt >= s.attempts() || s.superseded(r.Attempt) {
 		return refuse(r, study.CodeOutOfOrder)
 	}
@@ -53,7 +54,7 @@ func (s *session) announce(r askAnnouncement) answer {
 			return refuse(r, s.store(err))
 		}
 	}
-	return announcement{s.plan.Digest, r.Attempt, signed}
+	return wire.Announcement{Header: r.Header, Signed: signed}
 }
 
 // superseded reports whether a later attempt was announced, or that this site already
@@ -137,7 +138,7 @@ func decodeSecrets(b []byte) (secagg.Secrets, error) {
 // shown checks a set of announcements, heads on the sparse graph, and stores it: the first set of
 // an attempt wins. Two sets would let a coordinator show different sites different keys for one
 // attempt, and a site sign or share under both. With an answer, the request is done.
-func (s *session) shown(r request, attempt uint32, set [][]byte, verify func() error) answer {
+func (s *session) shown(r wire.Message, attempt uint32, set [][]byte, verify func() error) wire.Message {
 	if len(set) == len(s.plan.Proposal.Roster) {
 		if made, err := s.madeAnnouncement(set[s.self]); err != nil {
 			return refuse(r, s.store(err))
@@ -177,7 +178,7 @@ func (s *session) shown(r request, attempt uint32, set [][]byte, verify func() e
 
 // differs refuses a second set of announcements. The first of another site that differs is shown as
 // it is on record: with what the coordinator holds it convicts a site that signed two.
-func (s *session) differs(r request, stored []byte, set [][]byte) answer {
+func (s *session) differs(r wire.Message, stored []byte, set [][]byte) wire.Message {
 	no := refuse(r, study.CodeBadAnnouncement)
 	first, err := decodeList(stored)
 	if err != nil {
@@ -206,8 +207,8 @@ func (s *session) head(own []byte) []byte {
 }
 
 // deal checks everyone's announcements, or draws the graph, and answers with sealed shares.
-func (s *session) deal(r askBoxes) answer {
-	var no answer
+func (s *session) deal(r wire.Deal) wire.Message {
+	var no wire.Message
 	if s.plan.Thresholds.Sparse() {
 		no = s.draw(r)
 	} else {
@@ -245,15 +246,15 @@ func (s *session) deal(r askBoxes) answer {
 
 var (
 	errSecretsGone = errors.New("agent: the secrets of this attempt are gone")
-	errStored      = errors.New("agent: what is stored does not read")
+	errStored      = errors.New("agent: what is stored does not parse")
 )
 
-func (s *session) boxes(r askBoxes, dealt []byte) answer {
+func (s *session) boxes(r wire.Deal, dealt []byte) wire.Message {
 	sealed, err := decodeList(dealt)
 	if err != nil {
 		return refuse(r, s.internal(err))
 	}
-	return boxes{s.plan.Digest, r.Attempt, sealed}
+	return wire.Boxes{Header: r.Header, Boxes: sealed}
 }
 
 // verified returns the setup of the announcements on record.
@@ -318,13 +319,13 @@ func (s *session) restored(attempt uint32, confirmed []byte) (*secagg.Setup, err
 
 // confirm opens the boxes for this site, checks every share against its
 // dealer's commitments, stores them all, and only then signs the transcript.
-func (s *session) confirm(r askConfirmation) answer {
+func (s *session) confirm(r wire.Confirm) wire.Message {
 	signed, ok, err := s.journal.Setup(r.Attempt, setupConfirmation)
 	if err != nil {
 		return refuse(r, s.store(err))
 	}
 	if ok {
-		return confirmation{s.plan.Digest, r.Attempt, signed}
+		return wire.Confirmation{Header: r.Header, Signature: signed}
 	}
 	if _, dealt, err := s.journal.Setup(r.Attempt, setupBoxes); err != nil {
 		return refuse(r, s.store(err))
@@ -356,7 +357,7 @@ func (s *session) confirm(r askConfirmation) answer {
 	if err := s.journal.Erase(); err != nil {
 		return refuse(r, s.store(err))
 	}
-	return confirmation{s.plan.Digest, r.Attempt, signed}
+	return wire.Confirmation{Header: r.Header, Signature: signed}
 }
 
 // keepSlots stores, for each slot, its secrets and the shares held in it: all
@@ -390,7 +391,7 @@ func (s *session) slot(i int) (own secagg.SlotSecret, held secagg.SlotHeld, err 
 // confirmed records that every site holds its shares of one and the same
 // transcript. Without it nothing is uploaded, ever: a sum could then be masked
 // with keys that some site cannot help to remove.
-func (s *session) confirmed(r tellConfirmed) answer {
+func (s *session) confirmed(r wire.Confirmed) wire.Message {
 	if s.setup != nil && s.attempt == r.Attempt {
 		return nil
 	}
@@ -444,7 +445,7 @@ func (s *session) ready() (bool, error) {
 }
 
 // blame refuses because of a site's message, and names it.
-func (s *session) blame(r request, code study.Code, err error) answer {
+func (s *session) blame(r wire.Message, code study.Code, err error) wire.Message {
 	no := refuse(r, code)
 	if at, ok := errors.AsType[*secagg.SiteError](err); ok && at.Site >= 0 && at.Site < len(s.plan.Proposal.Roster) {
 		no.Culprit = 1 + at.Site
@@ -458,7 +459,7 @@ func (s *session) internal(err error) study.Code {
 	if _, ok := errors.AsType[*ledger.StoreError](err); ok {
 		return s.store(err)
 	}
-	s.agent.log.Error("a check of our own failed", "study", s.plan.Digest, "error", err)
+	s.agent.log.Error("internal consistency check failed", "study", s.plan.Digest, "error", err)
 	return study.CodeInternal
 }
 

@@ -13,6 +13,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/terms"
+	"covey/internal/wire"
 )
 
 // distributed studies of five sites: η = 1, four in a sum, so three honest ones carry σ².
@@ -51,7 +52,7 @@ func TestCoordinatorSeesNoExactSum(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				q, u := askUpload{c.plan.Digest, ask}, c.everyone()
+				q, u := wire.Query{Study: c.plan.Digest, Ask: ask}, c.everyone()
 				if course.Query%2 == 1 { // one site is away: the fewest that may be summed
 					u = u[1:]
 				}
@@ -85,7 +86,7 @@ func TestCoordinatorSeesNoExactSum(t *testing.T) {
 				}
 				earlier = append(earlier, release)
 			}
-			c.tell(tellEnded{c.plan.Digest, study.CodeCompleted})
+			c.tell(wire.Ended{Header: wire.Header{Study: c.plan.Digest}, Code: study.CodeCompleted})
 			for _, s := range c.sites {
 				if e, _ := s.agent.standing(c.plan.Digest); e.State != ledger.Finished || math.Abs(e.SpentRho-c.plan.Rho) > 1e-12*c.plan.Rho {
 					t.Errorf("%s: %+v, want finished and all of ρ = %v spent", s.name, e, c.plan.Rho)
@@ -128,7 +129,7 @@ func (c *standIn) checkHonest(ask study.Ask, u []int, shares [][]int64) {
 
 // shareOf is what a site added to a query, had from an upload that it makes again
 // without masks.
-func (c *standIn) shareOf(site int, q askUpload) []int64 {
+func (c *standIn) shareOf(site int, q wire.Query) []int64 {
 	c.t.Helper()
 	s := c.sites[site].session(c)
 	own, _, err := s.slot(q.Ask.Slot)
@@ -160,7 +161,7 @@ func TestUploadIsMadeAgainTheSame(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
 	c.ready()
 	q := c.query(0, 0, c.plan.Start().X)
-	first := want[upload](c.sites[0], q)
+	first := want[wire.Upload](c.sites[0], q)
 	s := c.sites[0].session(c)
 	again, err := s.masked(s.open)
 	if err != nil {
@@ -170,7 +171,7 @@ func TestUploadIsMadeAgainTheSame(t *testing.T) {
 		t.Error("the upload is another when it is made again")
 	}
 	retry := c.query(0, 1, c.plan.Start().X)
-	want[upload](c.sites[0], retry)
+	want[wire.Upload](c.sites[0], retry)
 	if slices.Equal(c.shareOf(0, q), c.shareOf(0, retry)) {
 		t.Error("two slots have the same noise")
 	}

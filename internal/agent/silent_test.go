@@ -11,6 +11,7 @@ import (
 
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // valueFiles are files of one schema: the columns c0, c1, c2 and testUnits rows. They differ in
@@ -72,11 +73,11 @@ func untilUpload(t *testing.T, policy, text string, change func(*study.Spec)) (s
 	if strings.Contains(policy, siteconfig.ApproveWithinLimits) && !strings.Contains(policy, siteconfig.OutsideReject) {
 		c.ready()
 		q := c.query(0, 0, c.plan.Start().X)
-		up := want[upload](s, q)
+		up := want[wire.Upload](s, q)
 		s.sent[len(s.sent)-1] = make([]byte, len(up.Masked)) // masked: its length is what it tells
 		return s.sent, s.log.String()
 	}
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending && d.Verdict != VerdictRejected {
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending && d.Verdict != study.VerdictRejected {
 		t.Fatalf("%+v", d)
 	}
 	return s.sent, s.log.String()
@@ -129,7 +130,7 @@ func TestFaultsStayHere(t *testing.T) {
 		s := c.sites[0]
 		s.write("rows.csv", text)
 		s.restart()
-		want[decision](s, askDecision{c.body})
+		want[wire.Decision](s, wire.Proposal{Body: c.body})
 		if err := s.agent.Approve(c.plan.Digest); err == nil || !strings.Contains(err.Error(), `line 5, column "c1": not a number`) {
 			t.Errorf("an approval of rows with a fault: %v", err)
 		}
@@ -162,7 +163,7 @@ func TestFaultsStayHere(t *testing.T) {
 		s := c.sites[0]
 		s.write("rows.csv", text)
 		s.restart()
-		if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictApproved {
+		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictApproved {
 			t.Fatalf("%+v", d)
 		}
 		if !strings.Contains(s.log.String(), "rows are left out of a study that the policy approved") {

@@ -22,6 +22,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // standIn is a coordinator in memory: it knows the sites' handlers and secagg's
@@ -51,7 +52,7 @@ type testSite struct {
 	log    bytes.Buffer
 
 	options []grpc.DialOption
-	between func(request, answer) answer // stands between the agent and what is sent
+	between func(wire.Message, wire.Message) wire.Message // stands between the agent and what is sent
 }
 
 var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -221,7 +222,7 @@ func (s *testSite) restart() {
 }
 
 // ask hands the agent a request and keeps the bytes of what it answers.
-func (s *testSite) ask(r request) answer {
+func (s *testSite) ask(r wire.Message) wire.Message {
 	s.t.Helper()
 	a := s.agent.handle(r)
 	if s.between != nil {
@@ -230,7 +231,7 @@ func (s *testSite) ask(r request) answer {
 	if a == nil {
 		return nil
 	}
-	raw, err := encode(a)
+	raw, err := wire.Encode(a)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -239,7 +240,7 @@ func (s *testSite) ask(r request) answer {
 }
 
 // want asks and wants an answer of one type, not a refusal.
-func want[A answer](s *testSite, r request) A {
+func want[A wire.Message](s *testSite, r wire.Message) A {
 	s.t.Helper()
 	got := s.ask(r)
 	if two, ok := got.(pair); ok {
@@ -253,10 +254,10 @@ func want[A answer](s *testSite, r request) A {
 }
 
 // refused asks and wants a refusal of one code.
-func refused(s *testSite, r request, code study.Code) refusal {
+func refused(s *testSite, r wire.Message, code study.Code) wire.Refusal {
 	s.t.Helper()
 	got := s.ask(r)
-	no, ok := got.(refusal)
+	no, ok := got.(wire.Refusal)
 	if !ok || no.Code != code {
 		s.t.Fatalf("%s answers %T with %+v, want the refusal %q", s.name, r, got, code)
 	}
@@ -266,7 +267,7 @@ func refused(s *testSite, r request, code study.Code) refusal {
 func (c *standIn) approve() {
 	c.t.Helper()
 	for _, s := range c.sites {
-		if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictApproved {
+		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictApproved {
 			c.t.Fatalf("%s: %+v", s.name, d)
 		}
 	}
@@ -278,13 +279,13 @@ func (c *standIn) prepare(attempt uint32) {
 	id, n := c.plan.Digest, len(c.sites)
 	c.all, c.boxes, c.signed = make([][]byte, n), make([][][]byte, n), make([][]byte, n)
 	for i, s := range c.sites {
-		c.all[i] = want[announcement](s, askAnnouncement{id, attempt}).Signed
+		c.all[i] = want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id, Attempt: attempt}}).Signed
 	}
 	for i, s := range c.sites {
-		c.boxes[i] = want[boxes](s, askBoxes{id, attempt, c.all, nil}).Boxes
+		c.boxes[i] = want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id, Attempt: attempt}, Announcements: c.all}).Boxes
 	}
 	for i, s := range c.sites {
-		c.signed[i] = want[confirmation](s, askConfirmation{id, attempt, c.boxesFor(i), nil}).Signature
+		c.signed[i] = want[wire.Confirmation](s, wire.Confirm{Header: wire.Header{Study: id, Attempt: attempt}, Boxes: c.boxesFor(i)}).Signature
 	}
 	var err error
 	if c.setup, err = secagg.Verify(c.sites[0].session(c).config(attempt), c.all); err != nil {
@@ -314,7 +315,7 @@ func (s *testSite) session(c *standIn) *session {
 func (c *standIn) confirm() {
 	c.t.Helper()
 	for _, s := range c.sites {
-		if got := s.ask(tellConfirmed{c.plan.Digest, 0, c.signed}); got != nil {
+		if got := s.ask(wire.Confirmed{Header: wire.Header{Study: c.plan.Digest}, Signatures: c.signed}); got != nil {
 			c.t.Fatalf("%s answers the confirmations with %+v", s.name, got)
 		}
 	}
@@ -328,7 +329,7 @@ func (c *standIn) ready() {
 	c.confirm()
 }
 
-func (c *standIn) query(query, slot int, x []float64) askUpload {
+func (c *standIn) query(query, slot int, x []float64) wire.Query {
 	c.t.Helper()
 	course := c.plan.Start()
 	course.Query, course.X = query, x
@@ -336,10 +337,10 @@ func (c *standIn) query(query, slot int, x []float64) askUpload {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return askUpload{c.plan.Digest, ask}
+	return wire.Query{Study: c.plan.Digest, Ask: ask}
 }
 
-func (c *standIn) secaggQuery(q askUpload) secagg.Query {
+func (c *standIn) secaggQuery(q wire.Query) secagg.Query {
 	return secagg.Query{Slot: q.Ask.Slot, Context: c.plan.Context(c.setup.Transcript(), q.Ask),
 		Bits: c.plan.Bits, Lanes: c.plan.Queries[q.Ask.Query].Lanes}
 }
@@ -354,22 +355,22 @@ func (c *standIn) everyone() []int {
 }
 
 // certify asks all sites to sign U.
-func (c *standIn) certify(q askUpload, u []int) [][]byte {
+func (c *standIn) certify(q wire.Query, u []int) [][]byte {
 	c.t.Helper()
 	certificate := make([][]byte, len(c.sites))
 	for i, s := range c.sites {
-		certificate[i] = want[signature](s, askSignature{c.plan.Digest, q.Ask.Query, q.Ask.Slot, u}).Signature
+		certificate[i] = want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Survivors: u}).Signature
 	}
 	return certificate
 }
 
 // open runs one query over U to its exact sum, signed numbers, values only.
-func (c *standIn) open(q askUpload, u []int) []int64 {
+func (c *standIn) open(q wire.Query, u []int) []int64 {
 	c.t.Helper()
 	sq := c.secaggQuery(q)
 	sum := make([]uint64, sq.Lanes)
 	for i, s := range c.sites {
-		up := want[upload](s, q)
+		up := want[wire.Upload](s, q)
 		if !slices.Contains(u, i) {
 			continue
 		}
@@ -385,7 +386,7 @@ func (c *standIn) open(q askUpload, u []int) []int64 {
 		c.t.Fatal(err)
 	}
 	for i, s := range c.sites {
-		sent := want[shares](s, askShares{c.plan.Digest, q.Ask.Query, q.Ask.Slot, u, certificate})
+		sent := want[wire.Shares](s, wire.Open{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Survivors: u, Certificate: certificate})
 		if err := opening.Add(i, sent.Shares); err != nil {
 			c.t.Fatal(err)
 		}
@@ -401,7 +402,7 @@ func (c *standIn) open(q askUpload, u []int) []int64 {
 }
 
 // plain is the same sum without any of the protocol.
-func (c *standIn) plain(q askUpload, u []int) []int64 {
+func (c *standIn) plain(q wire.Query, u []int) []int64 {
 	c.t.Helper()
 	total := make([]int64, c.plan.Queries[q.Ask.Query].Values)
 	for _, i := range u {
@@ -421,7 +422,7 @@ func (c *standIn) plain(q askUpload, u []int) []int64 {
 }
 
 // release signs a result of a query; the noise is the caller's.
-func (c *standIn) release(q askUpload, u []int, noised []int64) tellFinal {
+func (c *standIn) release(q wire.Query, u []int, noised []int64) wire.Final {
 	c.t.Helper()
 	r, err := c.plan.NewRelease(q.Ask, u, noised)
 	if err != nil {
@@ -431,11 +432,10 @@ func (c *standIn) release(q askUpload, u []int, noised []int64) tellFinal {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return tellFinal{c.plan.Digest, q.Ask.Query, q.Ask.Slot,
-		final{encoded, ed25519.Sign(c.key, study.SigningInput(encoded))}}
+	return wire.Final{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
 }
 
-func (c *standIn) tell(r request) {
+func (c *standIn) tell(r wire.Message) {
 	c.t.Helper()
 	for _, s := range c.sites {
 		if got := s.ask(r); got != nil {

@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -21,9 +22,9 @@ func TestSecondSetIsShownTheFirst(t *testing.T) {
 	s, id := c.sites[0], c.plan.Digest
 	announced := make([][]byte, 3)
 	for i, site := range c.sites {
-		announced[i] = want[announcement](site, askAnnouncement{id, 0}).Signed
+		announced[i] = want[wire.Announcement](site, wire.Announce{Header: wire.Header{Study: id}}).Signed
 	}
-	want[boxes](s, askBoxes{id, 0, announced, nil})
+	want[wire.Boxes](s, wire.Deal{Header: wire.Header{Study: id}, Announcements: announced})
 	cfg := c.plan.Setup(0)
 	secrets, err := secagg.NewSecrets(cfg)
 	if err != nil {
@@ -33,14 +34,14 @@ func TestSecondSetIsShownTheFirst(t *testing.T) {
 	if second[2], err = secagg.Announce(cfg, 2, secrets, c.sites[2].agent.identity); err != nil {
 		t.Fatal(err)
 	}
-	no := refused(s, askBoxes{id, 0, second, nil}, study.CodeBadAnnouncement)
+	no := refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: second}, study.CodeBadAnnouncement)
 	if no.Culprit != 3 || !bytes.Equal(no.Announcement, announced[2]) {
 		t.Fatalf("culprit %d, with %d bytes", no.Culprit, len(no.Announcement))
 	}
 	if cfg.CheckAnnounced(2, no.Announcement) != nil || cfg.CheckAnnounced(2, second[2]) != nil || cfg.CheckAnnounced(1, no.Announcement) == nil {
 		t.Error("the two do not convict their site")
 	}
-	raw, err := encode(no)
+	raw, err := wire.Encode(no)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestSecondSetIsShownTheFirst(t *testing.T) {
 	}
 	// What is not of a length with the record, or differs in this site's own, is nobody's.
 	for _, set := range [][][]byte{announced[:2], {announced[1], announced[1], announced[2]}} {
-		if no := refused(s, askBoxes{id, 0, set, nil}, study.CodeBadAnnouncement); no.Culprit != 0 || no.Announcement != nil {
+		if no := refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: set}, study.CodeBadAnnouncement); no.Culprit != 0 || no.Announcement != nil {
 			t.Errorf("culprit %d", no.Culprit)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // A study and a data set MUST mean the same units: a budget is spent a unit, so that a
@@ -49,8 +50,8 @@ func TestUnitsOfAStudyAreTheDataSets(t *testing.T) {
 				roster[0].Units = testUnits / 4
 			}
 			f.propose(spec, roster)
-			d := want[decision](s, askDecision{f.body})
-			if c.code == "" && d.Verdict != VerdictApproved || c.code != "" && (d.Verdict != VerdictRejected || d.Code != c.code) {
+			d := want[wire.Decision](s, wire.Proposal{Body: f.body})
+			if c.code == "" && d.Verdict != study.VerdictApproved || c.code != "" && (d.Verdict != study.VerdictRejected || d.Code != c.code) {
 				t.Errorf("got %+v, want code %q\n%s", d, c.code, s.log.String())
 			}
 			if c.has != c.asks && !strings.Contains(s.log.String(), "its units are not those of the data set") {

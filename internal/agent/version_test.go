@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"covey/internal/enroll"
-	"covey/internal/frame"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/port"
 )
@@ -22,8 +22,8 @@ func TestCoordinatorVersion(t *testing.T) {
 		version []string
 		upgrade string
 	}{
-		"other software": {frame.Version{Protocol: frame.Protocol, Oldest: frame.Protocol, Software: "covey-coordinator/0.1"}.Pairs(), ""},
-		"newer":          {frame.Version{Protocol: frame.Protocol + 1, Oldest: frame.Protocol + 1, Software: "covey-coordinator/9"}.Pairs(), "agent"},
+		"other software": {wire.Version{Protocol: wire.Protocol, Oldest: wire.Protocol, Software: "covey-coordinator/0.1"}.Pairs(), ""},
+		"newer":          {wire.Version{Protocol: wire.Protocol + 1, Oldest: wire.Protocol + 1, Software: "covey-coordinator/9"}.Pairs(), "agent"},
 		"no version":     {nil, "coordinator"},
 	} {
 		t.Run(name, func(t *testing.T) {

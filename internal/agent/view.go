@@ -16,6 +16,7 @@ import (
 	"covey/internal/sitedata"
 	"covey/internal/study"
 	"covey/internal/terms"
+	"covey/internal/wire"
 )
 
 // Status is the agent at a glance.
@@ -350,15 +351,15 @@ const askAgain = time.Minute
 
 // hello says what this site offers: the names of its data sets and their sizes,
 // public under replacement adjacency. One that cannot be read is not offered.
-func (a *Agent) hello() hello {
-	h := hello{Software: enroll.Software}
+func (a *Agent) hello() wire.Hello {
+	h := wire.Hello{Software: enroll.Software}
 	for _, d := range a.config.Datasets {
 		units, err := a.count(d)
 		if err != nil {
 			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
 			continue
 		}
-		h.Datasets = append(h.Datasets, offer{d.Name, units})
+		h.Datasets = append(h.Datasets, wire.Dataset{Name: d.Name, Units: uint64(units)})
 	}
 	return h
 }

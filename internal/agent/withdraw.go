@@ -6,6 +6,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/proposals"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // TooLateError is a withdrawal of an approval after the setup of its study began: every site had
@@ -100,22 +101,22 @@ func withdrew(e ledger.StudyEntry) bool {
 }
 
 // withdrawal is the signed word that ends a study that this site had approved.
-func (a *Agent) withdrawal(id study.Digest) decision {
-	return a.sign(decision{Study: id, Verdict: VerdictRejected, Code: study.CodeWithdrawn})
+func (a *Agent) withdrawal(id study.Digest) wire.Decision {
+	return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn})
 }
 
 // withdrawn answers what a setup asks of a site that withdrew before: the last approval was on its
 // way to the log then.
-func (a *Agent) withdrawn(r request) (answer, bool) {
+func (a *Agent) withdrawn(r wire.Message) (wire.Message, bool) {
 	switch r.(type) {
-	case askAnnouncement, askNonce, askBoxes, askConfirmation:
+	case wire.Announce, wire.Reveal, wire.Deal, wire.Confirm:
 	default:
 		return nil, false
 	}
-	if e, ok := a.standing(r.about()); !ok || !withdrew(e) {
+	if e, ok := a.standing(r.About().Study); !ok || !withdrew(e) {
 		return nil, false
 	}
-	return a.withdrawal(r.about()), true
+	return a.withdrawal(r.About().Study), true
 }
 
 // NotApprovedError is a withdrawal of an approval that was not given.

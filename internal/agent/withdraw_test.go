@@ -6,18 +6,19 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // signedBy reports whether a decision is the site's own word.
-func (c *standIn) signedBy(i int, d decision) bool {
-	return study.CheckDecision(c.plan.Proposal.Roster[i], d.Study, string(d.Verdict), d.Code, d.Signature)
+func (c *standIn) signedBy(i int, d wire.Decision) bool {
+	return study.CheckDecision(c.plan.Proposal.Roster[i], d.Study, d.Verdict, d.Code, d.Signature)
 }
 
 // approvedAt has site 0 asked, and approved by its operator.
 func approvedAt(t *testing.T) (*standIn, *testSite) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	if err := s.agent.Approve(c.plan.Digest); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestWithdrawal(t *testing.T) {
 				t.Fatal(err)
 			}
 			// it waited for the operator's word
-			if d, ok := waiting.handle(askAnnouncement{id, 0}).(decision); !ok || d.Code != study.CodeWithdrawn {
+			if d, ok := waiting.handle(wire.Announce{Header: wire.Header{Study: id}}).(wire.Decision); !ok || d.Code != study.CodeWithdrawn {
 				t.Errorf("a request that was under way is answered %+v", d)
 			}
 			if !strings.Contains(s.log.String(), "an approval is withdrawn") || !strings.Contains(s.log.String(), "code=withdrawn") {
@@ -49,9 +50,9 @@ func TestWithdrawal(t *testing.T) {
 				if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || p.SpentRho != 0 {
 					t.Errorf("%s: %+v is not free", when, p)
 				}
-				for _, r := range []request{askDecision{c.body}, askAnnouncement{id, 0}, askBoxes{id, 0, make([][]byte, 3), nil}} {
-					d := want[decision](s, r)
-					if d.Verdict != VerdictRejected || d.Code != study.CodeWithdrawn || !c.signedBy(0, d) {
+				for _, r := range []wire.Message{wire.Proposal{Body: c.body}, wire.Announce{Header: wire.Header{Study: id}}, wire.Deal{Header: wire.Header{Study: id}, Announcements: make([][]byte, 3)}} {
+					d := want[wire.Decision](s, r)
+					if d.Verdict != study.VerdictRejected || d.Code != study.CodeWithdrawn || !c.signedBy(0, d) {
 						t.Errorf("%s: %T is answered %+v", when, r, d)
 					}
 				}
@@ -74,16 +75,16 @@ func TestWithdrawal(t *testing.T) {
 func TestTooLateToWithdraw(t *testing.T) {
 	c, s := approvedAt(t)
 	id := c.plan.Digest
-	want[announcement](s, askAnnouncement{id, 0})
+	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
 	mustErr[*TooLateError](t, s.agent.Withdraw(id))
 	if p := s.agent.Ledger().Populations[0]; p.ReservedRho != c.plan.Rho {
 		t.Errorf("reserved %+v after it was too late", p)
 	}
-	want[announcement](s, askAnnouncement{id, 0})
+	want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}})
 	if err := s.agent.Reject(id); err != nil {
 		t.Fatal(err)
 	}
-	refused(s, askAnnouncement{id, 0}, study.CodeLeft)
+	refused(s, wire.Announce{Header: wire.Header{Study: id}}, study.CodeLeft)
 	if e, _ := s.agent.standing(id); e.State != ledger.Finished || e.Code != string(study.CodeLeft) {
 		t.Errorf("left: %+v", e)
 	}
@@ -95,9 +96,9 @@ func TestNothingToWithdraw(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	s := c.sites[0]
 	mustErr[*UnknownStudyError](t, s.agent.Withdraw(c.plan.Digest))
-	want[decision](s, askDecision{c.body})
+	want[wire.Decision](s, wire.Proposal{Body: c.body})
 	mustErr[*NotApprovedError](t, s.agent.Withdraw(c.plan.Digest))
-	if d := want[decision](s, askDecision{c.body}); d.Verdict != VerdictPending {
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
 		t.Errorf("after that: %+v", d)
 	}
 }

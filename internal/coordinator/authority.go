@@ -123,7 +123,7 @@ func (c *Coordinator) Stragglers(fingerprint string) []string {
 	return out
 }
 
-var errRetired = errors.New("link: the certificate's CA is trusted no more")
+var errRetired = errors.New("link: the certificate's CA is no longer trusted")
 
 // EndRetired ends the links whose certificates are of no CA that is trusted: those sites come back
 // with their new ones.

@@ -14,10 +14,10 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	"covey/internal/admission"
-	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // Options of a coordinator.
@@ -152,9 +152,9 @@ func (c *Coordinator) Close() {
 func (c *Coordinator) Server() *grpc.Server {
 	s := grpc.NewServer(append((&versions{c: c}).options(),
 		grpc.Creds(admission.NewGate(credentials.NewTLS(c.authority.ServerTLS()))),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: frame.KeepaliveTime / 2, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout}),
-		grpc.MaxRecvMsgSize(frame.Max+frameOverhead),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: wire.KeepaliveTime / 2, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: wire.KeepaliveTime, Timeout: wire.KeepaliveTimeout}),
+		grpc.MaxRecvMsgSize(wire.Max+frameOverhead),
 		grpc.ConnectionTimeout(admission.HandshakeTime),
 		// Without it a connection has as many handlers as it likes (CVE-2023-44487, grpc-go 6703).
 		grpc.MaxConcurrentStreams(admission.MaxStreams),
@@ -163,7 +163,7 @@ func (c *Coordinator) Server() *grpc.Server {
 		grpc.StaticStreamWindowSize(admission.StreamWindow),
 		grpc.StaticConnWindowSize(admission.ConnWindow),
 	)...)
-	c.register(s)
+	wire.Register(s, server{c})
 	healthv1.RegisterHealthServer(s, health{c: c})
 	return s
 }

@@ -12,7 +12,7 @@ import (
 // Word is a site's decision as it signed it. The log keeps it for good, so that an approval can
 // be shown later to whoever asks.
 type Word struct {
-	Verdict   round.Verdict `json:"verdict"`
+	Verdict   study.Verdict `json:"verdict"`
 	Code      study.Code    `json:"code,omitempty"` // why, when rejected
 	Signature []byte        `json:"signature"`      // study.CheckDecision says over what
 	At        time.Time     `json:"at,omitzero"`
@@ -20,14 +20,14 @@ type Word struct {
 
 // decided takes a site's word only if its identity key signed it: a certificate alone, which
 // whoever holds the CA's key can make, approves nothing.
-func (s *session) decided(site int, verdict round.Verdict, code study.Code, signature []byte) round.Event {
-	if verdict == round.VerdictPending {
+func (s *session) decided(site int, verdict study.Verdict, code study.Code, signature []byte) round.Event {
+	if verdict == study.VerdictPending {
 		return round.Decided{Site: site, Verdict: verdict, Code: code}
 	}
-	if verdict == round.VerdictApproved {
+	if verdict == study.VerdictApproved {
 		code = "" // a reason is a rejection's
 	}
-	if !study.CheckDecision(s.plan.Proposal.Roster[site], s.plan.Digest, string(verdict), code, signature) {
+	if !study.CheckDecision(s.plan.Proposal.Roster[site], s.plan.Digest, verdict, code, signature) {
 		s.fault(site, study.CodeNotApproved)
 		return nil
 	}
@@ -54,7 +54,7 @@ func (m *Machine) decide(e round.Entry, signature []byte, at time.Time) error {
 		return m.step(e)
 	}
 	roster := s.Plan().Proposal.Roster
-	if e.Site < 0 || e.Site >= len(roster) || !study.CheckDecision(roster[e.Site], e.Study, string(e.Verdict), e.Code, signature) {
+	if e.Site < 0 || e.Site >= len(roster) || !study.CheckDecision(roster[e.Site], e.Study, e.Verdict, e.Code, signature) {
 		return fmt.Errorf("study %s: the decision in the log is not signed by its site", e.Study)
 	}
 	if err := m.step(e); err != nil {
@@ -73,7 +73,7 @@ func (m *Machine) approvals(digest study.Digest, state *round.State) []study.Blo
 	out := make([]study.Blob, len(state.Plan().Proposal.Roster))
 	for i := range out {
 		word, ok := m.words[digest][i]
-		if !ok || word.Verdict != round.VerdictApproved {
+		if !ok || word.Verdict != study.VerdictApproved {
 			return nil
 		}
 		out[i] = word.Signature

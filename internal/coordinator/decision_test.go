@@ -49,7 +49,7 @@ func TestDecisionsMustBeSigned(t *testing.T) {
 	}
 }
 
-func (f *federation) word(site int, d study.Digest, word string, code study.Code) []byte {
+func (f *federation) word(site int, d study.Digest, word study.Verdict, code study.Code) []byte {
 	return study.SignDecision(f.sites[site].identity, d, word, code)
 }
 
@@ -66,7 +66,7 @@ func TestApprovalsAreKept(t *testing.T) {
 				t.Fatalf("%s: %d decisions", where, len(words))
 			}
 			for i, w := range words {
-				if !study.CheckDecision(f.plan.Proposal.Roster[i], f.plan.Digest, string(w.Verdict), w.Code, w.Signature) || w.At.IsZero() {
+				if !study.CheckDecision(f.plan.Proposal.Roster[i], f.plan.Digest, w.Verdict, w.Code, w.Signature) || w.At.IsZero() {
 					t.Errorf("%s: %s's decision does not check", where, w.Site)
 				}
 			}
@@ -104,12 +104,12 @@ func TestLogRefusesForgedDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer f.c.Close()
-		e := round.Entry{Study: f.plan.Digest, Kind: round.EntryDecided, Site: 0, Verdict: round.VerdictApproved}
+		e := round.Entry{Study: f.plan.Digest, Kind: round.EntryDecided, Site: 0, Verdict: study.VerdictApproved}
 		for _, signature := range [][]byte{make([]byte, ed25519.SignatureSize), nil} {
 			if err := f.c.apply(entry{Round: &e, Signature: signature}); err == nil {
 				t.Fatal("a decision with a wrong signature was applied")
 			}
-			if v := f.view(); v.Sites[0].Verdict == round.VerdictApproved {
+			if v := f.view(); v.Sites[0].Verdict == study.VerdictApproved {
 				t.Fatal("and counts")
 			}
 		}

@@ -3,12 +3,12 @@ package coordinator
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // ErrNotLeader is returned where only the leader can act.
@@ -24,27 +24,27 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 	if l == nil {
 		return
 	}
-	if own, ok := e.Message.(round.AskConfirmation); ok {
-		bodies := s.bodiesFor(e.Site) // the slices are never written to again
-		l.sendLater(func() ([]byte, error) { return encodeConfirm(digest, own, bodies) })
+	if own, ok := e.Message.(wire.Confirm); ok {
+		own.Bodies = s.bodiesFor(e.Site) // the slices are never written to again
+		l.sendLater(func() ([]byte, error) { return wire.Encode(own) })
 		return
 	}
-	message, err := s.encode(digest, e.Message)
+	message, err := s.encode(e.Message)
 	if err != nil {
 		c.log.Error("a message does not encode", "study", digest, "error", err)
 		return
 	}
-	l.send(message, aboutOf(digest, e.Message))
+	l.send(message, aboutOf(e.Message))
 }
 
 // encode returns a message's bytes. What is the same for every site of the slot is encoded once and
 // shared: with many sites and a long vector, a copy each would be most of the leader's memory.
-func (s *session) encode(digest study.Digest, m round.Message) ([]byte, error) {
-	kind := fmt.Sprintf("%T", m)
+func (s *session) encode(m wire.Message) ([]byte, error) {
+	kind := wire.Name(m)
 	raw := s.encoded[kind]
 	if raw == nil {
 		var err error
-		if raw, err = encode(digest, m); err != nil {
+		if raw, err = wire.Encode(m); err != nil {
 			return nil, err
 		}
 		s.encoded[kind] = raw

@@ -35,7 +35,7 @@ func (c *Coordinator) invite(site string, addresses []string, valid time.Duratio
 	old, ok := c.machine.Site(site)
 	switch known := ok && !old.Revoked; {
 	case known && !again:
-		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has already joined; revoke it first, or give --again if it shall keep its identity key", site)}
+		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has already joined; revoke it first, or give --again to keep its identity key", site)}
 	case !known && again:
 		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has not joined, or was revoked: it cannot join again; leave --again out", site)}
 	}

@@ -17,6 +17,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -146,8 +147,8 @@ func FuzzMessage(f *testing.F) {
 	f.Add(byte(1), raw)
 	auth := authority(f)
 	f.Fuzz(func(t *testing.T, n byte, raw []byte) {
-		var sent covey.SiteMessage
-		if proto.Unmarshal(raw, &sent) != nil {
+		sent, err := wire.DecodeSite(raw)
+		if err != nil {
 			return
 		}
 		m := NewMachine()
@@ -161,11 +162,11 @@ func FuzzMessage(f *testing.F) {
 		}
 		l := newLink("site-0")
 		c.linked(l, map[string]int{"rows": 1000})
-		if err := c.receive(l, &sent); err != nil && strings.Contains(err.Error(), "\n") {
+		if err := c.receive(l, sent); err != nil && strings.Contains(err.Error(), "\n") {
 			t.Fatal(err)
 		}
 		// again: once more is not another
-		if err := c.receive(l, &sent); err != nil && err.Error() == "" {
+		if err := c.receive(l, sent); err != nil && err.Error() == "" {
 			t.Fatal(err)
 		}
 	})

@@ -25,7 +25,7 @@ type Happening struct {
 	Slot    int        `json:"slot,omitempty"`
 	Sites   int        `json:"sites,omitempty"` // survivors
 	// Verdict is a decision's.
-	Verdict round.Verdict `json:"verdict,omitempty"`
+	Verdict study.Verdict `json:"verdict,omitempty"`
 }
 
 // What can happen beside a study's own entries. The last five are one coordinator's own
@@ -80,7 +80,7 @@ func (m *Machine) note(e entry) {
 		switch {
 		case r.Kind == round.EntryDecided:
 			h.Site = roster[r.Site].Name
-			if r.Verdict != round.VerdictRejected {
+			if r.Verdict != study.VerdictRejected {
 				h.Code = "" // a reason is a rejection's
 			}
 		case r.Kind == round.EntryEnded:

@@ -21,6 +21,7 @@ import (
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -193,6 +194,27 @@ func (f *federation) drop(i int) {
 	f.c.dropped(f.sites[i].link)
 }
 
+// hears takes a site's message as it comes from the wire.
+func (c *Coordinator) hears(l *link, m *covey.SiteMessage) error {
+	raw, err := proto.Marshal(m)
+	if err != nil {
+		return err
+	}
+	read, err := wire.DecodeSite(raw)
+	if err != nil {
+		return err
+	}
+	return c.receive(l, read)
+}
+
+func ints(v []uint32) []int {
+	out := make([]int, len(v))
+	for i, x := range v {
+		out[i] = int(x)
+	}
+	return out
+}
+
 // pump delivers messages both ways until nothing moves and stop, if given, is not true.
 func (f *federation) pump(stop func() bool) {
 	for {
@@ -228,7 +250,7 @@ func (f *federation) pump(stop func() bool) {
 						s.corrupt(answer)
 					}
 					if s.mute == nil || !s.mute(answer) {
-						if err := f.c.receive(s.link, answer); err != nil {
+						if err := f.c.hears(s.link, answer); err != nil {
 							f.t.Fatalf("%s: %v", s.name, err)
 						}
 					}
@@ -292,7 +314,7 @@ func (s *fakeSite) handle(f *federation, m *covey.CoordinatorMessage) []*covey.S
 		digest := study.DigestOf(b.Proposal.GetBody())
 		return []*covey.SiteMessage{{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
 			Study: digest[:], Verdict: covey.Verdict_VERDICT_APPROVED,
-			Signature: study.SignDecision(s.identity, digest, study.DecisionApproved, "")}}}}
+			Signature: study.SignDecision(s.identity, digest, study.VerdictApproved, "")}}}}
 	case *covey.CoordinatorMessage_Announce:
 		cfg := f.plan.Setup(b.Announce.GetAttempt())
 		if s.secrets == nil {

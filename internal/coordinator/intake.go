@@ -18,7 +18,7 @@ const maxLate = 8
 // stalledAfter is how long one of them may send nothing: then its link ends, for others to go on.
 const stalledAfter = 30 * time.Second
 
-var errStalled = errors.New("link: a message was begun and not gone on with")
+var errStalled = errors.New("link: a message was begun and not continued")
 
 // intake bounds what one link has in memory: a place among the large messages, taken with the
 // first frame and given back when the message is worked off.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
-	covey "covey/proto/covey/v1"
+	"covey/internal/wire"
 )
 
 // joiner makes a site's keys and tries to join with them.
@@ -174,7 +174,7 @@ func TestDatasetNames(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
 		hello := func(name string) error {
-			return f.c.receive(newLink("site-0"), &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{Datasets: []*covey.Dataset{{Name: name, Units: 5}}}}})
+			return f.c.receive(newLink("site-0"), wire.Hello{Datasets: []wire.Dataset{{Name: name, Units: 5}}})
 		}
 		for _, name := range []string{"", "\x1b[2K\rnorth", "a\nb", "a\tb", "a\u202eb", "a\u200bb", "\x9b1A", "bad\xff", strings.Repeat("x", 201), "a\u00a0b"} {
 			if err := hello(name); !errors.Is(err, errDataset) {

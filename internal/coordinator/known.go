@@ -1,48 +1,33 @@
 package coordinator
 
 import (
-	"errors"
 	"slices"
 
-	"covey/internal/frame"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
-
-// tag names a study in a hello.
-type tag [frame.TagBytes]byte
 
 // known is which studies a site's ledger holds, as its hello says. The zero value is of one that
 // names none and does not claim that it named all.
 type known struct {
-	open, over map[tag]bool // over: not told of again
-	all        bool         // open holds all that are open there
+	open, over map[wire.Tag]bool // over: not told of again
+	all        bool              // open holds all that are open there
 }
 
-var errKnown = errors.New("link: the hello's studies do not read")
+func newKnown(m wire.Hello) known { return known{set(m.Open), set(m.Over), m.AllOpen} }
 
-func newKnown(open []byte, all bool, over []byte) (k known, err error) {
-	if k.open, err = tags(open); err == nil {
-		k.over, err = tags(over)
+func set(tags []wire.Tag) map[wire.Tag]bool {
+	out := make(map[wire.Tag]bool, len(tags))
+	for _, t := range tags {
+		out[t] = true
 	}
-	k.all = all
-	return k, err
-}
-
-func tags(raw []byte) (map[tag]bool, error) {
-	if len(raw)%frame.TagBytes != 0 || len(raw) > baseMessage {
-		return nil, errKnown
-	}
-	out := make(map[tag]bool, len(raw)/frame.TagBytes)
-	for t := range slices.Chunk(raw, frame.TagBytes) {
-		out[tag(t)] = true
-	}
-	return out, nil
+	return out
 }
 
 // misses reports whether a site has to hear of a study that is over.
 func (k known) misses(digest study.Digest, state *round.State) bool {
-	t := tag(digest[:frame.TagBytes])
+	t := wire.TagOf(digest)
 	switch {
 	case k.open[t]:
 		return true

@@ -9,9 +9,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/frame"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -63,7 +63,7 @@ func (f *federation) hello(h *covey.Hello) (l *link, messages, bytes int) {
 	s := f.sites[4]
 	s.link = newLink(s.name)
 	h.Datasets = []*covey.Dataset{{Name: "rows", Units: 1004}}
-	if err := f.c.receive(s.link, &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err != nil {
+	if err := f.c.hears(s.link, &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err != nil {
 		f.t.Fatal(err)
 	}
 	messages, bytes = f.sentOn(s.link)
@@ -83,7 +83,7 @@ func (f *federation) sentOn(l *link) (messages, bytes int) {
 
 func named(studies ...study.Digest) (out []byte) {
 	for _, d := range studies {
-		out = append(out, d[:frame.TagBytes]...)
+		out = append(out, d[:wire.TagBytes]...)
 	}
 	return out
 }
@@ -141,7 +141,7 @@ func TestWhoSpeaksOfAnEndedStudyIsToldSo(t *testing.T) {
 			t.Fatalf("%d messages", messages)
 		}
 		for _, want := range []int{1, 0} {
-			if err := f.c.receive(l, &covey.SiteMessage{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
+			if err := f.c.hears(l, &covey.SiteMessage{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
 				Study: aborted[:], Verdict: covey.Verdict_VERDICT_PENDING}}}); err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +150,7 @@ func TestWhoSpeaksOfAnEndedStudyIsToldSo(t *testing.T) {
 			}
 		}
 		// A second hello on a link says nothing new of studies.
-		if err := f.c.receive(l, &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{
+		if err := f.c.hears(l, &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{
 			Datasets: []*covey.Dataset{{Name: "rows", Units: 1004}}}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestWhoSpeaksOfAnEndedStudyIsToldSo(t *testing.T) {
 		if messages, _ = f.sentOn(l); messages != 1 {
 			t.Errorf("%d messages as a study ends", messages)
 		}
-		if err := f.c.receive(l, &covey.SiteMessage{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
+		if err := f.c.hears(l, &covey.SiteMessage{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
 			Study: plan.Digest[:], Verdict: covey.Verdict_VERDICT_PENDING}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -226,9 +226,9 @@ func TestHelloThatDoesNotRead(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
 		before := f.c.links["site-2"]
-		for _, raw := range [][]byte{make([]byte, frame.TagBytes-1), make([]byte, frame.TagBytes+1), make([]byte, baseMessage+frame.TagBytes)} {
+		for _, raw := range [][]byte{make([]byte, wire.TagBytes-1), make([]byte, wire.TagBytes+1), make([]byte, baseMessage+wire.TagBytes)} {
 			for _, h := range []*covey.Hello{{Open: raw}, {Over: raw}} {
-				if err := f.c.receive(newLink("site-2"), &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err == nil || f.c.links["site-2"] != before {
+				if err := f.c.hears(newLink("site-2"), &covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: h}}); err == nil || f.c.links["site-2"] != before {
 					t.Errorf("%d bytes: %v", len(raw), err)
 				}
 			}

@@ -1,13 +1,6 @@
 package coordinator
 
-import (
-	"errors"
-
-	"google.golang.org/protobuf/encoding/protowire"
-
-	"covey/internal/frame"
-	"covey/internal/study"
-)
+import "covey/internal/study"
 
 const (
 	// frameOverhead is what gRPC and protobuf put around a frame's bytes.
@@ -16,20 +9,10 @@ const (
 	baseMessage = 64 << 10
 	// maxLinks is how many streams of Link a site has at a time: its link, and the next one.
 	maxLinks = 2
-	// maxFields bounds the fields of one message: the boxes of the largest roster, and some more.
-	// An empty field is of two bytes on the wire and of many in memory.
-	maxFields = study.MaxSites + 100
-	// maxPacked bounds one field of packed numbers, which are of up to 8 bytes for each on the
-	// wire.
-	maxPacked = 5 * study.MaxSites
 	// wordBytes is what one number of a release takes in JSON, at most; pointBytes a commitment or
 	// a share.
 	wordBytes  = 32
 	pointBytes = 32
-
-	// SiteMessage.refusal and Refusal.survivors, the one field of many numbers that a site sends.
-	refusalTag   = 9
-	survivorsTag = 8
 )
 
 // largest is the longest message that a site of a study has reason to send, in bytes.
@@ -106,20 +89,4 @@ func (l *link) accepted(bytes int) {
 	if l.meter != nil {
 		l.meter.Accepted(bytes)
 	}
-}
-
-var errShape = errors.New("link: not a site message")
-
-// checkShape looks at a message before it is decoded: one body, once, of not too many fields.
-func checkShape(raw []byte) error {
-	err := frame.CheckShape(raw, maxFields, func(body, field protowire.Number) int {
-		if body == refusalTag && field == survivorsTag {
-			return maxPacked
-		}
-		return -1
-	})
-	if err != nil {
-		return errShape
-	}
-	return nil
 }

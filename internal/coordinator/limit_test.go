@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"strings"
@@ -32,7 +31,7 @@ func TestLargestMessage(t *testing.T) {
 		for _, s := range f.sites {
 			s.corrupt = func(m *covey.SiteMessage) {
 				raw, err := proto.Marshal(m)
-				if err != nil || checkShape(raw) != nil {
+				if err != nil {
 					t.Errorf("%T does not pass: %v", m.GetBody(), err)
 				}
 				most = max(most, len(raw))
@@ -76,48 +75,6 @@ func TestLargestOfPlans(t *testing.T) {
 			f.c.Close()
 		}
 	})
-}
-
-// TestShape: what passes is one body, once, of not too many fields (LIM-5).
-func TestShape(t *testing.T) {
-	ok := func(m *covey.SiteMessage) []byte {
-		raw, err := proto.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return raw
-	}
-	boxes := func(n int) []byte {
-		return ok(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: make([]byte, 32), Boxes: make([][]byte, n)}}})
-	}
-	survivors := func(n int, v uint32) []byte {
-		u := make([]uint32, n)
-		for i := range u {
-			u[i] = v
-		}
-		return ok(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: make([]byte, 32), Survivors: u}}})
-	}
-	hello := ok(&covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{Software: "a"}}})
-	for _, c := range []struct {
-		name string
-		raw  []byte
-		pass bool
-	}{
-		{"a hello", hello, true},
-		{"the boxes of the largest roster", boxes(study.MaxSites), true},
-		{"the survivors of the largest roster", survivors(study.MaxSites, study.MaxSites-1), true},
-		{"too many boxes", boxes(maxFields), false},
-		{"too many survivors", survivors(maxPacked+1, 1), false},
-		{"two bodies", append(bytes.Clone(hello), hello...), false},
-		{"a byte more", append(bytes.Clone(hello), 0), false},
-		{"a byte less", hello[:len(hello)-1], false},
-		{"a number", []byte{0x08, 1}, false},
-		{"nothing", nil, false},
-	} {
-		if err := checkShape(c.raw); (err == nil) != c.pass {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
 }
 
 // TestJoinsWithoutATokenWriteNothing: whoever has no token puts nothing into the log, whatever it
@@ -181,7 +138,7 @@ func TestFaultsArePaced(t *testing.T) {
 			Study: f.plan.Digest[:], Verdict: covey.Verdict_VERDICT_APPROVED, Signature: make([]byte, 64)}}}
 		pace, began := f.c.paceOf("site-4"), time.Now()
 		for range 120 {
-			if err := f.c.receive(f.sites[4].link, bad); err != nil {
+			if err := f.c.hears(f.sites[4].link, bad); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(pace.spend(time.Now(), costMessage+costIdle))

@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"covey/internal/admission"
-	"covey/internal/frame"
-	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // link is one site's open stream. Sending never blocks: the queue is bounded by what round asks
@@ -58,16 +57,13 @@ type about struct {
 	final bool
 }
 
-func aboutOf(digest study.Digest, m round.Message) about {
-	switch m := m.(type) {
-	case round.AskUpload:
-		return about{digest, 1 + m.Ask.Slot, false}
-	case round.AskSignature:
-		return about{digest, 1 + m.Slot, false}
-	case round.AskShares:
-		return about{digest, 1 + m.Slot, false}
-	case round.TellFinal:
-		return about{digest, 1 + m.Slot, true}
+func aboutOf(m wire.Message) about {
+	h := m.About()
+	switch m.(type) {
+	case wire.Query, wire.Release, wire.Open:
+		return about{h.Study, 1 + h.Slot, false}
+	case wire.Final:
+		return about{h.Study, 1 + h.Slot, true}
 	}
 	return about{}
 }
@@ -119,7 +115,7 @@ func (l *link) write(stop <-chan struct{}, places chan struct{}, send func(data 
 		for _, m := range queue {
 			err := error(nil)
 			if m.encode == nil {
-				err = frame.Send(m.raw, send)
+				err = wire.Send(m.raw, send)
 			} else {
 				err = l.writeLate(stop, places, m.encode, send)
 			}
@@ -157,7 +153,7 @@ func (l *link) writeLate(stop <-chan struct{}, places chan struct{}, encode func
 	}
 	timer := time.AfterFunc(stalledAfter, func() { l.close(errStalled) })
 	defer timer.Stop()
-	return frame.Send(raw, func(data []byte, last bool) error {
+	return wire.Send(raw, func(data []byte, last bool) error {
 		timer.Reset(stalledAfter)
 		return send(data, last)
 	})

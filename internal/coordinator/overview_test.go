@@ -52,7 +52,7 @@ func TestOverview(t *testing.T) {
 			last = r.At
 		}
 		for i, site := range story.Sites {
-			if !site.Signed || site.Verdict != round.VerdictApproved {
+			if !site.Signed || site.Verdict != study.VerdictApproved {
 				t.Errorf("site %d: %+v", i, site)
 			}
 		}

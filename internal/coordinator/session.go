@@ -9,6 +9,7 @@ import (
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // session is the leader's memory of one study: the verified setup, and of the open slot the sum of
@@ -350,7 +351,11 @@ func (s *session) convicts(r round.Refused, first []byte) bool {
 }
 
 // refused checks what a refusing site holds before it counts for anything.
-func (s *session) refused(r round.Refused, context []byte, survivors []int, signature []byte, final round.Released) round.Event {
+func (s *session) refused(site int, m wire.Refusal) round.Event {
+	r := round.Refused{Site: site, Query: m.Query, Slot: m.Slot, Code: m.Code, Culprit: m.Culprit - 1, Shared: m.Shared}
+	if r.Proven = s.convicts(r, m.Announcement); !r.Proven && len(m.Announcement) > 0 {
+		r.Culprit = -1 // shown, and no proof: nobody is named
+	}
 	if r.Culprit >= s.plan.Thresholds.Sites {
 		r.Culprit = -1
 	}
@@ -361,15 +366,19 @@ func (s *session) refused(r round.Refused, context []byte, survivors []int, sign
 	case study.CodeHeld:
 		s.turn()
 		q, err := s.secaggQuery()
-		u := secagg.Survivors(survivors)
-		if err == nil && r.Slot == s.state.Slot && slices.Equal(context, q.Context[:]) &&
+		u := secagg.Survivors(m.Survivors)
+		if err == nil && r.Slot == s.state.Slot && slices.Equal(m.Context, q.Context[:]) &&
 			u.Validate(s.plan.Thresholds.Sites, s.plan.Thresholds.MinSurvivors) == nil &&
-			s.setup.CheckRelease(r.Site, q, u, signature) == nil {
-			r.Held = survivors
-		} else if r.Slot == s.state.Slot && len(signature) > 0 { // none: it sent shares and signed nothing
+			s.setup.CheckRelease(r.Site, q, u, m.Signature) == nil {
+			r.Held = m.Survivors
+		} else if r.Slot == s.state.Slot && len(m.Signature) > 0 { // none: it sent shares and signed nothing
 			s.fault(r.Site, study.CodeHeld)
 		}
 	case study.CodeFinal:
+		if m.Final == nil {
+			break
+		}
+		final := round.Released{Encoded: m.Final.Encoded, Signature: m.Final.Signature}
 		release, err := study.ParseRelease(final.Encoded)
 		if err == nil && release.Query == s.state.Query && s.plan.CheckRelease(release, s.state.Attempt) == nil &&
 			ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(final.Encoded), final.Signature) {

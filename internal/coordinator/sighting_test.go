@@ -13,7 +13,6 @@ import (
 
 	"covey/internal/admission"
 	"covey/internal/pki"
-	covey "covey/proto/covey/v1"
 )
 
 // TestRenewalIsSeen: a link goes on under the certificate that it began with, for months; the page
@@ -48,7 +47,7 @@ func TestRenewalIsSeen(t *testing.T) {
 		time.Sleep(65 * 24 * time.Hour)
 		ctx := peer.NewContext(context.Background(), &peer.Peer{AuthInfo: admission.Caller{TLSInfo: credentials.TLSInfo{
 			State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{link.leaf}}}}}})
-		if _, err := (&federationServer{c: f.c}).Renew(ctx, &covey.RenewRequest{Csr: csr}); err != nil {
+		if _, err := (server{f.c}).Renew(ctx, csr); err != nil {
 			t.Fatal(err)
 		}
 		if after := f.c.Overview(0).Sites[0].Expires; before.IsZero() || after.Sub(before) < 60*24*time.Hour {

@@ -37,7 +37,7 @@ func TestSparseAnnouncementAgain(t *testing.T) {
 			digest := f.plan.Digest
 			ask := &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: digest[:]}}}
 			for _, answer := range s.handle(f, ask) {
-				if err := f.c.receive(s.link, answer); err != nil {
+				if err := f.c.hears(s.link, answer); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -44,7 +44,7 @@ func TestLateUploadStaysOut(t *testing.T) {
 				time.Sleep(2 * time.Second)
 				synctest.Wait()
 				f.sites[4].mute = nil
-				if err := f.c.receive(f.sites[4].link, &covey.SiteMessage{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{
+				if err := f.c.hears(f.sites[4].link, &covey.SiteMessage{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{
 					Study: f.plan.Digest[:], Masked: f.sites[4].uploads[0]}}}); err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func TestUploadCountsOnce(t *testing.T) {
 		f.sites[4].mute = muteUploads
 		f.untilIn(0, 1, 2, 3)
 		again := &covey.SiteMessage{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{Study: f.plan.Digest[:], Masked: f.sites[1].uploads[0]}}}
-		if err := f.c.receive(f.sites[1].link, again); err != nil {
+		if err := f.c.hears(f.sites[1].link, again); err != nil {
 			t.Fatal(err)
 		}
 		f.drop(2)

@@ -11,13 +11,14 @@ import (
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
 // say is a message of a site.
 func (f *federation) say(site int, m *covey.SiteMessage) {
 	f.t.Helper()
-	if err := f.c.receive(f.sites[site].link, m); err != nil {
+	if err := f.c.hears(f.sites[site].link, m); err != nil {
 		f.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -123,8 +124,9 @@ func TestHeldIsChecked(t *testing.T) {
 			r := f.holds(1, 0, 1, 2, 3)
 			change(r)
 			s.faults = nil
-			no := round.Refused{Site: 1, Query: int(r.GetQuery()), Slot: int(r.GetSlot()), Code: study.CodeHeld, Culprit: -1}
-			got, ok := s.refused(no, r.GetContext(), ints(r.GetSurvivors()), r.GetSignature(), round.Released{}).(round.Refused)
+			no := wire.Refusal{Header: wire.Header{Query: int(r.GetQuery()), Slot: int(r.GetSlot())}, Code: study.CodeHeld,
+				Context: r.GetContext(), Survivors: ints(r.GetSurvivors()), Signature: r.GetSignature()}
+			got, ok := s.refused(1, no).(round.Refused)
 			if good := name == ""; !ok || (got.Held != nil) != good || (len(s.faults) == 0) != good {
 				t.Errorf("%s: %+v, faults %v", name, got, s.faults)
 			}
@@ -161,14 +163,14 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			signed := round.Released{Encoded: raw, Signature: ed25519.Sign(f.auth.SigningKey(), study.SigningInput(raw))}
-			no := round.Refused{Site: 1, Query: 0, Code: study.CodeFinal, Culprit: -1}
-			_, adopted := s.refused(no, nil, nil, nil, signed).(round.Adopt)
+			signed := &wire.Final{Encoded: raw, Signature: ed25519.Sign(f.auth.SigningKey(), study.SigningInput(raw))}
+			no := wire.Refusal{Code: study.CodeFinal, Final: signed}
+			_, adopted := s.refused(1, no).(round.Adopt)
 			if adopted != (name == "") {
 				t.Errorf("%s: adopted: %v", name, adopted)
 			}
 			signed.Signature[0] ^= 1
-			if _, adopted = s.refused(no, nil, nil, nil, signed).(round.Adopt); adopted {
+			if _, adopted = s.refused(1, no).(round.Adopt); adopted {
 				t.Errorf("%s: adopted with another signature", name)
 			}
 		}

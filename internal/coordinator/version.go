@@ -11,12 +11,12 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/wire"
 )
 
 // Software names this coordinator to agents.
-var Software = frame.This(program).Software
+var Software = wire.This(program).Software
 
 const program = "covey-coordinator"
 
@@ -42,7 +42,7 @@ func (v *versions) call(ctx context.Context, request any, about *grpc.UnaryServe
 	if !ours(about.FullMethod) {
 		return handle(ctx, request)
 	}
-	if err := grpc.SetHeader(ctx, metadata.Pairs(frame.This(program).Pairs()...)); err != nil {
+	if err := grpc.SetHeader(ctx, metadata.Pairs(wire.This(program).Pairs()...)); err != nil {
 		return nil, err
 	}
 	if err := v.check(ctx); err != nil {
@@ -55,7 +55,7 @@ func (v *versions) stream(server any, s grpc.ServerStream, about *grpc.StreamSer
 	if !ours(about.FullMethod) {
 		return handle(server, s)
 	}
-	if err := s.SendHeader(metadata.Pairs(frame.This(program).Pairs()...)); err != nil {
+	if err := s.SendHeader(metadata.Pairs(wire.This(program).Pairs()...)); err != nil {
 		return err
 	}
 	if err := v.check(s.Context()); err != nil {
@@ -67,7 +67,7 @@ func (v *versions) stream(server any, s grpc.ServerStream, about *grpc.StreamSer
 // check returns a status that an agent shows to its operator, whatever protocol it speaks.
 func (v *versions) check(ctx context.Context) error {
 	said, _ := metadata.FromIncomingContext(ctx)
-	err := frame.Agree(frame.VersionOf(said, "an agent"), frame.This(program))
+	err := wire.Agree(wire.VersionOf(said, "an agent"), wire.This(program))
 	if leaf := leafOf(ctx); leaf != nil {
 		v.log(leaf, err)
 	} // a caller without a certificate could fill the log; whoever joins reads the answer

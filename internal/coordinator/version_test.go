@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
-	"covey/internal/frame"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -46,9 +46,9 @@ func TestAgentVersion(t *testing.T) {
 		version []string
 		upgrade string
 	}{
-		{frame.Version{Protocol: frame.Protocol, Oldest: frame.Protocol, Software: "covey-agent/7"}.Pairs(), ""},
-		{frame.Version{Protocol: frame.Protocol + 3, Oldest: frame.Protocol, Software: "covey-agent/8"}.Pairs(), ""},
-		{frame.Version{Protocol: frame.Protocol + 1, Oldest: frame.Protocol + 1, Software: "covey-agent/9"}.Pairs(), "upgrade the coordinator"},
+		{wire.Version{Protocol: wire.Protocol, Oldest: wire.Protocol, Software: "covey-agent/7"}.Pairs(), ""},
+		{wire.Version{Protocol: wire.Protocol + 3, Oldest: wire.Protocol, Software: "covey-agent/8"}.Pairs(), ""},
+		{wire.Version{Protocol: wire.Protocol + 1, Oldest: wire.Protocol + 1, Software: "covey-agent/9"}.Pairs(), "upgrade the coordinator"},
 		{nil, "upgrade the agent"},
 	} {
 		ctx := metadata.NewOutgoingContext(t.Context(), metadata.Pairs(a.version...))
@@ -70,7 +70,7 @@ func TestAgentVersion(t *testing.T) {
 				}
 			}
 			for _, m := range []metadata.MD{said, early} {
-				if got := frame.VersionOf(m, ""); got != frame.This("covey-coordinator") {
+				if got := wire.VersionOf(m, ""); got != wire.This("covey-coordinator") {
 					t.Errorf("the coordinator says it is %+v", got)
 				}
 			}
@@ -84,7 +84,7 @@ func TestAgentVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: "alpha"}, URIs: []*url.URL{name}}
-	v, old := &versions{c: c}, frame.Agree(frame.VersionOf(nil, "an agent"), frame.This("covey-coordinator"))
+	v, old := &versions{c: c}, wire.Agree(wire.VersionOf(nil, "an agent"), wire.This("covey-coordinator"))
 	for _, err := range []error{old, old, nil, old} {
 		v.log(leaf, err)
 	}

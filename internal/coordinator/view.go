@@ -83,7 +83,7 @@ type SiteView struct {
 	Name      string        `json:"name"`
 	Units     int           `json:"units"`
 	Connected bool          `json:"connected"`
-	Verdict   round.Verdict `json:"verdict"`
+	Verdict   study.Verdict `json:"verdict"`
 	Code      study.Code    `json:"code,omitempty"` // why, when rejected
 	Uploaded  bool          `json:"uploaded"`       // in the open query
 	// Signed reports whether its setup, signed over the digest with the identity key, was checked.
@@ -159,7 +159,7 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	}
 	for i, m := range p.Proposal.Roster {
 		why := study.Code("")
-		if state.Verdicts[i] == round.VerdictRejected {
+		if state.Verdicts[i] == study.VerdictRejected {
 			why = state.Code // which it ended the study with
 		}
 		v.Sites = append(v.Sites, SiteView{

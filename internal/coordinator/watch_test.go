@@ -124,7 +124,7 @@ func TestAbortWhileASumIsOpened(t *testing.T) {
 					return false
 				}
 				if shares++; shares == f.plan.Thresholds.Quorum {
-					if err := f.c.receive(s.link, m); err != nil {
+					if err := f.c.hears(s.link, m); err != nil {
 						t.Error(err)
 					}
 					if err := f.c.Abort(f.plan.Digest); err != nil {

@@ -32,7 +32,7 @@ func (f *federation) withdraw(i int, signature []byte) {
 	f.t.Helper()
 	m := &covey.SiteMessage{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
 		Study: f.plan.Digest[:], Verdict: covey.Verdict_VERDICT_REJECTED, Code: covey.Code_CODE_WITHDRAWN, Signature: signature}}}
-	if err := f.c.receive(f.sites[i].link, m); err != nil {
+	if err := f.c.hears(f.sites[i].link, m); err != nil {
 		f.t.Fatal(err)
 	}
 	synctest.Wait()
@@ -49,11 +49,11 @@ func TestWithdrawnApproval(t *testing.T) {
 		f.pump(nil)
 		for _, when := range []string{"at once", "after a crash"} {
 			v := f.view()
-			if v.Status != round.StatusEnded || v.Code != study.CodeWithdrawn || v.Culprit != "site-0" || v.Sites[0].Verdict != round.VerdictRejected || v.Sites[0].Code != study.CodeWithdrawn || v.Sites[1].Code != "" {
+			if v.Status != round.StatusEnded || v.Code != study.CodeWithdrawn || v.Culprit != "site-0" || v.Sites[0].Verdict != study.VerdictRejected || v.Sites[0].Code != study.CodeWithdrawn || v.Sites[1].Code != "" {
 				t.Fatalf("%s: %s %s %s %+v", when, v.Status, v.Code, v.Culprit, v.Sites)
 			}
 			words := f.c.Decisions(f.plan.Digest)
-			if len(words) != 2 || words[0].Code != study.CodeWithdrawn || words[0].Verdict != round.VerdictRejected {
+			if len(words) != 2 || words[0].Code != study.CodeWithdrawn || words[0].Verdict != study.VerdictRejected {
 				t.Errorf("%s: on record %+v", when, words)
 			}
 			told := slices.ContainsFunc(f.c.Overview(100).Happenings, func(h Happening) bool {
@@ -91,11 +91,11 @@ func TestWithdrawalMustBeSigned(t *testing.T) {
 			"rejected, no code": f.word(0, f.plan.Digest, "rejected", ""),
 		} {
 			f.withdraw(0, signature)
-			if v := f.view(); v.Status != round.StatusProposed || v.Sites[0].Verdict != round.VerdictApproved {
+			if v := f.view(); v.Status != round.StatusProposed || v.Sites[0].Verdict != study.VerdictApproved {
 				t.Fatalf("%s: %s, %s", name, v.Status, v.Sites[0].Verdict)
 			}
 		}
-		e := round.Entry{Study: f.plan.Digest, Kind: round.EntryDecided, Site: 0, Verdict: round.VerdictRejected, Code: study.CodeWithdrawn}
+		e := round.Entry{Study: f.plan.Digest, Kind: round.EntryDecided, Site: 0, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn}
 		if err := f.c.apply(entry{Round: &e, Signature: f.word(0, f.plan.Digest, "rejected", study.CodeRejected)}); err == nil {
 			t.Error("the log takes a withdrawal that is not signed")
 		}

@@ -89,7 +89,7 @@ func buildInfo() prometheus.Collector {
 			}
 		}
 	}
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "covey_build_info", Help: "1, labelled with what was built."}, []string{"version", "revision"})
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "covey_build_info", Help: "1, labeled with what was built."}, []string{"version", "revision"})
 	g.WithLabelValues(version, revision).Set(1)
 	return g
 }

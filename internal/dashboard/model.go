@@ -351,7 +351,7 @@ func say(h coordinator.Happening) string {
 	case coordinator.HappenedLeads:
 		return "this coordinator leads"
 	case coordinator.HappenedFollows:
-		return "this coordinator leads no more"
+		return "this coordinator no longer leads"
 	}
 	return ""
 }

@@ -17,7 +17,7 @@ func TestProposalOnThePage(t *testing.T) {
 		d, s, now := newTold(t, study.DropoutWait)
 		v := &s.story.View
 		v.Status, v.Waiting = round.StatusProposed, []string{"north"}
-		v.Sites = []coordinator.SiteView{{Name: "north", Verdict: round.VerdictPending}, {Name: "south", Verdict: round.VerdictApproved}, {Name: "west", Verdict: round.VerdictPending}}
+		v.Sites = []coordinator.SiteView{{Name: "north", Verdict: study.VerdictPending}, {Name: "south", Verdict: study.VerdictApproved}, {Name: "west", Verdict: study.VerdictPending}}
 		change(v, &s.overview, now.now())
 		s.overview.Studies = []coordinator.View{*v}
 		main, err := d.main(v.Digest)
@@ -41,9 +41,9 @@ func TestProposalOnThePage(t *testing.T) {
 	}
 	page = show(func(v *coordinator.View, o *coordinator.Overview, now time.Time) {
 		v.Status, v.Code, v.Culprit, v.Waiting = round.StatusEnded, study.CodeWithdrawn, "south", nil
-		v.Sites[1].Verdict, v.Sites[1].Code = round.VerdictRejected, study.CodeWithdrawn
+		v.Sites[1].Verdict, v.Sites[1].Code = study.VerdictRejected, study.CodeWithdrawn
 		o.Happenings = []coordinator.Happening{
-			{At: now, Kind: string(round.EntryDecided), Study: v.Digest, Site: "south", Verdict: round.VerdictRejected, Code: study.CodeWithdrawn},
+			{At: now, Kind: string(round.EntryDecided), Study: v.Digest, Site: "south", Verdict: study.VerdictRejected, Code: study.CodeWithdrawn},
 			{At: now, Kind: string(round.EntryEnded), Study: v.Digest, Code: study.CodeExpired},
 		}
 	})

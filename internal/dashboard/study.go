@@ -198,7 +198,7 @@ func sentence(s coordinator.Story, leading bool) string {
 			"open":   "Sites send the key shares that open the total.",
 		}[s.Phase]
 	case round.StatusCompleted:
-		return "The result stands. Download it and verify it: no trust in this page is needed."
+		return "The result is final. Download it and verify it, rather than trust this page."
 	}
 	return ""
 }
@@ -267,11 +267,11 @@ func (m *studyModel) approvals(s coordinator.Story, o coordinator.Overview) {
 	for i, site := range s.Sites {
 		row := approvalRow{Name: site.Name, Units: site.Units, Joined: prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
 		switch site.Verdict {
-		case round.VerdictApproved:
+		case study.VerdictApproved:
 			row.State = status{"approved", "good", "✓"}
 			row.Match = "by its decision"
 			m.Approved++
-		case round.VerdictRejected:
+		case study.VerdictRejected:
 			row.State = status{"rejected", "bad", "✕"}
 			if site.Code == study.CodeWithdrawn {
 				row.State.Text = "withdrawn"

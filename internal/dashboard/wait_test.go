@@ -63,7 +63,7 @@ func TestUntilWhen(t *testing.T) {
 		{"approvals", study.DropoutContinue, coordinator.View{Status: round.StatusProposed}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
 		{"a setup", study.DropoutContinue, coordinator.View{Status: round.StatusSetup}, []string{"Awaiting <strong>north</strong>, <strong>west (revoked)</strong>" + endless, "without a deadline"}, "Until"},
 		{"uploads", study.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Until <time", "awaiting <strong>north</strong>"}, endless},
-		{"uploads of all", study.DropoutWait, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Awaiting <strong>north</strong>", "overdue from <time", endless}, "Until"},
+		{"uploads of all", study.DropoutWait, coordinator.View{Status: round.StatusRunning, Phase: "upload"}, []string{"Awaiting <strong>north</strong>", "due by <time", endless}, "Until"},
 		{"too few uploads", study.DropoutContinue, coordinator.View{Status: round.StatusRunning, Phase: "upload", Overdue: true}, []string{"Awaiting <strong>north</strong>", "overdue since <time", endless}, "Until"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

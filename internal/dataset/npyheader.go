@@ -43,8 +43,8 @@ func (f arrayFault) Error() string { return string(f) }
 const (
 	errNotNPY    = arrayFault("not NPY, cut off, or of a version that is not known here")
 	errNPYHeader = arrayFault("its header is not one that NumPy writes")
-	errShape     = arrayFault("an array of one or two dimensions is wanted")
-	errDtype     = arrayFault("its dtype is no plain one; numbers and fixed-length text are")
+	errShape     = arrayFault("must be an array of one or two dimensions")
+	errDtype     = arrayFault("its dtype is not supported; numbers and fixed-length text are")
 	errWide      = arrayFault("it has more than 2^20 columns")
 	errLength    = arrayFault("it has fewer or more bytes than its shape says")
 )

@@ -44,13 +44,13 @@ const (
 
 // remedies say what to do where a line is not in order.
 var remedies = map[Code]string{
-	CheckConfig:       "mend the key that is named in agent.toml",
-	CheckData:         "mend the file at the line that is named, or [[dataset]] in agent.toml",
+	CheckConfig:       "fix the named key in agent.toml",
+	CheckData:         "fix the file at the named line, or [[dataset]] in agent.toml",
 	CheckNoData:       "add [[population]] and [[dataset]] to agent.toml",
 	CheckPolicy:       "take \"central\" out of policy.noise, unless this site trusts the coordinator's operator with exact sums",
-	CheckColumns:      "mend the file where it is named, or ask the analyst to change the study",
+	CheckColumns:      "fix the file at the named place, or ask the analyst to change the study",
 	CheckUnits:        "compare the unit of measurement of these columns with what the analyst expects",
-	CheckStudyFile:    "ask whoever sent the file for another one",
+	CheckStudyFile:    "ask the sender of the file for another one",
 	CheckDryRun:       "ask the analyst: the study does not fit this data set",
 	CheckKeys:         "put the key files back from a backup, mode 0600; without identity.key the site must join as a new one",
 	CheckNotJoined:    "agent join FILE, with a join file of the coordinator's operator",
@@ -63,7 +63,7 @@ var remedies = map[Code]string{
 	CheckTCP:          "check the network of this machine; ask for the route to the coordinator",
 	CheckRefused:      "check the port in agent.toml; ask the coordinator's operator whether it is running",
 	CheckTimeout:      "ask the firewall's administrator to allow outgoing TCP to the coordinator's host and port",
-	CheckTLS:          "try again; if it stays, ask the network's administrator what stands on the way",
+	CheckTLS:          "try again; if it persists, ask the network's administrator what is in between",
 	CheckNotTLS:       "something else answers there: check host and port in agent.toml",
 	CheckInspected:    "ask the network's administrator to exempt the coordinator's host and port from TLS inspection",
 	CheckWrongCA:      "compare the fingerprint with the coordinator's operator; if it changed its CA, ask for a join file with --again",
@@ -73,7 +73,7 @@ var remedies = map[Code]string{
 	CheckClock:        "set this machine's clock (NTP), or tell the coordinator's operator that theirs is wrong",
 	CheckRefusedSite:  "ask the coordinator's operator whether this site was revoked; then a new join file is needed",
 	CheckVersion:      "upgrade the side that is behind",
-	CheckNoAnswer:     "try again; if it stays, ask the coordinator's operator what its log says",
+	CheckNoAnswer:     "try again; if it persists, ask the coordinator's operator to read its log",
 }
 
 // Finding is one thing that Check looked at.

@@ -25,6 +25,7 @@ import (
 	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/wire"
 )
 
 // probe reaches one coordinator as the agent would, step by step, and stops at the first step that
@@ -60,7 +61,7 @@ func (p *probing) reach() net.Conn {
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: p.address}})
 	if err != nil {
 		// it may hold a password
-		p.add(CheckProxy, "proxy for", "", &enroll.DialError{Addresses: []string{p.address}, Err: errors.New("HTTPS_PROXY is no address of a proxy")})
+		p.add(CheckProxy, "proxy for", "", &enroll.DialError{Addresses: []string{p.address}, Err: errors.New("HTTPS_PROXY is not the address of a proxy")})
 		return nil
 	}
 	if proxy != nil {
@@ -120,7 +121,7 @@ func (p *probing) connect(proxy *url.URL) net.Conn {
 		err = fmt.Errorf("%s does not answer as a proxy", at)
 		p.add(CheckProxy, what, "", err)
 	case answer.StatusCode == http.StatusProxyAuthRequired:
-		err = fmt.Errorf("%s wants a login", at)
+		err = fmt.Errorf("%s requires a login", at)
 		p.add(CheckProxyAuth, what, "", err)
 	case answer.StatusCode != http.StatusOK:
 		err = fmt.Errorf("%s refuses the tunnel with %d", at, answer.StatusCode)
@@ -191,7 +192,7 @@ func (p *probing) tlsFault(err error) (Code, error) {
 	if last.IsCA && (strings.HasPrefix(last.Subject.CommonName, pki.CAName) || bytes.Equal(last.RawSubject, p.site.Issuer().RawSubject)) {
 		return CheckWrongCA, &enroll.HandshakeError{Err: &pki.WrongCAError{Want: pki.CAFingerprint(p.site.Authorities()[0]), Got: pki.CAFingerprint(last)}}
 	}
-	return CheckInspected, fmt.Errorf("the certificate that is shown was issued by %q, which is not the federation's CA: TLS is opened on the way, or this is no coordinator", leaf.Issuer.String())
+	return CheckInspected, fmt.Errorf("the certificate that is shown was issued by %q, which is not the federation's CA: something on the way inspects TLS, or this is not a coordinator", leaf.Issuer.String())
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -216,7 +217,7 @@ func (p *probing) call(options []grpc.DialOption) {
 	defer conn.Close()
 	issuer := sha256.Sum256(p.site.Issuer().Raw)
 	before := time.Now()
-	s, err := enroll.CallStanding(p.ctx, conn, issuer[:])
+	s, err := wire.CallStanding(p.ctx, conn, issuer[:])
 	if err != nil {
 		err = seen.Explain(err)
 		code := CheckNoAnswer

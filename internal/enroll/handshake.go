@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/frame"
+	"covey/internal/wire"
 )
 
 // Handshake is gRPC's TLS that remembers why the last handshake failed: gRPC
@@ -95,9 +96,9 @@ func DialOptions(tls *Handshake) []grpc.DialOption {
 		grpc.WithUnaryInterceptor(versionedCall),
 		grpc.WithStreamInterceptor(versionedLink),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
-			Time: frame.KeepaliveTime, Timeout: frame.KeepaliveTimeout, PermitWithoutStream: true,
+			Time: wire.KeepaliveTime, Timeout: wire.KeepaliveTimeout, PermitWithoutStream: true,
 		}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2 * frame.Max)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2 * wire.Max)),
 	}
 }
 

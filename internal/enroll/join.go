@@ -16,6 +16,7 @@ import (
 	"covey/internal/frame"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
+	"covey/internal/wire"
 )
 
 // JoinTimeout bounds one address's answer.
@@ -140,7 +141,8 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 			continue
 		}
 		bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
-		certificate, authority, err = callJoin(bounded, conn, join.Token.Bytes(), join.Site, csr, identity, proof)
+		certificate, authority, err = wire.CallJoin(bounded, conn, wire.JoinRequest{Token: join.Token.Bytes(), Site: join.Site, CSR: csr, Identity: identity, Proof: proof})
+		err = ExplainLeader(err)
 		cancel()
 		conn.Close()
 		if err == nil {

@@ -8,26 +8,26 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"covey/internal/frame"
+	"covey/internal/wire"
 )
 
 // Software names this agent to its coordinator.
-var Software = frame.This(program).Software
+var Software = wire.This(program).Software
 
 const program = "covey-agent"
 
 // VersionError is a coordinator that this agent shares no protocol with: it names both
 // versions and who must upgrade.
-type VersionError = frame.VersionError
+type VersionError = wire.VersionError
 
 // checkVersion returns a *VersionError if a coordinator that said this is none to speak to.
 func checkVersion(said metadata.MD) error {
-	return frame.Agree(frame.This(program), frame.VersionOf(said, "a coordinator"))
+	return wire.Agree(wire.This(program), wire.VersionOf(said, "a coordinator"))
 }
 
 // sayVersion says this agent's version with a call.
 func sayVersion(ctx context.Context) context.Context {
-	return metadata.AppendToOutgoingContext(ctx, frame.This(program).Pairs()...)
+	return metadata.AppendToOutgoingContext(ctx, wire.This(program).Pairs()...)
 }
 
 // versionedCall is a unary call whose both ends say their version. A coordinator that was
@@ -35,7 +35,7 @@ func sayVersion(ctx context.Context) context.Context {
 func versionedCall(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	var said metadata.MD
 	err := invoke(sayVersion(ctx), method, request, reply, conn, append(options, grpc.Header(&said))...)
-	if err == nil || frame.Says(said) || status.Code(err) == codes.Unimplemented {
+	if err == nil || wire.Says(said) || status.Code(err) == codes.Unimplemented {
 		if wrong := checkVersion(said); wrong != nil {
 			return wrong
 		}
@@ -68,7 +68,7 @@ func (s *versionedStream) RecvMsg(m any) error {
 	}
 	s.checked = true
 	said, failed := s.Header()
-	if failed != nil || err != nil && !frame.Says(said) {
+	if failed != nil || err != nil && !wire.Says(said) {
 		return err
 	}
 	if wrong := checkVersion(said); wrong != nil {

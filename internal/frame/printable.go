@@ -1,3 +1,5 @@
+// Package frame holds words as people may see them: those of another party, cleaned, cut and quoted
+// so that they cannot pass for ours, and the name of this build.
 package frame
 
 import (

@@ -123,7 +123,7 @@ func (l *Ledger) start(h hooks) error {
 	}
 	if id == ([16]byte{}) {
 		if _, err := os.Lstat(filepath.Join(l.dir, keysName)); err == nil {
-			return &LostError{File: dbName, Reason: "is empty beside a key file"}
+			return &LostError{File: dbName, Reason: "is empty, next to a key file"}
 		}
 		if err := l.update(place{name: "make"}, makeMeta); err != nil {
 			return err

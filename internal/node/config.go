@@ -62,7 +62,7 @@ func (c Config) hosts() ([]string, error) {
 	for _, a := range c.Addresses {
 		host, port, err := net.SplitHostPort(a)
 		if err != nil || !isPort(port) {
-			return nil, badKey("addresses", "address %q: host:port is wanted", a)
+			return nil, badKey("addresses", "address %q: must be host:port", a)
 		}
 		out = append(out, host)
 	}
@@ -93,7 +93,7 @@ func (c Config) check() error {
 			continue
 		}
 		if _, port, err := net.SplitHostPort(address); err != nil || !isPort(port) {
-			return badKey(what, "%s %q: host:port is wanted, such as :7443", what, address)
+			return badKey(what, "%s %q: must be host:port, such as :7443", what, address)
 		}
 	}
 	return c.Dashboard.check()
@@ -142,7 +142,7 @@ func ReadConfig(dir string) (Config, error) {
 	file := filepath.Join(dir, ConfigFile)
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return Config{}, bad("%s is no data folder: it holds no %s; make one with `coordinator init`", dir, ConfigFile)
+		return Config{}, bad("%s: not a coordinator data folder: it has no %s; make one with `coordinator init`", dir, ConfigFile)
 	}
 	if err != nil {
 		return Config{}, err

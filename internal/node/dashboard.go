@@ -46,7 +46,7 @@ func (d Dashboard) check() error {
 	}
 	host, _, err := net.SplitHostPort(d.Listen)
 	if err != nil {
-		return badKey("dashboard.listen", "dashboard %q: host:port is wanted, such as 127.0.0.1:7480", d.Listen)
+		return badKey("dashboard.listen", "dashboard %q: must be host:port, such as 127.0.0.1:7480", d.Listen)
 	}
 	if (d.Certificate == "") != (d.Key == "") {
 		return badKey("dashboard", "the dashboard's certificate and key go together")

@@ -18,7 +18,6 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/frame"
-	"covey/internal/peer"
 	"covey/internal/pki"
 	"covey/internal/study"
 )
@@ -93,7 +92,7 @@ func (n *Node) enter(ctx context.Context) {
 			return
 		}
 		if now := err.Error(); now != said {
-			n.log.Info("not yet among the coordinators; trying again", "reason", now)
+			n.log.Info("waiting for admission to the cluster; retrying", "reason", now)
 			said = now
 		}
 		select {
@@ -190,7 +189,7 @@ const joinTime = 30 * time.Second
 // file's text: it fetches the federation's keys over a connection whose other end the
 // file's fingerprint proves. The file is then spent. Errors: *ConfigError,
 // *pki.JoinError, *pki.ExpiredError, *pki.ExistsError, *coordinator.JoinError, of the network.
-func Join(ctx context.Context, dir string, file []byte, c Config, dial peer.Dialer, now time.Time) error {
+func Join(ctx context.Context, dir string, file []byte, c Config, dial Dialer, now time.Time) error {
 	join, err := pki.ParseJoin(file)
 	if err != nil {
 		return err
@@ -236,14 +235,14 @@ func Join(ctx context.Context, dir string, file []byte, c Config, dial peer.Dial
 }
 
 // fetchEstate tries the addresses until one leads. A wrong CA or a refusal ends it.
-func fetchEstate(ctx context.Context, join pki.Join, key ed25519.PublicKey, dial peer.Dialer) (pki.Estate, pki.Members, error) {
+func fetchEstate(ctx context.Context, join pki.Join, key ed25519.PublicKey, dial Dialer) (pki.Estate, pki.Members, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTime)
 	defer cancel()
 	try := 0
 	raw, err := backoff.Retry(ctx, func() ([]byte, error) {
 		address := join.Coordinator[try%len(join.Coordinator)]
 		try++
-		conn, err := peer.DialJoin(ctx, dial, address, join.Fingerprint)
+		conn, err := DialJoin(ctx, dial, address, join.Fingerprint)
 		if _, wrong := errors.AsType[*pki.WrongCAError](err); wrong {
 			return nil, backoff.Permanent(err)
 		}

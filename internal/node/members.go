@@ -124,7 +124,7 @@ func (n *Node) hear(ctx context.Context, address string) {
 	n.members.heard[address] = m
 	n.members.mu.Unlock()
 	if !again || old.Version != m.Version {
-		n.log.Info("another coordinator told who the coordinators are", "address", address, "version", m.Version)
+		n.log.Info("learned from another coordinator who the coordinators are", "address", address, "version", m.Version)
 	}
 	n.port.Recheck()
 }

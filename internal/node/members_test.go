@@ -16,12 +16,11 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
-	"covey/internal/peer"
 	"covey/internal/pki"
 )
 
 // thief is a coordinator's folder of a federation's CA, with a key of its own, and its port.
-func thief(t *testing.T, w *wires, of *pki.Authority, name string) *peer.Port {
+func thief(t *testing.T, w *wires, of *pki.Authority, name string) *Port {
 	t.Helper()
 	dir := t.TempDir()
 	if err := pki.InitNode(dir, of.Estate(), of.Fingerprint(), nil, time.Now()); err != nil {
@@ -35,14 +34,14 @@ func thief(t *testing.T, w *wires, of *pki.Authority, name string) *peer.Port {
 }
 
 // portOf is a port that shows certificates of a folder in any name.
-func portOf(t *testing.T, w *wires, a *pki.Authority, name string) *peer.Port {
+func portOf(t *testing.T, w *wires, a *pki.Authority, name string) *Port {
 	t.Helper()
 	own, err := a.PeerTLS(name, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l, _ := w.listen(fmt.Sprint("thief-", len(w.lanes)))
-	p := peer.New(l, own, w.dial)
+	p := newPort(l, own, w.dial)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -81,7 +80,7 @@ func TestRemovedHasNoVoice(t *testing.T) {
 		if err := post(); err == nil {
 			t.Error("a connection of before the removal serves still")
 		}
-		ports := map[string]*peer.Port{
+		ports := map[string]*Port{
 			"its own":                   two.port,
 			"another's name":            portOf(t, w, two.authority, "one"),
 			"a new name":                portOf(t, w, two.authority, "ghost"),

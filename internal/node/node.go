@@ -1,5 +1,5 @@
 // Package node puts one coordinator together: its folder's keys (internal/pki),
-// its log (internal/replica), its port among coordinators (internal/peer), and the
+// its log (internal/replica), its port among coordinators, and the
 // coordinator itself. It says who may do what where: agents come to the sites' port,
 // operators to a unix socket of any coordinator, which passes on to the leader what only
 // the leader can do.
@@ -24,7 +24,6 @@ import (
 	"covey/internal/admission"
 	"covey/internal/coordinator"
 	"covey/internal/dashboard"
-	"covey/internal/peer"
 	"covey/internal/pki"
 	"covey/internal/replica"
 )
@@ -34,7 +33,7 @@ type Options struct {
 	Logger *slog.Logger
 	// Listen and Dial are TCP's if nil.
 	Listen func(address string) (net.Listener, error)
-	Dial   peer.Dialer
+	Dial   Dialer
 	// Now is the wall clock; time.Now if nil.
 	Now func() time.Time
 	// HandOver returns the lead to another coordinator before Run ends, if this one
@@ -57,7 +56,7 @@ type Node struct {
 
 	authority *pki.Authority
 	replica   *replica.Node
-	port      *peer.Port // nil for a coordinator that is alone
+	port      *Port // nil for a coordinator that is alone
 	sites     net.Listener
 	operator  net.Listener // nil without Control
 	watchers  net.Listener // nil without a dashboard, as the next
@@ -172,7 +171,7 @@ func (n *Node) listenPeers() error {
 	if err != nil {
 		return err
 	}
-	n.port = peer.New(admission.Paced(l), tls, n.options.Dial)
+	n.port = newPort(admission.Paced(l), tls, n.options.Dial)
 	return nil
 }
 
@@ -314,7 +313,7 @@ func (n *Node) handOver() {
 		n.log.Info("no other coordinator took the lead", "error", err)
 		return
 	}
-	n.log.Info("the lead was given away", "to", n.replica.LeaderID())
+	n.log.Info("the lead was handed over", "to", n.replica.LeaderID())
 }
 
 // close releases what Open took.

@@ -81,7 +81,7 @@ func (n *Node) reconcileCA(ctx context.Context) error {
 		if err := n.authority.DropOld(); err != nil {
 			return err
 		}
-		n.log.Info("the CA before is trusted no more", "ca", old)
+		n.log.Info("previous CA removed from the trust store", "ca", old)
 		n.EndRetired()
 	}
 	return nil

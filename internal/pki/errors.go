@@ -53,14 +53,14 @@ func (e *ModeError) Error() string {
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("site name %q: 1 to 63 of a-z, 0-9 and -, no - at either end, are wanted", shorten(e.Name))
+	return fmt.Sprintf("site name %q: must be 1 to 63 of a-z, 0-9 and -, with no - at either end", shorten(e.Name))
 }
 
 // HostError is a host that a server certificate cannot be made for.
 type HostError struct{ Host string }
 
 func (e *HostError) Error() string {
-	return fmt.Sprintf("host %q: a DNS name or an IP address, without a port, is wanted", shorten(e.Host))
+	return fmt.Sprintf("host %q: must be a DNS name or an IP address, without a port", shorten(e.Host))
 }
 
 // CertificateError is a certificate or a certificate request that is not in order.

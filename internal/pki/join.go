@@ -95,12 +95,12 @@ func ParseJoin(text []byte) (Join, error) {
 		j.Expires = at.UTC()
 	case nil:
 	default:
-		return Join{}, &JoinError{"expires", "a date and time with an offset is wanted"}
+		return Join{}, &JoinError{"expires", "must be a date and time with an offset"}
 	}
 	if f.Token != "" {
 		var err error
 		if j.Token, err = parseToken(f.Token); err != nil {
-			return Join{}, &JoinError{"token", "43 characters of URL-safe base64 are wanted"}
+			return Join{}, &JoinError{"token", "must be 43 characters of URL-safe base64"}
 		}
 	}
 	if err := j.check(); err != nil {
@@ -129,17 +129,17 @@ func tomlError(err error) error {
 // check is of both directions.
 func (j Join) check() error {
 	if len(j.Coordinator) == 0 || len(j.Coordinator) > maxAddresses {
-		return &JoinError{"coordinator", fmt.Sprintf("1 to %d addresses are wanted", maxAddresses)}
+		return &JoinError{"coordinator", fmt.Sprintf("must be 1 to %d addresses", maxAddresses)}
 	}
 	for i, a := range j.Coordinator {
 		host, port, err := net.SplitHostPort(a)
 		number, bad := strconv.ParseUint(port, 10, 16)
 		if err != nil || bad != nil || number == 0 || validHost(host) != nil {
-			return &JoinError{"coordinator", fmt.Sprintf("address %d: host:port is wanted", i+1)}
+			return &JoinError{"coordinator", fmt.Sprintf("address %d: must be host:port", i+1)}
 		}
 	}
 	if !validFingerprint(j.Fingerprint) {
-		return &JoinError{"fingerprint", "sixteen groups of four hexadecimal digits, with hyphens, are wanted"}
+		return &JoinError{"fingerprint", "must be sixteen groups of four hexadecimal digits, with hyphens"}
 	}
 	if j.Token.secret == nil {
 		return &JoinError{"token", "is missing"}
@@ -150,7 +150,7 @@ func (j Join) check() error {
 	case j.Node != "" && ValidName(j.Node) != nil:
 		return &JoinError{"node", "is no name"}
 	case j.Node == "" && ValidName(j.Site) != nil:
-		return &JoinError{"site", "is no site name"}
+		return &JoinError{"site", "is not a site name"}
 	}
 	if year := j.Expires.Year(); j.Expires.IsZero() || year < 2000 || year > 9998 {
 		return &JoinError{"expires", "is missing or out of range"}

@@ -41,7 +41,7 @@ func InitOwn(dir, certFile, keyFile string, hosts []string, now time.Time) error
 	case now.Before(cert.NotBefore):
 		return refuse("is good from "+cert.NotBefore.UTC().Format(time.RFC3339), nil)
 	case cert.NotAfter.Sub(now) < minOwn:
-		return refuse("ends "+cert.NotAfter.UTC().Format(time.DateOnly)+": a CA of at least 90 more days is wanted", nil)
+		return refuse("ends "+cert.NotAfter.UTC().Format(time.DateOnly)+": a CA must be good for at least 90 more days", nil)
 	case isRSA && rsaKey.N.BitLen() < minRSA:
 		return refuse("has an RSA key of under 2048 bits", nil)
 	}

@@ -291,7 +291,7 @@ func (s *Site) Trust(vouchers []Voucher, now time.Time) (changed bool, err error
 		return false, ErrNotJoined
 	}
 	if len(vouchers) == 0 || len(vouchers) > maxAuthorities {
-		return false, &CertificateError{Reason: "authorities: 1 to 4 are wanted"}
+		return false, &CertificateError{Reason: "authorities: must be 1 to 4"}
 	}
 	fresh := []*x509.Certificate{}
 	for _, v := range vouchers {

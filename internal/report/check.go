@@ -52,7 +52,7 @@ func check(r *study.Result) error {
 	}
 	for _, rel := range r.Releases {
 		if rel.Kind == study.KindPower && (len(rel.X) == 0 || len(rel.X)%d != 0 || len(rel.Noised) != len(rel.X) || len(rel.Found)%d != 0) {
-			return fault("releases", "query %d is no power step of %d columns", rel.Query, d)
+			return fault("releases", "query %d is not a power step of %d columns", rel.Query, d)
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func vectors(field string, v [][]float64, k, d int) error {
 		}
 		for _, x := range v[i] {
 			if !(math.Abs(x) <= 2) { // of a unit vector
-				return fault(field, "vector %d is no unit vector", i)
+				return fault(field, "vector %d is not a unit vector", i)
 			}
 		}
 	}

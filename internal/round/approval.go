@@ -6,21 +6,21 @@ import "covey/internal/study"
 // for.
 
 // withdraws reports whether a verdict takes an approval back.
-func withdraws(v Verdict, code study.Code) bool {
-	return v == VerdictRejected && code == study.CodeWithdrawn
+func withdraws(v study.Verdict, code study.Code) bool {
+	return v == study.VerdictRejected && code == study.CodeWithdrawn
 }
 
 // decides reports whether a site's verdict changes something. Its first one does, while sites
 // decide. After an approval nothing does but a withdrawal: any other verdict is an older one that
 // comes late. Withdrawals count until the setup is complete: a site whose setup has not begun does
 // not know yet that it was the last to be waited for.
-func (s *State) decides(site int, v Verdict, code study.Code) bool {
-	if v == VerdictPending || site < 0 || site >= len(s.Verdicts) {
+func (s *State) decides(site int, v study.Verdict, code study.Code) bool {
+	if v == study.VerdictPending || site < 0 || site >= len(s.Verdicts) {
 		return false
 	}
 	switch s.Status {
 	case StatusProposed:
-		return s.Verdicts[site] == VerdictPending || withdraws(v, code)
+		return s.Verdicts[site] == study.VerdictPending || withdraws(v, code)
 	case StatusSetup:
 		return withdraws(v, code)
 	}
@@ -34,12 +34,12 @@ func (s *State) applyDecided(e Entry, stale error) error {
 	s.Verdicts[e.Site] = e.Verdict
 	approved := 0
 	for _, v := range s.Verdicts {
-		if v == VerdictApproved {
+		if v == study.VerdictApproved {
 			approved++
 		}
 	}
 	switch {
-	case e.Verdict == VerdictRejected:
+	case e.Verdict == study.VerdictRejected:
 		s.Status, s.Code, s.Culprit = StatusEnded, e.Code, e.Site
 	case approved == len(s.Verdicts):
 		s.Status = StatusSetup

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // approvals runs a study of three sites until all but the last approved; the last is away.
@@ -12,7 +13,7 @@ func approvals(t *testing.T, change func(*study.Spec)) *harness {
 	h.down[2] = true
 	h.event(Disconnected{2})
 	h.run()
-	if h.state.Status != StatusProposed || h.state.Verdicts[0] != VerdictApproved {
+	if h.state.Status != StatusProposed || h.state.Verdicts[0] != study.VerdictApproved {
 		t.Fatalf("%s, %v", h.state.Status, h.state.Verdicts)
 	}
 	return h
@@ -22,10 +23,10 @@ func approvals(t *testing.T, change func(*study.Spec)) *harness {
 // study at once, with the site's name, and survives a failover.
 func TestWithdrawalEndsTheStudy(t *testing.T) {
 	h := approvals(t, nil)
-	h.event(Decided{Site: 1, Verdict: VerdictRejected, Code: study.CodeWithdrawn})
+	h.event(Decided{Site: 1, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn})
 	h.run()
 	h.crash()
-	if d := h.state.Durable; d.Status != StatusEnded || d.Code != study.CodeWithdrawn || d.Culprit != 1 || d.Verdicts[1] != VerdictRejected {
+	if d := h.state.Durable; d.Status != StatusEnded || d.Code != study.CodeWithdrawn || d.Culprit != 1 || d.Verdicts[1] != study.VerdictRejected {
 		t.Fatalf("%s %s %d %v", d.Status, d.Code, d.Culprit, d.Verdicts)
 	}
 }
@@ -34,12 +35,12 @@ func TestWithdrawalEndsTheStudy(t *testing.T) {
 // proposes it: an older one may come late.
 func TestNothingElseFollowsAnApproval(t *testing.T) {
 	for _, e := range []Entry{
-		{Verdict: VerdictRejected, Code: study.CodeRejected},
-		{Verdict: VerdictRejected, Code: study.CodeBudget},
-		{Verdict: VerdictRejected},
-		{Verdict: VerdictApproved},
-		{Verdict: VerdictApproved, Code: study.CodeWithdrawn},
-		{Verdict: VerdictPending},
+		{Verdict: study.VerdictRejected, Code: study.CodeRejected},
+		{Verdict: study.VerdictRejected, Code: study.CodeBudget},
+		{Verdict: study.VerdictRejected},
+		{Verdict: study.VerdictApproved},
+		{Verdict: study.VerdictApproved, Code: study.CodeWithdrawn},
+		{Verdict: study.VerdictPending},
 	} {
 		h := approvals(t, nil)
 		e.Kind, e.Study, e.Site = EntryDecided, h.state.plan.Digest, 1
@@ -47,7 +48,7 @@ func TestNothingElseFollowsAnApproval(t *testing.T) {
 		if len(h.pending) != 0 {
 			t.Errorf("%s %s is proposed to the log: %v", e.Verdict, e.Code, h.pending)
 		}
-		if _, err := h.state.Step(Committed{e}); err == nil || h.state.Status != StatusProposed || h.state.Verdicts[1] != VerdictApproved {
+		if _, err := h.state.Step(Committed{e}); err == nil || h.state.Status != StatusProposed || h.state.Verdicts[1] != study.VerdictApproved {
 			t.Errorf("%s %s counts: %v, %s, %v", e.Verdict, e.Code, err, h.state.Status, h.state.Verdicts)
 		}
 	}
@@ -59,13 +60,13 @@ func TestWithdrawalAfterTheLastApproval(t *testing.T) {
 	h := newHarness(t, 3, nil)
 	for h.state.Status != StatusSetup && h.one() {
 	}
-	h.event(Decided{Site: 1, Verdict: VerdictRejected, Code: study.CodeRejected})
+	h.event(Decided{Site: 1, Verdict: study.VerdictRejected, Code: study.CodeRejected})
 	for _, e := range h.pending {
 		if p, ok := e.(Propose); ok && p.Entry.Kind == EntryDecided {
 			t.Fatalf("a rejection after the last approval is proposed: %+v", p.Entry)
 		}
 	}
-	h.event(Decided{Site: 1, Verdict: VerdictRejected, Code: study.CodeWithdrawn})
+	h.event(Decided{Site: 1, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn})
 	h.run()
 	if d := h.state.Durable; d.Status != StatusEnded || d.Code != study.CodeWithdrawn || d.Culprit != 1 {
 		t.Fatalf("%s %s %d", d.Status, d.Code, d.Culprit)
@@ -74,8 +75,8 @@ func TestWithdrawalAfterTheLastApproval(t *testing.T) {
 	h = newHarness(t, 3, nil)
 	for h.state.Status != StatusRunning && h.one() {
 	}
-	h.event(Decided{Site: 1, Verdict: VerdictRejected, Code: study.CodeWithdrawn})
-	e := Entry{Study: h.state.plan.Digest, Kind: EntryDecided, Site: 1, Verdict: VerdictRejected, Code: study.CodeWithdrawn}
+	h.event(Decided{Site: 1, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn})
+	e := Entry{Study: h.state.plan.Digest, Kind: EntryDecided, Site: 1, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn}
 	if _, err := h.state.Step(Committed{e}); err == nil {
 		t.Error("a withdrawal from a study that runs counts")
 	}
@@ -90,9 +91,9 @@ func TestWithdrawalIsAskedFor(t *testing.T) {
 		for _, e := range h.pending {
 			if s, ok := e.(Send); ok && s.Site == 1 {
 				switch s.Message.(type) {
-				case AskDecision:
+				case wire.Proposal:
 					decisions++
-				case AskAnnouncement:
+				case wire.Announce:
 					announcements++
 				}
 			}
@@ -106,7 +107,7 @@ func TestWithdrawalIsAskedFor(t *testing.T) {
 		t.Errorf("after a new link a site that approved is asked %d times", n)
 	}
 	h.pending = nil
-	h.event(Decided{Site: 1, Verdict: VerdictRejected, Code: study.CodeWithdrawn})
+	h.event(Decided{Site: 1, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn})
 	h.pending = nil // lost
 	h.event(ProposeFailed{})
 	if n, _ := asked(h); n != 1 {
@@ -116,7 +117,7 @@ func TestWithdrawalIsAskedFor(t *testing.T) {
 	for h.state.Status != StatusSetup && h.one() {
 	}
 	h.pending = nil
-	h.event(Decided{Site: 1, Verdict: VerdictRejected, Code: study.CodeWithdrawn})
+	h.event(Decided{Site: 1, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn})
 	h.pending = nil
 	h.event(ProposeFailed{})
 	if _, n := asked(h); n != 1 {

@@ -33,18 +33,18 @@ type Entry struct {
 	// 1 + roster index, of who refused and proved nothing; 0: nobody
 	Accuser int `json:"accuser,omitempty"`
 	// 1 + roster index, of whom Accuser names; 0: nobody
-	Accused       int        `json:"accused,omitempty"`
-	Verdict       Verdict    `json:"verdict,omitempty"`
-	Code          study.Code `json:"code,omitempty"`
-	Attempt       uint32     `json:"attempt,omitempty"`
-	Announcements [][]byte   `json:"announcements,omitempty"`
-	Nonces        [][]byte   `json:"nonces,omitempty"`
-	Confirmations [][]byte   `json:"confirmations,omitempty"`
-	Query         int        `json:"query,omitempty"`
-	Slot          int        `json:"slot,omitempty"`
-	Survivors     []int      `json:"survivors,omitempty"`
-	Certificate   [][]byte   `json:"certificate,omitempty"`
-	Released      *Released  `json:"released,omitempty"`
+	Accused       int           `json:"accused,omitempty"`
+	Verdict       study.Verdict `json:"verdict,omitempty"`
+	Code          study.Code    `json:"code,omitempty"`
+	Attempt       uint32        `json:"attempt,omitempty"`
+	Announcements [][]byte      `json:"announcements,omitempty"`
+	Nonces        [][]byte      `json:"nonces,omitempty"`
+	Confirmations [][]byte      `json:"confirmations,omitempty"`
+	Query         int           `json:"query,omitempty"`
+	Slot          int           `json:"slot,omitempty"`
+	Survivors     []int         `json:"survivors,omitempty"`
+	Certificate   [][]byte      `json:"certificate,omitempty"`
+	Released      *Released     `json:"released,omitempty"`
 	// What the release leads to, computed once by the leader: replicas on
 	// different processors need not agree on the last bit of a division.
 	Course *study.Course `json:"course,omitempty"`
@@ -76,9 +76,9 @@ func (s *State) apply(e Entry) error {
 			return err
 		}
 		s.plan = plan
-		s.Durable = Durable{Body: e.Body, Status: StatusProposed, Culprit: -1, Verdicts: make([]Verdict, plan.Thresholds.Sites)}
+		s.Durable = Durable{Body: e.Body, Status: StatusProposed, Culprit: -1, Verdicts: make([]study.Verdict, plan.Thresholds.Sites)}
 		for i := range s.Verdicts {
-			s.Verdicts[i] = VerdictPending
+			s.Verdicts[i] = study.VerdictPending
 		}
 		s.live.reset(plan.Thresholds.Sites)
 		return nil

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // Event is something that happened to a study. Committed is the only one that
@@ -28,7 +29,7 @@ type (
 	// Decided is a site's verdict.
 	Decided struct {
 		Site    int
-		Verdict Verdict
+		Verdict study.Verdict
 		Code    study.Code
 	}
 	// Announced is a site's signed announcement, not yet checked.
@@ -161,7 +162,7 @@ type (
 	// Send asks or tells one site.
 	Send struct {
 		Site    int
-		Message Message
+		Message wire.Message
 	}
 	// Propose puts an entry into the log.
 	Propose struct{ Entry Entry }
@@ -198,66 +199,3 @@ func (Open) effect()        {}
 func (Doubt) effect()       {}
 func (SetDeadline) effect() {}
 func (SetExpiry) effect()   {}
-
-// Message is what a site is sent.
-type Message interface{ message() }
-
-type (
-	// AskDecision carries the proposal's exact bytes.
-	AskDecision struct{ Body []byte }
-	// AskAnnouncement begins a setup attempt.
-	AskAnnouncement struct{ Attempt uint32 }
-	// AskNonce carries all announcements and asks for the nonce that the site's commits to.
-	AskNonce struct {
-		Attempt       uint32
-		Announcements [][]byte
-	}
-	// AskBoxes carries all announcements, or all nonces, and asks for sealed shares.
-	AskBoxes struct {
-		Attempt       uint32
-		Announcements [][]byte
-		Nonces        [][]byte
-	}
-	// AskConfirmation carries the boxes for one site.
-	AskConfirmation struct {
-		Attempt uint32
-		Boxes   [][]byte // in the order of the dealers whose shares it holds
-	}
-	// TellConfirmed carries all confirmations: without it no agent uploads.
-	TellConfirmed struct {
-		Attempt    uint32
-		Signatures [][]byte
-	}
-	// AskUpload is one query.
-	AskUpload struct{ Ask study.Ask }
-	// AskSignature asks for a release signature on U.
-	AskSignature struct {
-		Query, Slot int
-		Survivors   []int
-	}
-	// AskShares shows the certificate and asks for shares.
-	AskShares struct {
-		Query, Slot int
-		Survivors   []int
-		Certificate [][]byte
-	}
-	// TellFinal is a query's released value.
-	TellFinal struct {
-		Query, Slot int
-		Released    Released
-	}
-	// TellEnded is the end of the study.
-	TellEnded struct{ Code study.Code }
-)
-
-func (AskDecision) message()     {}
-func (AskAnnouncement) message() {}
-func (AskNonce) message()        {}
-func (AskBoxes) message()        {}
-func (AskConfirmation) message() {}
-func (TellConfirmed) message()   {}
-func (AskUpload) message()       {}
-func (AskSignature) message()    {}
-func (AskShares) message()       {}
-func (TellFinal) message()       {}
-func (TellEnded) message()       {}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"covey/internal/study"
+	"covey/internal/wire"
 )
 
 // harness is a leader, a log that commits what it is given, and sites that
@@ -165,33 +166,33 @@ func (h *harness) open(e Open) {
 }
 
 // answer checks what may be asked of a site and when, and answers as a site does.
-func (h *harness) answer(i int, m Message) {
+func (h *harness) answer(i int, m wire.Message) {
 	s := h.state
 	note := func(kind string) { h.asked = append(h.asked, fmt.Sprintf("%s %d %d %d", kind, i, s.Query, s.Slot)) }
 	switch m := m.(type) {
-	case AskDecision:
-		h.event(Decided{Site: i, Verdict: VerdictApproved})
-	case AskAnnouncement:
+	case wire.Proposal:
+		h.event(Decided{Site: i, Verdict: study.VerdictApproved})
+	case wire.Announce:
 		h.event(Announced{Site: i, Attempt: m.Attempt, Signed: fmt.Appendf(nil, "announcement %d", i)})
-	case AskBoxes:
+	case wire.Deal:
 		boxes := make([][]byte, h.sites)
 		for j := range boxes {
 			boxes[j] = fmt.Appendf(nil, "box %d to %d", i, j)
 		}
 		h.event(Dealt{Site: i, Attempt: m.Attempt, Boxes: boxes})
-	case AskConfirmation:
+	case wire.Confirm:
 		for from, box := range m.Boxes {
 			if from != i && string(box) != fmt.Sprintf("box %d to %d", from, i) {
 				h.t.Fatalf("site %d got the box %q from %d", i, box, from)
 			}
 		}
 		h.event(Confirmed{Site: i, Attempt: m.Attempt, Signature: []byte("confirmed")})
-	case AskUpload:
+	case wire.Query:
 		note("upload")
 		if !h.mute["upload"] {
 			h.event(Uploaded{i, m.Ask.Query, m.Ask.Slot})
 		}
-	case AskSignature:
+	case wire.Release:
 		note("sign")
 		if h.last(EntrySurvivors, m.Query, m.Slot) == nil {
 			h.t.Fatalf("a signature on U of slot %d was asked for before U was committed", m.Slot)
@@ -199,7 +200,7 @@ func (h *harness) answer(i int, m Message) {
 		if !h.mute["sign"] {
 			h.event(Signed{i, m.Query, m.Slot, fmt.Appendf(nil, "signature %d", i)})
 		}
-	case AskShares:
+	case wire.Open:
 		note("share")
 		if h.last(EntryOpening, m.Query, m.Slot) == nil {
 			h.t.Fatalf("shares of slot %d were asked for before the opening was committed", m.Slot)
@@ -207,7 +208,7 @@ func (h *harness) answer(i int, m Message) {
 		if !h.mute["share"] {
 			h.event(Shared{i, m.Query, m.Slot})
 		}
-	case TellFinal:
+	case wire.Final:
 		if h.last(EntryReleased, m.Query, m.Slot) == nil {
 			h.t.Fatalf("a release of query %d was told before it was committed", m.Query)
 		}

@@ -1,6 +1,9 @@
 package round
 
-import "covey/internal/study"
+import (
+	"covey/internal/study"
+	"covey/internal/wire"
+)
 
 // ask is a kind of message to a site.
 type ask int
@@ -44,17 +47,26 @@ func (s *State) prompts() []Effect {
 		case StatusProposed:
 			// Once a link, whatever was said before: an approval may have been withdrawn while
 			// there was none.
-			p.send(askDecision, 1, func() Message { return AskDecision{s.Body} })
+			p.send(askDecision, 1, func() wire.Message { return wire.Proposal{Body: s.Body} })
 		case StatusSetup:
 			p.setup()
 		case StatusRunning:
 			p.query()
 		case StatusCompleted, StatusEnded:
 			p.final()
-			p.send(tellEnded, 1, func() Message { return TellEnded{s.Code} })
+			p.send(tellEnded, 1, func() wire.Message { return wire.Ended{Header: wire.Header{Study: s.plan.Digest}, Code: s.Code} })
 		}
 	}
 	return p.out
+}
+
+// inSetup and inSlot are the headers of what is asked in the setup and about the open slot.
+func (s *State) inSetup() wire.Header {
+	return wire.Header{Study: s.plan.Digest, Attempt: s.Attempt}
+}
+
+func (s *State) inSlot() wire.Header {
+	return wire.Header{Study: s.plan.Digest, Query: s.Query, Slot: s.Slot}
 }
 
 // prompter goes over the sites. What is the same for all is made once.
@@ -64,7 +76,7 @@ type prompter struct {
 	out  []Effect
 	open *study.Ask
 	all  *bool // whether everybody dealt
-	last *TellFinal
+	last *wire.Final
 }
 
 func (p *prompter) dealt() bool {
@@ -76,7 +88,7 @@ func (p *prompter) dealt() bool {
 }
 
 // send asks the site, unless this link was asked the same before.
-func (p *prompter) send(kind ask, stamp int, message func() Message) {
+func (p *prompter) send(kind ask, stamp int, message func() wire.Message) {
 	if before := &p.s.live.asked[p.site][kind]; *before != stamp {
 		if m := message(); m != nil {
 			*before = stamp
@@ -88,24 +100,26 @@ func (p *prompter) send(kind ask, stamp int, message func() Message) {
 func (p *prompter) setup() {
 	s, l, i := p.s, &p.s.live, p.site
 	if l.announced[i] == nil {
-		p.send(askAnnouncement, 1, func() Message { return AskAnnouncement{s.Attempt} })
+		p.send(askAnnouncement, 1, func() wire.Message { return wire.Announce{Header: s.inSetup()} })
 	}
 	// Nonces are asked for when every announcement is known, so that none depends on one.
 	if s.sparse() && l.verified && l.nonces[i] == nil {
-		p.send(askNonce, 1, func() Message { return AskNonce{s.Attempt, l.announced} })
+		p.send(askNonce, 1, func() wire.Message { return wire.Reveal{Header: s.inSetup(), Announcements: l.announced} })
 	}
 	if s.settled() && l.boxes[i] == nil {
-		p.send(askBoxes, 1, func() Message {
+		p.send(askBoxes, 1, func() wire.Message {
 			if s.sparse() {
-				return AskBoxes{Attempt: s.Attempt, Nonces: l.nonces}
+				return wire.Deal{Header: s.inSetup(), Nonces: l.nonces}
 			}
-			return AskBoxes{Attempt: s.Attempt, Announcements: l.announced}
+			return wire.Deal{Header: s.inSetup(), Announcements: l.announced}
 		})
 	}
 	if s.settled() && p.dealt() && l.confirmed[i] == nil {
 		// A dealer's boxes are looked at by their recipient alone; a site that
 		// lost its link between dealing and here holds the announcements.
-		p.send(askConfirmation, 1, func() Message { return AskConfirmation{s.Attempt, s.graph().Route(l.boxes, i)} })
+		p.send(askConfirmation, 1, func() wire.Message {
+			return wire.Confirm{Header: s.inSetup(), Boxes: s.graph().Route(l.boxes, i)}
+		})
 	}
 }
 
@@ -116,14 +130,14 @@ func (p *prompter) final() {
 	if len(s.Releases) == 0 {
 		return
 	}
-	p.send(tellFinal, len(s.Releases), func() Message {
+	p.send(tellFinal, len(s.Releases), func() wire.Message {
 		if p.last == nil {
 			last := s.Releases[len(s.Releases)-1]
 			r, err := study.ParseRelease(last.Encoded)
 			if err != nil {
 				return nil // we encoded it; a log that holds anything else has failed its checksum
 			}
-			p.last = &TellFinal{Query: r.Query, Slot: r.Slot, Released: last}
+			p.last = &wire.Final{Header: wire.Header{Study: s.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: last.Encoded, Signature: last.Signature}
 		}
 		return *p.last
 	})
@@ -132,12 +146,14 @@ func (p *prompter) final() {
 func (p *prompter) query() {
 	s, l, i := p.s, &p.s.live, p.site
 	stamp := 1 + s.Slot // each slot is of one query
-	p.send(tellConfirmed, 1, func() Message { return TellConfirmed{s.Attempt, s.Confirmations} })
+	p.send(tellConfirmed, 1, func() wire.Message {
+		return wire.Confirmed{Header: s.inSetup(), Signatures: s.Confirmations}
+	})
 	p.final()
 	// Always before a signature or share is asked for, so that the site knows
 	// what it signs; a late upload of a site outside U is never opened, its b
 	// shares are not asked for.
-	p.send(askUpload, stamp, func() Message {
+	p.send(askUpload, stamp, func() wire.Message {
 		if p.open == nil {
 			open, err := s.Ask()
 			if err != nil {
@@ -145,21 +161,23 @@ func (p *prompter) query() {
 			}
 			p.open = &open
 		}
-		return AskUpload{*p.open}
+		return wire.Query{Study: s.plan.Digest, Ask: *p.open}
 	})
 	if s.Survivors == nil || l.asked[i][askUpload] != stamp {
 		return
 	}
 	if s.Certificate == nil {
 		if l.signed[i] == nil && s.graph().Signs(i) {
-			p.send(askSignature, stamp, func() Message { return AskSignature{s.Query, s.Slot, s.Survivors} })
+			p.send(askSignature, stamp, func() wire.Message { return wire.Release{Header: s.inSlot(), Survivors: s.Survivors} })
 		}
 		return
 	}
 	if l.lacking[i] { // the stamp is none of the setup's
-		p.send(askAnnouncement, 1+stamp, func() Message { return AskAnnouncement{s.Attempt} })
+		p.send(askAnnouncement, 1+stamp, func() wire.Message { return wire.Announce{Header: s.inSetup()} })
 	}
 	if !l.shared[i] {
-		p.send(askShares, stamp, func() Message { return AskShares{s.Query, s.Slot, s.Survivors, s.Certificate} })
+		p.send(askShares, stamp, func() wire.Message {
+			return wire.Open{Header: s.inSlot(), Survivors: s.Survivors, Certificate: s.Certificate}
+		})
 	}
 }

@@ -234,7 +234,7 @@ func TestSharesUnknownToTheLogKeepTheSlot(t *testing.T) {
 func TestRejectionEndsTheStudy(t *testing.T) {
 	h := newHarness(t, 3, nil)
 	h.pending = nil
-	h.event(Decided{Site: 1, Verdict: VerdictRejected, Code: study.CodeBudget})
+	h.event(Decided{Site: 1, Verdict: study.VerdictRejected, Code: study.CodeBudget})
 	h.run()
 	h.want(StatusEnded)
 	if h.state.Code != study.CodeBudget || h.state.Culprit != 1 {

@@ -19,16 +19,6 @@ const (
 	StatusEnded     Status = "ended"     // without a result; Code says why
 )
 
-// Verdict of a site on a proposal.
-type Verdict string
-
-// The verdicts.
-const (
-	VerdictPending  Verdict = "pending"
-	VerdictApproved Verdict = "approved"
-	VerdictRejected Verdict = "rejected"
-)
-
 // Released is a release as stored: its exact signed bytes and the signature.
 type Released struct {
 	Encoded   []byte `json:"encoded"`
@@ -47,8 +37,8 @@ type Durable struct {
 	// 1 + roster index of a site that refused with Code and proved nothing; 0: nobody
 	Accuser int `json:"accuser,omitempty"`
 	// 1 + roster index of the site that Accuser names: a word against a word; 0: nobody
-	Accused  int       `json:"accused,omitempty"`
-	Verdicts []Verdict `json:"verdicts"`
+	Accused  int             `json:"accused,omitempty"`
+	Verdicts []study.Verdict `json:"verdicts"`
 
 	Attempt       uint32   `json:"attempt"`
 	Announcements [][]byte `json:"announcements,omitempty"`
@@ -238,7 +228,7 @@ func (s *State) awaits(i int) bool {
 	l := &s.live
 	switch s.Status {
 	case StatusProposed:
-		return s.Verdicts[i] != VerdictApproved
+		return s.Verdicts[i] != study.VerdictApproved
 	case StatusSetup:
 		switch {
 		case !all(l.announced):

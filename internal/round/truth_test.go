@@ -207,10 +207,10 @@ func TestApprovalStands(t *testing.T) {
 	body := proposal(t, 3, nil)
 	id := study.DigestOf(body)
 	h.commit(Entry{Kind: EntryProposed, Study: id, Body: body})
-	h.commit(Entry{Kind: EntryDecided, Study: id, Site: 1, Verdict: VerdictApproved})
-	for _, v := range []Verdict{VerdictRejected, VerdictPending} {
+	h.commit(Entry{Kind: EntryDecided, Study: id, Site: 1, Verdict: study.VerdictApproved})
+	for _, v := range []study.Verdict{study.VerdictRejected, study.VerdictPending} {
 		_, err := h.state.Step(Committed{Entry{Kind: EntryDecided, Study: id, Site: 1, Verdict: v, Code: study.CodeRejected}})
-		if !stale(err) || h.state.Status != StatusProposed || h.state.Verdicts[1] != VerdictApproved {
+		if !stale(err) || h.state.Status != StatusProposed || h.state.Verdicts[1] != study.VerdictApproved {
 			t.Fatalf("%s after an approval: %v, the study is %s", v, err, h.state.Status)
 		}
 	}

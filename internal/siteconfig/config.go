@@ -392,10 +392,10 @@ func (c *Config) LedgerDir() string { return filepath.Join(c.DataDir(), "ledger"
 func CheckAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" {
-		return fmt.Errorf("%q: host:port is wanted", address)
+		return fmt.Errorf("%q: must be host:port", address)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return fmt.Errorf("%q: a port in 1..65535 is wanted", address)
+		return fmt.Errorf("%q: the port must be in 1..65535", address)
 	}
 	return nil
 }

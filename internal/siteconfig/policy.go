@@ -228,7 +228,7 @@ func (p *Policy) Unattended() string {
 	}
 	noise := "with distributed noise: nobody sees an exact sum"
 	if slices.Contains(p.Noise, study.NoiseCentral) {
-		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site give it that row or that site"
+		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site reveal that row or that site"
 	}
 	return fmt.Sprintf("without the operator: any number of studies until a budget is spent, each up to ε = %g and δ = %g, of at least %d sites, all of them listed (%s), %s, %s",
 		p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise)

@@ -39,7 +39,7 @@ coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $
 # population = "icu-patients"
 # unit = "patient_id"    # the column that says whose a row is; without it every row is a unit
 # workers = 0            # threads that sum rows; 0: one a processor
-# precision = "float64"  # or "float32": half the memory and time, each value rounded once
+# precision = "float64"  # or "float32": half the memory, each value rounded once
 # cache = "study"        # rows in the clear in cache/, as long as a study; or "keep", or "memory"
 # format = "csv"         # where the name does not say it
 #

@@ -10,18 +10,18 @@ func TestDecisionSignature(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	m := Member{Identity: Key(key.Public().(ed25519.PublicKey))}
 	d := Digest{7}
-	no := SignDecision(key, d, DecisionRejected, CodeData)
-	if !CheckDecision(m, d, DecisionRejected, CodeData, no) || !CheckDecision(m, d, DecisionApproved, "", SignDecision(key, d, DecisionApproved, "")) {
+	no := SignDecision(key, d, VerdictRejected, CodeData)
+	if !CheckDecision(m, d, VerdictRejected, CodeData, no) || !CheckDecision(m, d, VerdictApproved, "", SignDecision(key, d, VerdictApproved, "")) {
 		t.Fatal("a good one is refused")
 	}
 	for name, bad := range map[string]bool{
-		"digest":    CheckDecision(m, Digest{8}, DecisionRejected, CodeData, no),
-		"word":      CheckDecision(m, d, DecisionApproved, CodeData, no),
-		"code":      CheckDecision(m, d, DecisionRejected, CodeBudget, no),
-		"key":       CheckDecision(Member{Identity: make(Key, 32)}, d, DecisionRejected, CodeData, no),
-		"no key":    CheckDecision(Member{}, d, DecisionRejected, CodeData, no),
+		"digest":    CheckDecision(m, Digest{8}, VerdictRejected, CodeData, no),
+		"word":      CheckDecision(m, d, VerdictApproved, CodeData, no),
+		"code":      CheckDecision(m, d, VerdictRejected, CodeBudget, no),
+		"key":       CheckDecision(Member{Identity: make(Key, 32)}, d, VerdictRejected, CodeData, no),
+		"no key":    CheckDecision(Member{}, d, VerdictRejected, CodeData, no),
 		"no word":   CheckDecision(m, d, "pending", "", SignDecision(key, d, "pending", "")),
-		"truncated": CheckDecision(m, d, DecisionRejected, CodeData, no[:63]),
+		"truncated": CheckDecision(m, d, VerdictRejected, CodeData, no[:63]),
 	} {
 		if bad {
 			t.Errorf("another %s is taken", name)

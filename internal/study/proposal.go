@@ -29,7 +29,7 @@ func (d *Digest) UnmarshalText(text []byte) error {
 func ParseDigest(text string) (Digest, error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != sha256.Size {
-		return Digest{}, fieldError("digest", "the whole digest is wanted, 64 hexadecimal digits, got %.80q", text)
+		return Digest{}, fieldError("digest", "must be the whole digest, 64 hexadecimal digits, got %.80q", text)
 	}
 	return Digest(raw), nil
 }
@@ -47,7 +47,7 @@ func (k Key) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(k)
 func (k *Key) UnmarshalText(text []byte) error {
 	raw, err := hex.DecodeString(string(text))
 	if err != nil || len(raw) != ed25519.PublicKeySize {
-		return fieldError("key", "64 hex digits are wanted")
+		return fieldError("key", "must be 64 hex digits")
 	}
 	*k = raw
 	return nil

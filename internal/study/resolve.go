@@ -234,7 +234,7 @@ func (s *Spec) checkShares() error {
 			return fieldError(f.field, "must be in (0, 1), got %v", f.share)
 		}
 		if !f.on && f.field != "radius_share" && f.share != 0 {
-			return fieldError(f.field, "is of no use: nothing is bought with it")
+			return fieldError(f.field, "has no effect: nothing is bought with it")
 		}
 		if f.on {
 			left -= f.share
@@ -263,7 +263,7 @@ func (s *Spec) checkModel() error {
 		return fieldError("norm_bound", `must be "private" or a number, got %q`, string(s.NormBound))
 	}
 	if s.NormBound != "" && s.Method == MethodPower {
-		return fieldError("norm_bound", `is of no use with method = "power"`)
+		return fieldError("norm_bound", `has no effect with method = "power"`)
 	}
 	if s.Lambda == LambdaPrivate && (s.Radius != RadiusPaper || s.Method == MethodCovariance) {
 		return fieldError("lambda", `"private" is bought for radius = "paper" alone; radius = "private" needs none`)

@@ -21,7 +21,7 @@ func (b *Blob) UnmarshalText(text []byte) error {
 	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
 	// a decoder skips line breaks
 	if err != nil || base64.StdEncoding.EncodedLen(len(raw)) != len(text) {
-		return fieldError("base64", "of one form is wanted: padded, no line breaks, unused bits zero")
+		return fieldError("base64", "must be padded, without line breaks, its unused bits zero")
 	}
 	*b = raw
 	return nil

@@ -199,7 +199,7 @@ type Duration time.Duration
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
 	if err != nil {
-		return errors.New(`a duration such as "30s" is wanted`)
+		return errors.New(`must be a duration such as "30s"`)
 	}
 	*d = Duration(v)
 	return nil

@@ -17,7 +17,7 @@ func parseResult(file []byte) (*Result, error) {
 	var r Result
 	err := json.Unmarshal(file, &r)
 	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && bad.Field != "" {
-		return nil, unverified(-1, bad.Field, "is of another type than a result's")
+		return nil, unverified(-1, bad.Field, "has the wrong type")
 	}
 	if field, ok := errors.AsType[*FieldError](err); ok {
 		return nil, unverified(-1, keyAtFault(file), "%s %s", field.Field, field.Reason)
@@ -37,7 +37,7 @@ func parseResult(file []byte) (*Result, error) {
 	}
 	err = keys(file, func(key string) error {
 		if !wanted[key] {
-			return unverified(-1, key, "is no key of a result")
+			return unverified(-1, key, "is not a key of a result")
 		}
 		if seen[key] {
 			return unverified(-1, key, "appears twice")

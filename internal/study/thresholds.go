@@ -132,9 +132,9 @@ func (p *Plan) Setup(attempt uint32) secagg.Config {
 func (t Thresholds) Collusion() string {
 	switch {
 	case t.Sites == 2:
-		return "2 sites: both are needed, and each can subtract its own part from the noised sum; no collusion with the coordinator is survived"
+		return "2 sites: both are needed, and each can subtract its own part from the noised sum; a site that colludes with the coordinator can expose the other's data"
 	case t.Corrupt == 0:
-		return fmt.Sprintf("%d sites: no collusion of a site with the coordinator is survived", t.Sites)
+		return fmt.Sprintf("%d sites: one site that colludes with the coordinator can expose the other sites' data", t.Sites)
 	case t.Corrupt == 1:
 		return "one site may collude with the coordinator and learn no other site's data" + t.chance()
 	default:

@@ -111,7 +111,7 @@ func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 // approvalsOf are the approvals of all sites of a roster that the function roster made.
 func approvalsOf(p *Plan) (all []Blob) {
 	for i := range p.Proposal.Roster {
-		all = append(all, SignDecision(ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))), p.Digest, DecisionApproved, ""))
+		all = append(all, SignDecision(ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))), p.Digest, VerdictApproved, ""))
 	}
 	return all
 }

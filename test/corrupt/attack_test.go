@@ -27,8 +27,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -239,7 +239,7 @@ func joins(ctx context.Context, a *attacker) error {
 }
 
 func versioned(ctx context.Context) context.Context {
-	return metadata.AppendToOutgoingContext(ctx, frame.This("covey-agent").Pairs()...)
+	return metadata.AppendToOutgoingContext(ctx, wire.This("covey-agent").Pairs()...)
 }
 
 func (a *attacker) grpc(certificate bool) (*grpc.ClientConn, error) {
@@ -438,7 +438,7 @@ func (c *client) headers(path string) error {
 	var block bytes.Buffer
 	e := hpack.NewEncoder(&block)
 	fields := []string{":method", "POST", ":scheme", "https", ":path", path, ":authority", "localhost", "content-type", "application/grpc", "te", "trailers"}
-	fields = append(fields, frame.This("covey-agent").Pairs()...)
+	fields = append(fields, wire.This("covey-agent").Pairs()...)
 	for i := 0; i < len(fields); i += 2 {
 		e.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
 	}

@@ -31,11 +31,11 @@ import (
 	"covey/internal/agent"
 	"covey/internal/coordinator"
 	"covey/internal/enroll"
-	"covey/internal/frame"
 	"covey/internal/node"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -271,7 +271,7 @@ type proxy struct {
 	hear func(*covey.CoordinatorMessage) bool // false keeps a message from the agent; nil for none
 	away bool                                 // the agent has no link
 	ends []error                              // of its links, as the coordinator put it
-	out  *wire                                // the latest link
+	out  *siteLink                            // the latest link
 }
 
 func (f *bubble) newProxy(name string) *proxy {
@@ -281,7 +281,7 @@ func (f *bubble) newProxy(name string) *proxy {
 	f.must(err)
 	p := &proxy{f: f, port: bufconn.Listen(1 << 18), site: site, lie: truth}
 	s := grpc.NewServer(grpc.Creds(credentials.NewTLS(authority.ServerTLS())),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: frame.KeepaliveTime / 2, PermitWithoutStream: true}))
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: wire.KeepaliveTime / 2, PermitWithoutStream: true}))
 	covey.RegisterFederationServer(s, p)
 	f.work.Go(func() { s.Serve(p.port) })
 	f.work.Go(func() {
@@ -314,14 +314,14 @@ func (p *proxy) act(hear func(*covey.CoordinatorMessage) bool) {
 	p.hear = hear
 }
 
-// wire is an open link to the coordinator with the corrupt site's certificate.
-type wire struct {
+// siteLink is an open link to the coordinator with the corrupt site's certificate.
+type siteLink struct {
 	conn *grpc.ClientConn
 	mu   sync.Mutex
 	grpc.BidiStreamingClient[covey.LinkRequest, covey.LinkResponse]
 }
 
-func (p *proxy) dial(ctx context.Context) (*wire, error) {
+func (p *proxy) dial(ctx context.Context) (*siteLink, error) {
 	tls, err := p.site.ClientTLS("10.0.0.1")
 	if err != nil {
 		return nil, err
@@ -336,24 +336,24 @@ func (p *proxy) dial(ctx context.Context) (*wire, error) {
 		return nil, err
 	}
 	context.AfterFunc(p.f.ctx, func() { conn.Close() })
-	return &wire{conn: conn, BidiStreamingClient: s}, nil
+	return &siteLink{conn: conn, BidiStreamingClient: s}, nil
 }
 
 // send puts bytes on the link as one message.
-func (w *wire) send(raw []byte) error {
+func (w *siteLink) send(raw []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return frame.Send(raw, func(data []byte, last bool) error {
+	return wire.Send(raw, func(data []byte, last bool) error {
 		return w.Send(&covey.LinkRequest{Frame: &covey.Frame{Data: data, Last: last}})
 	})
 }
 
 // receive returns the coordinator's next message, or how it ended the link.
-func (w *wire) receive() ([]byte, error) {
-	return frame.Receive(func() ([]byte, bool, error) {
+func (w *siteLink) receive() ([]byte, error) {
+	return wire.Receive(func() ([]byte, bool, error) {
 		m, err := w.Recv()
 		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-	}, frame.MaxMessage)
+	}, wire.MaxMessage)
 }
 
 // Link carries what the coordinator says to the agent, and what the lie makes of the agent's words
@@ -365,7 +365,7 @@ func (p *proxy) Link(in grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkRe
 	if away {
 		return status.Error(codes.Unavailable, "away")
 	}
-	if err := in.SendHeader(metadata.Pairs(frame.This("covey-coordinator").Pairs()...)); err != nil {
+	if err := in.SendHeader(metadata.Pairs(wire.This("covey-coordinator").Pairs()...)); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(in.Context())
@@ -393,7 +393,7 @@ func (p *proxy) Link(in grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkRe
 				continue
 			}
 			if err == nil {
-				err = frame.Send(raw, func(data []byte, last bool) error {
+				err = wire.Send(raw, func(data []byte, last bool) error {
 					return in.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
 				})
 			}
@@ -405,10 +405,10 @@ func (p *proxy) Link(in grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkRe
 	}()
 	go func() {
 		for {
-			raw, err := frame.Receive(func() ([]byte, bool, error) {
+			raw, err := wire.Receive(func() ([]byte, bool, error) {
 				m, err := in.Recv()
 				return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-			}, frame.MaxMessage)
+			}, wire.MaxMessage)
 			var m covey.SiteMessage
 			if err == nil {
 				err = proto.Unmarshal(raw, &m)

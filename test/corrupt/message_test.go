@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"covey/internal/frame"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -68,7 +68,7 @@ func TestMalformed(t *testing.T) {
 		// A frame over 1 MiB does not even get there.
 		w, err := f.proxy.dial(f.ctx)
 		f.must(err)
-		w.Send(&covey.LinkRequest{Frame: &covey.Frame{Data: make([]byte, frame.Max+2<<10), Last: true}})
+		w.Send(&covey.LinkRequest{Frame: &covey.Frame{Data: make([]byte, wire.Max+2<<10), Last: true}})
 		for err = nil; err == nil; {
 			_, err = w.receive()
 		}
@@ -101,7 +101,7 @@ func TestSpeaksForNobody(t *testing.T) {
 		if _, err := w.receive(); status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), "before hello") {
 			t.Errorf("without a hello: %v", err)
 		}
-		var open []*wire
+		var open []*siteLink
 		for range 4 {
 			w, err := f.proxy.dial(f.ctx)
 			f.must(err)

@@ -249,7 +249,7 @@ func (f *bubble) signedElsewhere(d study.Digest) []*covey.SiteMessage {
 	other := f.siteOf(0)
 	return []*covey.SiteMessage{
 		{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{Study: d[:], Verdict: covey.Verdict_VERDICT_REJECTED,
-			Signature: study.SignDecision(other.Identity(), d, study.DecisionRejected, study.CodeRejected), Code: covey.Code_CODE_REJECTED}}},
+			Signature: study.SignDecision(other.Identity(), d, study.VerdictRejected, study.CodeRejected), Code: covey.Code_CODE_REJECTED}}},
 		{Body: &covey.SiteMessage_ReleaseSignature{ReleaseSignature: &covey.ReleaseSignature{Study: d[:], Signature: bytes.Repeat([]byte{1}, 64)}}},
 	}
 }

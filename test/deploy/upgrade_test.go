@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/frame"
+	"covey/internal/wire"
 	"covey/test/federation"
 	"covey/test/overlay"
 )
@@ -32,7 +32,7 @@ func firstCommit(t *testing.T) string {
 	if git("rev-parse", "--is-shallow-repository") != "false" {
 		t.Fatal("the history is needed, not a shallow clone")
 	}
-	commit := git("log", "-1", "--format=%H", `-G^\s+Protocol += `, "--", "internal/frame/protocol.go")
+	commit := git("log", "-1", "--format=%H", `-G^\s+Protocol += `, "--", "internal/wire/protocol.go")
 	if commit == "" {
 		t.Fatal("no commit sets the protocol's number")
 	}
@@ -115,8 +115,8 @@ func TestRollingUpgrade(t *testing.T) {
 func TestRefusedVersions(t *testing.T) {
 	now, next := buildBinaries(t, "1.0.0"), t.TempDir()
 	list, err := overlay.Write(t.TempDir(), []overlay.Edit{
-		{"internal/frame/protocol.go", fmt.Sprintf("\tProtocol       = %d\n\tOldestProtocol = %d\n", frame.Protocol, frame.OldestProtocol),
-			fmt.Sprintf("\tProtocol       = %d\n\tOldestProtocol = %[1]d\n", frame.Protocol+1)},
+		{"internal/wire/protocol.go", fmt.Sprintf("\tProtocol       = %d\n\tOldestProtocol = %d\n", wire.Protocol, wire.OldestProtocol),
+			fmt.Sprintf("\tProtocol       = %d\n\tOldestProtocol = %[1]d\n", wire.Protocol+1)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestRefusedVersions(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, want := range []string{"covey-agent/", "covey-coordinator/", "1.0.0", "2.0.0", fmt.Sprint("protocol ", frame.Protocol), fmt.Sprint("protocol ", frame.Protocol+1), "upgrade the " + upgrade} {
+			for _, want := range []string{"covey-agent/", "covey-coordinator/", "1.0.0", "2.0.0", fmt.Sprint("protocol ", wire.Protocol), fmt.Sprint("protocol ", wire.Protocol+1), "upgrade the " + upgrade} {
 				if !strings.Contains(s.LinkError, want) {
 					return &missing{want, s.LinkError}
 				}

@@ -143,7 +143,7 @@ func (c *Checker) read(data []byte) *entry {
 		return nil
 	}
 	out := &entry{study: e.Study, kind: e.Kind, query: e.Query, slot: e.Slot, survivors: e.Survivors,
-		certificate: e.Certificate, code: e.Code, rejected: e.Verdict == round.VerdictRejected}
+		certificate: e.Certificate, code: e.Code, rejected: e.Verdict == study.VerdictRejected}
 	s := c.studies[e.Study]
 	if e.Kind == round.EntryProposed && s == nil {
 		var err error

@@ -77,7 +77,7 @@ func strangeHistories() []broken {
 			st.log(st.entryOf(r))
 		}, also: []Rule{RightSum}},
 		{rule: HonestEnd, name: "sites are told no code", vary: variation{queries: 1}, tell: func(st *story) {
-			st.log(round.Entry{Kind: round.EntryDecided, Site: 1, Verdict: round.VerdictRejected, Code: study.CodeRejected})
+			st.log(round.Entry{Kind: round.EntryDecided, Site: 1, Verdict: study.VerdictRejected, Code: study.CodeRejected})
 			st.receive(st.members[0], "x", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Ended{Ended: &covey.Ended{Study: st.id()}}})
 		}},
 	}

@@ -120,7 +120,7 @@ func newStory(t testing.TB, vary variation) *story {
 		st.journal(m, "approve", -1, -1)
 		st.send(m, "decision", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Decision{Decision: &covey.Decision{
 			Study: st.id(), Verdict: covey.Verdict_VERDICT_APPROVED}}})
-		st.log(round.Entry{Kind: round.EntryDecided, Site: m.index, Verdict: round.VerdictApproved})
+		st.log(round.Entry{Kind: round.EntryDecided, Site: m.index, Verdict: study.VerdictApproved})
 	}
 	st.prepare()
 	course := st.plan.Start()

@@ -26,11 +26,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/agent"
-	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -93,7 +93,7 @@ func newFederation(t testing.TB) *federation {
 
 // serve opens a port that shows the authority's server certificate.
 func (f *federation) serve(a *pki.Authority, link covey.FederationServer) *bufconn.Listener {
-	version := frame.This("hostile").Pairs()
+	version := wire.This("hostile").Pairs()
 	s := grpc.NewServer(grpc.Creds(credentials.NewTLS(a.ServerTLS())), grpc.StreamInterceptor(
 		func(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 			stream.SendHeader(metadata.Pairs(version...))
@@ -140,16 +140,16 @@ func (s *stream) send(m *covey.CoordinatorMessage) error {
 	if err != nil {
 		return err
 	}
-	return frame.Send(raw, func(data []byte, last bool) error {
+	return wire.Send(raw, func(data []byte, last bool) error {
 		return s.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
 	})
 }
 
 func (s *stream) receive() (*covey.SiteMessage, error) {
-	raw, err := frame.Receive(func() ([]byte, bool, error) {
+	raw, err := wire.Receive(func() ([]byte, bool, error) {
 		m, err := s.Recv()
 		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-	}, frame.MaxMessage)
+	}, wire.MaxMessage)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func init() {
 			{"internal/siteconfig/policy.go", "if len(p.Peers) == 0 {", "if false {"},
 		}, in("siteconfig", "TestAttackSybilWithinLimits"), killer{}},
 		{"door: a message's entries are not counted", 0, []edit{
-			{"internal/frame/shape.go", "if n < 0 || seen >= fields {", "if n < 0 {"},
+			{"internal/wire/shape.go", "if n < 0 || seen >= s.fields {", "if n < 0 {"},
 		}, in("agent", "TestEntriesAreCounted"), killer{}},
 		{"door: answers about made-up studies without end", 0, []edit{
 			{"internal/agent/agent.go", "if a.ignores(r) {", "if false {"},

@@ -6,8 +6,8 @@ package mutants
 func init() {
 	const (
 		pkiNode  = "internal/pki/node.go"
-		peerPort = "internal/peer/port.go"
-		peerGate = "internal/peer/gate.go"
+		peerPort = "internal/node/port.go"
+		peerGate = "internal/node/gate.go"
 		enroll   = "internal/coordinator/enroll.go"
 		lead     = "internal/coordinator/lead.go"
 		machine  = "internal/coordinator/machine.go"
@@ -46,25 +46,25 @@ func init() {
 		}, in("node", "TestJoinersBodyIsBounded"), killer{}},
 		{"joiners ask as often as they like", 0, []edit{
 			{peerPort, "if !p.gate.joins(e) {", "if !p.gate.joins(e) && false {"},
-		}, in("peer", "TestJoinersAreRationed"), killer{}},
+		}, in("node", "TestJoinersAreRationed"), killer{}},
 		{"joiners ask as often as they like on one connection", 0, []edit{
 			{operator, "	s.SetKeepAlivesEnabled(false)\n", ""},
 		}, in("node", "TestStrangersWriteNothing"), killer{}},
 		{"handshakes have no bound", 0, []edit{
 			{peerGate, "if len(in.all) >= maxStrangers {", "if len(in.all) >= maxStrangers && false {"},
-		}, in("peer", "TestSilentHandshakesKeepNobodyOut"), killer{}},
+		}, in("node", "TestSilentHandshakesKeepNobodyOut"), killer{}},
 		{"the oldest handshake ends, whosever it is", 0, []edit{
 			{peerGate, "if e.host.strangers > most.strangers {", "most = in.all[0].host; if false {"},
-		}, in("peer", "TestFloodEndsItsOwn"), killer{}},
+		}, in("node", "TestFloodEndsItsOwn"), killer{}},
 		{"a coordinator's host has no places of its own", 0, []edit{
 			{peerGate, "	if h.own != nil {\n", "	if false {\n"},
-		}, in("peer", "TestCoordinatorsHostsHavePlaces"), killer{}},
+		}, in("node", "TestCoordinatorsHostsHavePlaces"), killer{}},
 		{"a removed coordinator keeps its connections", 0, []edit{
 			{peerPort, "if conn != nil && p.tls.Check(conn.ConnectionState()) != nil {", "if conn != nil && p.tls.Check(conn.ConnectionState()) != nil && false {"},
-		}, in("peer", "TestRecheckEndsConnections"), killer{}},
+		}, in("node", "TestRecheckEndsConnections"), killer{}},
 		{"who is removed during its handshake is let in", 0, []edit{
 			{peerPort, "	return p.tls.Check(conn.ConnectionState())\n", "	return nil\n"},
-		}, in("peer", "TestRemovedWhileItShakesHands"), killer{}},
+		}, in("node", "TestRemovedWhileItShakesHands"), killer{}},
 		{"a latecomer asks nobody who the coordinators are", 0, []edit{
 			{"internal/node/node.go", "		g.Go(func() error { n.hearMembers(ctx); return nil })\n", ""},
 		}, in("node", "TestLatecomerFindsANewLeader"), killer{}},
@@ -81,7 +81,7 @@ func init() {
 			{machine, "		m.withdraw(\"\", e.Forget.Node)\n", ""},
 		}, in("node", "TestRemoveShutsOutWhoHasNotEntered"), killer{}},
 		{"a data set's name may be anything", 0, []edit{
-			{"internal/coordinator/wire.go", "checkDataset(d.GetName()); err != nil", "checkDataset(d.GetName()); false && err != nil"},
+			{"internal/coordinator/server.go", "checkDataset(d.Name); err != nil", "checkDataset(d.Name); false && err != nil"},
 		}, in("coordinator", "TestDatasetNames"), killer{}},
 		{"a coordinator's address may be anything", 0, []edit{
 			{"internal/node/member.go", "err != nil || frame.Printable(a) != a ||", "err != nil || frame.Printable(a) == \"\" ||"},

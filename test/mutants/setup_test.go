@@ -7,7 +7,7 @@ func init() {
 	const approval, withdraw, past = "internal/round/approval.go", "internal/agent/withdraw.go", "internal/proposals/past.go"
 	tables = append(tables, []mutant{
 		{"proposal, round: any verdict after an approval counts", 0, []edit{{approval,
-			"return s.Verdicts[site] == VerdictPending || withdraws(v, code)",
+			"return s.Verdicts[site] == study.VerdictPending || withdraws(v, code)",
 			"return true"}}, in("round", "TestNothingElseFollowsAnApproval"), killer{}},
 		{"proposal, round: any rejection in the setup counts", 0, []edit{{approval,
 			"		return withdraws(v, code)\n",
@@ -17,7 +17,7 @@ func init() {
 			"false"}}, in("round", "TestExpiryIsOfApprovals"), killer{}},
 		{"proposal, round: a site that approved is asked no more", 0, []edit{{"internal/round/prompt.go",
 			"			p.send(askDecision, 1,",
-			"			if s.Verdicts[i] != VerdictPending {\n				continue\n			}\n			p.send(askDecision, 1,"}}, in("round", "TestWithdrawalIsAskedFor"), killer{}},
+			"			if s.Verdicts[i] != study.VerdictPending {\n				continue\n			}\n			p.send(askDecision, 1,"}}, in("round", "TestWithdrawalIsAskedFor"), killer{}},
 		{"proposal, agent: withdrawn after the setup began", 0, []edit{{withdraw,
 			"begun || e.Queries > 0",
 			"begun && false || e.Queries > 0"}}, in("agent", "TestTooLateToWithdraw"), killer{}},

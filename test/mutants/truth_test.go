@@ -44,7 +44,7 @@ func init() {
 			{roundEntry, "!slices.Equal(e.Survivors, s.First) {", "!slices.Equal(e.Survivors, e.Survivors) {"},
 		}, in("round", "TestLogKeepsTheFirstSurvivors"), killer{}},
 		{"held: of another context", 0, []edit{
-			{leaderSees, "slices.Equal(context, q.Context[:]) &&", "true &&"},
+			{leaderSees, "slices.Equal(m.Context, q.Context[:]) &&", "true &&"},
 		}, in("coordinator", "TestHeldIsChecked"), killer{}},
 		{"final: a result that does not fit the plan is adopted", 0, []edit{
 			{leaderSees, "s.plan.CheckRelease(release, s.state.Attempt) == nil &&", "true &&"},

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -63,7 +63,7 @@ func New(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	s.Address = l.Addr().String()
-	s.Version = frame.This("a stand-in").Pairs()
+	s.Version = wire.This("a stand-in").Pairs()
 	s.grpc = grpc.NewServer(grpc.Creds(credentials.NewTLS(authority.ServerTLS())),
 		grpc.UnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 			grpc.SetHeader(ctx, metadata.Pairs(s.Version...))
@@ -134,10 +134,10 @@ func (s *Server) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.L
 // Receive returns the next message of the site.
 func (l *ServerLink) Receive(t *testing.T) *covey.SiteMessage {
 	t.Helper()
-	raw, err := frame.Receive(func() ([]byte, bool, error) {
+	raw, err := wire.Receive(func() ([]byte, bool, error) {
 		m, err := l.Stream.Recv()
 		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-	}, frame.MaxMessage)
+	}, wire.MaxMessage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func (l *ServerLink) Send(t *testing.T, m *covey.CoordinatorMessage) {
 	t.Helper()
 	raw, err := proto.Marshal(m)
 	if err == nil {
-		err = frame.Send(raw, func(data []byte, last bool) error {
+		err = wire.Send(raw, func(data []byte, last bool) error {
 			return l.Stream.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
 		})
 	}

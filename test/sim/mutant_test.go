@@ -61,8 +61,9 @@ var mutants = []mutant{
 		{"internal/agent/query.go", "		err = s.addShare(v, own, q, ask)\n", "		if s.self > 1 {\n			err = s.addShare(v, own, q, ask)\n		}\n"},
 	}, "TestKinds/distributed", "right-sum"},
 	{"the answer told before it is committed", []edit{
+		{"internal/coordinator/release.go", "	\"covey/internal/study\"\n", "	\"covey/internal/study\"\n	\"covey/internal/wire\"\n"},
 		{"internal/coordinator/release.go", "				c.propose(state.NewReleased(released, signed, next))\n",
-			"				for i := range s.plan.Proposal.Roster {\n					c.send(digest, s, round.Send{Site: i, Message: round.TellFinal{Query: released.Query, Slot: released.Slot, Released: signed}})\n				}\n" +
+			"				for i := range s.plan.Proposal.Roster {\n					c.send(digest, s, round.Send{Site: i, Message: wire.Final{Header: wire.Header{Study: digest, Query: released.Query, Slot: released.Slot}, Encoded: signed.Encoded, Signature: signed.Signature}})\n				}\n" +
 				"				late := state.NewReleased(released, signed, next)\n				c.after(50*time.Millisecond, nil, func() {\n					c.machine.mu.Lock()\n					defer c.machine.mu.Unlock()\n					c.propose(late)\n				})\n"},
 	}, "TestQuiet", "charge-before-release"},
 }

@@ -74,7 +74,7 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 	case approved:
 		t.Say("%s verifies: it is signed by the key in the proposal that this site approved.", c.File)
 	default:
-		t.Say("%s verifies: it is signed by the key in it. Only you can tell whose key that is: compare its fingerprint,\n%s, with the coordinator's by another way than this file, or give --key.", c.File, key)
+		t.Say("%s verifies: it is signed by the key in it. Only you can tell whose key that is: compare its fingerprint,\n%s, with the coordinator's as somebody you trust reads it to you, or give --key.", c.File, key)
 	}
 	return t.Print(verdict{Holds: true, Verified: v, Key: key, KeyCompared: want != "", Here: here}, func(out io.Writer) {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -97,7 +97,7 @@ func (c *Verify) Refuse(t *Terminal, err error) error {
 		return err
 	}
 	if bad.What == study.WhatJSON {
-		return Bad("%s is no result: %s", c.File, bad.Reason)
+		return Bad("%s is not a result: %s", c.File, bad.Reason)
 	}
 	if t.JSON {
 		out := verdict{What: bad.What, Reason: bad.Reason}

@@ -8,14 +8,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/frame"
 	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
-const maxMessage = 2 * frame.Max
+const maxMessage = 2 * wire.Max
 
 // service is the server's side of the links.
 type service struct {
@@ -34,10 +34,10 @@ func (s *service) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.
 	l := &link{stream: stream, answers: make(chan []byte, 1)}
 	hello := true
 	for {
-		raw, err := frame.Receive(func() ([]byte, bool, error) {
+		raw, err := wire.Receive(func() ([]byte, bool, error) {
 			m, err := stream.Recv()
 			return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-		}, frame.MaxMessage)
+		}, wire.MaxMessage)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *service) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.
 }
 
 func (l *link) send(message []byte) error {
-	return frame.Send(message, func(data []byte, last bool) error {
+	return wire.Send(message, func(data []byte, last bool) error {
 		return l.stream.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
 	})
 }
@@ -96,7 +96,7 @@ type client struct {
 // run answers queries until the stream ends.
 func (c *client) run(stream grpc.BidiStreamingClient[covey.LinkRequest, covey.LinkResponse]) error {
 	send := func(message []byte) error {
-		return frame.Send(message, func(data []byte, last bool) error {
+		return wire.Send(message, func(data []byte, last bool) error {
 			return stream.Send(&covey.LinkRequest{Frame: &covey.Frame{Data: data, Last: last}})
 		})
 	}
@@ -104,10 +104,10 @@ func (c *client) run(stream grpc.BidiStreamingClient[covey.LinkRequest, covey.Li
 		return err
 	}
 	for {
-		raw, err := frame.Receive(func() ([]byte, bool, error) {
+		raw, err := wire.Receive(func() ([]byte, bool, error) {
 			m, err := stream.Recv()
 			return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-		}, frame.MaxMessage)
+		}, wire.MaxMessage)
 		if err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func numeric(typ parquet.Type) string {
 			return ""
 		}
 	}
-	return "its type is no number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
+	return "its type is not a number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
 }
 
 func (t *parquetTable) damaged(column, reason string) *dataset.Error {

@@ -191,7 +191,7 @@ func TestBadParquet(t *testing.T) {
 	}
 	raw := func(b []byte) string { return writeAs(t, "data.parquet", b) }
 	const bad = "cannot be read: not Parquet, cut off, damaged, or of a kind that is not known here"
-	const kind = "its type is no number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
+	const kind = "its type is not a number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
 	for name, c := range map[string]struct {
 		path, column, unit, want string
 	}{

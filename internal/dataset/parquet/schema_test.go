@@ -14,7 +14,7 @@ func checkSchema(t *testing.T, e *dataset.Error) {
 	want := dataset.Schema("")
 	for words, schema := range map[string]dataset.Schema{
 		"has this name": dataset.SchemaColumns, "have this name": dataset.SchemaColumns,
-		"is no number": dataset.SchemaFormat, "is not one value a row": dataset.SchemaFormat, "INT96 cannot be": dataset.SchemaFormat,
+		"is not a number": dataset.SchemaFormat, "is not one value a row": dataset.SchemaFormat, "INT96 cannot be": dataset.SchemaFormat,
 	} {
 		if strings.Contains(e.Reason, words) {
 			want = schema

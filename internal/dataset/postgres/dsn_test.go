@@ -43,15 +43,15 @@ func TestBadDSN(t *testing.T) {
 		"no file":       {"none.dsn", "", "none.dsn: cannot be read: no such file or directory"},
 		"others read":   {open, "", "others may read it (mode 0640); chmod 600 it"},
 		"a folder":      {t.TempDir(), "", "is no file"},
-		"empty":         {secret(" \n"), "", "no connection string is there"},
+		"empty":         {secret(" \n"), "", "holds no connection string"},
 		"too long":      {secret(strings.Repeat(" ", maxDSN+1)), "", "is longer than 65536 bytes"},
-		"no string":     {secret("hunter2"), "", "is no connection string"},
-		"bad key":       {secret("port=hunter2"), "", "is no connection string"},
-		"no variable":   {"", "COVEY_TEST_NONE", "$COVEY_TEST_NONE: no connection string is there"},
+		"no string":     {secret("hunter2"), "", "is not a connection string"},
+		"bad key":       {secret("port=hunter2"), "", "is not a connection string"},
+		"no variable":   {"", "COVEY_TEST_NONE", "$COVEY_TEST_NONE: holds no connection string"},
 		"nobody there":  {"", "COVEY_TEST_DSN", "$COVEY_TEST_DSN: cannot connect: dial 127.0.0.1:" + port + ": connect: connection refused"},
 		"no socket":     {secret("host=/nonexistent password=hunter2"), "", "cannot connect: dial /nonexistent/.s.PGSQL.5432: connect: no such file or directory"},
 		"no such host":  {secret("host=db.invalid password=hunter2 connect_timeout=5"), "", "cannot connect: the host's name is not known: db.invalid"},
-		"a URL's fault": {secret("postgres://u:hunter2@127.0.0.1:99999/x"), "", "is no connection string"},
+		"a URL's fault": {secret("postgres://u:hunter2@127.0.0.1:99999/x"), "", "is not a connection string"},
 	} {
 		count++
 		s := dataset.Source{Query: &dataset.Query{SQL: "select 1 as a order by 1", DSNFile: c.file, DSNEnv: c.env, Timeout: time.Second}}
@@ -83,8 +83,8 @@ func FuzzDSN(f *testing.F) {
 		if e, ok := errors.AsType[*dataset.Error](err); err != nil && (!ok || e.File != path || c != nil) {
 			t.Fatalf("%#v", err)
 		}
-		if err != nil && err.Error() != (&dataset.Error{File: path, Reason: "no connection string is there"}).Error() &&
-			!strings.Contains(err.Error(), "is no connection string, such as") && !strings.Contains(err.Error(), "is longer than") {
+		if err != nil && err.Error() != (&dataset.Error{File: path, Reason: "holds no connection string"}).Error() &&
+			!strings.Contains(err.Error(), "is not a connection string, such as") && !strings.Contains(err.Error(), "is longer than") {
 			t.Fatal(err)
 		}
 		driver{}.Describe(q, func(string) {})

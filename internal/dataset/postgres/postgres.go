@@ -44,11 +44,11 @@ func config(q dataset.Query) (*pgconn.Config, error) {
 		text = string(raw)
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return nil, &dataset.Error{File: q.Name(), Reason: "no connection string is there"}
+		return nil, &dataset.Error{File: q.Name(), Reason: "holds no connection string"}
 	}
 	c, err := pgconn.ParseConfig(text)
 	if err != nil {
-		return nil, &dataset.Error{File: q.Name(), Reason: `is no connection string, such as "host=db.example user=covey dbname=clinic sslmode=verify-full"`}
+		return nil, &dataset.Error{File: q.Name(), Reason: `is not a connection string, such as "host=db.example user=covey dbname=clinic sslmode=verify-full"`}
 	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
@@ -171,7 +171,7 @@ func (t *postgresTable) begin() error {
 		if _, err := t.reader.Close(); err != nil {
 			return refused(t.query, "the query failed", err)
 		}
-		return &dataset.Error{File: t.query.Name(), Reason: "the query gives no columns"}
+		return &dataset.Error{File: t.query.Name(), Reason: "the query returns no columns"}
 	}
 	for _, f := range t.fields {
 		t.names = append(t.names, dataset.Trim(f.Name))
@@ -226,7 +226,7 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 		switch t.fields[at[j]].DataTypeOID {
 		case oidInt2, oidInt4, oidInt8, oidFloat4, oidFloat8, oidNumber:
 		default:
-			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is no number; cast it in the query (::double precision)"}
+			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is not a number; cast it in the query (::double precision)"}
 		}
 	}
 	who := -1
@@ -307,6 +307,6 @@ func refused(q dataset.Query, what string, err error) error {
 var sqlstates = map[string]string{
 	"08006": "the connection broke", "25006": "it writes, and the transaction is read-only", "28000": "the user may not log in from here",
 	"28P01": "the password is wrong", "3D000": "no such database", "3F000": "no such schema", "42501": "permission denied", "42601": "a syntax error, or several statements",
-	"42703": "no such column", "42704": "no such type or object", "42883": "no such function or operator", "42P01": "no such table", "22P02": "a cast of what is no number",
+	"42703": "no such column", "42704": "no such type or object", "42883": "no such function or operator", "42P01": "no such table", "22P02": "a cast of something that is not a number",
 	"22012": "a division by zero", "53300": "too many connections", "57014": "it took too long", "57P01": "the server is shutting down", "57P03": "the server is starting",
 }

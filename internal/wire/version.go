@@ -1,11 +1,11 @@
-package frame
+package wire
 
 import (
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
+
+	"covey/internal/frame"
 )
 
 // Keys of a call's metadata in which each end says its version, an agent with every call
@@ -25,72 +25,7 @@ type Version struct {
 
 // This returns this build's version as the named program.
 func This(program string) Version {
-	name := build()
-	if name == "" {
-		name = "unknown"
-	}
-	return Version{Protocol: Protocol, Oldest: OldestProtocol, Software: program + "/" + name}
-}
-
-// version is set by deploy/build.sh.
-var version string
-
-// archived is the commit of an archive that git made: .gitattributes has it filled in there.
-const archived = "$Format:%H$"
-
-// Release returns this build's name for people: what deploy/build.sh was told, else what the Go
-// toolchain recorded of the module or its commit, else the commit of git's archive.
-func Release() string {
-	if name := build(); name != "" {
-		return name
-	}
-	return "unknown (built without version control)"
-}
-
-// build is Release's name, clean, or empty if nothing says it.
-func build() string {
-	info, _ := debug.ReadBuildInfo()
-	return clean(named(version, archived, info))
-}
-
-// named returns the first of: what the linker was told, the module's version, the commit that the
-// toolchain saw, the commit of an archive. info may be nil.
-func named(told, archived string, info *debug.BuildInfo) string {
-	if told != "" {
-		return told
-	}
-	if info != nil {
-		if v := info.Main.Version; v != "" && v != "(devel)" {
-			return v
-		}
-		settings := map[string]string{}
-		for _, s := range info.Settings {
-			settings[s.Key] = s.Value
-		}
-		if commit := settings["vcs.revision"]; commit != "" {
-			commit = commit[:min(len(commit), 12)]
-			if settings["vcs.modified"] == "true" {
-				commit += "+dirty"
-			}
-			return commit
-		}
-	}
-	if strings.HasPrefix(archived, "$") { // a checkout
-		return ""
-	}
-	return archived[:min(len(archived), 12)]
-}
-
-// clean keeps what a version can be: the other end's is shown to people.
-func clean(s string) string {
-	const most = 60
-	s = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("./-+_~", r) {
-			return r
-		}
-		return -1
-	}, s)
-	return s[:min(len(s), most)]
+	return Version{Protocol: Protocol, Oldest: OldestProtocol, Software: frame.Software(program)}
 }
 
 // Pairs returns the metadata that say a version, key after key with its value.
@@ -107,7 +42,7 @@ func VersionOf(metadata map[string][]string, program string) Version {
 		}
 		return ""
 	}
-	v := Version{Software: clean(one(softwareKey))}
+	v := Version{Software: frame.Clean(one(softwareKey))}
 	newest, err := strconv.ParseUint(one(protocolKey), 10, 16)
 	oldest, err2 := strconv.ParseUint(one(oldestKey), 10, 16)
 	if err == nil && err2 == nil && oldest >= 1 && oldest <= newest {

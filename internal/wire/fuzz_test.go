@@ -1,10 +1,12 @@
-package frame
+package wire
 
 import (
 	"bytes"
 	"errors"
 	"io"
 	"testing"
+
+	"covey/internal/frame"
 )
 
 // FuzzVersionOf: whatever the other end says, a version that can be agreed on and shown, and
@@ -23,7 +25,7 @@ func FuzzVersionOf(f *testing.F) {
 		for pairs := v.Pairs(); len(pairs) > 0; pairs = pairs[2:] {
 			said[pairs[0]] = []string{pairs[1]}
 		}
-		if again := VersionOf(said, "an agent"); v.Software == clean(v.Software) && again != v {
+		if again := VersionOf(said, "an agent"); v.Software == frame.Clean(v.Software) && again != v {
 			t.Fatalf("%+v is read again as %+v", v, again)
 		}
 		if err := Agree(v, This("covey-coordinator")); err != nil && err.Error() == "" {

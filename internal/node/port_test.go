@@ -1,4 +1,4 @@
-package peer
+package node
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 	"covey/internal/pki"
 )
 
-// lane is a network of one address, in memory.
-type lane struct {
+// pipeNet is a network of one address, in memory.
+type pipeNet struct {
 	conns chan net.Conn
 	done  chan struct{}
 }
 
-func newLane() *lane { return &lane{make(chan net.Conn, 1000), make(chan struct{})} }
+func newPipeNet() *pipeNet { return &pipeNet{make(chan net.Conn, 1000), make(chan struct{})} }
 
-func (l *lane) Accept() (net.Conn, error) {
+func (l *pipeNet) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
 		return c, nil
@@ -30,7 +30,7 @@ func (l *lane) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *lane) Close() error {
+func (l *pipeNet) Close() error {
 	select {
 	case <-l.done:
 	default:
@@ -38,9 +38,9 @@ func (l *lane) Close() error {
 	}
 	return nil
 }
-func (l *lane) Addr() net.Addr { return &net.TCPAddr{} }
+func (l *pipeNet) Addr() net.Addr { return &net.TCPAddr{} }
 
-func (l *lane) dial(context.Context, string) (net.Conn, error) {
+func (l *pipeNet) dial(context.Context, string) (net.Conn, error) {
 	a, b := net.Pipe()
 	l.conns <- b
 	return a, nil
@@ -59,13 +59,13 @@ func authority(t *testing.T) *pki.Authority {
 	return a
 }
 
-func open(t *testing.T, a *pki.Authority, id string, l *lane, to *lane) *Port {
+func open(t *testing.T, a *pki.Authority, id string, l *pipeNet, to *pipeNet) *Port {
 	t.Helper()
 	tls, err := a.PeerTLS(id, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(l, tls, to.dial)
+	p := newPort(l, tls, to.dial)
 	t.Cleanup(func() {
 		if !p.isClosed() {
 			p.Close()
@@ -77,7 +77,7 @@ func open(t *testing.T, a *pki.Authority, id string, l *lane, to *lane) *Port {
 // TestBranches: each protocol reaches its own branch, and HTTP works over one.
 func TestBranches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, here, there := authority(t), newLane(), newLane()
+		a, here, there := authority(t), newPipeNet(), newPipeNet()
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		echo := func(l net.Listener) {
 			c, err := l.Accept()
@@ -127,7 +127,7 @@ func TestBranches(t *testing.T) {
 // hold up a good one for no longer than a handshake's time.
 func TestSilentCallersAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, here, there := authority(t), newLane(), newLane()
+		a, here, there := authority(t), newPipeNet(), newPipeNet()
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		var silent []net.Conn
 		for range maxStrangers + 10 {
@@ -178,7 +178,7 @@ func (p *Port) connections() int {
 // TestCloseEndsConnections: raft keeps some for later, at both ends.
 func TestCloseEndsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, here, there := authority(t), newLane(), newLane()
+		a, here, there := authority(t), newPipeNet(), newPipeNet()
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		accepted := make(chan net.Conn, 1)
 		go func() {
@@ -208,7 +208,7 @@ func TestCloseEndsConnections(t *testing.T) {
 // TestCloseEndsEverything: those who wait to accept, and handshakes under way.
 func TestCloseEndsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, here := authority(t), newLane()
+		a, here := authority(t), newPipeNet()
 		p := open(t, a, "one", here, here)
 		ended := make(chan error, 3)
 		for _, l := range []net.Listener{p.Raft(), p.Operators(), p.Joiners()} {

@@ -1,4 +1,4 @@
-package peer
+package node
 
 import (
 	"context"
@@ -20,15 +20,15 @@ type from struct {
 
 func (f from) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(f.host), Port: 1000} }
 
-// knock opens a connection to a lane from a host, and says nothing on it.
-func (l *lane) knock(host string) net.Conn {
+// knock opens a connection to a pipeNet from a host, and says nothing on it.
+func (l *pipeNet) knock(host string) net.Conn {
 	a, b := net.Pipe()
 	l.conns <- from{b, host}
 	return a
 }
 
-// from dials a lane from a host.
-func (l *lane) from(host string) Dialer {
+// from dials a pipeNet from a host.
+func (l *pipeNet) from(host string) Dialer {
 	return func(context.Context, string) (net.Conn, error) { return l.knock(host), nil }
 }
 
@@ -64,9 +64,9 @@ func greeted(p *Port) error {
 func TestSilentHandshakesKeepNobodyOut(t *testing.T) {
 	for _, host := range []string{"192.0.2.1", "203.0.113.9"} {
 		synctest.Test(t, func(t *testing.T) {
-			a, here, there := authority(t), newLane(), newLane()
+			a, here, there := authority(t), newPipeNet(), newPipeNet()
 			two := open(t, a, "two", there, here)
-			one := open(t, a, "one", here, &lane{conns: there.conns, done: there.done})
+			one := open(t, a, "one", here, &pipeNet{conns: there.conns, done: there.done})
 			one.dial = there.from(host)
 			go greet(two)
 			var silent []net.Conn
@@ -93,7 +93,7 @@ func TestSilentHandshakesKeepNobodyOut(t *testing.T) {
 // that a coordinator has come from, however slow it is.
 func TestCoordinatorsHostsHavePlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, here, there := authority(t), newLane(), newLane()
+		a, here, there := authority(t), newPipeNet(), newPipeNet()
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		go greet(two)
 		one.dial = there.from("192.0.2.1")
@@ -123,7 +123,7 @@ func TestCoordinatorsHostsHavePlaces(t *testing.T) {
 // its own; a joiner that was let in counts as a stranger until it ends.
 func TestJoinersAreRationed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, here := authority(t), newLane()
+		a, here := authority(t), newPipeNet()
 		p := open(t, a, "one", here, here)
 		var in atomic.Int32
 		go func() {
@@ -171,7 +171,7 @@ func TestJoinersAreRationed(t *testing.T) {
 // connections that it has, accepted and dialled, and gets no other; the others keep theirs.
 func TestRecheckEndsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b, here, there := authority(t), authority(t), newLane(), newLane()
+		a, b, here, there := authority(t), authority(t), newPipeNet(), newPipeNet()
 		var out atomic.Bool
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		two.tls.Pin(func(key ed25519.PublicKey) bool {
@@ -234,7 +234,7 @@ func TestRecheckEndsConnections(t *testing.T) {
 // that has most, and no slow caller of another.
 func TestFloodEndsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, here, there := authority(t), newLane(), newLane()
+		a, here, there := authority(t), newPipeNet(), newPipeNet()
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		go greet(two)
 		slow := there.knock("192.0.2.1")
@@ -258,7 +258,7 @@ func TestFloodEndsItsOwn(t *testing.T) {
 // again.
 func TestRemovedWhileItShakesHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, here, there := authority(t), newLane(), newLane()
+		a, here, there := authority(t), newPipeNet(), newPipeNet()
 		one, two := open(t, a, "one", here, there), open(t, a, "two", there, here)
 		var looks atomic.Int32
 		// a member when it is looked at first

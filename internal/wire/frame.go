@@ -1,7 +1,4 @@
-// Package frame is what both ends of a link agree on: how a message is cut into
-// pieces that gRPC lets through (it refuses over 4 MiB), how often a link is
-// pinged, and how short a hello names a study (docs/protocol.md).
-package frame
+package wire
 
 import (
 	"errors"
@@ -27,7 +24,7 @@ const (
 )
 
 // ErrTooLong is a message over the receiver's limit.
-var ErrTooLong = errors.New("frame: message over its limit")
+var ErrTooLong = errors.New("link: message over its limit")
 
 // Send cuts a message into frames; an empty one is one empty frame. data is valid
 // during the call.

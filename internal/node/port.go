@@ -1,8 +1,4 @@
-// Package peer is a coordinator's port for other coordinators: one TCP port, TLS 1.3 with
-// certificates of the federation's own CA and keys that the log has on both sides, and three
-// protocols told apart by ALPN: raft, operators' requests passed on to the leader, and the one call
-// of a coordinator that joins, which has no certificate yet.
-package peer
+package node
 
 import (
 	"context"
@@ -28,7 +24,10 @@ const handshakeTime = 10 * time.Second
 // Dialer opens a connection to host:port.
 type Dialer func(ctx context.Context, address string) (net.Conn, error)
 
-// Port is one open port. Its three branches accept what is connected for them.
+// Port is a coordinator's port for other coordinators: one TCP port, TLS 1.3 with certificates of
+// the federation's own CA and keys that the log has on both sides, and three protocols told apart
+// by ALPN: raft, operators' requests passed on to the leader, and the one call of a coordinator
+// that joins, which has no certificate yet. A branch accepts what is connected for each.
 type Port struct {
 	listener net.Listener
 	tls      *pki.PeerTLS
@@ -42,8 +41,8 @@ type Port struct {
 	work   sync.WaitGroup
 }
 
-// New serves on a listener, which Close closes. dial reaches other ports.
-func New(l net.Listener, own *pki.PeerTLS, dial Dialer) *Port {
+// newPort serves on a listener, which Close closes. dial reaches other ports.
+func newPort(l net.Listener, own *pki.PeerTLS, dial Dialer) *Port {
 	p := &Port{listener: l, tls: own, dial: dial, branches: map[string]*branch{}, gate: newGate(), open: map[net.Conn]*tls.Conn{}}
 	for _, name := range []string{raftProtocol, operatorProtocol, joinProtocol} {
 		p.branches[name] = &branch{port: p, conns: make(chan net.Conn), done: make(chan struct{})}

@@ -1,4 +1,4 @@
-package frame
+package wire
 
 // The protocols of a link that this build speaks: Protocol is the newest, and a higher
 // number whenever an older end would misunderstand, hang, or make another plan of the same

@@ -1,0 +1,230 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"errors"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/pki"
+	"covey/internal/round"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+// server answers agents: it turns their messages into events. What a message holds is checked where
+// it is used; one that makes no sense ends the link.
+type server struct{ c *Coordinator }
+
+// Join spends a token.
+func (s server) Join(ctx context.Context, r wire.JoinRequest) (certificate, authority []byte, err error) {
+	certificate, err = s.c.join(ctx, r.Token, r.Site, r.CSR, r.Identity, r.Proof)
+	if err != nil {
+		if refused, ok := errors.AsType[*JoinError](err); ok {
+			return nil, nil, status.Error(codes.PermissionDenied, refused.Reason)
+		}
+		if errors.Is(err, ErrNotLeader) {
+			return nil, nil, s.c.notLeader()
+		}
+		s.c.log.Error("join failed", "site", r.Site, "error", err)
+		return nil, nil, status.Error(codes.Internal, "the coordinator could not record the join")
+	}
+	return certificate, s.c.authority.CertificatePEM(), nil
+}
+
+// peerSite returns the site of a verified client certificate, if it may connect.
+func (s server) peerSite(ctx context.Context) (string, error) {
+	leaf := leafOf(ctx)
+	if leaf == nil {
+		return "", status.Error(codes.Unauthenticated, "a site certificate is needed")
+	}
+	name, err := s.c.admit(leaf)
+	if err != nil {
+		return "", err
+	}
+	return name, pause(ctx, nil, s.c.paceOf(name).spend(time.Now(), costHello))
+}
+
+func (c *Coordinator) admit(leaf *x509.Certificate) (string, error) {
+	name, err := pki.SiteName(leaf)
+	if err != nil {
+		return "", status.Error(codes.Unauthenticated, "the certificate names no site")
+	}
+	site, ok := c.machine.Site(name)
+	if !ok && !c.Leading() {
+		return "", c.notLeader() // it has not heard of every join yet
+	}
+	if !ok || site.Revoked {
+		return "", status.Error(codes.PermissionDenied, "the site is revoked or has not joined")
+	}
+	// Certificates are good for months: one from before a revocation names the site that joined
+	// since under the same name.
+	if key, ok := leaf.PublicKey.(ed25519.PublicKey); !ok || !key.Equal(ed25519.PublicKey(site.TLS)) {
+		if !c.Leading() {
+			return "", c.notLeader() // it may not have heard of the latest join
+		}
+		return "", status.Error(codes.PermissionDenied, "the certificate is not of the key that this site joined with: it was revoked, or joined again elsewhere")
+	}
+	return name, nil
+}
+
+// Renew replaces a site's certificate before it ends.
+func (s server) Renew(ctx context.Context, csr []byte) ([]byte, error) {
+	name, err := s.peerSite(ctx)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := s.c.authority.RenewSite(name, csr, s.c.now())
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, "the certificate request is not in order")
+	}
+	s.c.renewed(name, certificate)
+	return certificate, nil
+}
+
+// Standing tells a site which CAs are in force.
+func (s server) Standing(ctx context.Context, authority []byte) (wire.Standing, error) {
+	name, err := s.peerSite(ctx)
+	if err != nil {
+		return wire.Standing{}, err
+	}
+	return wire.Standing{Authorities: s.c.standing(name, authority), Clock: s.c.now(), Software: Software}, nil
+}
+
+// Link serves one stream of a site to its end.
+func (s server) Link(ctx context.Context, stream wire.Stream) error {
+	name, err := s.peerSite(ctx)
+	if err != nil {
+		return err
+	}
+	if !s.c.Leading() {
+		return s.c.notLeader()
+	}
+	l := newLink(name)
+	l.leaf = leafOf(ctx)
+	if who, ok := callerOf(ctx); ok {
+		l.meter = who.Meter
+	}
+	s.c.begun(l)
+	written := make(chan error, 2) // the second is for the deferred wait
+	stop := make(chan struct{})
+	defer func() {
+		close(stop)
+		select {
+		case <-written:
+		case <-time.After(stalledAfter / 10): // a peer that takes nothing: the stream's end ends the write
+		}
+	}()
+	go func() {
+		written <- l.write(stop, s.c.late, stream.Send)
+	}()
+	received := make(chan error, 1)
+	go func() { received <- s.receive(ctx, stream, l) }()
+	defer s.c.dropped(l)
+	select {
+	case err = <-received:
+	case err = <-written:
+		written <- err
+	case <-l.done:
+		err = l.why
+	case <-s.c.stopping:
+		return status.Error(codes.Unavailable, "the coordinator stops")
+	}
+	if errors.Is(err, errNotLeader) {
+		return s.c.notLeader()
+	}
+	if err != nil {
+		return status.Error(codes.Aborted, err.Error())
+	}
+	return nil
+}
+
+// notLeader tells an agent to look elsewhere, and where if this node knows.
+func (c *Coordinator) notLeader() error {
+	return wire.NotLeader(c.leaderAddresses())
+}
+
+func (s server) receive(ctx context.Context, stream wire.Stream, l *link) error {
+	in := &intake{places: s.c.large, link: l}
+	defer in.release()
+	pace := s.c.paceOf(l.site)
+	for {
+		s.c.expect(l)
+		raw, err := wire.Receive(func() ([]byte, bool, error) {
+			data, last, err := stream.Receive()
+			if err == nil {
+				err = in.frame(ctx, last)
+			}
+			return data, last, err
+		}, l.limit)
+		if err != nil {
+			return err
+		}
+		m, err := wire.DecodeSite(raw)
+		if err != nil {
+			return err
+		}
+		if err := s.c.receive(l, m); err != nil {
+			return err
+		}
+		in.release()
+		cost := costMessage
+		if l.changed {
+			l.accepted(len(raw))
+		} else {
+			cost += costIdle + float64(len(raw))/idleBytes
+		}
+		if _, ok := m.(wire.Hello); ok {
+			cost = costHello
+		}
+		if err := l.wait(ctx, pace.spend(time.Now(), cost)); err != nil {
+			return err
+		}
+	}
+}
+
+// receive handles one message of a site.
+func (c *Coordinator) receive(l *link, m wire.Message) error {
+	l.changed = false
+	if m, ok := m.(wire.Hello); ok {
+		units := map[string]int{}
+		for _, d := range m.Datasets {
+			if err := checkDataset(d.Name); err != nil {
+				return err
+			}
+			if d.Units <= study.MaxUnits {
+				units[d.Name] = int(d.Units)
+			}
+		}
+		l.software, l.known = m.Software, newKnown(m)
+		c.linked(l, units)
+		return nil
+	}
+	return c.fromSite(m.About().Study, l, func(s *session, site int) round.Event {
+		switch m := m.(type) {
+		case wire.Decision:
+			return s.decided(site, m.Verdict, m.Code, m.Signature)
+		case wire.Announcement:
+			return s.announced(site, m.Attempt, m.Signed)
+		case wire.Nonce:
+			return s.revealed(site, m.Attempt, m.Nonce)
+		case wire.Boxes:
+			return s.dealt(site, m.Attempt, m.Boxes)
+		case wire.Confirmation:
+			return s.confirmed(site, m.Attempt, m.Signature)
+		case wire.Upload:
+			return s.uploaded(site, m.Query, m.Slot, m.Masked)
+		case wire.Signature:
+			return s.signed(site, m.Query, m.Slot, m.Signature)
+		case wire.Shares:
+			return s.shared(site, m.Query, m.Slot, m.Shares)
+		case wire.Refusal:
+			return s.refused(site, m)
+		}
+		return nil
+	})
+}

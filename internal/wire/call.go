@@ -1,0 +1,156 @@
+package wire
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/pki"
+	covey "covey/proto/covey/v1"
+)
+
+// JoinRequest spends a one-time token for a certificate.
+type JoinRequest struct {
+	Token    []byte
+	Site     string
+	CSR      []byte // PKCS #10, DER
+	Identity []byte // Ed25519 public key
+	Proof    []byte // signature by Identity over site, token hash and CSR
+}
+
+// Standing is a coordinator's answer to a site that asks how it stands.
+type Standing struct {
+	Authorities []pki.Voucher // in force; certificates are renewed under the first
+	Clock       time.Time
+	Software    string
+}
+
+// Stream is one end of an open link: frames out and in.
+type Stream struct {
+	Send    func(data []byte, last bool) error
+	Receive func() (data []byte, last bool, err error)
+}
+
+// Server answers agents; what is an error goes to them as a status. Certificates are PEM.
+type Server interface {
+	Join(ctx context.Context, r JoinRequest) (certificate, authority []byte, err error)
+	Renew(ctx context.Context, csr []byte) (certificate []byte, err error)
+	// Standing is told the SHA-256 of the CA certificate that the site's own is of.
+	Standing(ctx context.Context, authority []byte) (Standing, error)
+	Link(ctx context.Context, s Stream) error
+}
+
+// Register puts the services on a gRPC server.
+func Register(s *grpc.Server, to Server) {
+	covey.RegisterEnrollmentServer(s, &enrollment{to: to})
+	covey.RegisterFederationServer(s, &federation{to: to})
+}
+
+type enrollment struct {
+	covey.UnimplementedEnrollmentServer
+	to Server
+}
+
+func (s *enrollment) Join(ctx context.Context, r *covey.JoinRequest) (*covey.JoinResponse, error) {
+	certificate, authority, err := s.to.Join(ctx, JoinRequest{r.GetToken(), r.GetSite(), r.GetCsr(), r.GetIdentity(), r.GetProof()})
+	return &covey.JoinResponse{Certificate: certificate, Authority: authority}, err
+}
+
+type federation struct {
+	covey.UnimplementedFederationServer
+	to Server
+}
+
+func (s *federation) Renew(ctx context.Context, r *covey.RenewRequest) (*covey.RenewResponse, error) {
+	certificate, err := s.to.Renew(ctx, r.GetCsr())
+	return &covey.RenewResponse{Certificate: certificate}, err
+}
+
+func (s *federation) Standing(ctx context.Context, r *covey.StandingRequest) (*covey.StandingResponse, error) {
+	now, err := s.to.Standing(ctx, r.GetAuthority())
+	out := &covey.StandingResponse{UnixNanoseconds: now.Clock.UnixNano(), Software: now.Software}
+	for _, a := range now.Authorities {
+		out.Authorities = append(out.Authorities, &covey.Authority{Certificate: a.Certificate, Endorsement: a.Endorsement})
+	}
+	return out, err
+}
+
+func (s *federation) Link(of grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]) error {
+	return s.to.Link(of.Context(), Stream{
+		func(data []byte, last bool) error {
+			return of.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
+		},
+		func() ([]byte, bool, error) {
+			m, err := of.Recv()
+			return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
+		},
+	})
+}
+
+// OpenLink opens an agent's link. It waits for the handshake, or its failure.
+func OpenLink(ctx context.Context, conn grpc.ClientConnInterface) (Stream, error) {
+	to, err := covey.NewFederationClient(conn).Link(ctx)
+	return Stream{
+		func(data []byte, last bool) error {
+			return to.Send(&covey.LinkRequest{Frame: &covey.Frame{Data: data, Last: last}})
+		},
+		func() ([]byte, bool, error) {
+			m, err := to.Recv()
+			return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
+		},
+	}, err
+}
+
+// CallJoin spends a token for a certificate.
+func CallJoin(ctx context.Context, conn grpc.ClientConnInterface, r JoinRequest) (certificate, authority []byte, err error) {
+	out, err := covey.NewEnrollmentClient(conn).Join(ctx, &covey.JoinRequest{
+		Token: r.Token, Site: r.Site, Csr: r.CSR, Identity: r.Identity, Proof: r.Proof})
+	return out.GetCertificate(), out.GetAuthority(), err
+}
+
+// CallRenew asks for a certificate that follows the present one.
+func CallRenew(ctx context.Context, conn grpc.ClientConnInterface, csr []byte) ([]byte, error) {
+	out, err := covey.NewFederationClient(conn).Renew(ctx, &covey.RenewRequest{Csr: csr})
+	return out.GetCertificate(), err
+}
+
+// CallStanding says which CA this site's certificate is of, by SHA-256, and asks which are in
+// force.
+func CallStanding(ctx context.Context, conn grpc.ClientConnInterface, authority []byte) (Standing, error) {
+	r, err := covey.NewFederationClient(conn).Standing(ctx, &covey.StandingRequest{Authority: authority})
+	if err != nil {
+		return Standing{}, err
+	}
+	out := Standing{Clock: time.Unix(0, r.GetUnixNanoseconds()), Software: r.GetSoftware()}
+	for _, a := range r.GetAuthorities() {
+		out.Authorities = append(out.Authorities, pki.Voucher{Certificate: a.GetCertificate(), Endorsement: a.GetEndorsement()})
+	}
+	return out, nil
+}
+
+// NotLeader is the status of a coordinator that does not lead: it tells an agent to look elsewhere,
+// and where, if this node knows.
+func NotLeader(addresses []string) error {
+	s := status.New(codes.FailedPrecondition, "this coordinator does not lead just now")
+	if detailed, err := s.WithDetails(&covey.NotLeader{Addresses: addresses}); err == nil {
+		s = detailed
+	}
+	return s.Err()
+}
+
+// LeaderOf reports whether an error is NotLeader's, and returns the addresses in it as they came.
+func LeaderOf(err error) (addresses []string, ok bool) {
+	s, ok := status.FromError(err)
+	if !ok || s.Code() != codes.FailedPrecondition {
+		return nil, false
+	}
+	for _, d := range s.Details() {
+		if m, ok := d.(*covey.NotLeader); ok {
+			return m.GetAddresses(), true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,273 @@
+package wire
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	covey "covey/proto/covey/v1"
+
+	"covey/internal/study"
+)
+
+// Header is what a message is about. A message carries the fields that its text in the proto file
+// has; the others are zero.
+type Header struct {
+	Study       study.Digest
+	Attempt     uint32 // of the setup
+	Query, Slot int    // query: index into Plan.Queries
+}
+
+// About returns the header.
+func (h Header) About() Header { return h }
+
+// Message is one message of a link, either way.
+type Message interface {
+	About() Header
+	// body returns the generated message, without its header.
+	body() proto.Message
+}
+
+// What a site sends.
+type (
+	// Hello opens a link: what this site offers, and which studies it knows.
+	Hello struct {
+		Software string
+		Datasets []Dataset
+		Open     []Tag // pending, or approved and not over there
+		AllOpen  bool  // Open holds all of them
+		Over     []Tag // on the ledger, and over there
+	}
+	// Dataset is the public face of one data set.
+	Dataset struct {
+		Name  string
+		Units uint64
+	}
+	// Decision answers a proposal.
+	Decision struct {
+		Header
+		Verdict study.Verdict
+		Code    study.Code // why, when rejected
+		// Signature is the identity key's over the rest; none when pending.
+		Signature []byte
+	}
+	// Announcement is a site's keys and commitments, signed.
+	Announcement struct {
+		Header
+		Signed []byte
+	}
+	// Nonce is what the site's announcement commits to, on the sparse graph.
+	Nonce struct {
+		Header
+		Nonce []byte
+	}
+	// Boxes are sealed shares, by recipient, or in the order of the site's holders.
+	Boxes struct {
+		Header
+		Boxes [][]byte
+	}
+	// Confirmation signs the setup's transcript.
+	Confirmation struct {
+		Header
+		Signature []byte
+	}
+	// Upload is a masked sum, bits/8 bytes a lane, little-endian.
+	Upload struct {
+		Header
+		Masked []byte
+	}
+	// Signature is a release signature on a survivor set.
+	Signature struct {
+		Header
+		Signature []byte
+	}
+	// Shares open one sum.
+	Shares struct {
+		Header
+		Shares []byte
+	}
+	// Refusal is a no, with what the site holds.
+	Refusal struct {
+		Header
+		Code      study.Code
+		Culprit   int // 1 + roster index, 0 for nobody
+		Context   []byte
+		Survivors []int
+		Signature []byte
+		Final     *Final
+		Shared    bool // with study.CodeHeld: shares were sent in that slot
+		// Announcement is, with study.CodeBadAnnouncement, the culprit's that is on record where
+		// another was shown.
+		Announcement []byte
+	}
+)
+
+// What a coordinator sends.
+type (
+	// Proposal asks for a decision. It carries the proposal's exact bytes.
+	Proposal struct{ Body []byte }
+	// Announce begins a setup attempt.
+	Announce struct{ Header }
+	// Reveal carries the heads of all announcements, by roster index, and asks for the nonce that
+	// the site's commits to.
+	Reveal struct {
+		Header
+		Announcements [][]byte
+	}
+	// Deal carries all announcements, by roster index, or all nonces after Reveal, and asks for
+	// sealed shares.
+	Deal struct {
+		Header
+		Announcements [][]byte
+		Nonces        [][]byte
+	}
+	// Confirm carries the boxes for one site, in the order of the dealers whose shares it holds,
+	// and after Reveal the bodies of their announcements.
+	Confirm struct {
+		Header
+		Boxes  [][]byte
+		Bodies [][]byte
+	}
+	// Confirmed carries all confirmations, by roster index: without it no agent uploads.
+	Confirmed struct {
+		Header
+		Signatures [][]byte
+	}
+	// Release asks for a signature on a survivor set.
+	Release struct {
+		Header
+		Survivors []int
+	}
+	// Open shows a certificate, by roster index, and asks for shares.
+	Open struct {
+		Header
+		Survivors   []int
+		Certificate [][]byte
+	}
+	// Final is a query's release: its exact signed bytes, and the coordinator's signature.
+	Final struct {
+		Header
+		Encoded, Signature []byte
+	}
+	// Ended is the end of a study.
+	Ended struct {
+		Header
+		Code study.Code
+	}
+)
+
+// About is nothing: a hello is of no study.
+func (Hello) About() Header { return Header{} }
+
+// About returns the digest of the proposal's bytes.
+func (m Proposal) About() Header { return Header{Study: study.DigestOf(m.Body)} }
+
+func (m Hello) body() proto.Message {
+	b := &covey.Hello{Software: m.Software, Open: joined(m.Open), AllOpen: m.AllOpen, Over: joined(m.Over)}
+	for _, d := range m.Datasets {
+		b.Datasets = append(b.Datasets, &covey.Dataset{Name: d.Name, Units: d.Units})
+	}
+	return b
+}
+
+func (m Decision) body() proto.Message {
+	return &covey.Decision{Verdict: wireVerdict(m.Verdict), Code: wireCode(m.Code), Signature: m.Signature}
+}
+
+func (m Announcement) body() proto.Message { return &covey.Announcement{Signed: m.Signed} }
+func (m Nonce) body() proto.Message        { return &covey.Nonce{Nonce: m.Nonce} }
+func (m Boxes) body() proto.Message        { return &covey.Boxes{Boxes: m.Boxes} }
+func (m Confirmation) body() proto.Message { return &covey.Confirmation{Signature: m.Signature} }
+func (m Upload) body() proto.Message       { return &covey.Upload{Masked: m.Masked} }
+func (m Signature) body() proto.Message    { return &covey.ReleaseSignature{Signature: m.Signature} }
+func (m Shares) body() proto.Message       { return &covey.Shares{Shares: m.Shares} }
+
+func (m Refusal) body() proto.Message {
+	b := &covey.Refusal{
+		Code: wireCode(m.Code), Culprit: uint32(m.Culprit), Context: m.Context, Survivors: uints(m.Survivors),
+		Signature: m.Signature, Shared: m.Shared, Announcement: m.Announcement,
+	}
+	if m.Final != nil {
+		b.Final = m.Final.body().(*covey.Final)
+	}
+	return b
+}
+
+func (m Proposal) body() proto.Message { return &covey.Proposal{Body: m.Body} }
+func (m Announce) body() proto.Message { return &covey.Announce{} }
+func (m Reveal) body() proto.Message   { return &covey.Reveal{Announcements: m.Announcements} }
+func (m Deal) body() proto.Message {
+	return &covey.Deal{Announcements: m.Announcements, Nonces: m.Nonces}
+}
+func (m Confirm) body() proto.Message   { return &covey.Confirm{Boxes: m.Boxes, Bodies: m.Bodies} }
+func (m Confirmed) body() proto.Message { return &covey.Confirmed{Signatures: m.Signatures} }
+func (m Release) body() proto.Message   { return &covey.Release{Survivors: uints(m.Survivors)} }
+func (m Open) body() proto.Message {
+	return &covey.Open{Survivors: uints(m.Survivors), Certificate: m.Certificate}
+}
+func (m Final) body() proto.Message { return &covey.Final{Released: m.Encoded, Signature: m.Signature} }
+func (m Ended) body() proto.Message { return &covey.Ended{Code: wireCode(m.Code)} }
+
+// decode turns a body into its message. Numbers that do not fit are r's to remember.
+func decode(r *reader, h Header, body proto.Message) (Message, error) {
+	switch b := body.(type) {
+	case *covey.Hello:
+		open, err := split(b.GetOpen())
+		if err != nil {
+			return nil, err
+		}
+		over, err := split(b.GetOver())
+		if err != nil {
+			return nil, err
+		}
+		m := Hello{Software: b.GetSoftware(), Open: open, AllOpen: b.GetAllOpen(), Over: over}
+		for _, d := range b.GetDatasets() {
+			m.Datasets = append(m.Datasets, Dataset{d.GetName(), d.GetUnits()})
+		}
+		return m, nil
+	case *covey.Decision:
+		return Decision{h, verdictOf(b.GetVerdict()), codeOf(b.GetCode()), b.GetSignature()}, nil
+	case *covey.Announcement:
+		return Announcement{h, b.GetSigned()}, nil
+	case *covey.Nonce:
+		return Nonce{h, b.GetNonce()}, nil
+	case *covey.Boxes:
+		return Boxes{h, b.GetBoxes()}, nil
+	case *covey.Confirmation:
+		return Confirmation{h, b.GetSignature()}, nil
+	case *covey.Upload:
+		return Upload{h, b.GetMasked()}, nil
+	case *covey.ReleaseSignature:
+		return Signature{h, b.GetSignature()}, nil
+	case *covey.Shares:
+		return Shares{h, b.GetShares()}, nil
+	case *covey.Refusal:
+		m := Refusal{h, codeOf(b.GetCode()), r.int(b.GetCulprit()), b.GetContext(), r.ints(b.GetSurvivors()), b.GetSignature(), nil,
+			b.GetShared(), b.GetAnnouncement()}
+		if f := b.GetFinal(); f != nil {
+			m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature()}
+		}
+		return m, nil
+	case *covey.Proposal:
+		return Proposal{b.GetBody()}, nil
+	case *covey.Announce:
+		return Announce{h}, nil
+	case *covey.Reveal:
+		return Reveal{h, b.GetAnnouncements()}, nil
+	case *covey.Deal:
+		return Deal{h, b.GetAnnouncements(), b.GetNonces()}, nil
+	case *covey.Confirm:
+		return Confirm{h, b.GetBoxes(), b.GetBodies()}, nil
+	case *covey.Confirmed:
+		return Confirmed{h, b.GetSignatures()}, nil
+	case *covey.Query:
+		return queryOf(r, h, b), nil
+	case *covey.Release:
+		return Release{h, r.ints(b.GetSurvivors())}, nil
+	case *covey.Open:
+		return Open{h, r.ints(b.GetSurvivors()), b.GetCertificate()}, nil
+	case *covey.Final:
+		return Final{h, b.GetReleased(), b.GetSignature()}, nil
+	case *covey.Ended:
+		return Ended{h, codeOf(b.GetCode())}, nil
+	}
+	return nil, errUnknown
+}

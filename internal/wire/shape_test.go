@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"bytes"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+// TestShape: what passes is one body, once, of not too many fields (LIM-5).
+func TestShape(t *testing.T) {
+	ok := func(m *covey.SiteMessage) []byte {
+		raw, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	boxes := func(n int) []byte {
+		return ok(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: make([]byte, 32), Boxes: make([][]byte, n)}}})
+	}
+	survivors := func(n int, v uint32) []byte {
+		u := make([]uint32, n)
+		for i := range u {
+			u[i] = v
+		}
+		return ok(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: make([]byte, 32), Survivors: u}}})
+	}
+	hello := ok(&covey.SiteMessage{Body: &covey.SiteMessage_Hello{Hello: &covey.Hello{Software: "a"}}})
+	for _, c := range []struct {
+		name string
+		raw  []byte
+		pass bool
+	}{
+		{"a hello", hello, true},
+		{"the boxes of the largest roster", boxes(study.MaxSites), true},
+		{"the survivors of the largest roster", survivors(study.MaxSites, study.MaxSites-1), true},
+		{"too many boxes", boxes(siteShape.fields), false},
+		{"too many survivors", survivors(maxPacked+1, 1), false},
+		{"two bodies", append(bytes.Clone(hello), hello...), false},
+		{"a byte more", append(bytes.Clone(hello), 0), false},
+		{"a byte less", hello[:len(hello)-1], false},
+		{"a number", []byte{0x08, 1}, false},
+		{"nothing", nil, false},
+	} {
+		if err := siteShape.check(c.raw); (err == nil) != c.pass {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
