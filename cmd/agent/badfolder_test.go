@@ -16,6 +16,7 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
+	"covey/test/site"
 )
 
 // export is what "ledger export" wrote of badFolder's ledger, in one line for badExports to change.
@@ -102,22 +103,10 @@ func newBadFolder(t *testing.T) *badFolder {
 	root := t.TempDir()
 	f := &badFolder{dir: filepath.Join(root, "north"), elsewhere: filepath.Join(root, "other")}
 	for i, a := range []**pki.Authority{&f.ca, &f.stranger} {
-		home := filepath.Join(root, fmt.Sprint("ca", i))
-		check(pki.Init(home, nil, time.Now()))
-		var err error
-		*a, err = pki.Load(home)
-		check(err)
+		*a = site.Authority(t, filepath.Join(root, fmt.Sprint("ca", i)), time.Now())
 	}
 	for _, dir := range []string{f.elsewhere, f.dir} {
-		check(pki.NewSiteKeys(dir))
-		var err error
-		f.site, err = pki.LoadSite(dir)
-		check(err)
-		csr, err := f.site.CSR("north")
-		check(err)
-		certificate, err := f.ca.IssueSite("north", csr, time.Now())
-		check(err)
-		check(f.site.SaveCertificate(certificate, f.ca.CertificatePEM(), time.Now()))
+		f.site = site.Issue(t, dir, "north", f.ca, time.Now())
 	}
 	for name, text := range map[string]string{siteconfig.File: strings.Replace(goodConfig, "hub.example:7443", "127.0.0.1:1", 1), "icu.csv": goodData, "export.json": export} {
 		check(os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600))

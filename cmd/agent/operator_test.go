@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"covey/internal/agent"
-	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/test/site"
 )
 
 // serving returns the directory of a joined site whose agent answers on its socket
@@ -30,39 +30,23 @@ func serving(t *testing.T) (dir string, id study.Digest) {
 	}
 	root := t.TempDir()
 	dir = filepath.Join(root, "alpha")
-	check(pki.Init(filepath.Join(root, "c"), nil, time.Now()))
-	authority, err := pki.Load(filepath.Join(root, "c"))
-	check(err)
-	check(pki.NewSiteKeys(dir))
-	site, err := pki.LoadSite(dir)
-	check(err)
-	csr, err := site.CSR("alpha")
-	check(err)
-	certificate, err := authority.IssueSite("alpha", csr, time.Now())
-	check(err)
-	check(site.SaveCertificate(certificate, authority.CertificatePEM(), time.Now()))
-
+	authority := site.Authority(t, filepath.Join(root, "c"), time.Now())
+	alpha := site.Issue(t, dir, "alpha", authority, time.Now())
 	other, _, err := ed25519.GenerateKey(nil)
 	check(err)
 	body, err := study.Propose(study.Spec{Center: study.CenterPublic, Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 3, Radius: "1", ExplainedVariance: study.VarianceNone,
 		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}}},
-		[]study.Member{{Name: "alpha", Identity: study.Key(site.Identity().Public().(ed25519.PublicKey)), Units: 2}, {Name: "beta", Identity: study.Key(other), Units: 7}},
+		[]study.Member{{Name: "alpha", Identity: study.Key(alpha.Identity().Public().(ed25519.PublicKey)), Units: 2}, {Name: "beta", Identity: study.Key(other), Units: 7}},
 		authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
 	check(err)
 	id = study.DigestOf(body)
 	check(os.Mkdir(filepath.Join(dir, "pending"), 0o700))
 	check(os.WriteFile(filepath.Join(dir, "pending", id.String()+".toml"), body, 0o600))
 	check(os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n"), 0o600))
-	check(os.WriteFile(filepath.Join(dir, siteconfig.File), []byte(`site = "alpha"
-coordinator = ["127.0.0.1:1"]
-[[population]]
-name = "patients"
-cap_rho = 0.5
-[[dataset]]
-name = "rows"
-path = "rows.csv"
-population = "patients"
-`), 0o600))
+	c := site.Config("alpha", "rows.csv")
+	c.Coordinator, c.Populations[0], c.Datasets[0].Population = []string{"127.0.0.1:1"}, siteconfig.Population{Name: "patients", CapRho: 0.5}, "patients"
+	c.Policy = siteconfig.Policy{}
+	check(site.Write(dir, c))
 	config, err := siteconfig.Read(dir)
 	check(err)
 	a, err := agent.New(agent.Options{Config: config})

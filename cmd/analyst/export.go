@@ -13,26 +13,28 @@ import (
 	"covey/internal/pki"
 	"covey/internal/report"
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 type exportCmd struct {
 	File  string `arg:"" help:"A result, as \"coordinator study result --json\" prints it. It must verify."`
 	NPZ   string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/results.md)."`
 	CSV   string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
+	Worth string `placeholder:"FILE" help:"Write what the result is worth as JSON: bounds of captured variance, angles, loadings."`
 	Plots string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence and noise, as SVG and PNG."`
 
 	written []string
 }
 
 func (c *exportCmd) Run(t *cli.Terminal) error {
-	if c.NPZ == "" && c.CSV == "" && c.Plots == "" {
-		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots", c.File)
+	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" {
+		return cli.Bad("nothing to write from %s: give --npz, --csv, --worth or --plots", c.File)
 	}
 	text, err := os.ReadFile(c.File)
 	if err != nil {
 		return &cli.InputError{Err: err}
 	}
-	for _, path := range []string{c.NPZ, c.CSV} {
+	for _, path := range []string{c.NPZ, c.CSV, c.Worth} {
 		if same(path, c.File) {
 			return cli.Bad("%s is the result itself, which nothing else can replace", path)
 		}
@@ -46,18 +48,27 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 		return cli.Bad("%s: %w", c.File, err)
 	}
 	fmt.Fprintf(t.Err, "%s verifies: it is signed by the key in it, %s\n", c.File, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
+	of, err := worth.Read(&r)
+	if err != nil {
+		return err
+	}
 	if c.NPZ != "" {
-		if err := c.write(t, c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, &r) }); err != nil {
+		if err := c.write(t, c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, &r, of) }); err != nil {
 			return err
 		}
 	}
 	if c.CSV != "" {
-		if err := c.write(t, c.CSV, func(w io.Writer) error { return report.WriteCSV(w, &r) }); err != nil {
+		if err := c.write(t, c.CSV, func(w io.Writer) error { return report.WriteCSV(w, &r, of) }); err != nil {
+			return err
+		}
+	}
+	if c.Worth != "" {
+		if err := c.write(t, c.Worth, func(w io.Writer) error { return cli.PrintJSON(w, of) }); err != nil {
 			return err
 		}
 	}
 	if c.Plots != "" {
-		if err := c.plot(t, &r); err != nil {
+		if err := c.plot(t, &r, of); err != nil {
 			return err
 		}
 	}
@@ -66,8 +77,8 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	}{c.written}, func(io.Writer) {}) // as text, each as it was written
 }
 
-func (c *exportCmd) plot(t *cli.Terminal, r *study.Result) error {
-	plots, err := report.Plots(r)
+func (c *exportCmd) plot(t *cli.Terminal, r *study.Result, of *worth.Report) error {
+	plots, err := report.Plots(r, of)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 type studyCmd struct {
@@ -491,6 +492,13 @@ func (c *resultCmd) Run(s *terminal) error {
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(s.Err, "%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g\n",
 		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
+	of, err := worth.Read(&r)
+	if err != nil {
+		return err
+	}
+	for _, sentence := range of.Sentences {
+		fmt.Fprintln(s.Err, sentence)
+	}
 	head := "column\tloading\t"
 	if r.K > 1 {
 		head = "column\t"

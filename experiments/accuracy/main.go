@@ -4,6 +4,7 @@
 //	accuracy utility    Gaussian rows against the listed values of reference.csv
 //	accuracy auto       method = "auto" against the two methods that it chooses from
 //	accuracy practical  the practical profile: components, means, subspaces, variance
+//	accuracy worth      coverage of what a result says of its own worth
 //	accuracy figures    the figures of docs/experiments.md
 //
 // The first three key their noise by the seed, so that they pass or fail alike everywhere, and fail
@@ -21,12 +22,12 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "auto": auto, "practical": practical, "figures": figures,
+	"utility": utility, "auto": auto, "practical": practical, "figures": figures, "worth": worthOf,
 }
 
 func main() {
 	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: accuracy utility|auto|practical|figures [-help] [flags]")
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|auto|practical|worth|figures [-help] [flags]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)

@@ -13,6 +13,7 @@ import (
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/test/parties"
 )
 
 // federation is one setup of a scene's sites: keys, shares of everybody's secrets and agreements.
@@ -22,10 +23,7 @@ type federation struct {
 	plan  *study.Plan
 	rows  [2][]*answer.Rows // of the two worlds, by site; they differ at site 0 alone
 
-	setup      *secagg.Setup
-	secrets    []secagg.Secrets
-	held       []secagg.Held
-	keys       []ed25519.PrivateKey
+	*parties.Group
 	agreements [][]*secagg.Agreement // by site and slot
 	certify    bool                  // sign and check release certificates
 }
@@ -51,42 +49,26 @@ func newFederation(s *scene, plan *study.Plan, rows [2][]*answer.Rows, seed, bat
 	cfg := plan.Setup(uint32(batch))
 	n := len(cfg.Identity)
 	f := &federation{scene: s, plan: plan, rows: rows}
-	announced := make([][]byte, n)
+	var keys []ed25519.PrivateKey
+	var all []secagg.Secrets
 	for i := range n {
 		secrets := secagg.Secrets{Transport: labelled("transport", seed, batch, uint64(i))}
 		for slot := range cfg.Slots {
 			secrets.Slots = append(secrets.Slots, labelled("slot", seed, batch, uint64(i), uint64(slot)))
 		}
-		f.secrets = append(f.secrets, secrets)
-		f.keys = append(f.keys, identity(i))
-		var err error
-		if announced[i], err = secagg.Announce(cfg, i, secrets, f.keys[i]); err != nil {
-			return nil, err
-		}
+		keys, all = append(keys, identity(i)), append(all, secrets)
 	}
 	var err error
-	if f.setup, err = secagg.Verify(cfg, announced); err != nil {
+	if f.Group, err = parties.New(cfg, keys, all); err == nil {
+		err = f.Hold()
+	}
+	if err != nil {
 		return nil, err
 	}
-	boxes := make([][][]byte, n) // by receiver
 	for i := range n {
-		dealt, err := f.setup.Deal(i, f.secrets[i])
-		if err != nil {
-			return nil, err
-		}
-		for to, box := range dealt {
-			boxes[to] = append(boxes[to], box)
-		}
-	}
-	for i := range n {
-		held, err := f.setup.Receive(i, f.secrets[i], boxes[i], nil)
-		if err != nil {
-			return nil, err
-		}
-		f.held = append(f.held, held)
 		var agreements []*secagg.Agreement
 		for slot := range cfg.Slots {
-			a, err := f.setup.Agree(i, slot, f.secrets[i].Slots[slot])
+			a, err := f.Setup.Agree(i, slot, f.Secrets[i].Slots[slot])
 			if err != nil {
 				return nil, err
 			}
@@ -139,7 +121,7 @@ func (f *federation) study(world int, run uint32) ([]answered, []study.Release, 
 // survivors are the sites in a sum: everybody, or where sites drop out all but one that is neither
 // the target's nor corrupt.
 func (f *federation) survivors(query int) secagg.Survivors {
-	n := len(f.keys)
+	n := len(f.Keys)
 	var u secagg.Survivors
 	for i := range n {
 		if f.scene.drops && i == 1+query%(n-2) {
@@ -155,14 +137,14 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	p, a := f.plan, answered{ask: ask}
 	values := p.Queries[ask.Query].Values
 	q := secagg.Query{
-		Slot: ask.Slot, Context: p.Context(f.setup.Transcript(), ask),
+		Slot: ask.Slot, Context: p.Context(f.Setup.Transcript(), ask),
 		Bits: p.Bits, Lanes: p.Queries[ask.Query].Lanes,
 	}
 	u := f.survivors(ask.Query)
 	// colludes with the coordinator: it adds no noise, or what the scene says
 	corrupt := u[len(u)-1]
 	a.plain, a.step = make([]int64, values), make([]int64, values)
-	sums := make([][]int64, len(f.keys))
+	sums := make([][]int64, len(f.Keys))
 	for _, i := range u {
 		var both [2][]int64
 		for w := range both {
@@ -189,7 +171,7 @@ func (f *federation) query(world int, ask study.Ask) (answered, error) {
 	}
 	total := make([]uint64, q.Lanes)
 	for _, i := range u {
-		own, agreement := f.secrets[i].Slots[ask.Slot], f.agreements[i][ask.Slot]
+		own, agreement := f.Secrets[i].Slots[ask.Slot], f.agreements[i][ask.Slot]
 		var sent []byte
 		var err error
 		if i == corrupt && (p.Honest > 0 || f.scene.edge) {
@@ -250,7 +232,7 @@ func (f *federation) lies(q secagg.Query, sum []int64, offset []uint64, own seca
 
 // open collects shares of a threshold of survivors and releases the sum.
 func (f *federation) open(ask study.Ask, q secagg.Query, u secagg.Survivors, total []uint64) (study.Release, error) {
-	opening, err := f.setup.NewOpening(q, u)
+	opening, err := f.Setup.NewOpening(q, u)
 	if err != nil {
 		return study.Release{}, err
 	}
@@ -273,16 +255,16 @@ func (f *federation) open(ask study.Ask, q secagg.Query, u secagg.Survivors, tot
 // opened does not depend on them, and the rest of a run takes half the time that they do.
 func (f *federation) shares(i int, ask study.Ask, q secagg.Query, u secagg.Survivors) ([]byte, error) {
 	if !f.certify {
-		return f.setup.CertifiedShares(i, f.held[i][ask.Slot], q, u)
+		return f.Setup.CertifiedShares(i, f.Held[i][ask.Slot], q, u)
 	}
-	certificate := make(secagg.Certificate, len(f.keys))
+	certificate := make(secagg.Certificate, len(f.Keys))
 	for _, j := range u {
 		var err error
-		if certificate[j], err = f.setup.SignRelease(j, f.keys[j], q, u); err != nil {
+		if certificate[j], err = f.Setup.SignRelease(j, f.Keys[j], q, u); err != nil {
 			return nil, err
 		}
 	}
-	return f.setup.OpenShares(i, f.held[i][ask.Slot], q, u, certificate)
+	return f.Setup.OpenShares(i, f.Held[i][ask.Slot], q, u, certificate)
 }
 
 // choice is the logarithm of the ratio with which the exponential mechanism chooses what was

@@ -7,27 +7,18 @@ import (
 	"runtime"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/secagg"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/parties"
 )
 
-// group is the sites of one setup with all their keys in this process: everybody's messages are
-// real.
+// group is the sites of one setup, with what they agree on.
 type group struct {
-	cfg           secagg.Config
-	keys          []ed25519.PrivateKey
-	secrets       []secagg.Secrets
-	announcements [][]byte // on the sparse graph their heads
-	bodies        [][]byte // their rest, on the sparse graph
-	nonces        [][]byte // that draw the sparse graph
-	setup         *secagg.Setup
-	dealt         [][][]byte          // boxes by dealer, in the order of its holders
-	held          []secagg.Held       // by site
-	agreed        []*secagg.Agreement // by site, of slot 0
+	*parties.Group
+	agreed []*secagg.Agreement // by site, of slot 0
 }
 
 // newConfig returns the numbers of n sites: on the complete graph with η = ⌊(n-1)/3⌋ corrupt ones,
@@ -53,99 +44,31 @@ func newGroup(n, slots int) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &group{
-		cfg: cfg, secrets: make([]secagg.Secrets, n), announcements: make([][]byte, n), bodies: make([][]byte, n), nonces: make([][]byte, n),
-		dealt: make([][][]byte, n), held: make([]secagg.Held, n), agreed: make([]*secagg.Agreement, n),
-	}
-	for range n {
-		public, key, err := ed25519.GenerateKey(nil)
-		if err != nil {
+	keys := make([]ed25519.PrivateKey, n)
+	for i := range keys {
+		if _, keys[i], err = ed25519.GenerateKey(nil); err != nil {
 			return nil, err
 		}
-		g.cfg.Identity, g.keys = append(g.cfg.Identity, public), append(g.keys, key)
 	}
-	if g.cfg, err = g.cfg.Checked(); err != nil {
-		return nil, err
-	}
-	err = each(n, func(i int) (err error) {
-		if g.secrets[i], err = secagg.NewSecrets(g.cfg); err != nil {
-			return err
-		}
-		if g.announcements[i], err = secagg.Announce(g.cfg, i, g.secrets[i], g.keys[i]); err != nil || !g.sparse() {
-			return err
-		}
-		g.nonces[i] = g.cfg.Nonce(i, g.secrets[i])
-		g.announcements[i], g.bodies[i], err = g.cfg.Split(i, g.announcements[i])
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g.setup, err = g.check()
+	g := &group{agreed: make([]*secagg.Agreement, n)}
+	g.Group, err = parties.New(cfg, keys, nil)
 	return g, err
-}
-
-func (g *group) sparse() bool { return len(g.keys) > secagg.MaxSites }
-
-// check does what everybody does with all announcements.
-func (g *group) check() (*secagg.Setup, error) {
-	if !g.sparse() {
-		return secagg.Verify(g.cfg, g.announcements)
-	}
-	board, err := secagg.VerifyHeads(g.cfg, g.announcements)
-	if err != nil {
-		return nil, err
-	}
-	return board.Draw(g.nonces)
-}
-
-// each runs work for 0..n-1, a few at a time.
-func each(n int, work func(i int) error) error {
-	var e errgroup.Group
-	e.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		e.Go(func() error { return work(i) })
-	}
-	return e.Wait()
-}
-
-// deal makes a site's boxes, once.
-func (g *group) deal(from int) (err error) {
-	if g.dealt[from] == nil {
-		g.dealt[from], err = g.setup.Deal(from, g.secrets[from])
-	}
-	return err
-}
-
-// received returns what site i is sent: its boxes and, on the sparse graph, their dealers' bodies.
-func (g *group) received(i int) (boxes, bodies [][]byte) {
-	for _, s := range g.setup.Graph().Held(i) {
-		boxes = append(boxes, g.dealt[s.Dealer][s.X-1])
-		if g.sparse() {
-			bodies = append(bodies, g.bodies[s.Dealer])
-		}
-	}
-	return boxes, bodies
 }
 
 // holdShares sets the shares that all sites hold, and makes everybody's agreements of slot 0.
 func (g *group) holdShares() error {
-	n := len(g.keys)
+	n := len(g.Keys)
 	var err error
-	if g.sparse() {
+	if g.Sparse() {
 		err = g.computeShares()
-	} else if err = each(n, g.deal); err == nil {
-		err = each(n, func(i int) (err error) {
-			boxes, bodies := g.received(i)
-			g.held[i], err = g.setup.Receive(i, g.secrets[i], boxes, bodies)
-			return err
-		})
+	} else {
+		err = g.Hold()
 	}
 	if err != nil {
 		return err
 	}
-	return each(n, func(i int) (err error) {
-		g.agreed[i], err = g.setup.Agree(i, 0, g.secrets[i].Slots[0])
+	return parties.Each(n, func(i int) (err error) {
+		g.agreed[i], err = g.Setup.Agree(i, 0, g.Secrets[i].Slots[0])
 		return err
 	})
 }
@@ -153,40 +76,40 @@ func (g *group) holdShares() error {
 // setUp measures site self's part of the setup, and the check that the coordinator makes too.
 // Everybody else's part is made first, and not measured. It returns the bytes that the site sends.
 func (g *group) setUp(self int, t times) (up int, err error) {
-	places := g.setup.Graph().Held(self)
-	if err := each(len(places), func(at int) error { return g.deal(places[at].Dealer) }); err != nil {
+	places := g.Setup.Graph().Held(self)
+	if err := parties.Each(len(places), func(at int) error { return g.Deal(places[at].Dealer) }); err != nil {
 		return 0, err
 	}
-	boxes, bodies := g.received(self)
-	signatures := make([][]byte, len(g.keys))
+	boxes, bodies := g.Received(self)
+	signatures := make([][]byte, len(g.Keys))
 	for i := range signatures {
-		signatures[i] = g.setup.Confirm(g.keys[i], i)
+		signatures[i] = g.Setup.Confirm(g.Keys[i], i)
 	}
 	var own [][]byte
 	runtime.GC()
 	err = t.run([]part{
 		{"announce", func() error {
-			sec, err := secagg.NewSecrets(g.cfg)
+			sec, err := secagg.NewSecrets(g.Config)
 			if err == nil {
-				_, err = secagg.Announce(g.cfg, self, sec, g.keys[self])
+				_, err = secagg.Announce(g.Config, self, sec, g.Keys[self])
 			}
 			return err
 		}},
 		{"check", func() error {
-			setup, err := g.check()
+			checked, err := g.Check()
 			if err == nil {
-				err = setup.CheckConfirmations(signatures)
+				err = checked.CheckConfirmations(signatures)
 			}
 			return err
 		}},
-		{"deal", func() (err error) { own, err = g.setup.Deal(self, g.secrets[self]); return err }},
+		{"deal", func() (err error) { own, err = g.Setup.Deal(self, g.Secrets[self]); return err }},
 		{"receive", func() error {
-			_, err := g.setup.Receive(self, g.secrets[self], boxes, bodies)
-			g.setup.Confirm(g.keys[self], self)
+			_, err := g.Setup.Receive(self, g.Secrets[self], boxes, bodies)
+			g.Setup.Confirm(g.Keys[self], self)
 			return err
 		}},
 	})
-	up = len(g.announcements[self]) + len(g.bodies[self]) + len(g.nonces[self]) + len(signatures[self])
+	up = len(g.Announcements[self]) + len(g.Bodies[self]) + len(g.Nonces[self]) + len(signatures[self])
 	for _, box := range own {
 		up += len(box)
 	}
@@ -209,14 +132,14 @@ type aggregation struct {
 // aggregate makes a query over d values and its noise lanes, with the given number of sites missing
 // from its sum.
 func (g *group) aggregate(d, dropped int, bits uint) (*aggregation, error) {
-	n := len(g.keys)
+	n := len(g.Keys)
 	r := &aggregation{g: g, uploads: make([][]byte, n)}
 	r.q = secagg.Query{Bits: bits, Lanes: d + secagg.NoiseLaneCount(bits)}
 	rand.Read(r.q.Context[:])
 	for i := range n - dropped {
 		r.u = append(r.u, i)
 	}
-	err := each(len(r.u), func(i int) error {
+	err := parties.Each(len(r.u), func(i int) error {
 		v := vector(i, r.q.Lanes)
 		if err := g.agreed[i].Mask(r.q, v); err != nil {
 			return err
@@ -227,16 +150,16 @@ func (g *group) aggregate(d, dropped int, bits uint) (*aggregation, error) {
 	if err != nil {
 		return nil, err
 	}
-	enough := g.cfg.Quorum
-	if g.sparse() {
-		enough = g.cfg.Sparse.Threshold
+	enough := g.Config.Quorum
+	if g.Sparse() {
+		enough = g.Config.Sparse.Threshold
 	}
 	r.certificate = make(secagg.Certificate, n)
-	for _, i := range g.setup.Graph().Committee() {
+	for _, i := range g.Setup.Graph().Committee() {
 		if !r.u.Contains(i) {
 			continue
 		}
-		signature, err := g.setup.SignRelease(i, g.keys[i], r.q, r.u)
+		signature, err := g.Setup.SignRelease(i, g.Keys[i], r.q, r.u)
 		if err != nil {
 			return nil, err
 		}
@@ -252,21 +175,21 @@ func (g *group) aggregate(d, dropped int, bits uint) (*aggregation, error) {
 func (r *aggregation) help() error {
 	shares := make([][]byte, len(r.u))
 	most := len(r.u)
-	if !r.g.sparse() {
-		most = r.g.cfg.Quorum
+	if !r.g.Sparse() {
+		most = r.g.Config.Quorum
 	}
-	if err := r.g.setup.CheckCertificate(r.q, r.u, r.certificate); err != nil {
+	if err := r.g.Setup.CheckCertificate(r.q, r.u, r.certificate); err != nil {
 		return err // every site checks it; one of them is measured
 	}
-	err := each(most, func(at int) (err error) {
+	err := parties.Each(most, func(at int) (err error) {
 		i := r.u[at]
-		shares[at], err = r.g.setup.CertifiedShares(i, r.g.held[i][0], r.q, r.u)
+		shares[at], err = r.g.Setup.CertifiedShares(i, r.g.Held[i][0], r.q, r.u)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	opening, err := r.g.setup.NewOpening(r.q, r.u)
+	opening, err := r.g.Setup.NewOpening(r.q, r.u)
 	for at := 0; err == nil && at < most && !opening.Ready(); at++ {
 		r.helpers, r.shares = append(r.helpers, r.u[at]), append(r.shares, shares[at])
 		err = opening.Add(r.u[at], shares[at])
@@ -287,7 +210,7 @@ func (r *aggregation) run(t times) error {
 	v, sum := make([]uint64, r.q.Lanes), make([]uint64, r.q.Lanes)
 	runtime.GC()
 	err := t.run([]part{
-		{"agree", func() (err error) { agreed, err = g.setup.Agree(self, r.q.Slot, g.secrets[self].Slots[0]); return err }},
+		{"agree", func() (err error) { agreed, err = g.Setup.Agree(self, r.q.Slot, g.Secrets[self].Slots[0]); return err }},
 		{"mask", func() error {
 			if err := agreed.Mask(r.q, v); err != nil {
 				return err
@@ -295,8 +218,8 @@ func (r *aggregation) run(t times) error {
 			secagg.Pack(v, r.q.Bits)
 			return nil
 		}},
-		{"sign", func() error { _, err := g.setup.SignRelease(self, g.keys[self], r.q, r.u); return err }},
-		{"shares", func() error { _, err := g.setup.OpenShares(self, g.held[self][0], r.q, r.u, r.certificate); return err }},
+		{"sign", func() error { _, err := g.Setup.SignRelease(self, g.Keys[self], r.q, r.u); return err }},
+		{"shares", func() error { _, err := g.Setup.OpenShares(self, g.Held[self][0], r.q, r.u, r.certificate); return err }},
 		{"sum", func() error {
 			for _, i := range r.u {
 				if err := secagg.SumPacked(sum, r.uploads[i], r.q.Bits); err != nil {
@@ -306,7 +229,7 @@ func (r *aggregation) run(t times) error {
 			return nil
 		}},
 		{"signatures", func() error {
-			releasing, err := g.setup.Releasing(r.q, r.u)
+			releasing, err := g.Setup.Releasing(r.q, r.u)
 			for at, i := range r.signers {
 				if err == nil {
 					err = releasing.Check(i, r.signatures[at])
@@ -315,7 +238,7 @@ func (r *aggregation) run(t times) error {
 			return err
 		}},
 		{"opening", func() error {
-			opening, err := g.setup.NewOpening(r.q, r.u)
+			opening, err := g.Setup.NewOpening(r.q, r.u)
 			if err != nil {
 				return err
 			}
@@ -354,7 +277,7 @@ func (r *aggregation) want() []uint64 {
 
 // bytesUp returns how many bytes one agent sends a round: upload, signature and shares.
 func (r *aggregation) bytesUp() int {
-	id := r.g.cfg.Study[:]
+	id := r.g.Config.Study[:]
 	total := 0
 	for _, m := range []*covey.SiteMessage{
 		{Body: &covey.SiteMessage_Upload{Upload: &covey.Upload{Study: id, Query: 20, Slot: 20, Masked: r.uploads[0]}}},

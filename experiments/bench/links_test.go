@@ -35,7 +35,7 @@ func BenchmarkLinks(b *testing.B) {
 	here := map[mode]time.Duration{} // the median query without a delay
 	for _, oneWay := range delays {
 		b.Run(fmt.Sprintf("delay=%v", oneWay), func(b *testing.B) {
-			l := newLinked(b, s, folder(b, true), oneWay)
+			l := newLinked(b, s, fed.InMemory(b), oneWay)
 			for _, m := range modes {
 				b.Run(fmt.Sprintf("on_dropout=%s/noise=%s", m.dropout, m.noise), func(b *testing.B) {
 					var queries, setups []time.Duration
@@ -72,20 +72,21 @@ func newLinked(t testing.TB, s shape, dir string, oneWay time.Duration) *linked 
 		t.Fatal(err)
 	}
 	l := &linked{}
-	var err error
-	l.f, err = fed.Start(dir, s.sites, path, func(address string) (at string, err error) {
-		if l.proxy, err = delay.Listen(address, oneWay); err != nil {
-			return "", err
+	t.Cleanup(func() {
+		if l.proxy != nil {
+			l.proxy.Close()
+		}
+	})
+	o := sites(s.sites, path)
+	o.Reach = func(address string) (_ string, err error) {
+		if l.proxy == nil {
+			if l.proxy, err = delay.Listen(address, oneWay); err != nil {
+				return "", err
+			}
 		}
 		return l.proxy.Address(), nil
-	})
-	if l.proxy != nil {
-		t.Cleanup(func() { l.proxy.Close() })
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.f.Stop() })
+	l.f = fed.Start(t, dir, o).Federation
 	return l
 }
 

@@ -1,17 +1,11 @@
 package bench
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -43,11 +37,11 @@ func TestMain(m *testing.M) {
 
 // task is a study of power steps over any rows.
 type task struct {
-	Dir                           string // the coordinator's
+	Dir                           string // of everybody's folders
 	Sites, D, K, Slots, Corrupted int
 }
 
-// outcome is what the coordinator's process prints at its end.
+// outcome is what the coordinator's process answers at its end.
 type outcome struct {
 	Peak, Idle int64 // VmHWM in bytes, at the end and when all sites were there
 	Wall, CPU  time.Duration
@@ -71,13 +65,12 @@ func BenchmarkMemory(b *testing.B) {
 	for _, t := range tasks {
 		b.Run(fmt.Sprintf("N=%d/d=%d/k=%d", t.Sites, t.D, t.K), func(b *testing.B) {
 			for b.Loop() {
-				dir := b.TempDir()
-				t.Dir = filepath.Join(dir, "coordinator")
-				o, err := t.run(dir)
+				t.Dir = b.TempDir()
+				o, err := t.run()
 				if err != nil {
 					b.Fatal(err)
 				}
-				agents, err := peak()
+				_, agents, err := fed.Memory("self")
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -94,8 +87,8 @@ func BenchmarkMemory(b *testing.B) {
 }
 
 // run runs the study with the coordinator in a child process and the agents here.
-func (t task) run(dir string) (o outcome, err error) {
-	path := filepath.Join(dir, "rows.csv")
+func (t task) run() (o outcome, err error) {
+	path := filepath.Join(t.Dir, "rows.csv")
 	if err := plain.WriteRows(path, 4, t.D); err != nil {
 		return o, err
 	}
@@ -103,131 +96,82 @@ func (t task) run(dir string) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	self, err := os.Executable()
+	child, err := fed.Spawn(childVariable + "=" + string(raw))
 	if err != nil {
 		return o, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel() // kills the child if anything here fails
-	child := exec.CommandContext(ctx, self)
-	child.Env = append(os.Environ(), childVariable+"="+string(raw))
-	child.Stderr = os.Stderr
-	stdin, err := child.StdinPipe()
-	if err != nil {
-		return o, err
-	}
-	stdout, err := child.StdoutPipe()
-	if err != nil {
-		return o, err
-	}
-	if err := child.Start(); err != nil {
-		return o, err
-	}
+	defer child.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(agentMemory))
-	said := json.NewDecoder(bufio.NewReader(stdout))
-	agents := fed.NewSites(t.Sites)
-	defer agents.Stop()
-	for i := range t.Sites {
-		var join []byte
-		if err := said.Decode(&join); err != nil {
-			return o, fmt.Errorf("the coordinator's process: %w", err)
-		}
-		if err := agents.Start(dir, fed.SiteName(i), join, path); err != nil {
-			return o, err
-		}
+	options := sites(t.Sites, path)
+	options.Invite = func(site string) (join []byte, err error) {
+		err = child.Order(order{Invite: site}, &join)
+		return join, err
 	}
-	if _, err := io.WriteString(stdin, "go\n"); err != nil {
+	agents := fed.New(t.Dir, options)
+	defer agents.Stop()
+	if err := agents.Form(); err != nil {
 		return o, err
 	}
-	if err := said.Decode(&o); err != nil {
-		return o, fmt.Errorf("the coordinator's process: %w", err)
+	if err := child.Order(order{}, &o); err != nil {
+		return o, err
 	}
-	agents.Stop()
-	stdin.Close()
-	child.Wait() // its outcome was read; it ends with its input
 	return o, nil
 }
 
-// coordinate is the child. It prints a join file for each site, waits for a line, runs the study
-// and prints what it took.
+// order is what the coordinator's process is told: to make a join file or, without a name, to run
+// the study.
+type order struct{ Invite string }
+
+// coordinate is the child.
 func (t task) coordinate() error {
-	c, err := fed.Coordinate(t.Dir)
-	if err != nil {
+	c := fed.New(t.Dir, fed.Options{Patience: 10 * time.Minute, Every: 5 * time.Millisecond})
+	defer c.Stop()
+	if err := c.Form(); err != nil {
 		return err
 	}
-	defer c.Stop()
-	out := json.NewEncoder(os.Stdout)
+	return fed.Obey(func(o order) (any, error) {
+		if o.Invite != "" {
+			return c.Invite(o.Invite)
+		}
+		return t.study(c)
+	})
+}
+
+// study runs the study and returns what it took.
+func (t task) study(c *fed.Federation) (o outcome, err error) {
 	const powerSteps = 2
 	spec := shape{t.Sites, 0, t.D, t.K, powerSteps}.spec(100 * time.Millisecond)
 	// all agents are on this machine; none is given up
 	spec.Deadlines.Round = study.Duration(2 * time.Hour)
 	spec.Radius, spec.ExplainedVariance, spec.Output = "1", study.VarianceNone, study.OutputLast
-	spec.SpareSlots, spec.Corrupt = max(1, t.Slots-powerSteps), t.Corrupted
-	for i := range t.Sites {
-		join, err := c.Invite(fed.SiteName(i), "")
-		if err != nil {
-			return err
-		}
-		if err := out.Encode(join); err != nil {
-			return err
-		}
-		spec.Sites = append(spec.Sites, fed.SiteName(i))
+	spec.SpareSlots, spec.Corrupt, spec.Sites = max(1, t.Slots-powerSteps), t.Corrupted, fed.Names(t.Sites)
+	if err := c.Connected(spec); err != nil {
+		return o, err
 	}
-	in := bufio.NewReader(os.Stdin)
-	if _, err := in.ReadString('\n'); err != nil {
-		return err
+	if _, o.Idle, err = fed.Memory("self"); err != nil {
+		return o, err
 	}
-	go func() { // nothing comes after it but the end, of the parent too
-		io.Copy(io.Discard, in)
-		os.Exit(1)
-	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
-	if err := c.Connected(ctx, spec); err != nil {
-		return err
-	}
-	var o outcome
-	if o.Idle, err = peak(); err != nil {
-		return err
-	}
-	plan, err := c.Create(spec)
+	d, err := c.Create(spec)
 	if err != nil {
-		return err
+		return o, err
 	}
-	o.Queries = len(plan.Queries)
 	var start time.Time
 	var used time.Duration
 	for { // views are large; a few a second do not count
-		v := c.View(plan.Digest)
+		v := c.Leader().View(d)
 		if start.IsZero() && v.Status == round.StatusRunning {
 			start, used = time.Now(), cpu()
 		}
 		if v.Status == round.StatusCompleted {
+			o.Queries = v.Queries
 			break
 		}
 		if v.Status == round.StatusEnded {
-			return fmt.Errorf("the study ended: %s %s", v.Code, v.Culprit)
+			return o, fmt.Errorf("the study ended: %s %s", v.Code, v.Culprit)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	o.Wall, o.CPU = time.Since(start), cpu()-used
-	if o.Peak, err = peak(); err != nil {
-		return err
-	}
-	return out.Encode(o)
-}
-
-// peak returns this process's VmHWM in bytes.
-func peak() (int64, error) {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kB, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			return kB << 10, err
-		}
-	}
-	return 0, fmt.Errorf("/proc/self/status has no VmHWM")
+	_, o.Peak, err = fed.Memory("self")
+	return o, err
 }

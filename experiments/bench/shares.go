@@ -12,6 +12,7 @@ import (
 	"filippo.io/edwards25519"
 
 	"covey/internal/secagg"
+	"covey/test/parties"
 )
 
 // On the sparse graph what thousands of sites hold is computed from the dealers' secrets, as
@@ -53,18 +54,18 @@ func at(p []*edwards25519.Scalar, x int) ([]byte, error) {
 
 // computeShares sets what all sites hold in slot 0.
 func (g *group) computeShares() error {
-	n, graph := len(g.keys), g.setup.Graph()
+	n, graph := len(g.Keys), g.Setup.Graph()
 	places, raw, locks := make([][]secagg.Share, n), make([][]byte, n), make([]sync.Mutex, n)
 	for i := range n {
 		places[i] = graph.Held(i)
 		raw[i] = make([]byte, 64*len(places[i]))
 	}
-	err := each(n, func(dealer int) error {
-		m, err := polynomial(g.secrets[dealer].Slots[0], "m", dealer, g.cfg.Sparse.Threshold)
+	err := parties.Each(n, func(dealer int) error {
+		m, err := polynomial(g.Secrets[dealer].Slots[0], "m", dealer, g.Config.Sparse.Threshold)
 		if err != nil {
 			return err
 		}
-		b, err := polynomial(g.secrets[dealer].Slots[0], "b", dealer, g.cfg.Sparse.Threshold)
+		b, err := polynomial(g.Secrets[dealer].Slots[0], "b", dealer, g.Config.Sparse.Threshold)
 		if err != nil {
 			return err
 		}
@@ -92,14 +93,14 @@ func (g *group) computeShares() error {
 		if err != nil {
 			return err
 		}
-		g.held[i] = secagg.Held{held}
+		g.Held[i] = secagg.Held{held}
 	}
 	for _, i := range []int{0, n / 2, n - 1} {
-		if err := each(len(places[i]), func(k int) error { return g.deal(places[i][k].Dealer) }); err != nil {
+		if err := parties.Each(len(places[i]), func(k int) error { return g.Deal(places[i][k].Dealer) }); err != nil {
 			return err
 		}
-		boxes, bodies := g.received(i)
-		held, err := g.setup.Receive(i, g.secrets[i], boxes, bodies)
+		boxes, bodies := g.Received(i)
+		held, err := g.Setup.Receive(i, g.Secrets[i], boxes, bodies)
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -14,8 +13,10 @@ import (
 	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/coordinator"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/fed"
+	"covey/test/site"
 )
 
 // shape is a study's size.
@@ -23,8 +24,7 @@ type shape struct{ sites, rows, d, k, rounds int }
 
 func (s shape) spec(tick time.Duration) study.Spec {
 	return study.Spec{
-		Center: study.CenterPublic,
-		Name:   "bench", Dataset: fed.Dataset, Epsilon: 1, Delta: 1e-6, Components: s.k, Rounds: s.rounds, Columns: plain.Columns(s.d),
+		Center: study.CenterPublic, Name: "bench", Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Components: s.k, Rounds: s.rounds, Columns: plain.Columns(s.d),
 		Deadlines: study.Deadlines{Round: study.Duration(5 * time.Minute), Tick: study.Duration(tick)},
 	}
 }
@@ -46,14 +46,14 @@ type spent struct {
 
 // masked runs a study of a federation.
 func masked(f *fed.Federation, spec study.Spec) (s spent, err error) {
-	thresholds, err := study.NewThresholds(len(f.Roster), 0, 0)
+	thresholds, err := study.NewThresholds(len(f.Sites), 0, 0)
 	if err != nil {
 		return s, err
 	}
 	s.trace.quorum = thresholds.Quorum
 	var start time.Time
 	var used time.Duration
-	_, err = f.Study(context.Background(), spec, func() { start, used = time.Now(), cpu() }, func(at time.Time, v coordinator.View) { s.trace.see(at, v) })
+	err = f.Study(context.Background(), spec, func() { start, used = time.Now(), cpu() }, func(at time.Time, v coordinator.View) { s.trace.see(at, v) })
 	s.wall, s.cpu = time.Since(start), cpu()-used
 	return s, err
 }
@@ -79,10 +79,7 @@ func newPair(b *testing.B, s shape, dir string, tick time.Duration) *pair {
 		b.Fatal(err)
 	}
 	b.Cleanup(p.unmasked.Stop)
-	if p.masked, err = fed.Start(dir, s.sites, path, nil); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { p.masked.Stop() })
+	p.masked = fed.Start(b, dir, sites(s.sites, path)).Federation
 	return p
 }
 
@@ -106,22 +103,9 @@ func (p *pair) turn(b *testing.B) (without, with spent) {
 	return without, with
 }
 
-// inMemory is where files are not written to a disk.
-const inMemory = "/dev/shm"
-
-// folder returns a temporary folder for a benchmark, in memory if that is asked for and there is
-// such a place.
-func folder(b *testing.B, memory bool) string {
-	b.Helper()
-	if _, err := os.Stat(inMemory); !memory || err != nil {
-		return b.TempDir()
-	}
-	dir, err := os.MkdirTemp(inMemory, "covey-bench")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
+// sites are n of them with the rows of path, which an agent sums with all processors.
+func sites(n int, path string) fed.Options {
+	return fed.Options{Sites: fed.Names(n), File: path, Config: func(_ *fed.Part, c *siteconfig.Config) { c.Datasets[0].Workers = 0 }}
 }
 
 // BenchmarkStudy measures a whole study next to the same one without masks, in turns. Both start
@@ -137,7 +121,11 @@ func BenchmarkStudy(b *testing.B) {
 	}
 	for _, dir := range []string{"disk", "memory"} {
 		b.Run("dir="+dir, func(b *testing.B) {
-			p := newPair(b, s, folder(b, dir == "memory"), 0)
+			folder := b.TempDir
+			if dir == "memory" {
+				folder = func() string { return fed.InMemory(b) }
+			}
+			p := newPair(b, s, folder(), 0)
 			p.turn(b) // in it each agent converts its file, once and for all
 			var without, with spent
 			parts := map[string]time.Duration{}

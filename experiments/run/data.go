@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -168,9 +170,26 @@ type Source struct {
 func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x636f766579)) }
 
 // Spectrum returns the eigenvalues of a named law of d columns, as
-// experiments/accuracy/reference.csv defines them.
+// experiments/accuracy/reference.csv defines them, or of "slow0.05", 1/(1+0.05·j), "exp0.7", 0.7^j,
+// and "spike3", three ones on a bulk of 0.1.
 func Spectrum(name string, d int) ([]float64, error) {
 	l := make([]float64, d)
+	for prefix, of := range map[string]func(v float64, j int) float64{
+		"slow":  func(v float64, j int) float64 { return 1 / (1 + v*float64(j)) },
+		"exp":   func(v float64, j int) float64 { return math.Pow(v, float64(j)) },
+		"spike": func(v float64, j int) float64 { return max(0.1, min(1, v-float64(j))) },
+	} {
+		if number, ok := strings.CutPrefix(name, prefix); ok {
+			v, err := strconv.ParseFloat(number, 64)
+			if err != nil || !(v > 0) {
+				return nil, fmt.Errorf("unknown spectrum %q", name)
+			}
+			for j := range l {
+				l[j] = of(v, j)
+			}
+			return l, nil
+		}
+	}
 	for j := range l {
 		switch name {
 		case "flat4": // 4 ones, then a decay from 0.7

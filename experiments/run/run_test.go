@@ -2,6 +2,7 @@ package run
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"covey/internal/study"
@@ -23,6 +24,13 @@ func TestSources(t *testing.T) {
 	add(Mixture("flat4", 12, 0.1, 3))
 	add(Clusters(12, 4, 0.2), nil)
 	add(Autoregressive(12, 0.8), nil)
+	for _, name := range []string{"slow0.1", "spike3", "exp0.7", "t4-ar0.8", "clusters4-pow1", "centered4-flatq", "rare0.2-slow0.3"} {
+		s, _, err := LawNamed(name, 12)
+		if strings.HasPrefix(name, "t4") {
+			s, _, err = LawNamed("ar0.8", 12) // four moments are not enough for this test
+		}
+		add(s, err)
+	}
 	for _, s := range sources {
 		m, err := s.Draw(60_000, 1)
 		if err != nil {
@@ -44,6 +52,32 @@ func TestSources(t *testing.T) {
 		best, err := m.Best(2)
 		if err != nil || m.Captured(best) < 0.98 || m.Captured(best) > 1+1e-9 {
 			t.Errorf("%s: the rows' own components capture %v", s.Name, m.Captured(best))
+		}
+	}
+}
+
+// TestLaws: there are enough of them, each once, and those that are held out are of every family.
+func TestLaws(t *testing.T) {
+	laws, err := Laws()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, held := map[string]bool{}, map[string]bool{}
+	for _, l := range laws {
+		if seen[l.String()] {
+			t.Errorf("%v is there twice", l)
+		}
+		seen[l.String()] = true
+		if l.Held {
+			held[l.Family] = true
+		}
+	}
+	if len(laws) < 60 || len(held) != 5 {
+		t.Errorf("%d laws, held out of %v", len(laws), held)
+	}
+	for _, name := range []string{"flatx", "t3-", "clustersX-pow1", "rare2-pow1", "ar2", "slowly"} {
+		if _, _, err := LawNamed(name, 8); err == nil {
+			t.Errorf("%q is a law", name)
 		}
 	}
 }

@@ -32,11 +32,22 @@ type Study struct {
 
 // On runs the study on the data.
 func (s Study) On(m *Data, seed uint64) (*study.Result, error) {
-	sites, err := m.sites()
-	if err != nil {
-		return nil, err
-	}
+	_, r, err := s.Planned(m, seed)
+	return r, err
+}
+
+// Planned is On with the study's plan.
+func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *study.Result, error) {
 	plan, err := newPlan(s.Spec, m.units(), seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := s.follow(plan, m)
+	return plan, r, err
+}
+
+func (s Study) follow(plan *study.Plan, m *Data) (*study.Result, error) {
+	sites, err := m.sites()
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/wire"
+	"covey/test/site"
 )
 
 func FuzzDecodeList(f *testing.F) {
@@ -45,31 +47,11 @@ func FuzzStoredForms(f *testing.F) {
 // FuzzVouchers: CAs that a coordinator says are in force are trusted only on the word of one that
 // is, so never of the fuzzer's.
 func FuzzVouchers(f *testing.F) {
-	home := filepath.Join(f.TempDir(), "coordinator")
-	if err := pki.Init(home, nil, testNow); err != nil {
-		f.Fatal(err)
-	}
-	a, err := pki.Load(home)
-	if err != nil {
-		f.Fatal(err)
-	}
 	dir := filepath.Join(f.TempDir(), "alpha")
-	if err := pki.NewSiteKeys(dir); err != nil {
-		f.Fatal(err)
-	}
-	s, err := pki.LoadSite(dir)
+	a := site.Authority(f, filepath.Join(f.TempDir(), "coordinator"), testNow)
+	s := site.Issue(f, dir, "alpha", a, testNow)
+	certificate, err := os.ReadFile(filepath.Join(dir, "tls.crt"))
 	if err != nil {
-		f.Fatal(err)
-	}
-	csr, err := s.CSR("alpha")
-	if err != nil {
-		f.Fatal(err)
-	}
-	certificate, err := a.IssueSite("alpha", csr, testNow)
-	if err != nil {
-		f.Fatal(err)
-	}
-	if err := s.SaveCertificate(certificate, a.CertificatePEM(), testNow); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(a.CertificatePEM(), []byte{})

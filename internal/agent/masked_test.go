@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"maps"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/site"
 )
 
 // falseReject is the chance that each uniformity test fails although all is well.
@@ -44,10 +44,7 @@ func uniform(t *testing.T, what string, b []byte) {
 func TestWhatLeavesIsMasked(t *testing.T) {
 	const d = 2000
 	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) {
-		s.Columns = make([]study.Column, d)
-		for i := range s.Columns {
-			s.Columns[i] = study.Column{Name: fmt.Sprintf("c%d", i), Scale: 1}
-		}
+		s.Columns = site.Columns(d, 1)
 		s.Radius = "100"
 	})
 	c.ready()

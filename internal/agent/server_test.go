@@ -22,6 +22,7 @@ import (
 	"covey/internal/siteconfig"
 	covey "covey/proto/covey/v1"
 	"covey/test/port"
+	"covey/test/site"
 )
 
 // joined makes a site with one file, offered as three rows and as two people, ready
@@ -32,10 +33,14 @@ func joined(t *testing.T, s *port.Server) (*siteconfig.Config, string) {
 	if err := enroll.Join(port.Bounded(t), s.Invite(t, nil), dir, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("site = \"alpha\"\ncoordinator = [%q]\n[[population]]\nname = \"p\"\ncap_rho = 1.0\n"+
-		"[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n"+
-		"[[dataset]]\nname = \"people\"\npath = \"rows.csv\"\nunit = \"x\"\npopulation = \"p\"\n[[dataset]]\nname = \"absent\"\npath = \"absent.csv\"\npopulation = \"p\"\n", s.Address)
-	if err := os.WriteFile(filepath.Join(dir, siteconfig.File), []byte(text), 0o600); err != nil {
+	c := site.Config("alpha", "rows.csv")
+	c.Coordinator = []string{s.Address}
+	c.Populations[0], c.Datasets[0].Population = siteconfig.Population{Name: "p", CapRho: 1}, "p"
+	people, absent := c.Datasets[0], c.Datasets[0]
+	people.Name, people.Unit = "people", "x"
+	absent.Name, absent.Path = "absent", "absent.csv"
+	c.Datasets, c.Policy = append(c.Datasets, people, absent), siteconfig.Policy{}
+	if err := site.Write(dir, c); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "rows.csv"), []byte("x,y\n1,2\n3,4\n3,6\n"), 0o600); err != nil {

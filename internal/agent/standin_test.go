@@ -16,13 +16,12 @@ import (
 
 	"google.golang.org/grpc"
 
-	exact "covey/internal/answer"
-	"covey/internal/clip"
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
+	"covey/test/site"
 )
 
 // standIn is a coordinator in memory: it knows the sites' handlers and secagg's
@@ -64,22 +63,11 @@ const testUnits, testColumns = 40, 3
 func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *standIn {
 	t.Helper()
 	c := &standIn{t: t, dir: t.TempDir()}
-	home := filepath.Join(c.dir, "coordinator")
-	if err := pki.Init(home, nil, testNow); err != nil {
-		t.Fatal(err)
-	}
-	authority, err := pki.Load(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := site.Authority(t, filepath.Join(c.dir, "coordinator"), testNow)
 	c.key = authority.SigningKey()
 	spec := study.Spec{
-		Center: study.CenterPublic,
-		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
-		Columns: make([]study.Column, testColumns),
-	}
-	for i := range spec.Columns {
-		spec.Columns[i] = study.Column{Name: fmt.Sprintf("c%d", i), Scale: 1}
+		Center: study.CenterPublic, Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
+		Columns: site.Columns(testColumns, 1),
 	}
 	if change != nil {
 		change(&spec)
@@ -101,18 +89,17 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 // peers makes the keys of n sites and gives the line of a policy that lists them all.
 func (c *standIn) peers(n int) string {
 	c.t.Helper()
-	var all []string
+	var names []string
 	for i := range n {
-		name := fmt.Sprintf("site-%d", i)
-		dir := filepath.Join(c.dir, name)
-		if err := pki.NewSiteKeys(dir); err != nil {
-			c.t.Fatal(err)
-		}
-		site, err := pki.LoadSite(dir)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		all = append(all, fmt.Sprintf("%s = %q", name, siteconfig.FingerprintOf(site)))
+		names = append(names, fmt.Sprintf("site-%d", i))
+	}
+	keys, err := siteconfig.PeersIn(c.dir, names...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var all []string
+	for name, key := range keys {
+		all = append(all, fmt.Sprintf("%s = %q", name, key))
 	}
 	return "peers = { " + strings.Join(all, ", ") + " }\n"
 }
@@ -138,43 +125,14 @@ noise = ["central", "distributed"]
 func newTestSite(t *testing.T, root, name string, authority *pki.Authority, policy string, spec study.Spec, r *rand.Rand) *testSite {
 	t.Helper()
 	s := &testSite{t: t, name: name, dir: filepath.Join(root, name)}
-	if err := pki.NewSiteKeys(s.dir); err != nil {
-		t.Fatal(err)
+	site.Issue(t, s.dir, name, authority, testNow)
+	var names []string
+	for _, column := range spec.Columns {
+		names = append(names, column.Name)
 	}
-	site, err := pki.LoadSite(s.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	csr, err := site.CSR(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := authority.IssueSite(name, csr, testNow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := site.SaveCertificate(certificate, authority.CertificatePEM(), testNow); err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	for j, column := range spec.Columns {
-		if j > 0 {
-			text.WriteString(",")
-		}
-		text.WriteString(column.Name)
-	}
-	for range testUnits {
-		for j := range spec.Columns {
-			v := r.NormFloat64() * float64(1+j%3)
-			s.values = append(s.values, v)
-			sep := ","
-			if j == 0 {
-				sep = "\n"
-			}
-			fmt.Fprintf(&text, "%s%g", sep, v)
-		}
-	}
-	s.write("rows.csv", text.String()+"\n")
+	var text string
+	text, s.values = site.CSV(names, testUnits, func(_, j int) float64 { return r.NormFloat64() * float64(1+j%3) })
+	s.write("rows.csv", text)
 	s.write(siteconfig.File, fmt.Sprintf(`site = %q
 coordinator = ["127.0.0.1:1"]
 [[population]]
@@ -406,11 +364,11 @@ func (c *standIn) plain(q wire.Query, u []int) []int64 {
 	c.t.Helper()
 	total := make([]int64, c.plan.Queries[q.Ask.Query].Values)
 	for _, i := range u {
-		m, err := clip.NewMatrix(c.plan.D, slices.Clone(c.sites[i].values))
+		rows, err := site.Exact(c.sites[i].values, c.plan.D, 1)
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		sum, err := exact.New(m).Answer(c.plan, i, q.Ask, 1)
+		sum, err := rows.Answer(c.plan, i, q.Ask)
 		if err != nil {
 			c.t.Fatal(err)
 		}

@@ -14,11 +14,11 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/site"
 )
 
 // recorded is a federation's log through a whole study, and what its sites sent.
@@ -145,7 +145,7 @@ func FuzzMessage(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(byte(1), raw)
-	auth := authority(f)
+	auth := site.Authority(f, f.TempDir(), time.Now(), "localhost")
 	f.Fuzz(func(t *testing.T, n byte, raw []byte) {
 		sent, err := wire.DecodeSite(raw)
 		if err != nil {
@@ -172,19 +172,6 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-func authority(f *testing.F) *pki.Authority {
-	f.Helper()
-	dir := f.TempDir()
-	if err := pki.Init(dir, []string{"localhost"}, time.Now()); err != nil {
-		f.Fatal(err)
-	}
-	a, err := pki.Load(dir)
-	if err != nil {
-		f.Fatal(err)
-	}
-	return a
-}
-
 // FuzzOperator is a request at the operator's socket, whatever its path and body.
 func FuzzOperator(f *testing.F) {
 	lines, _ := recorded(f)
@@ -193,7 +180,7 @@ func FuzzOperator(f *testing.F) {
 			f.Add(path, body)
 		}
 	}
-	auth := authority(f)
+	auth := site.Authority(f, f.TempDir(), time.Now(), "localhost")
 	f.Fuzz(func(t *testing.T, path, body string) {
 		// a stream does not end
 		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " \x00\r\n#?%\x7f") || strings.Contains(path, "watch") {

@@ -14,19 +14,12 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
-	"covey/internal/pki"
+	"covey/test/site"
 )
 
 // TestHealth: over the sites' port, without a certificate, as a probe asks.
 func TestHealth(t *testing.T) {
-	dir := t.TempDir()
-	if err := pki.Init(dir, nil, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	authority, err := pki.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := site.Authority(t, t.TempDir(), time.Now())
 	m := NewMachine()
 	c := New(Options{Authority: authority, Machine: m, Logger: slog.New(slog.DiscardHandler)})
 	defer c.Close()

@@ -11,25 +11,15 @@ import (
 
 	"covey/internal/pki"
 	"covey/internal/wire"
+	"covey/test/site"
 )
 
 // joiner makes a site's keys and tries to join with them.
 func joiner(t *testing.T, c *Coordinator, name string, key func(*pki.Site) ed25519.PublicKey) func(pki.Join) error {
 	t.Helper()
-	dir := t.TempDir()
-	if err := pki.NewSiteKeys(dir); err != nil {
-		t.Fatal(err)
-	}
-	site, err := pki.LoadSite(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	csr, err := site.CSR(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys, csr := site.Keys(t, t.TempDir(), name)
 	return func(j pki.Join) error {
-		_, err := c.join(t.Context(), j.Token.Bytes(), name, csr, key(site), site.ProveIdentity(name, j.Token.Hash(), csr))
+		_, err := c.join(t.Context(), j.Token.Bytes(), name, csr, key(keys), keys.ProveIdentity(name, j.Token.Hash(), csr))
 		return err
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/site"
 )
 
 // TestLargestMessage: what an honest site sends fits a study's limit, and the limit is of the
@@ -83,20 +84,9 @@ func TestJoinsWithoutATokenWriteNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
-		dir := t.TempDir()
-		if err := pki.NewSiteKeys(dir); err != nil {
-			t.Fatal(err)
-		}
-		site, err := pki.LoadSite(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		csr, err := site.CSR("late")
-		if err != nil {
-			t.Fatal(err)
-		}
+		late, csr := site.Keys(t, t.TempDir(), "late")
 		join := func(token pki.Token) error {
-			_, err := f.c.join(t.Context(), token.Bytes(), "late", csr, site.Identity().Public().(ed25519.PublicKey), site.ProveIdentity("late", token.Hash(), csr))
+			_, err := f.c.join(t.Context(), token.Bytes(), "late", csr, late.Identity().Public().(ed25519.PublicKey), late.ProveIdentity("late", token.Hash(), csr))
 			return err
 		}
 		stranger, err := pki.NewToken()

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/pki"
+	"covey/test/site"
 )
 
 // TestRevokeEndsTheStream at once, and no other site's.
@@ -48,29 +49,18 @@ func TestRevokedCertificates(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
 		enter := func() (*pki.Site, *x509.Certificate) {
-			dir := t.TempDir()
-			if err := pki.NewSiteKeys(dir); err != nil {
-				t.Fatal(err)
-			}
-			site, err := pki.LoadSite(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			csr, err := site.CSR("clinic")
-			if err != nil {
-				t.Fatal(err)
-			}
+			clinic, csr := site.Keys(t, t.TempDir(), "clinic")
 			join, err := f.c.Invite("clinic", []string{"localhost:1"}, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var certificate []byte
 			for range 2 { // a reply that is lost is asked for again
-				if certificate, err = f.c.join(t.Context(), join.Token.Bytes(), "clinic", csr, site.Identity().Public().(ed25519.PublicKey), site.ProveIdentity("clinic", join.Token.Hash(), csr)); err != nil {
+				if certificate, err = f.c.join(t.Context(), join.Token.Bytes(), "clinic", csr, clinic.Identity().Public().(ed25519.PublicKey), clinic.ProveIdentity("clinic", join.Token.Hash(), csr)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			return site, parse(t, certificate)
+			return clinic, parse(t, certificate)
 		}
 		denied := func(what string, leaf *x509.Certificate, want bool) {
 			t.Helper()

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"covey/internal/admission"
-	"covey/internal/pki"
+	"covey/test/site"
 )
 
 // TestRenewalIsSeen: a link goes on under the certificate that it began with, for months; the page
@@ -21,18 +21,7 @@ func TestRenewalIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
-		dir := t.TempDir()
-		if err := pki.NewSiteKeys(dir); err != nil {
-			t.Fatal(err)
-		}
-		site, err := pki.LoadSite(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		csr, err := site.CSR("site-0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, csr := site.Keys(t, t.TempDir(), "site-0")
 		joined := f.c.machine.sites["site-0"]
 		joined.TLS = requestKey(csr)
 		f.c.machine.sites["site-0"] = joined

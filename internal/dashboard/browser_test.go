@@ -170,10 +170,10 @@ func (b *tab) fits() {
 func TestBrowser(t *testing.T) {
 	f := newFederation(t, 3)
 	browser := newBrowser(t)
-	leader, follower := f.leader(), f.follower()
+	leader, follower := f.Leading(), f.follower()
 
 	b := newTab(t, browser, 1280, 900, false, true)
-	b.do(chromedp.Navigate(leader.url()), see("#token"))
+	b.do(chromedp.Navigate(url(leader)), see("#token"))
 	b.shot("01-login")
 	b.do(chromedp.SendKeys(chromedp.CSS("#token"), "not the token"), click("button[type=submit]"), see("[role=alert]"))
 	if text := b.text("[role=alert]"); !strings.Contains(text, "not this coordinator's token") {
@@ -182,7 +182,7 @@ func TestBrowser(t *testing.T) {
 	b.mu.Lock()
 	b.bad = nil // the browser notes the 401
 	b.mu.Unlock()
-	b.login(leader.url(), f.token(leader))
+	b.login(url(leader), f.token(leader))
 	b.do(see("#live.on"))
 	if text := b.text("#main"); !strings.Contains(text, "No study yet") || !strings.Contains(text, "5 of 5") {
 		t.Errorf("before the study: %q", text)
@@ -191,11 +191,11 @@ func TestBrowser(t *testing.T) {
 
 	// The study appears, runs and ends under the reader's eyes: no reload.
 	b.do(run(`window.here = true`))
-	digest := f.create(spec("vitals-2026", 700*time.Millisecond))
+	digest := f.Propose(spec("vitals-2026", 700*time.Millisecond))
 	b.do(see("h1#study"))
 	b.do(see(".strip li.full:nth-of-type(3)"), click("#table summary"), see("#table table"))
 	// on_dropout = "continue": the deadline passes, the study goes on without it
-	f.sites["delta"].stop()
+	f.Must(f.Sites[3].Stop())
 	b.do(see(".strip li.part"))
 	b.shot("03-running")
 	b.fits()
@@ -204,7 +204,7 @@ func TestBrowser(t *testing.T) {
 	}
 
 	dark := newTab(t, browser, 1280, 900, true, true)
-	dark.login(follower.url(), f.token(follower))
+	dark.login(url(follower), f.token(follower))
 	dark.do(see(".strip li.part"))
 	if text := dark.text("#main"); !strings.Contains(text, "leads; this is coordinator") {
 		t.Errorf("a follower does not say who leads: %q", text)
@@ -213,7 +213,7 @@ func TestBrowser(t *testing.T) {
 	dark.quiet()
 
 	plain := newTab(t, browser, 1280, 900, false, false)
-	plain.login(leader.url(), f.token(leader))
+	plain.login(url(leader), f.token(leader))
 	if text := plain.text("h1#study"); text != "vitals-2026" {
 		t.Errorf("without script: %q", text)
 	}
@@ -224,12 +224,12 @@ func TestBrowser(t *testing.T) {
 	plain.quiet()
 
 	narrow := newTab(t, browser, 400, 860, false, true)
-	narrow.login(leader.url(), f.token(leader))
+	narrow.login(url(leader), f.token(leader))
 	narrow.do(see("#live.on"))
 	narrow.fits()
 
-	f.start("delta")
-	f.finish(digest)
+	f.Must(f.Sites[3].Start())
+	f.Finish(digest)
 	b.do(see(`.verify a[download]`), wait(`document.querySelectorAll(".strip .full, .strip .part").length > 10`))
 	if !value[bool](b, `window.here === true`) {
 		t.Error("the page was loaded again")
@@ -245,8 +245,8 @@ func TestBrowser(t *testing.T) {
 	dark.shot("08-completed-dark")
 
 	// The leader stops; a follower's page says who leads now, and what may still fail.
-	leader.stop()
-	f.until("another leader", func() bool { return f.nodes[1].Leading() || f.nodes[2].Leading() })
+	f.Must(leader.Stop())
+	f.Await("another leader", func() bool { return f.Leading() != nil })
 	dark.do(wait(`document.querySelector("#main").innerText.includes("not reached")`), wait(`/^(leads|follows [23])$/.test(document.querySelector(".tile .value").innerText)`))
 	dark.shot("09-leader-lost-dark")
 	dark.fits()

@@ -21,7 +21,6 @@ type chart struct {
 	XLabel           string
 	Lines            []line
 	Bars             []bar
-	Rule             *tick // a level to compare with
 }
 
 type tick struct {
@@ -52,7 +51,6 @@ const (
 	frameLeft, frameRight           = 44.0, 390.0
 	frameTop, frameBottom           = 14.0, 182.0
 	mostLines                       = 6
-	goodNoise                       = 0.12 // below it output = "auto" takes the last vector
 	leastNoise, mostNoise   float64 = 1e-4, 1e1
 )
 
@@ -83,7 +81,7 @@ func charts(s coordinator.Story) []chart {
 		return nil
 	}
 	last := float64(max(2, s.Plan.Rounds))
-	turn := newChart("turn", "Convergence", "How far each round turned the direction, in degrees. It falls as the power iteration converges.")
+	turn := newChart("turn", "Convergence", "How far each round turned the direction, in degrees. It falls as the power iteration converges, and also where it only moves slowly.")
 	turn.axes(1, last, 0, 90, map[float64]string{0: "0°", 30: "30°", 60: "60°", 90: "90°"})
 	turn.draw(turns, 1, last, 0, 90)
 	low, high := -1.5, 0.5
@@ -92,14 +90,13 @@ func charts(s coordinator.Story) []chart {
 			low, high = min(low, p.y-0.1), max(high, p.y+0.1)
 		}
 	}
-	noise := newChart("noise", "Noise to signal", "The noise of each step over its signal. Below 0.12 the last vector is taken, above it rounds are pooled.")
+	noise := newChart("noise", "Noise to signal", "The noise of each step over its signal. A small one does not tell that the iteration has finished.")
 	decades := map[float64]string{}
 	for e := math.Ceil(low); e <= high; e++ {
 		decades[e] = strconv.FormatFloat(math.Pow(10, e), 'g', 3, 64)
 	}
 	noise.axes(1, last, low, high, decades)
 	noise.draw(noises, 1, last, low, high)
-	noise.Rule = &tick{scale(math.Log10(goodNoise), low, high, frameBottom, frameTop), "0.12"}
 	return []chart{turn, noise}
 }
 

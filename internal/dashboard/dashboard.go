@@ -97,8 +97,10 @@ type Dashboard struct {
 	now     func() time.Time
 	stop    chan struct{}
 	once    sync.Once
-	cache   cache
-	streams streams
+	// weighing is held while what a result is worth is computed.
+	weighing sync.Mutex
+	cache    cache
+	streams  streams
 }
 
 //go:embed static template

@@ -17,19 +17,20 @@ import (
 	"covey/internal/node"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/test/fed"
 )
 
 // get fetches a path of a node's dashboard with its token.
-func (f *federation) get(n *runningNode, path string) (int, string) {
-	f.t.Helper()
-	r, err := http.NewRequestWithContext(f.t.Context(), "GET", n.url()+path, nil)
-	f.must(err)
+func (f *federation) get(n *fed.Part, path string) (int, string) {
+	f.T.Helper()
+	r, err := http.NewRequestWithContext(f.T.Context(), "GET", url(n)+path, nil)
+	f.Must(err)
 	r.Header.Set("Authorization", "Bearer "+f.token(n))
 	answer, err := http.DefaultClient.Do(r)
-	f.must(err)
+	f.Must(err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	f.must(err)
+	f.Must(err)
 	return answer.StatusCode, string(text)
 }
 
@@ -38,19 +39,19 @@ func (f *federation) get(n *runningNode, path string) (int, string) {
 func TestPageOfAStudy(t *testing.T) {
 	t.Parallel() // most of it waits
 	f := newFederation(t, 2)
-	leader, follower := f.leader(), f.follower()
+	leader, follower := f.Leading(), f.follower()
 	if code, text := f.get(leader, "/"); code != http.StatusOK || !strings.Contains(text, "No study yet") {
 		t.Errorf("before a study: %d", code)
 	}
 	seen := newStream(f, leader)
-	digest := f.create(spec("vitals", 50*time.Millisecond))
-	refused := f.create(func() study.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
-	f.until("a refusal", func() bool { return len(leader.View(refused).Waiting) == len(siteNames) })
-	f.must(leader.Abort(refused))
-	if v := f.finish(digest); v.Status != round.StatusCompleted {
+	digest := f.Propose(spec("vitals", 50*time.Millisecond))
+	refused := f.Propose(func() study.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
+	f.Await("a refusal", func() bool { return len(leader.Node().View(refused).Waiting) == len(siteNames) })
+	f.Must(leader.Node().Abort(refused))
+	if v := f.Finish(digest); v.Status != round.StatusCompleted {
 		t.Fatalf("%+v", v)
 	}
-	f.until("the other coordinator is tried", func() bool {
+	f.Await("the other coordinator is tried", func() bool {
 		_, text := f.get(leader, "/")
 		return strings.Contains(text, "none more may fail")
 	})
@@ -60,7 +61,7 @@ func TestPageOfAStudy(t *testing.T) {
 		t.Fatal(code)
 	}
 	key := regexp.MustCompile(`verify result.json --key ((?:[a-z0-9]{4}-){5}[a-z0-9]{4})<`).FindStringSubmatch(text)
-	if key == nil || key[1] != leader.Overview(0).Key {
+	if key == nil || key[1] != leader.Node().Overview(0).Key {
 		t.Error("the page does not say how to verify the result")
 	}
 	for _, want := range append([]string{
@@ -92,12 +93,12 @@ func TestPageOfAStudy(t *testing.T) {
 	if report.Digest != digest || len(report.Coordinator) != ed25519.PublicKeySize {
 		t.Errorf("%+v", report)
 	}
-	f.until("the follower to have it all", func() bool { return follower.View(digest).Status == round.StatusCompleted })
+	f.Await("the follower to have it all", func() bool { return follower.Node().View(digest).Status == round.StatusCompleted })
 	if _, other := f.get(follower, path+"/result.json"); other != file {
 		t.Error("the follower gives another result file")
 	}
 	_, text = f.get(follower, path)
-	for _, want := range []string{"Coordinator " + leader.Config.Name + " leads; this is coordinator " + follower.Config.Name, "17 of 17 queries released", "follows " + leader.Config.Name} {
+	for _, want := range []string{"Coordinator " + leader.Node().Config.Name + " leads; this is coordinator " + follower.Node().Config.Name, "17 of 17 queries released", "follows " + leader.Node().Config.Name} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the follower's page lacks %q", want)
 		}
@@ -127,7 +128,7 @@ func TestPageOfAStudy(t *testing.T) {
 			t.Errorf("what is shown or logged holds %q", secret[:7])
 		}
 	}
-	if strings.Contains(shown, f.dir) {
+	if strings.Contains(shown, f.Dir) {
 		t.Error("a path of the machine is shown")
 	}
 }
@@ -138,13 +139,13 @@ type reading struct {
 	text   chan string
 }
 
-func newStream(f *federation, n *runningNode) *reading {
+func newStream(f *federation, n *fed.Part) *reading {
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := http.NewRequestWithContext(ctx, "GET", n.url()+"/events", nil)
-	f.must(err)
+	r, err := http.NewRequestWithContext(ctx, "GET", url(n)+"/events", nil)
+	f.Must(err)
 	r.Header.Set("Authorization", "Bearer "+f.token(n))
 	answer, err := http.DefaultClient.Do(r)
-	f.must(err)
+	f.Must(err)
 	out := &reading{cancel, make(chan string, 1)}
 	go func() {
 		defer answer.Body.Close()
@@ -166,31 +167,33 @@ func (r *reading) stop() string {
 func TestTokenFile(t *testing.T) {
 	t.Parallel() // most of it waits
 	f := newFederation(t, 1)
-	path := filepath.Join(f.dir, "coordinator-1", node.TokenFile)
+	path := filepath.Join(f.Dir, "coordinator-1", node.TokenFile)
 	info, err := os.Stat(path)
-	f.must(err)
-	if info.Mode().Perm() != 0o600 || len(f.token(f.nodes[0])) < 40 {
-		t.Errorf("mode %04o, %d characters", info.Mode().Perm(), len(f.token(f.nodes[0])))
+	f.Must(err)
+	if info.Mode().Perm() != 0o600 || len(f.token(f.Nodes[0])) < 40 {
+		t.Errorf("mode %04o, %d characters", info.Mode().Perm(), len(f.token(f.Nodes[0])))
 	}
-	before := f.token(f.nodes[0])
-	f.nodes[0].stop()
+	before := f.token(f.Nodes[0])
+	f.Must(f.Nodes[0].Stop())
 	open := func() error {
-		n, err := node.Open(filepath.Join(f.dir, "coordinator-1"), node.Options{Dashboard: &node.Dashboard{Listen: "127.0.0.1:0"}})
-		if err == nil {
-			f.run(n.Run)()
+		n, err := node.Open(filepath.Join(f.Dir, "coordinator-1"), node.Options{Dashboard: &node.Dashboard{Listen: "127.0.0.1:0"}})
+		if err != nil {
+			return err
 		}
-		return err
+		ctx, stop := context.WithCancel(f.T.Context())
+		stop() // it runs to its end at once
+		return n.Run(ctx)
 	}
-	f.must(open())
-	if f.token(f.nodes[0]) != before {
+	f.Must(open())
+	if f.token(f.Nodes[0]) != before {
 		t.Error("a restart made another token")
 	}
-	f.must(os.Chmod(path, 0o644))
+	f.Must(os.Chmod(path, 0o644))
 	if err := open(); err == nil || !strings.Contains(err.Error(), "open to others") {
 		t.Errorf("a token that all can read: %v", err)
 	}
-	f.must(os.WriteFile(path, []byte("short\n"), 0o600))
-	f.must(os.Chmod(path, 0o600))
+	f.Must(os.WriteFile(path, []byte("short\n"), 0o600))
+	f.Must(os.Chmod(path, 0o600))
 	if err := open(); err == nil || !strings.Contains(err.Error(), "no token") {
 		t.Errorf("a short token: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 // studyModel is one study as shown.
@@ -87,14 +88,20 @@ type privacyModel struct {
 }
 
 type resultModel struct {
-	Components []string // headings
-	Rows       []loadingRow
-	Left       int // columns that are not shown
-	Explained  []explainedRow
-	Total      string
-	Output     string
-	Method     string
+	Components []heading
+	// Share and Worth are what the result is worth; Worth is empty until that is computed.
+	Share     string
+	Worth     []string
+	Rows      []loadingRow
+	Left      int // columns that are not shown
+	Explained []explainedRow
+	Total     string
+	Output    string
+	Method    string
 }
+
+// heading is a component's, with what is known of it.
+type heading struct{ Name, Note string }
 
 type loadingRow struct {
 	Column string
@@ -165,7 +172,44 @@ func (d *Dashboard) shownResult(digest study.Digest) (shownResult, error) {
 	}
 	shown := shownResult{newResultModel(r), scree(r)}
 	d.cache.results[digest] = shown
+	go d.weigh(digest, r)
 	return shown, nil
+}
+
+// weigh computes what a result is worth, one at a time and away from whoever looks and from the
+// coordinator's own work, since it can take seconds. Pages have it from their next look on.
+func (d *Dashboard) weigh(digest study.Digest, r *study.Result) {
+	d.weighing.Lock()
+	defer d.weighing.Unlock()
+	of, err := worth.Read(r)
+	if err != nil {
+		d.log.Error("dashboard: what a result is worth cannot be computed", "study", digest, "error", err)
+		of = &worth.Report{Sentences: []string{"What this result is worth cannot be computed; the coordinator's log says why."}}
+	}
+	d.cache.mu.Lock()
+	defer d.cache.mu.Unlock()
+	shown, ok := d.cache.results[digest]
+	if !ok {
+		return // given up for newer ones
+	}
+	m := *shown.model
+	m.weigh(of)
+	shown.model = &m
+	d.cache.results[digest] = shown
+}
+
+// weigh fills in what a result is worth.
+func (m *resultModel) weigh(of *worth.Report) {
+	m.Worth = of.Sentences
+	if of.Share != nil {
+		m.Share = fmt.Sprintf("captured: about %s, at least %s (95%%)", worth.Percent(of.Share.Estimate), worth.Percent(of.Share.Lower))
+	}
+	m.Components = slices.Clone(m.Components)
+	for i := range m.Components {
+		if i < len(of.Components) {
+			m.Components[i].Note = of.Components[i].Note()
+		}
+	}
 }
 
 // waiting names the awaited sites; one that is revoked does not come back.
@@ -435,7 +479,7 @@ func newResultModel(r *study.Result) *resultModel {
 	m := &resultModel{Output: r.Output, Method: r.Method}
 	shown := r.Components[:min(len(r.Components), mostShown)]
 	for i := range shown {
-		m.Components = append(m.Components, fmt.Sprintf("Component %d", i+1))
+		m.Components = append(m.Components, heading{Name: fmt.Sprintf("Component %d", i+1)})
 	}
 	// The columns that weigh most in any component shown, in their own order.
 	order := make([]int, r.D)

@@ -22,6 +22,7 @@ import (
 	"covey/internal/pki"
 	covey "covey/proto/covey/v1"
 	"covey/test/port"
+	"covey/test/site"
 )
 
 // answering is a listener that hands each connection to serve.
@@ -100,26 +101,7 @@ func made(t *testing.T, like *pki.Authority, now time.Time) *pki.Authority {
 // certified returns a site with a certificate, without a call.
 func certified(t *testing.T, s *port.Server) *pki.Site {
 	t.Helper()
-	dir := t.TempDir()
-	if err := pki.NewSiteKeys(dir); err != nil {
-		t.Fatal(err)
-	}
-	site, err := pki.LoadSite(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	csr, err := site.CSR("alpha")
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := s.Authority.IssueSite("alpha", csr, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := site.SaveCertificate(certificate, s.Authority.CertificatePEM(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	return site
+	return site.Issue(t, t.TempDir(), "alpha", s.Authority, time.Now())
 }
 
 // TestProbeTellsFaultsApart: everything that can stand between an agent and its coordinator has its

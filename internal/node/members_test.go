@@ -40,8 +40,12 @@ func portOf(t *testing.T, w *wires, a *pki.Authority, name string) *Port {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, _ := w.listen(fmt.Sprint("thief-", len(w.lanes)))
-	p := newPort(l, own, w.dial)
+	w.ports++
+	l, err := w.Listen(fmt.Sprintf("thief-%d:1", w.ports))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPort(l, own, w.from("thief"))
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -50,8 +54,7 @@ func portOf(t *testing.T, w *wires, a *pki.Authority, name string) *Port {
 // and with any key that it can make a certificate for, nothing is asked of the others, by
 // connections that it had or by new ones; and the others do not talk to it, whatever it shows.
 func TestRemovedHasNoVoice(t *testing.T) {
-	w := &wires{lanes: map[string]*lane{}}
-	pairOver(t, w, func(t *testing.T, one, two *Node) {
+	pairOver(t, func(t *testing.T, w *wires, one, two *Node) {
 		// A connection that is kept, from before.
 		kept := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return two.port.DialOperator(ctx, one.Config.PeerAddress)
@@ -110,10 +113,11 @@ func TestRemovedHasNoVoice(t *testing.T) {
 				c.Close()
 			}
 		}
-		for address := range w.lanes {
-			if address == one.Config.PeerAddress || !strings.HasPrefix(address, "thief-") && address != two.Config.PeerAddress {
-				continue
-			}
+		addresses := []string{two.Config.PeerAddress}
+		for i := range w.ports {
+			addresses = append(addresses, fmt.Sprintf("thief-%d:1", i+1))
+		}
+		for _, address := range addresses {
 			if c, err := one.port.DialOperator(t.Context(), address); err == nil {
 				t.Errorf("%s is talked to", address)
 				c.Close()
@@ -128,11 +132,10 @@ func TestRemovedHasNoVoice(t *testing.T) {
 // TestRemoveShutsOutWhoHasNotEntered: a coordinator that was given the keys and never ran, and the
 // unused file of another.
 func TestRemoveShutsOutWhoHasNotEntered(t *testing.T) {
-	w := &wires{lanes: map[string]*lane{}}
-	pairOver(t, w, func(t *testing.T, one, _ *Node) {
+	pairOver(t, func(t *testing.T, w *wires, one, _ *Node) {
 		dir := t.TempDir()
 		join := func(name string, file []byte) error {
-			return Join(t.Context(), filepath.Join(dir, name), file, config(name), w.dial, time.Now())
+			return Join(t.Context(), filepath.Join(dir, name), file, config(name), w.from(name), time.Now())
 		}
 		add := func(name string) []byte {
 			file, err := one.AddNode(name, time.Hour)
@@ -181,8 +184,7 @@ func TestRemoveShutsOutWhoHasNotEntered(t *testing.T) {
 // the lists in their folders, before anything of the log is applied.
 func TestMembersOutliveARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute)
-		w := &wires{lanes: map[string]*lane{}}
+		w := newWires(t)
 		dir, _, stops := fleet(t, w, "one", "two")
 		for _, stop := range stops {
 			stop()
@@ -206,8 +208,7 @@ func TestMembersOutliveARestart(t *testing.T) {
 // know that one's key. It hears of it from those whom it knows.
 func TestLatecomerFindsANewLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute)
-		w := &wires{lanes: map[string]*lane{}}
+		w := newWires(t)
 		dir, nodes, stops := fleet(t, w, "one", "two", "three")
 		one := nodes[0]
 		defer stops["one"]()
@@ -254,7 +255,7 @@ func enter(t *testing.T, w *wires, dir string, leader *Node, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Join(t.Context(), filepath.Join(dir, name), file, config(name), w.dial, time.Now()); err != nil {
+	if err := Join(t.Context(), filepath.Join(dir, name), file, config(name), w.from(name), time.Now()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,88 +5,42 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"covey/internal/coordinator"
 	"covey/internal/pki"
+	"covey/test/network"
 )
 
-// wires is a network in memory.
+// wires is a network in memory, on which each coordinator is a host. It is made in the bubble.
 type wires struct {
-	mu    sync.Mutex
-	lanes map[string]*lane
-	dead  atomic.Bool // what is written is lost, and no connection ends
+	*network.Faulty
+	ports int // that portOf made
 }
 
-// wire is one end of a connection.
-type wire struct {
-	net.Conn
-	w *wires
+func newWires(t *testing.T) *wires {
+	w := &wires{Faulty: network.NewFaulty(rand.New(rand.NewPCG(1, 1)))}
+	w.Slow(0)
+	t.Cleanup(func() {
+		w.Close()
+		w.Wait()
+		time.Sleep(time.Minute) // the ends of what servers wait for
+	})
+	return w
 }
 
-func (c wire) Write(p []byte) (int, error) {
-	if c.w.dead.Load() {
-		return len(p), nil
-	}
-	return c.Conn.Write(p)
+// from dials as a coordinator does.
+func (w *wires) from(name string) Dialer {
+	return func(ctx context.Context, address string) (net.Conn, error) { return w.Dial(ctx, "host-"+name, address) }
 }
-
-type lane struct {
-	w       *wires
-	address string
-	conns   chan net.Conn
-	done    chan struct{}
-}
-
-func (w *wires) listen(address string) (net.Listener, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l := &lane{w, address, make(chan net.Conn, 100), make(chan struct{})}
-	w.lanes[address] = l
-	return l, nil
-}
-
-func (w *wires) dial(_ context.Context, address string) (net.Conn, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l := w.lanes[address]
-	if l == nil {
-		return nil, errors.New("connection refused")
-	}
-	a, b := net.Pipe()
-	l.conns <- wire{b, w}
-	return wire{a, w}, nil
-}
-
-func (l *lane) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *lane) Close() error {
-	l.w.mu.Lock()
-	defer l.w.mu.Unlock()
-	if l.w.lanes[l.address] == l {
-		delete(l.w.lanes, l.address)
-		close(l.done)
-	}
-	return nil
-}
-
-func (l *lane) Addr() net.Addr { return &net.TCPAddr{} }
 
 func config(name string) Config {
 	host := "host-" + name
@@ -96,7 +50,7 @@ func config(name string) Config {
 // start runs a node until stop is called.
 func start(t *testing.T, w *wires, dir string) (n *Node, stop func()) {
 	t.Helper()
-	n, err := Open(dir, Options{Election: 100 * time.Millisecond, Listen: w.listen, Dial: w.dial})
+	n, err := Open(dir, Options{Election: 100 * time.Millisecond, Listen: w.Listen, Dial: w.from(filepath.Base(dir))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,38 +81,17 @@ func until(t *testing.T, what string, try func() error) {
 // pair runs do with a coordinator and one that joined it, in a bubble.
 func pair(t *testing.T, do func(t *testing.T, one, two *Node)) {
 	t.Helper()
-	pairOver(t, &wires{lanes: map[string]*lane{}}, do)
+	pairOver(t, func(t *testing.T, _ *wires, one, two *Node) { do(t, one, two) })
 }
 
-func pairOver(t *testing.T, w *wires, do func(t *testing.T, one, two *Node)) {
+func pairOver(t *testing.T, do func(t *testing.T, w *wires, one, two *Node)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		defer time.Sleep(time.Minute) // the ends of connections: TLS waits on a pipe
-		dir := t.TempDir()
-		if err := Init(filepath.Join(dir, "one"), config("one"), time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		one, stopOne := start(t, w, filepath.Join(dir, "one"))
-		defer stopOne()
-		file, err := one.AddNode("two", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := config("two")
-		c.Name = "" // the file's
-		if err := Join(t.Context(), filepath.Join(dir, "two"), file, c, w.dial, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		two, stopTwo := start(t, w, filepath.Join(dir, "two"))
-		defer stopTwo()
-		until(t, "two to enter", func() error {
-			peers, err := two.Peers()
-			if err == nil && (len(peers) != 2 || two.leaderPeer() == "") {
-				err = errors.New("not yet")
-			}
-			return err
-		})
-		do(t, one, two)
+		w := newWires(t)
+		_, nodes, stops := fleet(t, w, "one", "two")
+		defer stops["one"]()
+		defer stops["two"]()
+		do(t, w, nodes[0], nodes[1])
 	})
 }
 
@@ -290,8 +223,7 @@ func TestJoinRefuses(t *testing.T) {
 // network, ends no connection. Who passed a request on to it hears that it leads no more, and so
 // does the operator.
 func TestLostLeaderHoldsNoOperator(t *testing.T) {
-	w := &wires{lanes: map[string]*lane{}}
-	pairOver(t, w, func(t *testing.T, _, two *Node) {
+	pairOver(t, func(t *testing.T, w *wires, _, two *Node) {
 		if two.leaderPeer() == "" {
 			t.Fatal("no leader")
 		}
@@ -320,7 +252,8 @@ func TestLostLeaderHoldsNoOperator(t *testing.T) {
 				t.Fatalf("%d, %s", answer.Code, answer.Body)
 			}
 		}
-		w.dead.Store(true)
+		w.Block("host-one", "host-two")
+		w.Block("host-two", "host-one")
 		answer := ask("GET", "/v1/sites")
 		var e coordinator.ErrorReply
 		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || !e.Again || answer.Code != http.StatusServiceUnavailable {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
+	"covey/test/site"
 )
 
 // pipeNet is a network of one address, in memory.
@@ -48,15 +49,7 @@ func (l *pipeNet) dial(context.Context, string) (net.Conn, error) {
 
 func authority(t *testing.T) *pki.Authority {
 	t.Helper()
-	dir := t.TempDir()
-	if err := pki.Init(dir, nil, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	a, err := pki.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return site.Authority(t, t.TempDir(), time.Now())
 }
 
 func open(t *testing.T, a *pki.Authority, id string, l *pipeNet, to *pipeNet) *Port {

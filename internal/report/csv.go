@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 // csvFields are the table's first fields; the data's columns follow, then csvPrivacy where the
@@ -15,11 +16,15 @@ var csvFields = []string{"component", "explained_variance", "explained_variance_
 
 var csvPrivacy = []string{"epsilon", "delta", "adjacency"}
 
+var csvWorth = []string{"captured_share", "captured_share_low", "separated", "angle_95_degrees"}
+
 // WriteCSV writes a table of RFC 4180 with a header, and one line for each component: its number
 // from 1, its explained variance with the ends of the 95% interval and its part of the total (empty
 // where they were not bought), then its loadings on the scaled columns, then the privacy of the
-// whole table. Numbers are the shortest that read back to the same float64.
-func WriteCSV(w io.Writer, r *study.Result) error {
+// whole table, then what it is worth where of is given: the captured share of all components and
+// its lower bound, whether the component is separated and the bound of its angle, empty where
+// unknown. Numbers are the shortest that read back to the same float64.
+func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
 	}
@@ -28,7 +33,11 @@ func WriteCSV(w io.Writer, r *study.Result) error {
 	if r.Adjacency != "" {
 		privacy, named = []string{number(r.Epsilon), number(r.Delta), r.Adjacency}, csvPrivacy
 	}
-	if err := c.Write(slices.Concat(csvFields, r.Columns, named)); err != nil {
+	var bounds []string
+	if len(of) > 0 {
+		bounds = csvWorth
+	}
+	if err := c.Write(slices.Concat(csvFields, r.Columns, named, bounds)); err != nil {
 		return err
 	}
 	for i, loadings := range r.Components {
@@ -42,12 +51,31 @@ func WriteCSV(w io.Writer, r *study.Result) error {
 		for _, v := range loadings {
 			row = append(row, number(v))
 		}
-		if err := c.Write(append(row, privacy...)); err != nil {
+		row = append(row, privacy...)
+		if len(of) > 0 {
+			row = append(row, worthCells(of[0], i)...)
+		}
+		if err := c.Write(row); err != nil {
 			return err
 		}
 	}
 	c.Flush()
 	return c.Error()
+}
+
+func worthCells(of *worth.Report, i int) []string {
+	row := []string{"", "", "", ""}
+	if of.Share != nil {
+		row[0], row[1] = number(of.Share.Estimate), number(of.Share.Lower)
+	}
+	if i < len(of.Components) {
+		c := of.Components[i]
+		row[2] = strconv.FormatBool(c.Separated)
+		if c.Angle != nil {
+			row[3] = number(*c.Angle)
+		}
+	}
+	return row
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

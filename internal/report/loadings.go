@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 const (
@@ -20,8 +21,9 @@ const (
 	barPitch   = 15
 )
 
-// loadings draws each component as bars, one a column, with the columns' names.
-func loadings(r *study.Result) ([]Plot, error) {
+// loadings draws each component as bars, one a column, with the columns' names and, where what the
+// result is worth is given, the loadings' intervals or that they are not determined.
+func loadings(r *study.Result, of []*worth.Report) ([]Plot, error) {
 	var out []Plot
 	for i, v := range r.Components {
 		shown := make([]int, r.D)
@@ -34,6 +36,18 @@ func loadings(r *study.Result) ([]Plot, error) {
 			shown = shown[:topColumns]
 			title += fmt.Sprintf(", the %d largest loadings of %d", topColumns, r.D)
 		}
+		var intervals [][2]float64
+		if len(of) > 0 && i < len(of[0].Components) {
+			switch c := of[0].Components[i]; {
+			case c.Loadings != nil:
+				intervals = c.Loadings
+				title += ", separated, 95% intervals"
+			case c.Separated:
+				title += ", separated; loadings' intervals are not known"
+			default:
+				title += ": not separated, do not interpret"
+			}
+		}
 		slices.Reverse(shown) // the axis goes up, a list goes down
 		p := newPlot(r, title, "loading", "")
 		names := make([]string, len(shown))
@@ -43,6 +57,9 @@ func loadings(r *study.Result) ([]Plot, error) {
 			names[at] = short(r.Columns[j], 32)
 			plus[at], minus[at] = max(0, v[j]), min(0, v[j])
 			top = max(top, math.Abs(v[j]))
+			if intervals != nil {
+				top = max(top, -intervals[j][0], intervals[j][1])
+			}
 		}
 		if top == 0 {
 			top = 1
@@ -58,6 +75,17 @@ func loadings(r *study.Result) ([]Plot, error) {
 			}
 			bars.Horizontal, bars.Color, bars.LineStyle.Width = true, palette[side], 0
 			p.Add(bars)
+		}
+		for at, j := range shown {
+			if intervals == nil {
+				break
+			}
+			whisker, err := plotter.NewLine(plotter.XYs{{X: intervals[j][0], Y: float64(at)}, {X: intervals[j][1], Y: float64(at)}})
+			if err != nil {
+				return nil, fault("components_", "%v", err)
+			}
+			whisker.LineStyle = draw.LineStyle{Color: ink, Width: 1}
+			p.Add(whisker)
 		}
 		zero, err := plotter.NewLine(plotter.XYs{{X: 0, Y: -0.5}, {X: 0, Y: float64(len(shown)) - 0.5}})
 		if err != nil {

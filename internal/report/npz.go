@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 // array is one member of the archive. value is a float64 or an int64 (a NumPy array
@@ -25,12 +26,16 @@ type array struct {
 // allow_pickle=False. An array has the name of its field in the result file, which is
 // scikit-learn's where it has one; docs/results.md lists them. What was not bought, or
 // is empty, is not there. A text is an array of one.
-func WriteNPZ(w io.Writer, r *study.Result) error {
+func WriteNPZ(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
 	}
 	z := npz.NewWriter(w)
-	for _, a := range arrays(r) {
+	all := arrays(r)
+	if len(of) > 0 {
+		all = append(all, worthArrays(r, of[0])...)
+	}
+	for _, a := range all {
 		if err := z.Write(a.name+".npy", a.value); err != nil {
 			return fmt.Errorf("report: %s: %w", a.name, err)
 		}
@@ -101,6 +106,37 @@ func arrays(r *study.Result) []array {
 		out = append(out, array{"outputs_" + name, dense(r.Outputs[name])})
 	}
 	return out
+}
+
+// worthArrays are what the result is worth; NaN where nothing can be said of a component.
+func worthArrays(r *study.Result, of *worth.Report) []array {
+	out := []array{{"worth", of.Sentences}}
+	if of.Share != nil {
+		out = append(out, array{"captured_share_", of.Share.Estimate}, array{"captured_share_low_", of.Share.Lower})
+	}
+	if len(of.Components) != r.K {
+		return out
+	}
+	angle, separated := make([]float64, r.K), make([]float64, r.K)
+	low, high := mat.NewDense(r.K, r.D, nil), mat.NewDense(r.K, r.D, nil)
+	for i, c := range of.Components {
+		angle[i] = math.NaN()
+		if c.Angle != nil {
+			angle[i] = *c.Angle
+		}
+		if c.Separated {
+			separated[i] = 1
+		}
+		for j := range r.D {
+			low.Set(i, j, math.NaN())
+			high.Set(i, j, math.NaN())
+			if c.Loadings != nil {
+				low.Set(i, j, c.Loadings[j][0])
+				high.Set(i, j, c.Loadings[j][1])
+			}
+		}
+	}
+	return append(out, array{"angle_95_", angle}, array{"separated_", separated}, array{"components_low_", low}, array{"components_high_", high})
 }
 
 // singularValues are √(variance·(n-1)) with n rows, as scikit-learn has them. Of units

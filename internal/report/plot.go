@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 // Plot is one drawing. Name is a file name without its end: scree, loadings-1,
@@ -29,12 +30,13 @@ type Plot struct {
 // Plots draws what there is to draw: a scree plot where explained variance was bought,
 // the loadings of each component, and for power steps the convergence over rounds and
 // the noise-to-signal.
-func Plots(r *study.Result) ([]Plot, error) {
+func Plots(r *study.Result, of ...*worth.Report) ([]Plot, error) {
 	if err := check(r); err != nil {
 		return nil, err
 	}
 	var out []Plot
-	for _, draw := range []func(*study.Result) ([]Plot, error){scree, loadings, convergence, noiseToSignal} {
+	bars := func(r *study.Result) ([]Plot, error) { return loadings(r, of) }
+	for _, draw := range []func(*study.Result) ([]Plot, error){scree, bars, convergence, noiseToSignal} {
 		plots, err := draw(r)
 		if err != nil {
 			return nil, err

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"covey/internal/study"
@@ -80,19 +79,14 @@ func angle(v []float64, block [][]float64) float64 {
 	return math.Asin(min(1, mat.Norm(rest, 2))) * 180 / math.Pi
 }
 
-// lastIsGood is the noise-to-signal of the last step below which output = "auto" takes
-// the last vector, and above which it pools rounds (docs/experiments.md).
-const lastIsGood = 0.12
-
 // The noise-to-signal axis stays within these, so that a step that is all noise, whose
 // number can be the largest float, does not flatten the others.
 const leastNoise, mostNoise = 1e-6, 1e2
 
-// noiseToSignal draws each round's noise-to-signal and the 0.12 that auto judges by.
+// noiseToSignal draws each round's noise-to-signal.
 func noiseToSignal(r *study.Result) ([]Plot, error) {
 	var lines []plotter.XYs // one a run
-	good := math.Log10(lastIsGood)
-	low, high := good, good
+	low, high := -1.0, 0.0
 	beyond := false
 	for _, s := range r.Steps() {
 		if s.Run >= len(lines) {
@@ -113,13 +107,6 @@ func noiseToSignal(r *study.Result) ([]Plot, error) {
 	p := newPlot(r, title, "round", "noise of the step over its signal")
 	p.Add(grid())
 	last := float64(max(1, r.Rounds-1))
-	threshold, err := plotter.NewLine(plotter.XYs{{X: 0, Y: good}, {X: last, Y: good}})
-	if err != nil {
-		return nil, err
-	}
-	threshold.LineStyle = draw.LineStyle{Color: ink, Width: 1, Dashes: []vg.Length{4, 3}}
-	p.Add(threshold)
-	p.Legend.Add("0.12: above it, auto pools rounds", threshold)
 	for i, points := range lines[:min(len(lines), mostLines)] {
 		if err := addLine(p, i, points, label("run", len(lines), i)); err != nil {
 			return nil, err
@@ -129,7 +116,7 @@ func noiseToSignal(r *study.Result) ([]Plot, error) {
 	p.Y.Tick.Marker = decades{}
 	p.Y.Min, p.Y.Max = low-0.1, high+0.1
 	// the legend is above
-	p.Y.Max += (p.Y.Max - p.Y.Min) * float64(1+min(len(lines), mostLines)) / 14
+	p.Y.Max += (p.Y.Max - p.Y.Min) * float64(min(len(lines), mostLines)) / 14
 	return []Plot{{"noise", p, plotWidth, plotHeight}}, nil
 }
 

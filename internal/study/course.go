@@ -5,8 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Course is where a study stands: the next query, and everything that its releases so
@@ -224,20 +222,7 @@ func whyMethod(power, covariance float64, than, so string) string {
 // principal returns the k leading eigenvectors of a noised second-moment matrix, and its
 // eigenvalues, descending. An eigenvector of a noised matrix is post-processing.
 func principal(r Release, d, k int) ([][]float64, []float64, error) {
-	packed := r.Z()
-	m := mat.NewSymDense(d, nil)
-	for i, at := 0, 0; i < d; i++ {
-		for j := i; j < d; j++ {
-			v := packed[at]
-			if j > i {
-				// off-diagonal numbers travel times √2: their L2 norm is the matrix's
-				v /= math.Sqrt2
-			}
-			m.SetSym(i, j, v)
-			at++
-		}
-	}
-	vectors, values, err := leadingEigen(m, k)
+	vectors, values, err := leadingEigen(r.moment(d), k)
 	if err != nil {
 		return nil, nil, err
 	}

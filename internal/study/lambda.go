@@ -98,7 +98,7 @@ func (p *Plan) GroupBins(k Kind) (lo, hi int) {
 // PairOrder is the public permutation of a site's units by which center = "pairs" pairs
 // them: it looks at no value, and the site does not choose it.
 func (p *Plan) PairOrder(site int) []int {
-	return p.public("pairs of " + p.Proposal.Roster[site].Name).Perm(p.Proposal.Roster[site].Units)
+	return p.Public("pairs of " + p.Proposal.Roster[site].Name).Perm(p.Proposal.Roster[site].Units)
 }
 
 // Site is the roster index of the site of that name, -1 for none.

@@ -10,10 +10,10 @@ import (
 	"strconv"
 )
 
-// public returns a generator of public randomness: keyed by the digest, so that every party can
+// Public returns a generator of public randomness: keyed by the digest, so that every party can
 // recompute it. Whoever proposes can try nonces until it likes what comes: privacy MUST NOT rest
 // on it, and it is never used for noise.
-func (p *Plan) public(label string) *rand.Rand {
+func (p *Plan) Public(label string) *rand.Rand {
 	key, err := hkdf.Key(sha256.New, p.Digest[:], nil, "covey public randomness v1: "+label, 32)
 	if err != nil {
 		panic(err) // only for lengths that SHA-256 cannot give
@@ -28,7 +28,7 @@ func (p *Plan) startBlock(run int, found []float64) []float64 {
 	if run > 0 {
 		label = "x0 of run " + strconv.Itoa(run)
 	}
-	r := p.public(label)
+	r := p.Public(label)
 	basis := split(found, p.D)
 	for len(basis) < len(found)/p.D+p.block() {
 		x := make([]float64, p.D)
@@ -48,7 +48,7 @@ func (p *Plan) RandomRound(run int) int {
 	if run > 0 {
 		label = "J of run " + strconv.Itoa(run)
 	}
-	return p.public(label).IntN(p.Rounds)
+	return p.Public(label).IntN(p.Rounds)
 }
 
 // normalize returns v/‖v‖ in a new slice, or false for a zero or non-finite v.

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/history"
 )
@@ -178,10 +179,10 @@ func canary(t *testing.T, edits []edit, modes ...string) (f *fleet, k *known, le
 		rows = append(rows, f.plantRows(k.h, p, rng))
 	}
 	took("rows planted")
-	f.Form(func(i int) string {
-		cache := []string{"keep", "study", "memory", "keep"}[i] // each way of keeping rows
-		return fmt.Sprintf("unit = \"patient\"\ncache = %q\n", cache)
-	}, "")
+	f.Form(func(i int, c *siteconfig.Config) {
+		c.Datasets[0].Unit, c.Datasets[0].Workers = "patient", 0
+		c.Datasets[0].Cache = []string{siteconfig.CacheKeep, siteconfig.CacheStudy, siteconfig.CacheMemory, siteconfig.CacheKeep}[i] // each way of keeping rows
+	})
 	f.plantKeys(k.h)
 	took("formed")
 	var stops []func() []byte

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/test/federation"
+	"covey/test/fed"
 	"covey/test/overlay"
 )
 
@@ -22,11 +22,11 @@ const (
 	sites        = 4
 )
 
-type proc = federation.Process
+type proc = fed.Process
 
 // fleet is a whole federation of processes, and what they say.
 type fleet struct {
-	*federation.Federation
+	*fed.Fleet
 	said   map[string][]byte // everything that was shown, by where
 	traces func() []byte
 }
@@ -46,7 +46,7 @@ func newFleet(t *testing.T, edits []edit) *fleet {
 		}
 		flags = []string{"-overlay", list}
 	}
-	f := &fleet{Federation: federation.New(t, federation.Build(t, flags...), coordinators, sites), said: map[string][]byte{}}
+	f := &fleet{Fleet: fed.NewFleet(t, fed.Build(t, flags...), coordinators, sites), said: map[string][]byte{}}
 	f.Heard = func(command string, said []byte) {
 		where := "command " + command
 		f.said[where] = append(f.said[where], said...)

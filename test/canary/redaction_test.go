@@ -25,6 +25,8 @@ import (
 	"covey/internal/pki"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
+	"covey/test/parties"
+	folder "covey/test/site"
 )
 
 // TestSecretsPrintAsRedacted: every exported type that holds a secret, printed by every verb, by
@@ -42,17 +44,8 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 
 	root := t.TempDir()
 	home, dir := filepath.Join(root, "hub"), filepath.Join(root, "north")
-	check(pki.Init(home, nil, time.Now()))
-	authority, err := pki.Load(home)
-	check(err)
-	check(pki.NewSiteKeys(dir))
-	joining, err := pki.LoadSite(dir)
-	check(err)
-	csr, err := joining.CSR("north")
-	check(err)
-	certificate, err := authority.IssueSite("north", csr, time.Now())
-	check(err)
-	check(joining.SaveCertificate(certificate, authority.CertificatePEM(), time.Now()))
+	authority := folder.Authority(t, home, time.Now())
+	joining := folder.Issue(t, dir, "north", authority, time.Now())
 	for _, path := range []string{home + "/ca.key", home + "/signing.key", home + "/server.key", dir + "/identity.key", dir + "/tls.key"} {
 		text, err := os.ReadFile(path)
 		check(err)
@@ -76,25 +69,16 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, 32))
 	cfg := secagg.Config{Identity: []ed25519.PublicKey{key.Public().(ed25519.PublicKey), stranger.Public().(ed25519.PublicKey)}, Corrupt: 0, Quorum: 2, MinSurvivors: 2, Slots: 2}
 	keys := []ed25519.PrivateKey{key, stranger}
-	var secrets [2]secagg.Secrets
-	var announced, boxes [2][]byte
+	g, err := parties.New(cfg, keys, nil)
+	check(err)
+	check(g.Hold())
+	secrets, shares := g.Secrets, g.Held[0]
 	for i := range secrets {
-		secrets[i], err = secagg.NewSecrets(cfg)
-		check(err)
-		announced[i], err = secagg.Announce(cfg, i, secrets[i], keys[i])
-		check(err)
 		hide("transport key", secrets[i].Transport[:])
 		for _, s := range secrets[i].Slots {
 			hide("slot's secret", s[:])
 		}
 	}
-	setup, err := secagg.Verify(cfg, announced[:])
-	check(err)
-	dealt, err := setup.Deal(1, secrets[1])
-	check(err)
-	boxes[1] = dealt[0]
-	shares, err := setup.Receive(0, secrets[0], boxes[:], nil)
-	check(err)
 	for _, s := range shares {
 		raw, err := s.MarshalBinary()
 		check(err)
@@ -102,7 +86,7 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 			hide("share", raw[:32])
 		}
 	}
-	agreement, err := setup.Agree(0, 0, secrets[0].Slots[0])
+	agreement, err := g.Setup.Agree(0, 0, secrets[0].Slots[0])
 	check(err)
 
 	values := []float64{3.14159265358979, -271.828182845904, 57.7215664901532, 1.61803398874989}
@@ -116,7 +100,9 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	request := dataset.Request{Columns: []dataset.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}}, Missing: dataset.MissingError}
 	rows, err := dataset.Read(dataset.Source{Path: data}, request, dataset.ReadOptions{})
 	check(err)
-	check(os.WriteFile(filepath.Join(dir, siteconfig.File), []byte("site = \"north\"\ncoordinator = [\"127.0.0.1:1\"]\n[[population]]\nname = \"p\"\ncap_rho = 1.0\n[[dataset]]\nname = \"rows\"\npath = \"rows.csv\"\npopulation = \"p\"\n"), 0o600))
+	c := folder.Config("north", "rows.csv")
+	c.Coordinator, c.Policy = []string{"127.0.0.1:1"}, siteconfig.Policy{}
+	check(folder.Write(dir, c))
 	config, err := siteconfig.Read(dir)
 	check(err)
 	running, err := agent.New(agent.Options{Config: config})
@@ -131,7 +117,7 @@ func TestSecretsPrintAsRedacted(t *testing.T) {
 	defer hub.Close()
 
 	all := map[string]any{
-		"secagg.SlotSecret": secrets[0].Slots[0], "secagg.Secrets": secrets[0], "secagg.Held": shares, "secagg.SlotHeld": shares[0], "secagg.Agreement": agreement, "secagg.Setup": setup,
+		"secagg.SlotSecret": secrets[0].Slots[0], "secagg.Secrets": secrets[0], "secagg.Held": shares, "secagg.SlotHeld": shares[0], "secagg.Agreement": agreement, "secagg.Setup": g.Setup,
 		"pki.Token": token, "pki.Join": join, "pki.Join, read": read, "pki.Estate": estate, "pki.Site": joining, "pki.Authority": authority,
 		"clip.Matrix": matrix, "answer.Rows": answer.New(matrix), "dataset.Rows": rows, "noise.NewKeyed": noise.NewKeyed(noiseKey),
 		"agent.Agent": running, "ledger.Ledger": book, "ledger.Journal": book.Journal([32]byte{1}), "coordinator.Coordinator": hub, "coordinator.Options": coordinator.Options{Authority: authority},

@@ -43,7 +43,7 @@ type site struct {
 func (f *fleet) plantRows(h *haystack, p *proc, rng *rand.Rand) *site {
 	s := &site{}
 	var text strings.Builder
-	text.WriteString("patient,a,b,c,d,ward,weight\n")
+	text.WriteString("patient,c0,c1,c2,c3,ward,weight\n")
 	mine := func(k kind, what string) secret {
 		return secret{kind: k, owners: []string{p.Name}, what: p.Name + "'s " + what, files: []string{p.Name + ".csv"}}
 	}

@@ -24,30 +24,30 @@ const (
 )
 
 // assault starts the attacker's process. The returned function ends it and gives what it did.
-func (f *fleet) assault(name, home string) func() string {
-	f.t.Helper()
+func (f *fleet) assault(name, home, address string) func() string {
+	f.T.Helper()
 	exe, err := os.Executable()
 	if err != nil {
-		f.t.Fatal(err)
+		f.T.Fatal(err)
 	}
 	// The least priority: its processor is not the coordinator's, as it would be elsewhere.
-	c := exec.Command("nice", "-n", "19", exe, name, f.address, home)
+	c := exec.Command("nice", "-n", "19", exe, name, address, home)
 	c.Env = append(os.Environ(), roleVariable+"="+roleAttacker)
 	c.Stderr = os.Stderr
 	in, err := c.StdinPipe()
 	if err != nil {
-		f.t.Fatal(err)
+		f.T.Fatal(err)
 	}
 	out, err := c.StdoutPipe()
 	if err == nil {
 		err = c.Start()
 	}
 	if err != nil {
-		f.t.Fatal(err)
+		f.T.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() {
-		f.t.Fatal("the attacker did not begin")
+		f.T.Fatal("the attacker did not begin")
 	}
 	return func() string {
 		in.Close()
@@ -68,13 +68,13 @@ func TestFloods(t *testing.T) {
 		t.Skip("floods take seconds of real time")
 	}
 	f := newFleet(t, 5)
-	home := f.join("mallory")
+	home, address := f.join("mallory")
 	if *measure {
-		f.measure(home)
+		f.measure(home, address)
 		return
 	}
 	f.study()
-	end := f.assault("all", home)
+	end := f.assault("all", home, address)
 	f.study()
 	now, most := f.memory()
 	t.Log(end())
@@ -85,7 +85,7 @@ func TestFloods(t *testing.T) {
 	f.study() // and nothing stays broken
 }
 
-func (f *fleet) measure(home string) {
+func (f *fleet) measure(home, address string) {
 	f.study()
 	var table strings.Builder
 	fmt.Fprintf(&table, "| flood | a round without, ms | with, ms | ratio | memory, MiB | what came |\n|---|---|---|---|---|---|\n")
@@ -98,7 +98,7 @@ func (f *fleet) measure(home string) {
 		f.forget()
 		for range *repeat {
 			without = append(without, f.study()...)
-			end := f.assault(a.name, home)
+			end := f.assault(a.name, home, address)
 			time.Sleep(500 * time.Millisecond) // of the flood alone, so that it is under way
 			with = append(with, f.study()...)
 			did = end()
@@ -107,15 +107,15 @@ func (f *fleet) measure(home string) {
 		x, y := median(without), median(with)
 		ratio := y / x
 		fmt.Fprintf(&table, "| %s | %.1f | %.1f | %.2f | %.0f | %s |\n", a.name, x, y, ratio, most, did)
-		f.t.Logf("%s: %.1f -> %.1f ms, %.2f, %.0f MiB; %s", a.name, x, y, ratio, most, did)
+		f.T.Logf("%s: %.1f -> %.1f ms, %.2f, %.0f MiB; %s", a.name, x, y, ratio, most, did)
 		if ratio > maxRatio {
-			f.t.Errorf("%s: a round takes %.2f times as long, at most %.0f", a.name, ratio, maxRatio)
+			f.T.Errorf("%s: a round takes %.2f times as long, at most %.0f", a.name, ratio, maxRatio)
 		}
 		if most > maxMemory {
-			f.t.Errorf("%s: %.0f MiB of memory, at most %.0f", a.name, most, maxMemory)
+			f.T.Errorf("%s: %.0f MiB of memory, at most %.0f", a.name, most, maxMemory)
 		}
 	}
-	f.t.Logf("figure:\n%s", table.String())
+	f.T.Logf("figure:\n%s", table.String())
 }
 
 func median(of []time.Duration) float64 {

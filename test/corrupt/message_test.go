@@ -51,8 +51,8 @@ func TestMalformed(t *testing.T) {
 		} {
 			ctx, cancel := context.WithCancel(f.ctx)
 			w, err := f.proxy.dial(ctx)
-			f.must(err)
-			f.must(w.send(hello))
+			f.Must(err)
+			f.Must(w.send(hello))
 			if err := w.send(c.raw); err != nil && !strings.Contains(err.Error(), "EOF") {
 				t.Errorf("%s: %v", c.name, err)
 			}
@@ -67,7 +67,7 @@ func TestMalformed(t *testing.T) {
 		}
 		// A frame over 1 MiB does not even get there.
 		w, err := f.proxy.dial(f.ctx)
-		f.must(err)
+		f.Must(err)
 		w.Send(&covey.LinkRequest{Frame: &covey.Frame{Data: make([]byte, wire.Max+2<<10), Last: true}})
 		for err = nil; err == nil; {
 			_, err = w.receive()
@@ -95,16 +95,16 @@ func TestSpeaksForNobody(t *testing.T) {
 		d := f.study("meanwhile", func(s *study.Spec) { s.Rounds = 2 })
 		refusal := siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Refusal{Refusal: &covey.Refusal{Study: d[:], Code: covey.Code_CODE_STORE}}})
 		w, err := f.proxy.dial(f.ctx)
-		f.must(err)
+		f.Must(err)
 		defer w.conn.Close()
-		f.must(w.send(refusal))
+		f.Must(w.send(refusal))
 		if _, err := w.receive(); status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), "before hello") {
 			t.Errorf("without a hello: %v", err)
 		}
 		var open []*siteLink
 		for range 4 {
 			w, err := f.proxy.dial(f.ctx)
-			f.must(err)
+			f.Must(err)
 			defer w.conn.Close()
 			time.Sleep(time.Second)
 			open = append(open, w)
@@ -137,13 +137,13 @@ func TestHelloFlood(t *testing.T) {
 		} {
 			time.Sleep(time.Minute) // the site owes nothing
 			w, err := f.proxy.dial(f.ctx)
-			f.must(err)
-			f.must(w.send(helloMessage()))
+			f.Must(err)
+			f.Must(w.send(helloMessage()))
 			began := time.Now()
 			for range c.count {
-				f.must(w.send(c.raw))
+				f.Must(w.send(c.raw))
 			}
-			f.must(w.send([]byte{0xff})) // ends the link when its turn comes
+			f.Must(w.send([]byte{0xff})) // ends the link when its turn comes
 			d := f.study(c.name, func(s *study.Spec) { s.Sites = f.sites[:mallory]; s.Rounds = 2 })
 			f.completed(d)
 			if took := time.Since(began); took > 10*time.Second {

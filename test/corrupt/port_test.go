@@ -24,19 +24,19 @@ import (
 func TestPort(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		dial := func() net.Conn {
-			c, err := f.port.DialContext(f.ctx)
-			f.must(err)
+			c, err := f.dial(f.ctx, "")
+			f.Must(err)
 			return c
 		}
 		stranger := tls.Client(dial(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS13})
-		f.must(stranger.Handshake())
+		f.Must(stranger.Handshake())
 		if _, err := stranger.Write([]byte(http2.ClientPreface)); err != nil {
 			t.Fatal(err)
 		}
 		frames := http2.NewFramer(stranger, bufio.NewReader(stranger))
-		f.must(frames.WriteSettings())
+		f.Must(frames.WriteSettings())
 		first, err := frames.ReadFrame()
-		f.must(err)
+		f.Must(err)
 		settings, ok := first.(*http2.SettingsFrame)
 		if !ok {
 			t.Fatalf("%v", first)
@@ -51,7 +51,7 @@ func TestPort(t *testing.T) {
 			}
 		}
 		second, err := frames.ReadFrame()
-		f.must(err)
+		f.Must(err)
 		if w, ok := second.(*http2.WindowUpdateFrame); !ok || w.StreamID != 0 || w.Increment != 2<<20-65535 {
 			t.Errorf("the connection's window: %v", second)
 		}
@@ -70,7 +70,7 @@ func TestPort(t *testing.T) {
 			t.Errorf("a silent caller is cut off after %v", took)
 		}
 		half := tls.Client(dial(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS13})
-		f.must(half.Handshake())
+		f.Must(half.Handshake())
 		if _, err := half.Write([]byte(http2.ClientPreface[:10])); err != nil {
 			t.Fatal(err)
 		}
@@ -92,9 +92,9 @@ func TestPort(t *testing.T) {
 func TestCallsArePaced(t *testing.T) {
 	inBubble(t, func(f *bubble) {
 		tls, err := f.proxy.site.ClientTLS("10.0.0.1")
-		f.must(err)
-		conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(credentials.NewTLS(tls)), grpc.WithDisableServiceConfig(), f.dialer(f.port))
-		f.must(err)
+		f.Must(err)
+		conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(credentials.NewTLS(tls)), grpc.WithDisableServiceConfig(), grpc.WithContextDialer(f.dial))
+		f.Must(err)
 		defer conn.Close()
 		client, began := covey.NewFederationClient(conn), time.Now()
 		for range 500 {
@@ -116,15 +116,15 @@ func TestSiteFlood(t *testing.T) {
 		a := &attacker{address: address, site: f.proxy.site}
 		config := a.config(true)
 		config.ServerName = "10.0.0.1"
-		conn, err := f.port.DialContext(f.ctx)
-		f.must(err)
+		conn, err := f.dial(f.ctx, "")
+		f.Must(err)
 		secure := tls.Client(conn, config)
-		f.must(secure.Handshake())
+		f.Must(secure.Handshake())
 		out := bufio.NewWriterSize(secure, 16<<10)
 		c := &client{Conn: secure, out: out, id: ^uint32(0)}
 		c.frames = http2.NewFramer(out, bufio.NewReader(secure))
 		out.WriteString(http2.ClientPreface)
-		f.must(errors.Join(c.frames.WriteSettings(), c.headers(linkPath)))
+		f.Must(errors.Join(c.frames.WriteSettings(), c.headers(linkPath)))
 		went := make(chan time.Duration, 1)
 		go io.Copy(io.Discard, secure)
 		go func() {

@@ -3,18 +3,22 @@ package corrupt
 import (
 	"bytes"
 	"crypto/rand"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"covey/internal/coordinator"
 	"covey/internal/round"
+	"covey/internal/siteconfig"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/fed"
 )
 
 // queryOf is which query an answer is about, -1 for none.
@@ -99,13 +103,13 @@ func TestRounds(t *testing.T) {
 		})
 		d := f.study("tricks", func(s *study.Spec) { s.Rounds = 12 })
 		caught := map[int][]study.Code{}
-		v := f.until(d, func(v coordinator.View) bool {
+		v := f.When(d, func(v coordinator.View) bool {
 			for _, fault := range v.Faults {
 				if fault.Site != f.sites[mallory] {
 					t.Fatalf("%s is named for %s", fault.Site, fault.Code)
 				}
 			}
-			return over(v)
+			return fed.Over(v)
 		})
 		for _, fault := range v.Faults {
 			if !slices.Contains(caught[fault.Query], fault.Code) {
@@ -162,7 +166,7 @@ func TestUploadsOfAnyIntegers(t *testing.T) {
 				t.Errorf("%s: %v", mode, v.Faults)
 			}
 			plan, err := study.NewPlan(f.node.Body(d))
-			f.must(err)
+			f.Must(err)
 			for _, r := range releases {
 				if r.Rho != plan.Queries[r.Query].Rho || len(r.Survivors) != honest+1 {
 					t.Errorf("%s: query %d: ρ = %g over %v", mode, r.Query, r.Rho, r.Survivors)
@@ -254,22 +258,34 @@ func (f *bubble) signedElsewhere(d study.Digest) []*covey.SiteMessage {
 	}
 }
 
+// keysOf are a site's folder without its ledger.
+func keysOf(dir string) fs.FS {
+	out := fstest.MapFS{}
+	for _, name := range []string{"identity.key", "tls.key", "tls.crt", "ca.crt", siteconfig.File} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			out[name] = &fstest.MapFile{Data: text, Mode: 0o600}
+		}
+	}
+	return out
+}
+
 // TestTwoAgents: a second agent runs with a copy of one site's keys, but not of its ledger. The
 // newer link counts, the older one ends (R13); nothing is counted twice, and the result is right.
 // The site that two speak for may lose its place in the study, not the others theirs.
 func TestTwoAgents(t *testing.T) {
 	inBubble(t, func(f *bubble) {
-		twin := filepath.Join(f.dir, twins, f.sites[mallory])
-		f.must(os.MkdirAll(filepath.Dir(twin), 0o700))
-		f.must(os.CopyFS(twin, keysOf(filepath.Join(f.dir, f.sites[mallory]))))
+		twin := filepath.Join(f.Dir, "twin")
+		f.Must(os.CopyFS(twin, keysOf(f.Sites[mallory].Dir)))
 		for _, name := range []string{"identity.key", "tls.key"} {
-			f.must(os.Chmod(filepath.Join(twin, name), 0o600))
+			f.Must(os.Chmod(filepath.Join(twin, name), 0o600))
 		}
 		d := f.study("twins", func(s *study.Spec) { s.Rounds, s.Deadlines.Tick = 6, study.Duration(500*time.Millisecond) })
-		f.until(d, func(v coordinator.View) bool { return v.Status == round.StatusRunning && v.Released > 0 })
-		a, err := agentOf(twin, f.sites[mallory], mallory, address, dialing(f))
-		f.must(err)
-		f.work.Go(func() {
+		f.When(d, func(v coordinator.View) bool { return v.Status == round.StatusRunning && v.Released > 0 })
+		a, err := f.AgentIn(f.Sites[0], twin) // another's way to the coordinator, without the proxy
+		f.Must(err)
+		var work sync.WaitGroup
+		f.T.Cleanup(work.Wait)
+		work.Go(func() {
 			if err := a.Run(f.ctx); err != nil && f.ctx.Err() == nil {
 				t.Errorf("the twin: %v", err)
 			}

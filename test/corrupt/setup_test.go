@@ -98,7 +98,7 @@ func TestSetup(t *testing.T) {
 			case study.CodeBadShare: // nobody but the receiver can open a box
 				f.accused(d, c.code)
 			case "":
-				f.until(d, func(v coordinator.View) bool { return v.Status == round.StatusSetup })
+				f.When(d, func(v coordinator.View) bool { return v.Status == round.StatusSetup })
 				time.Sleep(time.Minute) // of deadlines.round = 2 s
 				v := f.node.View(d)
 				if v.Status != round.StatusSetup || !slices.Equal(v.Waiting, f.sites[mallory:]) {
@@ -107,8 +107,8 @@ func TestSetup(t *testing.T) {
 				if got := f.faults(v); c.fault != "" && !slices.Equal(got, []study.Code{c.fault}) || c.fault == "" && len(got) > 0 {
 					t.Errorf("%s: caught at %v, want %q", c.name, got, c.fault)
 				}
-				f.must(f.node.Abort(d))
-				f.until(d, over)
+				f.Must(f.node.Abort(d))
+				f.Finish(d)
 			default:
 				f.ended(d, c.code)
 			}
@@ -129,16 +129,16 @@ func TestSetup(t *testing.T) {
 // otherCommitment announces one commitment, with a right signature, that is not of what it deals.
 func (f *bubble) otherCommitment(d study.Digest) func(*covey.CoordinatorMessage) bool {
 	plan, err := study.NewPlan(f.node.Body(d))
-	f.must(err)
+	f.Must(err)
 	cfg := plan.Setup(0)
 	secrets, err := secagg.NewSecrets(cfg)
-	f.must(err)
+	f.Must(err)
 	key := f.proxy.site.Identity()
 	return func(m *covey.CoordinatorMessage) bool {
 		switch b := m.GetBody().(type) {
 		case *covey.CoordinatorMessage_Announce:
 			said, err := secagg.Announce(cfg, mallory, secrets, key)
-			f.must(err)
+			f.Must(err)
 			body := said[:len(said)-ed25519.SignatureSize]
 			copy(body[len(body)-32:], edwards25519.NewGeneratorPoint().Bytes()) // a good point
 			f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
@@ -146,9 +146,9 @@ func (f *bubble) otherCommitment(d study.Digest) func(*covey.CoordinatorMessage)
 			return false
 		case *covey.CoordinatorMessage_Deal:
 			setup, err := secagg.Verify(cfg, b.Deal.GetAnnouncements())
-			f.must(err)
+			f.Must(err)
 			boxes, err := setup.Deal(mallory, secrets)
-			f.must(err)
+			f.Must(err)
 			f.proxy.say(siteMessage(&covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: d[:], Boxes: boxes}}}))
 			return false
 		case *covey.CoordinatorMessage_Confirm:

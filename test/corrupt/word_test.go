@@ -40,19 +40,19 @@ func TestHeld(t *testing.T) {
 // holding says `held` of u for each query that the site is asked, in front of its agent's answer.
 func (f *bubble) holding(d study.Digest, u secagg.Survivors) func(*covey.CoordinatorMessage) bool {
 	plan, err := study.NewPlan(f.node.Body(d))
-	f.must(err)
+	f.Must(err)
 	var setup *secagg.Setup
 	return func(m *covey.CoordinatorMessage) bool {
 		switch b := m.GetBody().(type) {
 		case *covey.CoordinatorMessage_Deal:
 			setup, err = secagg.Verify(plan.Setup(0), b.Deal.GetAnnouncements())
-			f.must(err)
+			f.Must(err)
 		case *covey.CoordinatorMessage_Query:
 			slot := int(b.Query.GetSlot())
 			ask := askOf(b.Query)
 			q := secagg.Query{Slot: slot, Context: plan.Context(setup.Transcript(), ask), Bits: plan.Bits, Lanes: plan.Queries[ask.Query].Lanes}
 			signature, err := setup.SignRelease(mallory, f.proxy.site.Identity(), q, u)
-			f.must(err)
+			f.Must(err)
 			r := &covey.Refusal{Study: d[:], Query: b.Query.GetQuery(), Slot: b.Query.GetSlot(), Code: covey.Code_CODE_HELD,
 				Context: q.Context[:], Signature: signature}
 			for _, i := range u {
@@ -103,7 +103,7 @@ func TestAccusations(t *testing.T) {
 				f.ended(d, c.code)
 				continue
 			}
-			v := f.until(d, over)
+			v := f.Finish(d)
 			if v.Status != round.StatusEnded || v.Code != c.code || v.Culprit != "" || v.Accuser != f.sites[mallory] || v.Accused != f.sites[0] {
 				t.Errorf("%s: %s %q of %q: %s", c.name, v.Status, v.Code, v.Culprit, v.Blame())
 			}
@@ -113,10 +113,10 @@ func TestAccusations(t *testing.T) {
 
 // accused wants a study to end with honest sites' word against the corrupt one's.
 func (f *bubble) accused(d study.Digest, code study.Code) {
-	f.t.Helper()
-	v := f.until(d, over)
+	f.T.Helper()
+	v := f.Finish(d)
 	if v.Status != round.StatusEnded || v.Code != code || v.Culprit != "" || v.Accused != f.sites[mallory] || v.Accuser == v.Accused {
-		f.t.Errorf("%s: %s %q of %q: %q, want the end with %q, and %s accused", v.Name, v.Status, v.Code, v.Culprit, v.Blame(), code, f.sites[mallory])
+		f.T.Errorf("%s: %s %q of %q: %q, want the end with %q, and %s accused", v.Name, v.Status, v.Code, v.Culprit, v.Blame(), code, f.sites[mallory])
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/test/federation"
+	"covey/test/fed"
 )
 
 const (
@@ -72,7 +72,7 @@ func (c *composition) until(what string, try func() error) {
 	c.t.Fatalf("waiting for %s: %v", what, err)
 }
 
-func (c *composition) peers(node string) (p federation.Peers, err error) {
+func (c *composition) peers(node string) (p fed.Peers, err error) {
 	text, err := c.exec(node, "", "coordinator", "raft", "peers", "--json")
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &p)
@@ -80,7 +80,7 @@ func (c *composition) peers(node string) (p federation.Peers, err error) {
 	return p, err
 }
 
-func (c *composition) study(node, name string) (v federation.View, err error) {
+func (c *composition) study(node, name string) (v fed.View, err error) {
 	text, err := c.exec(node, "", "coordinator", "study", "show", name, "--json")
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &v)
@@ -165,7 +165,7 @@ func TestCompose(t *testing.T) {
 	at := slices.IndexFunc(p.Peers, func(q struct{ ID, Address string }) bool { return q.ID == p.Leader })
 	lost := nodes[at]
 	left := nodes[(at+1)%3]
-	under := func() (v federation.View) {
+	under := func() (v fed.View) {
 		c.until("the study to be under way", func() (err error) {
 			if v, err = c.study(left, name); err == nil && v.Released < 3 {
 				err = fmt.Errorf("%+v", v)

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"covey/test/federation"
+	"covey/test/fed"
 )
 
 // daemon is a Docker daemon that answers.
@@ -62,7 +62,7 @@ func newDaemon(t *testing.T) *daemon {
 				t.Cleanup(func() {
 					stop()
 					if t.Failed() {
-						t.Logf("the daemon's log ends:\n%s", federation.Tail(log, 20))
+						t.Logf("the daemon's log ends:\n%s", fed.Tail(log, 20))
 					}
 					os.RemoveAll(dir)
 				})
@@ -70,7 +70,7 @@ func newDaemon(t *testing.T) *daemon {
 			}
 		}
 		stop()
-		t.Logf("dockerd %v does not start; its log ends:\n%s", flags, federation.Tail(log, 30))
+		t.Logf("dockerd %v does not start; its log ends:\n%s", flags, fed.Tail(log, 30))
 	}
 	t.Fatal("no Docker daemon answers, and none starts here: see the logs above")
 	return nil

@@ -14,26 +14,26 @@ import (
 	"testing"
 	"time"
 
-	"covey/test/federation"
+	"covey/test/fed"
 )
 
-type process = federation.Process
+type process = fed.Process
 
 // fleet is a federation on this machine, run with the commands that docs/operations.md names.
-type fleet struct{ *federation.Federation }
+type fleet struct{ *fed.Fleet }
 
 const rows = 500 // of each site
 
 // newFleet makes and starts everything from the binaries in bin.
 func newFleet(t *testing.T, bin string, coordinators, sites int) fleet {
 	t.Helper()
-	f := fleet{federation.New(t, bin, coordinators, sites)}
+	f := fleet{fed.NewFleet(t, bin, coordinators, sites)}
 	f.Patience = 90 * time.Second
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, p := range f.Sites {
 		p.Rows(rng, rows, 3)
 	}
-	f.Form(func(int) string { return "workers = 1\n" }, "")
+	f.Form(nil)
 	f.connected(sites)
 	return f
 }
@@ -100,7 +100,7 @@ func (f fleet) propose(name string, rounds int) {
 // where it is until it is let go on.
 func (f fleet) underWay(name string, frozen *process) {
 	f.T.Helper()
-	released := func() (v federation.View) {
+	released := func() (v fed.View) {
 		f.Until("study "+name+" to be under way", func() (err error) {
 			if v, err = f.First().View(name); err == nil && v.Released < 2 {
 				err = fmt.Errorf("%+v", v)

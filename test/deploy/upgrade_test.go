@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"covey/internal/wire"
-	"covey/test/federation"
+	"covey/test/fed"
 	"covey/test/overlay"
 )
 
@@ -104,7 +104,7 @@ func TestRollingUpgrade(t *testing.T) {
 	f.completed("new")
 	for _, p := range f.All() {
 		if text := logOf(t, p); strings.Contains(text, "was refused") || strings.Contains(text, "shares no protocol") || strings.Contains(text, "speaks protocol") {
-			t.Errorf("%s refused or was refused:\n%s", p.Name, federation.Tail(p.Dir+".log", 20))
+			t.Errorf("%s refused or was refused:\n%s", p.Name, fed.Tail(p.Dir+".log", 20))
 		}
 	}
 }

@@ -1,255 +1,303 @@
-// Package fed runs whole federations for measurement: a coordinator and agents as their operators
-// would start them, over loopback TCP and mTLS, each with its own folder, keys and ledger.
+// Package fed builds whole federations for tests and measurements: New's run in this process,
+// coordinators and agents as their operators would start them, each with its own folder, keys and
+// ledger; NewFleet's are processes of the two commands.
 package fed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"os"
+	"net"
 	"path/filepath"
-	"sync"
+	"strconv"
 	"time"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"covey/internal/agent"
-	"covey/internal/coordinator"
 	"covey/internal/enroll"
 	"covey/internal/node"
-	"covey/internal/round"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
+	"covey/test/network"
+	"covey/test/site"
 )
 
-// Dataset is the name under which every site offers its rows.
-const Dataset = "rows"
-
-// Coordinator is one that runs, alone.
-type Coordinator struct {
-	*node.Node
-	stop  context.CancelFunc
-	ended chan error
+// Network carries the bytes of a federation's parts.
+type Network interface {
+	Listen(address string) (net.Listener, error)
+	Dial(ctx context.Context, from, address string) (net.Conn, error)
 }
 
-// Coordinate makes a coordinator in dir and runs it until Stop.
-func Coordinate(dir string) (*Coordinator, error) {
-	if err := node.Init(dir, node.Config{Listen: "127.0.0.1:0", Addresses: []string{"127.0.0.1:1"}}, time.Now()); err != nil {
-		return nil, err
+// Options are what a federation is made of. The functions are called each time, and may be nil.
+type Options struct {
+	Coordinators int      // 0 is one
+	Sites        []string // the agents' names
+	// Network carries everything; nil is loopback.
+	Network Network
+	// Rows is the CSV text of each site's rows, which is written beside its folder. File is one
+	// file that all offer in its place.
+	Rows func(i int) string
+	File string
+	// Node and Agent change how a part is opened, Config what is written into a site's folder.
+	Node   func(*Part, *node.Options)
+	Agent  func(*Part, *agent.Options)
+	Config func(*Part, *siteconfig.Config)
+	// Reach returns where sites connect in place of the coordinator's own address, as a proxy does.
+	Reach func(address string) (string, error)
+	// Invite makes join files in place of the coordinators, which run elsewhere.
+	Invite func(site string) ([]byte, error)
+	// Start starts a part in place of its own Start.
+	Start func(*Part) error
+	// Patience is how long what has to come by itself may take; a minute. Every is how often one
+	// looks.
+	Patience, Every time.Duration
+}
+
+// Federation is coordinators and agents in one process.
+type Federation struct {
+	Dir          string  // all folders are below
+	Nodes, Sites []*Part // coordinators and agents
+
+	o        Options
+	loopback bool
+	peers    map[string]string // of all sites, which each site's policy lists
+
+	ctx  context.Context
+	stop context.CancelCauseFunc
+}
+
+// Names returns n names of sites in the order of a roster.
+func Names(n int) (names []string) {
+	digits := len(strconv.Itoa(n - 1))
+	for i := range n {
+		names = append(names, fmt.Sprintf("site-%0*d", digits, i))
 	}
-	n, err := node.Open(dir, node.Options{Logger: slog.New(slog.DiscardHandler)})
+	return names
+}
+
+// New returns a federation in dir of which nothing is made yet.
+func New(dir string, o Options) *Federation {
+	f := &Federation{Dir: dir, o: o, loopback: o.Network == nil}
+	f.ctx, f.stop = context.WithCancelCause(context.Background())
+	if f.loopback {
+		f.o.Network = network.Loopback{}
+	}
+	f.o.Coordinators = max(1, o.Coordinators)
+	f.o.Patience, f.o.Every = cmp.Or(o.Patience, time.Minute), cmp.Or(o.Every, 20*time.Millisecond)
+	if o.Start == nil {
+		f.o.Start = (*Part).Start
+	}
+	if o.Invite == nil {
+		f.o.Invite = f.Invite
+		for i := range f.o.Coordinators {
+			f.Nodes = append(f.Nodes, f.part(fmt.Sprintf("coordinator-%d", i+1), fmt.Sprintf("10.0.0.%d", i+1), i, false))
+		}
+	}
+	for i, name := range o.Sites {
+		f.Sites = append(f.Sites, f.part(name, fmt.Sprintf("10.0.1.%d", i+1), i, true))
+	}
+	return f
+}
+
+// Form makes every folder and starts every part, coordinators first, each as soon as it can. After
+// an error the parts that run still do.
+func (f *Federation) Form() error {
+	for i, p := range f.Nodes {
+		if err := f.found(i, p); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	for _, p := range f.Sites {
+		err := f.Join(p)
+		if err == nil {
+			err = f.o.Start(p)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// found makes coordinator i's folder, starts it and waits until it is in.
+func (f *Federation) found(i int, p *Part) error {
+	c := node.Config{Listen: p.Host + ":7443", Name: strconv.Itoa(i + 1)}
+	if f.o.Coordinators > 1 {
+		c.PeerListen = p.Host + ":7444"
+	}
+	c.Addresses = []string{c.Listen}
+	if f.loopback {
+		free, err := network.Free(2)
+		if err != nil {
+			return err
+		}
+		if c.Listen, c.Addresses = free[0], free[:1]; f.o.Coordinators == 1 { // nobody else can have its port meanwhile
+			c.Listen = "127.0.0.1:0"
+		} else {
+			c.PeerListen = free[1]
+		}
+	}
+	c.PeerAddress = c.PeerListen
+	p.Address = c.Addresses[0]
+	err := error(nil)
+	if i == 0 {
+		err = node.Init(p.Dir, c, time.Now())
+	} else {
+		var file []byte
+		if file, err = Retry(f, func() ([]byte, error) { return f.Leader().AddNode(c.Name, time.Hour) }); err != nil {
+			return err
+		}
+		c.Name = "" // the file's
+		err = node.Join(f.ctx, p.Dir, file, c, p.dial, time.Now())
+	}
+	if err == nil {
+		err = f.o.Start(p)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	c := &Coordinator{n, stop, make(chan error, 1)}
-	go func() { c.ended <- n.Run(ctx) }()
-	return c, nil
+	if f.o.Coordinators == 1 {
+		if f.loopback {
+			p.Address = p.Node().Listening().String()
+		}
+		return nil
+	}
+	_, err = Retry(f, func() (bool, error) {
+		peers, err := f.Leader().Peers()
+		if err == nil && len(peers) != i+1 {
+			err = errNotYet
+		}
+		return true, err
+	})
+	return err
 }
 
-// Stop ends the coordinator and waits for it.
-func (c *Coordinator) Stop() error {
-	c.stop()
-	return <-c.ended
-}
-
-// Invite makes a site's join file. address is where the site will connect: the coordinator's
-// own, or a proxy's; "" is the coordinator's own.
-func (c *Coordinator) Invite(site, address string) ([]byte, error) {
-	if address == "" {
-		address = c.Listening().String()
+// Invite makes a site's join file.
+func (f *Federation) Invite(name string) (_ []byte, err error) {
+	var addresses []string
+	for _, p := range f.Nodes {
+		at := p.Address
+		if f.o.Reach != nil {
+			if at, err = f.o.Reach(at); err != nil {
+				return nil, err
+			}
+		}
+		addresses = append(addresses, at)
 	}
-	join, err := c.Coordinator.Invite(site, []string{address}, time.Hour)
+	join, err := f.Leader().Invite(name, addresses, time.Hour)
 	if err != nil {
 		return nil, err
 	}
 	return join.Marshal()
 }
 
-// SiteName is the name of site i of a roster.
-func SiteName(i int) string { return fmt.Sprintf("site-%04d", i) }
-
-// Sites are agents that run.
-type Sites struct {
-	ctx  context.Context
-	stop context.CancelCauseFunc
-	work sync.WaitGroup
-
-	n     int
-	peers map[string]string // of all n, which each site's policy lists
-}
-
-// NewSites has none of n yet.
-func NewSites(n int) *Sites {
-	ctx, stop := context.WithCancelCause(context.Background())
-	return &Sites{ctx: ctx, stop: stop, n: n}
-}
-
-// Start joins site in dir/site with a join file and runs its agent, which offers the CSV file path
-// and approves whatever it is asked.
-func (s *Sites) Start(dir, site string, join []byte, path string) error {
-	home := filepath.Join(dir, site)
-	if err := enroll.Join(s.ctx, join, home, time.Now()); err != nil {
-		return err
-	}
-	joined, err := siteconfig.Read(home)
+// Join makes a site's folder.
+func (f *Federation) Join(p *Part) error {
+	_, err := Retry(f, func() (bool, error) {
+		text, err := f.o.Invite(p.Name)
+		if err == nil {
+			err = enroll.Join(f.ctx, text, p.Dir, time.Now(), p.DialOption())
+		}
+		return true, err
+	})
 	if err != nil {
 		return err
 	}
-	path, err = filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	var sites []string
-	for i := range s.n {
-		sites = append(sites, SiteName(i))
-	}
-	if s.peers == nil {
-		if s.peers, err = siteconfig.PeersIn(dir, sites...); err != nil {
+	return f.Configure(p)
+}
+
+// Configure writes a joined site's rows and its agent.toml.
+func (f *Federation) Configure(p *Part) error {
+	path := p.Dir + ".csv"
+	if f.o.Rows != nil {
+		if err := writeFile(path, f.o.Rows(p.Index)); err != nil {
 			return err
 		}
 	}
-	text, err := toml.Marshal(siteconfig.Config{
-		Site: site, Coordinator: joined.Coordinator,
-		// Measurements, of made-up rows: the budget never ends.
-		Populations: []siteconfig.Population{{Name: site, CapRho: 1e9}},
-		Datasets:    []siteconfig.Dataset{{Name: Dataset, Path: path, Population: site}},
-		Policy: siteconfig.Policy{
-			Approve: siteconfig.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
-			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
-			Noise:     []string{study.NoiseCentral, study.NoiseDistributed}, Peers: s.peers,
-		},
-	})
+	if f.o.File != "" {
+		path = f.o.File
+	}
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(home, siteconfig.File), text, 0o600); err != nil {
-		return err
-	}
-	config, err := siteconfig.Read(home)
+	joined, err := siteconfig.Read(p.Dir)
 	if err != nil {
 		return err
 	}
-	a, err := agent.New(agent.Options{Config: config})
-	if err != nil {
-		return err
-	}
-	s.work.Go(func() {
-		if err := a.Run(s.ctx); err != nil && s.ctx.Err() == nil {
-			s.stop(fmt.Errorf("%s: %w", site, err))
+	if f.peers == nil {
+		if f.peers, err = siteconfig.PeersIn(f.Dir, f.o.Sites...); err != nil {
+			return err
 		}
-	})
+	}
+	c := site.Config(p.Name, path)
+	c.Coordinator, c.Policy.Peers = joined.Coordinator, f.peers
+	if f.o.Config != nil {
+		f.o.Config(p, &c)
+	}
+	return site.Write(p.Dir, c)
+}
+
+var errNotYet = errors.New("fed: not yet")
+
+// Retry tries until there is no error, for as long as the federation's patience.
+func Retry[T any](f *Federation, try func() (T, error)) (out T, err error) {
+	return RetryFor(f, f.o.Patience, try)
+}
+
+// RetryFor tries until there is no error, for at most limit.
+func RetryFor[T any](f *Federation, limit time.Duration, try func() (T, error)) (out T, err error) {
+	for end := time.Now().Add(limit); ; {
+		if out, err = try(); err == nil || time.Now().After(end) {
+			return out, err
+		}
+		select {
+		case <-time.After(f.o.Every):
+		case <-f.ctx.Done():
+			return out, errors.Join(err, context.Cause(f.ctx))
+		}
+	}
+}
+
+// Stop ends all parts, agents first, and returns why one ended by itself.
+func (f *Federation) Stop() error {
+	for _, parts := range [][]*Part{f.Sites, f.Nodes} {
+		for _, p := range parts {
+			p.Cancel()
+		}
+		for _, p := range parts {
+			p.Wait()
+		}
+	}
+	f.stop(errStopped)
+	if err := context.Cause(f.ctx); !errors.Is(err, errStopped) {
+		return err
+	}
 	return nil
 }
 
-// Stop ends all agents and waits for them.
-func (s *Sites) Stop() {
-	s.stop(context.Canceled)
-	s.work.Wait()
+var errStopped = errors.New("fed: the federation was stopped")
+
+// Failed ends the federation's waiting with an error, which Stop returns.
+func (f *Federation) Failed(err error) { f.stop(err) }
+
+// Leading returns the coordinator that leads, nil for none.
+func (f *Federation) Leading() *Part {
+	for _, p := range f.Nodes {
+		if n := p.Node(); n != nil && n.Leading() {
+			return p
+		}
+	}
+	return nil
 }
 
-// Connected waits until every site of the spec offers its rows.
-func (c *Coordinator) Connected(ctx context.Context, spec study.Spec) error {
+// Leader returns the node that leads, waiting for one as long as it takes.
+func (f *Federation) Leader() *node.Node {
 	for {
-		_, err := c.Roster(spec)
-		if err == nil {
-			return nil
+		if p := f.Leading(); p != nil {
+			if n := p.Node(); n != nil {
+				return n
+			}
 		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-			return errors.Join(err, ctx.Err())
-		}
+		time.Sleep(f.o.Every)
 	}
-}
-
-// Federation is a coordinator and its sites in one process.
-type Federation struct {
-	*Coordinator
-	*Sites
-	Roster []string
-}
-
-// Start runs a coordinator and n sites in dir, all with the rows of path. address, if not nil,
-// returns where sites connect, from the coordinator's own address.
-func Start(dir string, n int, path string, address func(coordinator string) (string, error)) (_ *Federation, err error) {
-	f := &Federation{Sites: NewSites(n)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Stop())
-		}
-	}()
-	if f.Coordinator, err = Coordinate(filepath.Join(dir, "coordinator")); err != nil {
-		return nil, err
-	}
-	at := f.Listening().String()
-	if address != nil {
-		if at, err = address(at); err != nil {
-			return nil, err
-		}
-	}
-	for i := range n {
-		site := SiteName(i)
-		join, err := f.Invite(site, at)
-		if err == nil {
-			err = f.Sites.Start(dir, site, join, path)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", site, err)
-		}
-		f.Roster = append(f.Roster, site)
-	}
-	return f, nil
-}
-
-// Stop ends all parts.
-func (f *Federation) Stop() error {
-	f.Sites.Stop()
-	if f.Coordinator == nil {
-		return nil
-	}
-	return f.Coordinator.Stop()
-}
-
-// Study runs one to its result. began is called when every site has approved, which means that all
-// rows are in memory; see, if not nil, with every view from then on and its time.
-func (f *Federation) Study(ctx context.Context, spec study.Spec, began func(), see func(time.Time, coordinator.View)) (*study.Plan, error) {
-	spec.Sites = f.Roster
-	wait, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	if err := f.Connected(wait, spec); err != nil {
-		return nil, err
-	}
-	plan, err := f.Create(spec)
-	if err != nil {
-		return nil, err
-	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(f.ctx, func() { stop(context.Cause(f.ctx)) })()
-	var last coordinator.View
-	started := false
-	err = f.Watch(ctx, plan.Digest, func(v coordinator.View) error {
-		now := time.Now()
-		last = v
-		if v.Status == round.StatusProposed {
-			return nil
-		}
-		if !started {
-			started = true
-			began()
-		}
-		if see != nil {
-			see(now, v)
-		}
-		return nil
-	})
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause
-	}
-	if err == nil && last.Status != round.StatusCompleted {
-		err = fmt.Errorf("the study ended: %s %s", last.Code, last.Culprit)
-	}
-	return plan, err
 }

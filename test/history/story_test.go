@@ -19,6 +19,7 @@ import (
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	"covey/test/parties"
 )
 
 // story is a whole study of four sites and three coordinators as failpoints would see
@@ -209,11 +210,9 @@ func (st *story) config() secagg.Config {
 // dealt is a setup's messages and what the sites hold after it. All stories are of the
 // same proposal, so that one setup does for all.
 type dealt struct {
-	setup                        *secagg.Setup
-	secrets                      []secagg.Secrets
-	announcements, confirmations [][]byte
-	boxes, inbox                 [][][]byte
-	held                         []secagg.Held
+	*parties.Group
+	inbox         [][][]byte
+	confirmations [][]byte
 }
 
 var (
@@ -228,30 +227,17 @@ func (st *story) deal() *dealt {
 		return deals
 	}
 	d := &dealt{}
+	var keys []ed25519.PrivateKey
 	for _, m := range st.members {
-		secrets, err := secagg.NewSecrets(st.config())
-		st.must(err)
-		signed, err := secagg.Announce(st.config(), m.index, secrets, m.identity)
-		st.must(err)
-		d.secrets, d.announcements = append(d.secrets, secrets), append(d.announcements, signed)
+		keys = append(keys, m.identity)
 	}
 	var err error
-	d.setup, err = secagg.Verify(st.config(), d.announcements)
+	d.Group, err = parties.New(st.config(), keys, nil)
 	st.must(err)
-	d.inbox = make([][][]byte, len(st.members))
-	for _, m := range st.members {
-		boxes, err := d.setup.Deal(m.index, d.secrets[m.index])
-		st.must(err)
-		d.boxes = append(d.boxes, boxes)
-		for i, box := range boxes {
-			d.inbox[i] = append(d.inbox[i], box)
-		}
-	}
-	for _, m := range st.members {
-		held, err := d.setup.Receive(m.index, d.secrets[m.index], d.inbox[m.index], nil)
-		st.must(err)
-		d.held = append(d.held, held)
-		d.confirmations = append(d.confirmations, d.setup.Confirm(m.identity, m.index))
+	st.must(d.Hold())
+	for i, m := range st.members {
+		boxes, _ := d.Received(i)
+		d.inbox, d.confirmations = append(d.inbox, boxes), append(d.confirmations, d.Setup.Confirm(m.identity, i))
 	}
 	deals = d
 	return d
@@ -260,19 +246,19 @@ func (st *story) deal() *dealt {
 // prepare is the setup.
 func (st *story) prepare() {
 	d := st.deal()
-	st.setup = d.setup
+	st.setup = d.Setup
 	for i, m := range st.members {
-		m.secrets, m.held = d.secrets[i], d.held[i]
+		m.secrets, m.held = d.Secrets[i], d.Held[i]
 		st.receive(m, "announce", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Announce{Announce: &covey.Announce{Study: st.id()}}})
 		st.journal(m, "setup.announcement", -1, -1)
 		st.send(m, "announcement", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Announcement{Announcement: &covey.Announcement{
-			Study: st.id(), Signed: d.announcements[i]}}})
+			Study: st.id(), Signed: d.Announcements[i]}}})
 	}
 	for i, m := range st.members {
 		st.receive(m, "deal", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Deal{Deal: &covey.Deal{
-			Study: st.id(), Announcements: d.announcements}}})
+			Study: st.id(), Announcements: d.Announcements}}})
 		st.journal(m, "setup.boxes", -1, -1)
-		st.send(m, "boxes", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: st.id(), Boxes: d.boxes[i]}}})
+		st.send(m, "boxes", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Boxes{Boxes: &covey.Boxes{Study: st.id(), Boxes: d.Dealt[i]}}})
 	}
 	for i, m := range st.members {
 		st.receive(m, "confirm", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirm{Confirm: &covey.Confirm{
@@ -282,7 +268,7 @@ func (st *story) prepare() {
 		st.send(m, "confirmation", -1, -1, &covey.SiteMessage{Body: &covey.SiteMessage_Confirmation{Confirmation: &covey.Confirmation{
 			Study: st.id(), Signature: d.confirmations[i]}}})
 	}
-	st.log(round.Entry{Kind: round.EntryPrepared, Announcements: d.announcements, Confirmations: d.confirmations})
+	st.log(round.Entry{Kind: round.EntryPrepared, Announcements: d.Announcements, Confirmations: d.confirmations})
 	for _, m := range st.members {
 		st.receive(m, "confirmed", -1, -1, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Confirmed{Confirmed: &covey.Confirmed{
 			Study: st.id(), Signatures: d.confirmations}}})

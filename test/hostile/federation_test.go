@@ -5,13 +5,11 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,7 +17,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
@@ -32,6 +29,9 @@ import (
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/fed"
+	"covey/test/port"
+	folder "covey/test/site"
 )
 
 const (
@@ -52,57 +52,20 @@ type federation struct {
 }
 
 // stream is one open link, as the coordinator sees it.
-type stream struct {
-	grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]
-}
-
-// folder returns a folder in memory where there is one: these tests write much, and none is
-// about what a disk keeps.
-func folder(t testing.TB) string {
-	t.Helper()
-	if _, err := os.Stat("/dev/shm"); err != nil {
-		return t.TempDir()
-	}
-	dir, err := os.MkdirTemp("/dev/shm", "covey-hostile-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
-func newAuthority(t testing.TB, dir string, now time.Time) *pki.Authority {
-	t.Helper()
-	if err := pki.Init(dir, nil, now); err != nil {
-		t.Fatal(err)
-	}
-	a, err := pki.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
+type stream struct{ *port.End }
 
 func newFederation(t testing.TB) *federation {
 	t.Helper()
-	f := &federation{t: t, dir: folder(t), links: map[string]chan *stream{}}
-	f.authority = newAuthority(t, filepath.Join(f.dir, "coordinator"), time.Now())
+	f := &federation{t: t, dir: fed.InMemory(t), links: map[string]chan *stream{}}
+	f.authority = folder.Authority(t, filepath.Join(f.dir, "coordinator"), time.Now())
 	f.port = f.serve(f.authority, f)
 	return f
 }
 
 // serve opens a port that shows the authority's server certificate.
 func (f *federation) serve(a *pki.Authority, link covey.FederationServer) *bufconn.Listener {
-	version := wire.This("hostile").Pairs()
-	s := grpc.NewServer(grpc.Creds(credentials.NewTLS(a.ServerTLS())), grpc.StreamInterceptor(
-		func(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-			stream.SendHeader(metadata.Pairs(version...))
-			return handle(server, stream)
-		}))
-	covey.RegisterFederationServer(s, link)
 	l := bufconn.Listen(1 << 16)
-	go s.Serve(l) // ends with Stop
-	f.t.Cleanup(s.Stop)
+	port.Serve(f.t, a, l, wire.This("hostile").Pairs, func(s *grpc.Server) { covey.RegisterFederationServer(s, link) })
 	return l
 }
 
@@ -116,7 +79,7 @@ func (f *federation) Link(s grpc.BidiStreamingServer[covey.LinkRequest, covey.Li
 	links := f.links[name]
 	f.mu.Unlock()
 	select {
-	case links <- &stream{s}:
+	case links <- &stream{port.AtCoordinator(s)}:
 	case <-s.Context().Done():
 	}
 	<-s.Context().Done()
@@ -140,16 +103,11 @@ func (s *stream) send(m *covey.CoordinatorMessage) error {
 	if err != nil {
 		return err
 	}
-	return wire.Send(raw, func(data []byte, last bool) error {
-		return s.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
-	})
+	return s.Send(raw)
 }
 
 func (s *stream) receive() (*covey.SiteMessage, error) {
-	raw, err := wire.Receive(func() ([]byte, bool, error) {
-		m, err := s.Recv()
-		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-	}, wire.MaxMessage)
+	raw, err := s.Receive()
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +128,7 @@ type realSite struct {
 	dir    string
 	values []float64 // its rows
 	public ed25519.PublicKey
-	pinned bool // its policy lists its peers
+	config siteconfig.Config
 	dial   func(context.Context, string) (net.Conn, error)
 	log    lines
 
@@ -201,13 +159,6 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-const policy = `approve = "within-limits"
-max_epsilon = 1.0
-max_delta = 1e-6
-on_dropout = ["wait", "continue"]
-noise = ["central", "distributed"]
-`
-
 // newSite makes a joined site with rows of its own; it does not run yet.
 func (f *federation) newSite(name string) *realSite {
 	f.t.Helper()
@@ -218,35 +169,17 @@ func (f *federation) newSite(name string) *realSite {
 			f.t.Fatal(err)
 		}
 	}
-	must(pki.NewSiteKeys(s.dir))
-	keys, err := pki.LoadSite(s.dir)
-	must(err)
+	keys := folder.Issue(f.t, s.dir, name, f.authority, time.Now())
 	s.public = keys.Identity().Public().(ed25519.PublicKey)
-	csr, err := keys.CSR(name)
-	must(err)
-	certificate, err := f.authority.IssueSite(name, csr, time.Now())
-	must(err)
-	must(keys.SaveCertificate(certificate, f.authority.CertificatePEM(), time.Now()))
 	rng := rand.New(rand.NewPCG(uint64(len(f.links)), 3)) // of rows, not of keys
-	var text strings.Builder
-	text.WriteString("c0,c1\n")
-	for range units {
-		a, b := rng.NormFloat64(), 2*rng.NormFloat64()
-		s.values = append(s.values, a, b)
-		fmt.Fprintf(&text, "%g,%g\n", a, b)
-	}
-	must(os.WriteFile(filepath.Join(s.dir, "rows.csv"), []byte(text.String()), 0o600))
-	must(os.WriteFile(filepath.Join(s.dir, siteconfig.File), fmt.Appendf(nil, `site = %q
-coordinator = ["127.0.0.1:7443"]
-[[population]]
-name = "people"
-cap_rho = 1000.0
-[[dataset]]
-name = "rows"
-path = "rows.csv"
-population = "people"
-[policy]
-%s`, name, policy), 0o600))
+	var text string
+	text, s.values = folder.CSV(folder.Names(columns), units, func(_, j int) float64 { return float64(j+1) * rng.NormFloat64() })
+	must(os.WriteFile(filepath.Join(s.dir, "rows.csv"), []byte(text), 0o600))
+	s.config = folder.Config(name, "rows.csv")
+	s.config.Coordinator = []string{"127.0.0.1:7443"}
+	s.config.Populations[0].CapRho = 1000
+	s.config.Policy.MaxEpsilon, s.config.Policy.MaxDelta = 1, 1e-6
+	must(folder.Write(s.dir, s.config))
 	f.mu.Lock()
 	f.links[name] = make(chan *stream)
 	f.mu.Unlock()
@@ -257,20 +190,14 @@ population = "people"
 // pin lists a roster as the peers of the site's policy.
 func (s *realSite) pin(roster []study.Member) {
 	s.f.t.Helper()
-	if s.pinned {
+	if s.config.Policy.Peers != nil {
 		return
 	}
-	s.pinned = true
-	peers := "[policy.peers]\n"
+	s.config.Policy.Peers = map[string]string{}
 	for _, m := range roster {
-		peers += fmt.Sprintf("%s = %q\n", m.Name, pki.Fingerprint([]byte(m.Identity)))
+		s.config.Policy.Peers[m.Name] = pki.Fingerprint([]byte(m.Identity))
 	}
-	file, err := os.OpenFile(filepath.Join(s.dir, siteconfig.File), os.O_APPEND|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = file.WriteString(peers)
-		err = errors.Join(err, file.Close())
-	}
-	if err != nil {
+	if err := folder.Write(s.dir, s.config); err != nil {
 		s.f.t.Fatal(err)
 	}
 }
@@ -278,12 +205,8 @@ func (s *realSite) pin(roster []study.Member) {
 // address changes where the agent finds its coordinator.
 func (s *realSite) address(host string) {
 	s.f.t.Helper()
-	path := filepath.Join(s.dir, siteconfig.File)
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, bytes.Replace(text, []byte("127.0.0.1:7443"), []byte(host), 1), 0o600)
-	}
-	if err != nil {
+	s.config.Coordinator = []string{host}
+	if err := folder.Write(s.dir, s.config); err != nil {
 		s.f.t.Fatal(err)
 	}
 }

@@ -9,8 +9,9 @@ import (
 
 	"google.golang.org/grpc/test/bufconn"
 
-	"covey/internal/pki"
 	"covey/internal/study"
+	"covey/test/fed"
+	folder "covey/test/site"
 )
 
 // TestOldCertificates returns an agent coordinators that cannot show a certificate that is good
@@ -27,13 +28,13 @@ func TestOldCertificates(t *testing.T) {
 		{name: "good", home: time.Now(), good: true},
 		{name: "ended a day ago", home: time.Now().Add(-year)},
 		{name: "another CA of the same name", home: time.Now(), port: func(f *federation) *bufconn.Listener {
-			return f.serve(newAuthority(t, filepath.Join(f.dir, "other"), time.Now()), f)
+			return f.serve(folder.Authority(t, filepath.Join(f.dir, "other"), time.Now()), f)
 		}},
 		{name: "another host", home: time.Now(), host: "192.0.2.7:7443"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := &federation{t: t, dir: folder(t), links: map[string]chan *stream{}}
-			f.authority = newAuthority(t, filepath.Join(f.dir, "coordinator"), c.home)
+			f := &federation{t: t, dir: fed.InMemory(t), links: map[string]chan *stream{}}
+			f.authority = folder.Authority(t, filepath.Join(f.dir, "coordinator"), c.home)
 			if f.port = f.serve(f.authority, f); c.port != nil {
 				f.port = c.port(f)
 			}
@@ -88,18 +89,7 @@ func TestIdentityIsNotTransport(t *testing.T) {
 	w.announce(0)
 	// The coordinator passes for site 1 with keys of its own.
 	dir := filepath.Join(w.fed.dir, "impostor")
-	w.must(func() error { return pki.NewSiteKeys(dir) })
-	keys, err := pki.LoadSite(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	csr, err := keys.CSR("site-1")
-	if err == nil {
-		_, err = w.fed.authority.IssueSite("site-1", csr, time.Now())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := folder.Issue(t, dir, "site-1", w.fed.authority, time.Now())
 	impostor := &party{name: "site-1", identity: keys.Identity()}
 	board := append([][]byte{}, w.announced...)
 	board[1] = impostor.announce(t, w.config, 1)

@@ -11,14 +11,13 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/pki"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/site"
 )
 
 // Server is the coordinator's port over real TLS: it spends tokens, and hands
@@ -32,7 +31,6 @@ type Server struct {
 	Tokens    map[[32]byte]string
 	Links     chan *ServerLink
 	renewed   chan string
-	grpc      *grpc.Server
 	Ahead     time.Duration
 	// set before anyone calls
 	Stands func(*covey.StandingRequest) (*covey.StandingResponse, error)
@@ -44,19 +42,13 @@ type Server struct {
 type ServerLink struct {
 	Stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]
 	End    chan error
+	end    *End
 }
 
 // New starts a coordinator of a CA of its own, until the test ends.
 func New(t *testing.T) *Server {
 	t.Helper()
-	home := filepath.Join(t.TempDir(), "coordinator")
-	if err := pki.Init(home, nil, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	authority, err := pki.Load(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	authority := site.Authority(t, filepath.Join(t.TempDir(), "coordinator"), time.Now())
 	s := &Server{Authority: authority, Issues: authority, Tokens: map[[32]byte]string{}, Links: make(chan *ServerLink, 4), renewed: make(chan string, 1)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,21 +56,10 @@ func New(t *testing.T) *Server {
 	}
 	s.Address = l.Addr().String()
 	s.Version = wire.This("a stand-in").Pairs()
-	s.grpc = grpc.NewServer(grpc.Creds(credentials.NewTLS(authority.ServerTLS())),
-		grpc.UnaryInterceptor(func(ctx context.Context, r any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-			grpc.SetHeader(ctx, metadata.Pairs(s.Version...))
-			return handle(ctx, r)
-		}),
-		grpc.StreamInterceptor(func(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-			if len(s.Version) > 0 {
-				stream.SendHeader(metadata.Pairs(s.Version...))
-			}
-			return handle(server, stream)
-		}))
-	covey.RegisterEnrollmentServer(s.grpc, s)
-	covey.RegisterFederationServer(s.grpc, s)
-	go s.grpc.Serve(l) // ends with Stop
-	t.Cleanup(s.grpc.Stop)
+	Serve(t, authority, l, func() []string { return s.Version }, func(g *grpc.Server) {
+		covey.RegisterEnrollmentServer(g, s)
+		covey.RegisterFederationServer(g, s)
+	})
 	return s
 }
 
@@ -121,7 +102,7 @@ func (s *Server) Renew(_ context.Context, r *covey.RenewRequest) (*covey.RenewRe
 }
 
 func (s *Server) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]) error {
-	l := &ServerLink{stream, make(chan error, 1)}
+	l := &ServerLink{stream, make(chan error, 1), AtCoordinator(stream)}
 	s.Links <- l
 	select {
 	case err := <-l.End:
@@ -134,10 +115,7 @@ func (s *Server) Link(stream grpc.BidiStreamingServer[covey.LinkRequest, covey.L
 // Receive returns the next message of the site.
 func (l *ServerLink) Receive(t *testing.T) *covey.SiteMessage {
 	t.Helper()
-	raw, err := wire.Receive(func() ([]byte, bool, error) {
-		m, err := l.Stream.Recv()
-		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
-	}, wire.MaxMessage)
+	raw, err := l.end.Receive()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,9 +131,7 @@ func (l *ServerLink) Send(t *testing.T, m *covey.CoordinatorMessage) {
 	t.Helper()
 	raw, err := proto.Marshal(m)
 	if err == nil {
-		err = wire.Send(raw, func(data []byte, last bool) error {
-			return l.Stream.Send(&covey.LinkResponse{Frame: &covey.Frame{Data: data, Last: last}})
-		})
+		err = l.end.Send(raw)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -16,19 +16,17 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/answer"
-	"covey/internal/clip"
 	"covey/internal/failpoint"
-	"covey/internal/study"
-	"covey/test/federation"
+	"covey/test/fed"
 	"covey/test/history"
+	"covey/test/site"
 )
 
-type proc = federation.Process
+type proc = fed.Process
 
 // fleet is a whole federation of processes, and what is true of it.
 type fleet struct {
-	*federation.Federation
+	*fed.Fleet
 	truth history.Truth
 
 	mu     sync.Mutex
@@ -55,7 +53,7 @@ func newFleet(t *testing.T, coordinators, sites int, o fleetOptions) *fleet {
 	if o.shipped {
 		flags = nil
 	}
-	f := &fleet{Federation: federation.New(t, federation.Build(t, flags...), coordinators, sites), seized: map[*proc]bool{}}
+	f := &fleet{Fleet: fed.NewFleet(t, fed.Build(t, flags...), coordinators, sites), seized: map[*proc]bool{}}
 	f.truth = history.Truth{Quorum: coordinators/2 + 1, Sites: map[string]history.Site{}}
 	if o.namespaces {
 		f.network()
@@ -75,19 +73,13 @@ func newFleet(t *testing.T, coordinators, sites int, o fleetOptions) *fleet {
 			p.Flags = []string{"--metrics", p.Watch}
 		}
 		values := p.Rows(rng, 200, columns)
-		for i := range values {
-			values[i] /= scale
-		}
-		matrix, err := clip.NewMatrix(columns, values)
+		rows, err := site.Exact(values, columns, scale)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := answer.New(matrix)
-		f.truth.Sites[p.Dir] = history.Site{Name: p.Name, Sum: func(p *study.Plan, self int, a study.Ask) ([]int64, error) {
-			return rows.Answer(p, self, a, 1)
-		}}
+		f.truth.Sites[p.Dir] = history.Site{Name: p.Name, Sum: rows.Answer}
 	}
-	f.Form(func(int) string { return "workers = 1\n" }, `on_dropout = ["wait", "continue"]`)
+	f.Form(nil)
 	return f
 }
 
@@ -133,7 +125,7 @@ func (f *fleet) propose(name, onDropout string, rounds int) {
 }
 
 // over waits for a study's end.
-func (f *fleet) over(name string, limit time.Duration) (v federation.View, over bool) {
+func (f *fleet) over(name string, limit time.Duration) (v fed.View, over bool) {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		now, err := f.View(name)
 		if err != nil {

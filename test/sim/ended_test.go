@@ -64,7 +64,7 @@ func TestMissedEndIsTold(t *testing.T) {
 
 // approved are the studies that are not over in the ledger of an agent that does not run.
 func approved(t *testing.T, p *process) (out []study.Digest) {
-	l, err := ledger.Open(filepath.Join(p.dir, "ledger"))
+	l, err := ledger.Open(filepath.Join(p.Dir, "ledger"))
 	if err != nil {
 		t.Error(err)
 		return nil

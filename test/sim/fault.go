@@ -111,11 +111,7 @@ func draw(rng *rand.Rand, o Options) Fault {
 
 // pick returns a process by a fault's number.
 func (f *Federation) pick(i int) *process {
-	i %= len(f.nodes) + len(f.agents)
-	if i < len(f.nodes) {
-		return f.nodes[i]
-	}
-	return f.agents[i-len(f.nodes)]
+	return f.all()[i%len(f.all())]
 }
 
 // faults makes faults from next until stop is closed; then it mends everything and starts
@@ -147,10 +143,8 @@ func (w *faults) run(next func() (Fault, bool), stop <-chan struct{}) {
 		w.f.did("%v", t)
 		w.make(t)
 	}
-	for _, p := range append(w.f.nodes[:len(w.f.nodes):len(w.f.nodes)], w.f.agents...) {
-		p.mu.Lock()
-		p.armed = nil
-		p.mu.Unlock()
+	for _, p := range w.f.all() {
+		p.arm(nil)
 	}
 	w.f.net.Heal()
 	w.f.net.Slow(2 * time.Millisecond)
@@ -193,15 +187,13 @@ func (w *faults) make(t Fault) {
 		if t.Kind == Stall {
 			do = func(*process) error { time.Sleep(t.For); return nil }
 		}
-		p.mu.Lock()
-		p.armed = &trap{point: t.Point, phase: t.Phase, left: t.Left, do: do}
-		p.mu.Unlock()
+		p.arm(&trap{point: t.Point, phase: t.Phase, left: t.Left, do: do})
 	case IsolateLeader:
 		if p := f.leader(); p != nil {
 			for _, q := range f.nodes {
 				if q != p {
-					f.net.Block(p.host, q.host)
-					f.net.Block(q.host, p.host)
+					f.net.Block(p.Host, q.Host)
+					f.net.Block(q.Host, p.Host)
 				}
 			}
 			f.mu.Lock()
@@ -211,14 +203,14 @@ func (w *faults) make(t Fault) {
 			heal()
 		}
 	case Partition:
-		f.net.Block(f.pick(t.A).host, f.pick(t.B).host)
-		f.net.Block(f.pick(t.B).host, f.pick(t.A).host)
+		f.net.Block(f.pick(t.A).Host, f.pick(t.B).Host)
+		f.net.Block(f.pick(t.B).Host, f.pick(t.A).Host)
 		heal()
 	case OneWay:
-		f.net.Block(f.pick(t.A).host, f.pick(t.B).host)
+		f.net.Block(f.pick(t.A).Host, f.pick(t.B).Host)
 		heal()
 	case Freeze:
-		f.net.Freeze(f.pick(t.A).host)
+		f.net.Freeze(f.pick(t.A).Host)
 		heal()
 	case Cut:
 		f.net.Cut(1+t.Left, t.Late)
@@ -230,10 +222,7 @@ func (w *faults) make(t Fault) {
 		})
 	case Transfer:
 		if p := f.leader(); p != nil {
-			p.mu.Lock()
-			n := p.node
-			p.mu.Unlock()
-			if n != nil {
+			if n := p.Node(); n != nil {
 				ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 				w.work.Go(func() {
 					defer cancel()
@@ -249,8 +238,9 @@ func (w *faults) make(t Fault) {
 func (w *faults) kill(p *process, t Fault) {
 	p.mu.Lock()
 	alive := !p.dead && p.running
-	leads := p.node != nil && p.node.Leading()
 	p.mu.Unlock()
+	n := p.Node()
+	leads := n != nil && n.Leading()
 	if !alive {
 		return
 	}
@@ -276,7 +266,7 @@ func (w *faults) kill(p *process, t Fault) {
 				return
 			}
 			if !stores(err) {
-				p.f.fault("restart", "%s does not start again: %v", p.name, err)
+				p.f.fault("restart", "%s does not start again: %v", p.Name, err)
 				return
 			}
 			time.Sleep(100 * time.Millisecond)

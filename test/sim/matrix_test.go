@@ -11,6 +11,7 @@ import (
 	"covey/internal/failpoint"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/test/site"
 )
 
 // cell is one place, one process and one fault.
@@ -57,7 +58,7 @@ func (c cell) arm(f *Federation, w *faults) *trap {
 	p := f.agents[0]
 	t := &trap{point: failpoint.LedgerPrefix + c.step, phase: c.phase}
 	if c.role != "agent" {
-		f.leading() // wait for one
+		f.Leader() // wait for one
 		for _, q := range f.nodes {
 			if (q == f.leader()) == (c.role == "leader") {
 				p = q
@@ -75,12 +76,12 @@ func (c cell) arm(f *Federation, w *faults) *trap {
 			w.kill(p, Fault{For: faultTime})
 			return errKilled
 		case "partition":
-			for _, q := range append(f.nodes[:len(f.nodes):len(f.nodes)], f.agents...) {
-				f.net.Block(p.host, q.host)
-				f.net.Block(q.host, p.host)
+			for _, q := range f.all() {
+				f.net.Block(p.Host, q.Host)
+				f.net.Block(q.Host, p.Host)
 			}
 		case "pause":
-			f.net.Freeze(p.host)
+			f.net.Freeze(p.Host)
 		}
 		w.work.Go(func() {
 			time.Sleep(faultTime)
@@ -91,9 +92,7 @@ func (c cell) arm(f *Federation, w *faults) *trap {
 		}
 		return nil
 	}
-	p.mu.Lock()
-	p.armed = t
-	p.mu.Unlock()
+	p.arm(t)
 	return t
 }
 
@@ -142,14 +141,14 @@ func TestCrashMatrix(t *testing.T) {
 
 // steady waits until every process runs and a leader has all sites' links.
 func (f *Federation) steady() {
-	spec := study.Spec{Dataset: dataset}
+	spec := study.Spec{Dataset: site.Dataset}
 	for {
 		all := true
-		for _, p := range append(f.nodes[:len(f.nodes):len(f.nodes)], f.agents...) {
+		for _, p := range f.all() {
 			all = all && !p.isDead()
 		}
 		if all {
-			if _, err := f.leading().Roster(spec); err == nil {
+			if _, err := f.Leader().Roster(spec); err == nil {
 				return
 			}
 		}

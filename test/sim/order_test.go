@@ -33,8 +33,8 @@ func TestO4NewLeaderGoesOn(t *testing.T) {
 					// The last site is away for query 1's uploads, and back for the next leader.
 					away := entryTrap(round.EntryReleased, 0, failpoint.After, func(p *process) error {
 						for _, q := range f.nodes {
-							f.net.Block(f.agents[3].host, q.host)
-							f.net.Block(q.host, f.agents[3].host)
+							f.net.Block(f.agents[3].Host, q.Host)
+							f.net.Block(q.Host, f.agents[3].Host)
 						}
 						sprung = entryTrap(kind, 1, failpoint.After, func(p *process) error {
 							w.work.Go(func() {
@@ -51,7 +51,7 @@ func TestO4NewLeaderGoesOn(t *testing.T) {
 					leader.arm(away)
 				},
 				after: func(f *Federation, _ int, d study.Digest) {
-					result, err := f.leading().Result(d)
+					result, err := f.Leader().Result(d)
 					if err != nil {
 						t.Error(err)
 						return

@@ -22,12 +22,6 @@ func entryTrap(kind round.EntryKind, query int, phase failpoint.Phase, do func(p
 	}}
 }
 
-func (p *process) arm(t *trap) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.armed = t
-}
-
 // restart starts a killed process after its last goroutine and before, if given.
 func (w *faults) restart(t *testing.T, p *process, before func() error) {
 	w.work.Go(func() {
@@ -89,24 +83,24 @@ func TestO6RestoredBackup(t *testing.T) {
 				}
 				r.before = func(f *Federation, w *faults, _ int) {
 					p := f.nodes[0]
-					backup := p.dir + ".backup"
+					backup := p.Dir + ".backup"
 					second := entryTrap(round.EntryKind(lost.step), query(lost), lost.phase, func(p *process) error {
 						f.net.Heal()
 						p.kill()
 						w.restart(t, p, func() error {
 							restored = true
-							return errors.Join(os.RemoveAll(p.dir), os.Rename(backup, p.dir))
+							return errors.Join(os.RemoveAll(p.Dir), os.Rename(backup, p.Dir))
 						})
 						return errKilled
 					})
 					first := entryTrap(round.EntryKind(taken.step), query(taken), taken.phase, func(p *process) error {
 						p.kill()
 						if i < 4 { // else a committed opening waits for the site
-							f.net.Block(f.agents[3].host, p.host)
-							f.net.Block(p.host, f.agents[3].host)
+							f.net.Block(f.agents[3].Host, p.Host)
+							f.net.Block(p.Host, f.agents[3].Host)
 						}
 						w.restart(t, p, func() error {
-							if err := os.CopyFS(backup, os.DirFS(p.dir)); err != nil {
+							if err := os.CopyFS(backup, os.DirFS(p.Dir)); err != nil {
 								return err
 							}
 							p.arm(second)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/test/history"
+	"covey/test/site"
 )
 
 // Run is what a run is made of.
@@ -86,10 +86,10 @@ func (r Run) Do() (*Outcome, error) {
 		if r.before != nil {
 			r.before(f, w, k)
 		}
-		d, err := f.Create(spec, underFire)
+		d, err := f.CreateWithin(spec, underFire)
 		if err != nil { // not every site was connected at once
 			w.calm.Store(true)
-			d, err = f.Create(spec, patience)
+			d, err = f.CreateWithin(spec, patience)
 			w.calm.Store(false)
 		}
 		if err != nil {
@@ -135,7 +135,7 @@ func (r Run) Do() (*Outcome, error) {
 
 // describe says where a study stands.
 func (f *Federation) describe(d study.Digest) string {
-	n := f.leading()
+	n := f.Leader()
 	v := n.View(d)
 	return fmt.Sprintf("%s, query %d of %d, slot %d, phase %q, waiting for %v, sites %+v", v.Status, v.Query, v.Queries, v.Slot, v.Phase, v.Waiting, v.Sites)
 }
@@ -143,8 +143,7 @@ func (f *Federation) describe(d study.Digest) string {
 // randomSpec draws a small study: of any kind, or of one component by power steps.
 func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	s := study.Spec{
-		Center: study.CenterPublic,
-		Name:   fmt.Sprintf("study-%d", k), Dataset: dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
+		Center: study.CenterPublic, Name: fmt.Sprintf("study-%d", k), Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
 		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 3, ExplainedVariance: study.VarianceNone,
 		Deadlines: study.Deadlines{Round: study.Duration(2+rng.IntN(6)) * study.Duration(time.Second), Tick: study.Duration(50 * time.Millisecond)},
 	}
@@ -177,8 +176,6 @@ func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	if any && sites > 2 && rng.IntN(4) == 0 {
 		s.Noise = study.NoiseDistributed
 	}
-	for _, name := range strings.Split("a b c d", " ") {
-		s.Columns = append(s.Columns, study.Column{Name: name, Scale: scale})
-	}
+	s.Columns = site.Columns(columns, scale)
 	return s
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"covey/internal/pki"
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 // Verify checks a result file offline.
@@ -28,6 +30,8 @@ type verdict struct {
 	Key         string `json:"key,omitempty"`  // fingerprint of the coordinator's
 	KeyCompared bool   `json:"key_compared"`   // with --key
 	Here        string `json:"here,omitempty"` // the study on this site's ledger, if one was read
+	// Worth is computed from the file; nobody signed it.
+	Worth *worth.Report `json:"worth,omitempty"`
 
 	What   string `json:"what,omitempty"`
 	Query  *int   `json:"query,omitempty"`
@@ -68,6 +72,10 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 			return c.Refuse(t, err)
 		}
 	}
+	of, err := Worth(text)
+	if err != nil {
+		return err
+	}
 	switch {
 	case want != "":
 		t.Say("%s verifies: it is signed by the key you named.", c.File)
@@ -76,7 +84,7 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 	default:
 		t.Say("%s verifies: it is signed by the key in it. Only you can tell whose key that is: compare its fingerprint,\n%s, with the coordinator's as somebody you trust reads it to you, or give --key.", c.File, key)
 	}
-	return t.Print(verdict{Holds: true, Verified: v, Key: key, KeyCompared: want != "", Here: here}, func(out io.Writer) {
+	return t.Print(verdict{Holds: true, Verified: v, Key: key, KeyCompared: want != "", Here: here, Worth: of}, func(out io.Writer) {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		rows := append(v.Rows(), [2]string{"key", key})
 		if here != "" {
@@ -86,7 +94,19 @@ func (c *Verify) Check(t *Terminal, l Ledger) error {
 			fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
 		}
 		w.Flush()
+		for _, sentence := range of.Sentences {
+			fmt.Fprintln(out, sentence)
+		}
 	})
+}
+
+// Worth returns what a result file that verifies is worth.
+func Worth(text []byte) (*worth.Report, error) {
+	var r study.Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, err
+	}
+	return worth.Read(&r)
 }
 
 // Refuse returns study.Verify's error with the file's name, and prints what does not hold where

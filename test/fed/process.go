@@ -1,6 +1,6 @@
 //go:build linux
 
-package federation
+package fed
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ type Process struct {
 	Watch         string   // free for a page or metrics
 	Flags, Env    []string // of what is run for long, beside what it needs
 
-	f      *Federation
+	f      *Fleet
 	life   *life // nil while it does not run
 	starts int
 }

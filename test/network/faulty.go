@@ -1,10 +1,6 @@
-//go:build failpoint
-
-// Package sim runs a whole federation, several coordinators and agents with their
-// real code, keys, TLS, gRPC, raft and files, inside one testing/synctest bubble, over
-// a network that loses, delays, cuts and partitions, with processes that are killed at
-// the worst moment. What happened is checked by test/history. It is of tests alone.
-package sim
+// Package network carries bytes between the parts of a federation in memory: Faulty with delays,
+// cuts, partitions and dead hosts, Pipes without. Both run in a testing/synctest bubble.
+package network
 
 import (
 	"context"
@@ -18,10 +14,10 @@ import (
 	"time"
 )
 
-// Network carries bytes between hosts. A host is an IP address; the port is
+// Faulty carries bytes between hosts. A host is an IP address; the port is
 // the listener's. It behaves as TCP does: what is not delivered is retried until the
 // connection ends, and a partition is silence, not an error.
-type Network struct {
+type Faulty struct {
 	mu        sync.Mutex
 	rng       *rand.Rand
 	latency   time.Duration // mean, of one direction
@@ -38,40 +34,40 @@ type Network struct {
 }
 
 var (
-	errRefused = errors.New("sim: connection refused")
-	errReset   = errors.New("sim: connection reset")
+	errRefused = errors.New("network: connection refused")
+	errReset   = errors.New("network: connection reset")
 )
 
-// NewNetwork makes a quiet one.
-func NewNetwork(rng *rand.Rand) *Network {
-	return &Network{
+// NewFaulty makes a quiet one.
+func NewFaulty(rng *rand.Rand) *Faulty {
+	return &Faulty{
 		rng: rng, latency: 2 * time.Millisecond, listeners: map[string]*listener{}, conns: map[*conn]bool{},
 		blocked: map[[2]string]bool{}, frozen: map[string]bool{}, down: map[string]bool{}, changed: make(chan struct{}),
 	}
 }
 
 // wake makes all who wait look again. Called with mu held.
-func (n *Network) wake() {
+func (n *Faulty) wake() {
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
 
 // Block stops what goes from one host to another, in that direction alone.
-func (n *Network) Block(from, to string) { n.set(func() { n.blocked[[2]string{from, to}] = true }) }
+func (n *Faulty) Block(from, to string) { n.set(func() { n.blocked[[2]string{from, to}] = true }) }
 
 // Freeze stops a host's network both ways, as a pause of its process does.
-func (n *Network) Freeze(host string) { n.set(func() { n.frozen[host] = true }) }
+func (n *Faulty) Freeze(host string) { n.set(func() { n.frozen[host] = true }) }
 
 // Heal ends every block and freeze.
-func (n *Network) Heal() { n.set(func() { clear(n.blocked); clear(n.frozen) }) }
+func (n *Faulty) Heal() { n.set(func() { clear(n.blocked); clear(n.frozen) }) }
 
 // Slow sets the mean latency.
-func (n *Network) Slow(mean time.Duration) { n.set(func() { n.latency = mean }) }
+func (n *Faulty) Slow(mean time.Duration) { n.set(func() { n.latency = mean }) }
 
 // Cut resets the next k connections that are written to: before the write arrives, or after.
-func (n *Network) Cut(k int, after bool) { n.set(func() { n.cuts, n.cutAfter = k, after }) }
+func (n *Faulty) Cut(k int, after bool) { n.set(func() { n.cuts, n.cutAfter = k, after }) }
 
-func (n *Network) set(change func()) {
+func (n *Faulty) set(change func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	change()
@@ -80,7 +76,7 @@ func (n *Network) set(change func()) {
 
 // Kill resets a host's connections and refuses new ones, as a dead process does. What
 // it wrote before still arrives.
-func (n *Network) Kill(host string) {
+func (n *Faulty) Kill(host string) {
 	n.mu.Lock()
 	n.down[host] = true
 	var dead []*conn
@@ -103,10 +99,10 @@ func (n *Network) Kill(host string) {
 }
 
 // Start lets a host use the network again.
-func (n *Network) Start(host string) { n.set(func() { delete(n.down, host) }) }
+func (n *Faulty) Start(host string) { n.set(func() { delete(n.down, host) }) }
 
 // Close ends everything; Wait waits until it has ended.
-func (n *Network) Close() {
+func (n *Faulty) Close() {
 	n.mu.Lock()
 	n.closed = true
 	all := n.conns
@@ -122,10 +118,10 @@ func (n *Network) Close() {
 }
 
 // Wait is called after Close.
-func (n *Network) Wait() { n.pumps.Wait() }
+func (n *Faulty) Wait() { n.pumps.Wait() }
 
 // Listen returns a host's listener on "host:port".
-func (n *Network) Listen(address string) (net.Listener, error) {
+func (n *Faulty) Listen(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -133,7 +129,7 @@ func (n *Network) Listen(address string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.listeners[address] != nil {
-		return nil, fmt.Errorf("sim: %s is in use", address)
+		return nil, fmt.Errorf("network: %s is in use", address)
 	}
 	if n.down[host] || n.closed {
 		return nil, errRefused
@@ -144,7 +140,7 @@ func (n *Network) Listen(address string) (net.Listener, error) {
 }
 
 // Dial connects a host to an address. In a partition it waits, as a SYN does.
-func (n *Network) Dial(ctx context.Context, from, address string) (net.Conn, error) {
+func (n *Faulty) Dial(ctx context.Context, from, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -186,18 +182,18 @@ func (n *Network) Dial(ctx context.Context, from, address string) (net.Conn, err
 }
 
 // passes reports whether bytes go from one host to another now. Called with mu held.
-func (n *Network) passes(from, to string) bool {
+func (n *Faulty) passes(from, to string) bool {
 	return !n.blocked[[2]string{from, to}] && !n.frozen[from] && !n.frozen[to]
 }
 
 // delay draws one write's latency. Called with mu held.
-func (n *Network) delay() time.Duration {
+func (n *Faulty) delay() time.Duration {
 	d := time.Duration(n.rng.ExpFloat64() * float64(n.latency))
 	return min(d, 20*n.latency)
 }
 
 type listener struct {
-	n             *Network
+	n             *Faulty
 	host, address string
 	conns         chan *conn
 	done          chan struct{}
@@ -234,7 +230,7 @@ func (a address) String() string { return string(a) }
 
 // half is one direction of a connection.
 type half struct {
-	n        *Network
+	n        *Faulty
 	from, to string
 
 	mu      sync.Mutex
@@ -251,7 +247,7 @@ type chunk struct {
 	end  error // after data
 }
 
-func newHalf(n *Network, from, to string) *half {
+func newHalf(n *Faulty, from, to string) *half {
 	return &half{n: n, from: from, to: to, changed: make(chan struct{})}
 }
 
@@ -328,7 +324,7 @@ func (h *half) pump() {
 
 // conn is one end of a connection.
 type conn struct {
-	n             *Network
+	n             *Faulty
 	local, remote string
 	in, out       *half
 	peer          *conn

@@ -1,17 +1,11 @@
 //go:build linux
 
-// Package federation runs whole federations for tests: coordinators and agents as processes of the
-// two commands on this machine, formed and asked with the commands that their operators would use.
-// It is of tests alone.
-package federation
+package fed
 
 import (
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,10 +15,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"covey/internal/siteconfig"
+	"covey/test/network"
+	"covey/test/site"
 )
 
-// Federation is coordinators and agents, each of which can be of another build.
-type Federation struct {
+// Fleet is coordinators and agents as processes of the two commands on this machine, formed and
+// asked with the commands that their operators would use. Each can be of another build.
+type Fleet struct {
 	T            *testing.T
 	Dir          string // all that the processes write is below
 	Nodes, Sites []*Process
@@ -46,15 +45,15 @@ func Build(t *testing.T, flags ...string) (bin string) {
 	return bin
 }
 
-// New returns the processes of a federation, of the build in bin, before any has a folder or runs.
+// NewFleet returns the processes of a fleet, of the build in bin, before any has a folder or runs.
 // They end with the test; if it fails, their folders stay and the ends of their logs are shown.
-func New(t *testing.T, bin string, coordinators, sites int) *Federation {
+func NewFleet(t *testing.T, bin string, coordinators, sites int) *Fleet {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "covey") // short: unix sockets have a bound
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Federation{T: t, Dir: dir, Patience: time.Minute}
+	f := &Fleet{T: t, Dir: dir, Patience: time.Minute}
 	t.Cleanup(func() {
 		for _, p := range f.All() {
 			p.Kill()
@@ -67,7 +66,7 @@ func New(t *testing.T, bin string, coordinators, sites int) *Federation {
 			t.Logf("%s:\n%s", p.Name, Tail(p.Dir+".log", 12))
 		}
 	})
-	free, err := addresses(3*coordinators + sites)
+	free, err := network.Free(3*coordinators + sites)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,64 +86,39 @@ func New(t *testing.T, bin string, coordinators, sites int) *Federation {
 
 const loopback = "127.0.0.1"
 
-// addresses returns n on loopback that nobody listens on just now.
-func addresses(n int) (out []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", loopback+":0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // when all are known, so that they differ
-		out = append(out, l.Addr().String())
-	}
-	return out, nil
-}
-
 // All are coordinators, then sites.
-func (f *Federation) All() []*Process { return slices.Concat(f.Nodes, f.Sites) }
+func (f *Fleet) All() []*Process { return slices.Concat(f.Nodes, f.Sites) }
 
 // Failed are the processes that ended by themselves, and how.
-func (f *Federation) Failed() []string {
+func (f *Fleet) Failed() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.failed)
 }
 
 // Form makes every folder and starts all. The rows of a site are in Dir.csv beside its folder;
-// config gives further lines of its data set, policy of its policy, which approves what is asked of
-// it.
-func (f *Federation) Form(config func(site int) string, policy string) {
+// change, if not nil, changes its configuration, by which it approves what is asked of it.
+func (f *Fleet) Form(change func(i int, c *siteconfig.Config)) {
 	f.T.Helper()
 	var addresses []string
 	for i, p := range f.Nodes {
-		addresses = append(addresses, strconv.Quote(p.Address))
+		addresses = append(addresses, p.Address)
 		f.Enter(p)
 		p.Start()
 		f.Entered(i + 1)
 	}
-	var peers []string
+	peers := map[string]string{}
 	for _, p := range f.Sites {
 		f.Must(f.Nodes[0].Operate("site", "invite", p.Name, "--out", p.Dir+".join"))
-		peers = append(peers, fmt.Sprintf("%s = %q", p.Name, f.Must(p.Run("agent", "join", p.Dir+".join", "-o", p.Dir))))
+		peers[p.Name] = f.Must(p.Run("agent", "join", p.Dir+".join", "-o", p.Dir))
 	}
 	for i, p := range f.Sites {
-		text := fmt.Sprintf(`site = %q
-coordinator = [%s]
-[[population]]
-name = "people"
-cap_rho = 1e6
-[[dataset]]
-name = "rows"
-path = "../%s.csv"
-population = "people"
-%s[policy]
-approve = "within-limits"
-max_epsilon = 10.0
-max_delta = 1e-3
-noise = ["central", "distributed"]
-peers = { %s }
-%s`, p.Name, strings.Join(addresses, ", "), p.Name, config(i), strings.Join(peers, ", "), policy)
-		if err := os.WriteFile(filepath.Join(p.Dir, "agent.toml"), []byte(text), 0o600); err != nil {
+		c := site.Config(p.Name, "../"+p.Name+".csv")
+		c.Coordinator, c.Policy.Peers = addresses, peers
+		if change != nil {
+			change(i, &c)
+		}
+		if err := site.Write(p.Dir, c); err != nil {
 			f.T.Fatal(err)
 		}
 		p.Start()
@@ -152,7 +126,7 @@ peers = { %s }
 }
 
 // Enter makes a coordinator's folder, with a join file of one that runs if any does.
-func (f *Federation) Enter(p *Process) {
+func (f *Fleet) Enter(p *Process) {
 	f.T.Helper()
 	args := []string{"init", p.Dir, "--listen", p.Address, "--address", p.Address, "--peer-listen", p.Peer, "--peer-address", p.Peer}
 	if slices.ContainsFunc(f.Nodes, (*Process).Running) {
@@ -168,7 +142,7 @@ func (f *Federation) Enter(p *Process) {
 }
 
 // Entered waits until n coordinators are in and one leads, and gives its ID.
-func (f *Federation) Entered(n int) (leader string) {
+func (f *Fleet) Entered(n int) (leader string) {
 	f.T.Helper()
 	f.Until(fmt.Sprintf("%d coordinators and a leader", n), func() error {
 		p, err := f.First().Peers()
@@ -182,7 +156,7 @@ func (f *Federation) Entered(n int) (leader string) {
 }
 
 // First is the first coordinator that runs.
-func (f *Federation) First() *Process {
+func (f *Fleet) First() *Process {
 	f.T.Helper()
 	at := slices.IndexFunc(f.Nodes, (*Process).Running)
 	if at < 0 {
@@ -192,7 +166,7 @@ func (f *Federation) First() *Process {
 }
 
 // Leader returns the coordinator that most of them name, nil for none.
-func (f *Federation) Leader() *Process {
+func (f *Fleet) Leader() *Process {
 	votes := map[string]int{}
 	for _, p := range f.Nodes {
 		if !p.Running() {
@@ -214,7 +188,7 @@ func (f *Federation) Leader() *Process {
 }
 
 // Operate runs an operator's command at one coordinator after the other, until one does it.
-func (f *Federation) Operate(args ...string) (out string, err error) {
+func (f *Fleet) Operate(args ...string) (out string, err error) {
 	err = errors.New("no coordinator runs")
 	for _, p := range f.Nodes {
 		if p.Running() {
@@ -227,7 +201,7 @@ func (f *Federation) Operate(args ...string) (out string, err error) {
 }
 
 // View returns the first coordinator's view of a study that gives one.
-func (f *Federation) View(study string) (v View, err error) {
+func (f *Fleet) View(study string) (v View, err error) {
 	err = errors.New("no coordinator runs")
 	for _, p := range f.Nodes {
 		if p.Running() {
@@ -240,7 +214,7 @@ func (f *Federation) View(study string) (v View, err error) {
 }
 
 // Must is for what a command gave.
-func (f *Federation) Must(out string, err error) string {
+func (f *Fleet) Must(out string, err error) string {
 	f.T.Helper()
 	if err != nil {
 		f.T.Fatal(err)
@@ -249,7 +223,7 @@ func (f *Federation) Must(out string, err error) string {
 }
 
 // Until tries until there is no error.
-func (f *Federation) Until(what string, try func() error) {
+func (f *Fleet) Until(what string, try func() error) {
 	f.T.Helper()
 	var err error
 	for end := time.Now().Add(f.Patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -261,11 +235,11 @@ func (f *Federation) Until(what string, try func() error) {
 }
 
 // Propose creates a study, once, through whichever coordinator answers. text is what follows its
-// name and data set, column what follows the name of each of its columns a, b, ….
-func (f *Federation) Propose(name, text string, columns int, column string) {
+// name and data set, column what follows the name of each of its columns c0, c1, ….
+func (f *Fleet) Propose(name, text string, columns int, column string) {
 	f.T.Helper()
 	text = fmt.Sprintf("name = %q\ndataset = \"rows\"\n%s", name, text)
-	for _, c := range Columns(columns) {
+	for _, c := range site.Names(columns) {
 		text += fmt.Sprintf("[[columns]]\nname = %q\n%s", c, column)
 	}
 	path := filepath.Join(f.Dir, name+".toml")
@@ -281,37 +255,12 @@ func (f *Federation) Propose(name, text string, columns int, column string) {
 	})
 }
 
-// Columns are n names: a, b, ….
-func Columns(n int) (out []string) {
-	for j := range n {
-		out = append(out, string(rune('a'+j)))
-	}
-	return out
-}
-
-// Rows writes the process's n rows of columns a, b, …, which have one strong component, and gives
-// the numbers as they read.
+// Rows writes the process's n rows, which have one strong component, and returns the numbers as
+// they read.
 func (p *Process) Rows(rng *rand.Rand, n, columns int) (values []float64) {
 	p.f.T.Helper()
-	lines := [][]string{Columns(columns)}
-	for range n {
-		strong := rng.NormFloat64()
-		var line []string
-		for j := range columns {
-			text := strconv.FormatFloat(strong*float64(j+1)+rng.NormFloat64()/2, 'g', 8, 64)
-			v, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				p.f.T.Fatal(err)
-			}
-			line, values = append(line, text), append(values, v)
-		}
-		lines = append(lines, line)
-	}
-	var text bytes.Buffer
-	if err := csv.NewWriter(&text).WriteAll(lines); err != nil {
-		p.f.T.Fatal(err)
-	}
-	if err := os.WriteFile(p.Dir+".csv", text.Bytes(), 0o600); err != nil {
+	text, values := site.CSV(site.Names(columns), n, site.Strong(rng))
+	if err := writeFile(p.Dir+".csv", text); err != nil {
 		p.f.T.Fatal(err)
 	}
 	return values

@@ -1,0 +1,341 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/mat"
+
+	"covey/experiments/run"
+	"covey/internal/study"
+	"covey/internal/worth"
+)
+
+// worthOf measures how often each bound of package worth holds and how much room it leaves, on laws
+// that its constants were not tuned on or, with -tuning, on those they were.
+func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
+	tuning := f.Bool("tuning", false, "the laws that the constants were tuned on")
+	times := f.Int("times", 8, "studies a law")
+	first := f.Uint64("seed", 0, "the first study's seed")
+	jobs := f.Int("jobs", 1, "studies side by side")
+	method := f.String("method", study.MethodCovariance, "power, covariance or auto")
+	noise := f.String("noise", study.NoiseCentral, "central or distributed")
+	center := f.String("center", study.CenterPublic, "public or private")
+	variance := f.String("variance", study.VarianceNone, "private or none: whether explained variance is bought")
+	rounds := f.Int("rounds", 0, "of power iteration; the default if 0")
+	output := f.String("output", "", "of power iteration; the default if empty")
+	epsilon := f.Float64("epsilon", 1, "ε")
+	components := f.Int("components", 0, "in place of the laws' own")
+	onSphere := f.Bool("sphere", false, "rows are put on the unit sphere first")
+	only := f.String("data", "", "only laws whose name has this in it")
+	columns := f.Int("columns", 512, "only laws of so many columns at most")
+	units := f.Int("units", 1<<30, "only laws of so many units at most")
+	return func(w io.Writer) (int, error) {
+		laws, err := run.Laws()
+		if err != nil {
+			return 0, err
+		}
+		laws = slices.DeleteFunc(laws, func(l run.Law) bool {
+			return l.Held == *tuning || !strings.Contains(l.Name, *only) || l.D > *columns || l.N > *units
+		})
+		s := sheetOfWorth{jobs: *jobs, times: *times, first: *first, onSphere: *onSphere, change: func(spec *study.Spec) {
+			spec.Method, spec.Noise, spec.Center, spec.ExplainedVariance, spec.Epsilon = *method, *noise, *center, *variance, *epsilon
+			if *method != study.MethodCovariance {
+				spec.Output = *output
+				spec.Rounds = *rounds
+			}
+			if *components > 0 {
+				spec.Components = min(*components, len(spec.Columns)-1)
+			}
+		}}
+		return s.measure(w, laws)
+	}
+}
+
+type sheetOfWorth struct {
+	jobs, times int
+	first       uint64
+	onSphere    bool
+	change      func(*study.Spec)
+}
+
+// judged is what the bounds of one study were worth.
+type judged struct {
+	given                  bool // a share was
+	truth, estimate, lower float64
+	angles, anglesHeld     int // of separated components
+	groups, groupsHeld     int
+	loadings, loadingsHeld int
+	ties, tiesSeparated    int // neighbors of equal variance
+	wide, wideSeparated    int // neighbors more than a tenth of λ1 apart
+	alarm, alarmed         int
+	unfinished             bool
+	seconds                float64
+	angleSum, halfSum      float64
+}
+
+func (s sheetOfWorth) one(l run.Law, seed uint64) (judged, error) {
+	source := l.Source
+	if l.N*l.D*l.D <= 1<<29 {
+		source = run.Rotated(source)
+	}
+	if s.onSphere {
+		source = run.OnSphere(source)
+	}
+	m, err := source.Draw(l.N, seed)
+	if err != nil {
+		return judged{}, err
+	}
+	spec := run.Spec(l.D, 1)
+	spec.Components = l.K
+	s.change(&spec)
+	plan, r, err := run.Study{Spec: spec, Fixed: true}.Planned(m, seed)
+	if err != nil {
+		return judged{}, err
+	}
+	start := time.Now()
+	report, err := worth.Of(plan, r)
+	if err != nil {
+		return judged{}, err
+	}
+	return judge(m, r, report, time.Since(start).Seconds()), nil
+}
+
+// judge compares a report with the law.
+func judge(m *run.Data, r *study.Result, report *worth.Report, seconds float64) judged {
+	out := judged{truth: m.Captured(r.Components), seconds: seconds, unfinished: report.Unfinished}
+	if report.Share != nil {
+		out.given, out.estimate, out.lower = true, report.Share.Estimate, report.Share.Lower
+	}
+	if report.Alarm != nil {
+		out.alarm = 1
+		if *report.Alarm {
+			out.alarmed = 1
+		}
+	}
+	values, vectors := m.Eigen()
+	separated := make([]bool, r.K)
+	place := make([]int, r.K)
+	for i, c := range report.Components {
+		// Which of the truth's components it stands for.
+		best := -1.0
+		for j := range r.K {
+			if o := overlap(r.Components[i:i+1], vectors[j:j+1]); o > best {
+				best, place[i] = o, j
+			}
+		}
+		separated[place[i]] = c.Separated
+		if c.Separated {
+			angle := math.Acos(min(1, math.Sqrt(overlap(r.Components[i:i+1], vectors[place[i]:place[i]+1])))) * 180 / math.Pi
+			out.angles++
+			out.angleSum += *c.Angle
+			if angle <= *c.Angle {
+				out.anglesHeld++
+			}
+		}
+		sign := 1.0
+		if dotOf(r.Components[i], vectors[place[i]]) < 0 {
+			sign = -1
+		}
+		for j, in := range c.Loadings {
+			out.loadings++
+			out.halfSum += (in[1] - in[0]) / 2
+			if v := sign * vectors[place[i]][j]; in[0] <= v && v <= in[1] {
+				out.loadingsHeld++
+			}
+		}
+		if c.GroupAngle != nil && c.Number == slices.Min(c.Group) {
+			var mine, wanted [][]float64
+			low := r.K
+			for _, g := range c.Group {
+				mine = append(mine, r.Components[g-1])
+				low = min(low, g-1)
+			}
+			wanted = vectors[low : low+len(mine)]
+			out.groups++
+			if largestAngle(mine, wanted) <= *c.GroupAngle {
+				out.groupsHeld++
+			}
+		}
+	}
+	if len(report.Components) == 0 {
+		return out
+	}
+	for i := range r.K {
+		if i+1 >= len(values) {
+			continue
+		}
+		gap := (values[i] - values[i+1]) / values[0]
+		above := math.Inf(1)
+		if i > 0 {
+			above = (values[i-1] - values[i]) / values[0]
+		}
+		switch {
+		case gap < 1e-9:
+			out.ties++
+			if separated[i] {
+				out.tiesSeparated++
+			}
+		case gap > 0.1 && above > 0.1:
+			out.wide++
+			if separated[i] {
+				out.wideSeparated++
+			}
+		}
+	}
+	return out
+}
+
+func overlap(a, b [][]float64) float64 {
+	sum := 0.0
+	for _, x := range a {
+		for _, y := range b {
+			c := dotOf(x, y)
+			sum += c * c
+		}
+	}
+	return sum
+}
+
+func dotOf(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+// largestAngle is between the spans of as many orthonormal vectors, in degrees.
+func largestAngle(a, b [][]float64) float64 {
+	c := mat.NewDense(len(a), len(b), nil)
+	for i := range a {
+		for j := range b {
+			c.Set(i, j, dotOf(a[i], b[j]))
+		}
+	}
+	var svd mat.SVD
+	svd.Factorize(c, mat.SVDNone)
+	return math.Acos(min(1, slices.Min(svd.Values(nil)))) * 180 / math.Pi
+}
+
+// measure prints a line for each law and the sums.
+func (s sheetOfWorth) measure(to io.Writer, laws []run.Law) (missed int, err error) {
+	fmt.Fprintf(to, "%-34s %-8s %8s %8s %8s %8s %13s %8s %13s %6s %13s %14s %7s %13s %13s %10s %10s %7s\n", "law", "family", "captured", "least",
+		"estimate", "bound", "holds", "slack", "angles", "mean", "groups", "loadings", "half·√d", "ties", "wide", "alarm", "unfinished", "seconds")
+	lines := make([][]judged, len(laws))
+	var group errgroup.Group
+	group.SetLimit(s.jobs)
+	var mu sync.Mutex
+	for i, l := range laws {
+		group.Go(func() error {
+			for t := range s.times {
+				j, err := s.one(l, s.first+uint64(t))
+				if err != nil {
+					return fmt.Errorf("%v: %w", l, err)
+				}
+				lines[i] = append(lines[i], j)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			_, err := fmt.Fprintf(to, "%-34v %-8s %s\n", l, l.Family, summary(lines[i], l.D)) // safe once it is done
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return 0, err
+	}
+	var all []judged
+	for i, l := range laws {
+		if l.Elliptical() {
+			all = append(all, lines[i]...)
+		}
+	}
+	if len(all) == 0 {
+		return 0, nil
+	}
+	fmt.Fprintf(to, "%-34s %-8s %s\n", "all elliptical", "", summary(all, 64))
+	var slack run.Sample
+	for _, j := range all {
+		if j.given && j.truth > 0.97 {
+			slack = append(slack, j.truth-j.lower)
+		}
+	}
+	if len(slack) > 0 {
+		fmt.Fprintf(to, "\nSlack where more than 0.97 is captured, elliptical laws: median %.4f, 90%% quantile %.4f, %d studies.\n", slack.Quantile(0.5), slack.Quantile(0.9), len(slack))
+	}
+	for i, l := range laws {
+		if held, of := holds(lines[i]); float64(held) < 0.8*float64(of) {
+			where := "an elliptical law: MISSED"
+			if !l.Elliptical() {
+				where = "outside the promise"
+			} else {
+				missed++
+			}
+			fmt.Fprintf(to, "below 80%%: %v: %d of %d, %s\n", l, held, of, where)
+		}
+	}
+	return missed, nil
+}
+
+func holds(runs []judged) (held, of int) {
+	for _, j := range runs {
+		if j.given {
+			of++
+			if j.lower <= j.truth {
+				held++
+			}
+		}
+	}
+	return held, of
+}
+
+func summary(runs []judged, d int) string {
+	var truth, estimate, lower, slack, seconds run.Sample
+	var sum judged
+	unfinished := 0
+	for _, j := range runs {
+		truth, seconds = append(truth, j.truth), append(seconds, j.seconds)
+		if j.given {
+			estimate, lower, slack = append(estimate, j.estimate), append(lower, j.lower), append(slack, j.truth-j.lower)
+		}
+		sum.angles, sum.anglesHeld, sum.angleSum = sum.angles+j.angles, sum.anglesHeld+j.anglesHeld, sum.angleSum+j.angleSum
+		sum.groups, sum.groupsHeld = sum.groups+j.groups, sum.groupsHeld+j.groupsHeld
+		sum.loadings, sum.loadingsHeld, sum.halfSum = sum.loadings+j.loadings, sum.loadingsHeld+j.loadingsHeld, sum.halfSum+j.halfSum
+		sum.ties, sum.tiesSeparated = sum.ties+j.ties, sum.tiesSeparated+j.tiesSeparated
+		sum.wide, sum.wideSeparated = sum.wide+j.wide, sum.wideSeparated+j.wideSeparated
+		sum.alarm, sum.alarmed = sum.alarm+j.alarm, sum.alarmed+j.alarmed
+		if j.unfinished {
+			unfinished++
+		}
+	}
+	part := func(a, of int) string {
+		if of == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%.3f of %d", float64(a)/float64(of), of)
+	}
+	mean := func(sum float64, of int) string {
+		if of == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%.2f", sum/float64(of))
+	}
+	held, of := holds(runs)
+	shares := fmt.Sprintf("%8s %8s", "-", "-")
+	room := "-"
+	if of > 0 {
+		shares = fmt.Sprintf("%8.4f %8.4f", estimate.Mean(), lower.Mean())
+		room = fmt.Sprintf("%.4f", slack.Quantile(0.5))
+	}
+	return fmt.Sprintf("%8.4f %8.4f %s %13s %8s %13s %6s %13s %14s %7s %13s %13s %10s %10d %7.2f", truth.Mean(), slices.Min(truth), shares, part(held, of), room,
+		part(sum.anglesHeld, sum.angles), mean(sum.angleSum, sum.angles), part(sum.groupsHeld, sum.groups), part(sum.loadingsHeld, sum.loadings),
+		mean(sum.halfSum*math.Sqrt(float64(d)), sum.loadings), part(sum.tiesSeparated, sum.ties), part(sum.wideSeparated, sum.wide),
+		fmt.Sprintf("%d of %d", sum.alarmed, sum.alarm), unfinished, seconds.Mean())
+}

@@ -1,0 +1,112 @@
+package worth
+
+import (
+	"math"
+
+	"covey/internal/study"
+)
+
+// alarmRatio is how far, in logarithms, a component's part of the total may be from what the
+// clipped rows predict, beyond its noise.
+const alarmRatio = 0.10
+
+// alarm reports whether the variance that was bought, which clips almost nothing, disagrees with
+// the clipped covariance: whether large rows look different from small ones. For elliptical rows a
+// component's part of the total lies between its part after clipping and what that is without any
+// clip. It is nil where explained variance was not bought.
+func (a *spectrum) alarm(r *study.Result, rank []int) *bool {
+	if r.TotalInterval == nil || len(r.ExplainedVariance) != len(rank) || !(r.TotalVariance > 0) {
+		return nil
+	}
+	clipped := parts(a.xi)
+	full := parts(unclip(clipped))
+	differ := false
+	for i, at := range rank {
+		v := r.ExplainedVariance[i]
+		if !(v > 0) || !(clipped[at] > 0) {
+			continue
+		}
+		half := (r.VarianceInterval[i][1] - r.VarianceInterval[i][0]) / 2 / v
+		total := (r.TotalInterval[1] - r.TotalInterval[0]) / 2 / r.TotalVariance
+		slack := alarmRatio + math.Hypot(half, total)
+		// What noise and sampling leave unknown of the clipped part itself.
+		slack += normal95 * math.Sqrt(a.s*a.s+2*a.xi[at]*a.xi[at]/a.n) / a.xi[at]
+		seen := math.Log(v / r.TotalVariance)
+		low, high := math.Log(clipped[at]), math.Log(full[at])
+		if seen < min(low, high)-slack || seen > max(low, high)+slack {
+			differ = true
+		}
+	}
+	return &differ
+}
+
+func parts(v []float64) []float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	out := make([]float64, len(v))
+	for i, x := range v {
+		if sum > 0 {
+			out[i] = x / sum
+		}
+	}
+	return out
+}
+
+// nodes of the integral in sphere, geometric.
+const nodes = 64
+
+// sphere returns E[λi gi² / Σ λj gj²] for independent normal g: the second moment of rows of
+// spectrum λ that are put on the unit sphere. It sums to 1. The mean is ∫ λi/(1+2λi t) Π (1+2λj
+// t)^-1/2 dt over t > 0, here over log t by the trapezoid rule.
+func sphere(lambda []float64) []float64 {
+	trace := 0.0
+	for _, l := range lambda {
+		trace += l
+	}
+	out := make([]float64, len(lambda))
+	if !(trace > 0) {
+		return out
+	}
+	const low, high = -10.0, 11.0 // t·trace = e^low..e^high; the integrand is negligible outside
+	sum := 0.0
+	for q := range nodes {
+		t := math.Exp(low+(high-low)*float64(q)/(nodes-1)) / trace
+		log := 0.0
+		for _, l := range lambda {
+			log += math.Log1p(2 * l * t)
+		}
+		w := t * math.Exp(-log/2)
+		for i, l := range lambda {
+			v := w * l / (1 + 2*l*t)
+			out[i] += v
+			sum += v
+		}
+	}
+	for i := range out {
+		out[i] /= sum
+	}
+	return out
+}
+
+// unclip returns the spectrum that sphere maps to parts, up to its scale.
+func unclip(parts []float64) []float64 {
+	lambda := append([]float64(nil), parts...)
+	for range 25 {
+		got := sphere(lambda)
+		sum := 0.0
+		for i := range lambda {
+			if got[i] > 0 {
+				lambda[i] *= parts[i] / got[i]
+			}
+			sum += lambda[i]
+		}
+		for i := range lambda {
+			if sum > 0 {
+				lambda[i] /= sum
+			}
+		}
+	}
+	return lambda
+}

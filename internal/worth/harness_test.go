@@ -1,0 +1,139 @@
+package worth
+
+import (
+	"crypto/ed25519"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/study"
+)
+
+// law answers a study's queries from a second moment, with noise of the plan's size: a study
+// without rows, in floats.
+type law struct {
+	second *mat.SymDense // what rows have after the clip
+	whole  *mat.SymDense // and without it; nil for the same
+	radius float64       // of every histogram
+	rng    *rand.Rand
+}
+
+func diagonal(lambda ...float64) *mat.SymDense {
+	m := mat.NewSymDense(len(lambda), nil)
+	for i, v := range lambda {
+		m.SetSym(i, i, v)
+	}
+	return m
+}
+
+// spec is a study of d columns.
+func spec(d, k int, method string) study.Spec {
+	s := study.Spec{Center: study.CenterPublic, Name: "worth", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: method, Components: k, ExplainedVariance: study.VarianceNone}
+	for i := range d {
+		s.Columns = append(s.Columns, study.Column{Name: string(rune('a'+i/26)) + string(rune('a'+i%26)), Scale: 1})
+	}
+	return s
+}
+
+func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result) {
+	t.Helper()
+	var roster []study.Member
+	for i := range 3 {
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: string(rune('a' + i)), Identity: study.Key(key), Units: n / 3})
+	}
+	body, err := study.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.Start()
+	var releases []study.Release
+	for c.Query < len(p.Queries) {
+		ask, err := p.NewAsk(c, len(releases), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.NewRelease(ask, []int{0, 1, 2}, l.answer(p, ask))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.Next(c, r, releases); err != nil {
+			t.Fatal(err)
+		}
+		releases = append(releases, r)
+	}
+	r, err := study.NewResult(p, releases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Proposal = body
+	return p, r
+}
+
+func (l law) answer(p *study.Plan, a study.Ask) []int64 {
+	d, whole := p.D, l.whole
+	if whole == nil {
+		whole = l.second
+	}
+	along := func(m *mat.SymDense, x []float64) []float64 {
+		var y mat.VecDense
+		y.MulVec(m, mat.NewVecDense(d, x))
+		return y.RawVector().Data
+	}
+	var values []float64
+	scale := float64(p.N) / a.Grid
+	switch a.Kind {
+	case study.KindHistogram:
+		values, scale = make([]float64, p.Queries[a.Query].Values), 1
+		for j := range values {
+			if study.BinEdge(j) >= l.radius {
+				values[j] = float64(p.N)
+				break
+			}
+		}
+	case study.KindPower:
+		for x := a.X; len(x) > 0; x = x[d:] {
+			values = append(values, along(l.second, x[:d])...)
+		}
+	case study.KindMoment:
+		for i := range d {
+			for j := i; j < d; j++ {
+				v := l.second.At(i, j)
+				if j > i {
+					v *= math.Sqrt2
+				}
+				values = append(values, v)
+			}
+		}
+	case study.KindVariance:
+		for x := a.X; len(x) > 0; x = x[d:] {
+			values = append(values, dot(x[:d], along(whole, x[:d])))
+		}
+	case study.KindTotal:
+		values = []float64{mat.Trace(whole)}
+	default:
+		panic(a.Kind)
+	}
+	out := make([]int64, len(values))
+	for i, v := range values {
+		out[i] = int64(math.Round(v*scale + a.Sigma.Float()*l.rng.NormFloat64()))
+	}
+	return out
+}
+
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
+
+func of(t *testing.T, p *study.Plan, r *study.Result) *Report {
+	t.Helper()
+	got, err := Of(p, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}

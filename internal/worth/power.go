@@ -1,0 +1,299 @@
+package worth
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/study"
+)
+
+// Constants of power iteration's bounds, frozen before the laws that judge them were drawn
+// (docs/experiments.md).
+const (
+	// fitted is the part of the draws that the regression sees; the others are compared with the
+	// study, since on the same draws the bound would be too good.
+	fitted = 0.4
+	// nearest is how many of them are.
+	nearest = 100
+	// missQuantile of their captured shares bounds the study's, after lossFactor.
+	missQuantile = 0.04
+	lossFactor   = 1.25
+	// tiltQuantile of their angles bounds the study's, after tiltFactor.
+	tiltQuantile = 0.98
+	tiltFactor   = 1.1
+	// separatedBelow is the angle's bound, in degrees, below which a component counts as separated.
+	separatedBelow = 30
+	// unfinishedPart of the loss, and unfinishedLoss of it at least, is unfinished iteration's
+	// where the result says so.
+	unfinishedPart = 0.5
+	unfinishedLoss = 0.01
+	ridge          = 1e-3
+)
+
+// power fills the report of a result of power iteration in. It returns why figures are left out,
+// or "".
+func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
+	steps := slices.DeleteFunc(slices.Clone(r.Releases), func(rel study.Release) bool { return rel.Kind != study.KindPower })
+	var seen []round
+	for _, rel := range steps {
+		x, z := columns(rel.X, r.D), columns(rel.Z(), r.D)
+		if len(x) != len(z) || len(x) == 0 {
+			return "no power step was released", nil
+		}
+		seen = append(seen, round{x: x, z: z, tau: rel.Tau()})
+	}
+	if r.Subspace == study.SubspaceBlock || r.K == 1 {
+		out.Moved = moved(seen)
+	}
+	switch why := uncalibrated(p, r); {
+	case why != "":
+		return why, nil
+	case slices.ContainsFunc(seen, func(s round) bool { return len(s.x) != r.K }):
+		return "components one after another, by deflation", nil
+	case r.K > mostPowerComponents:
+		return "more than 5 components by power iteration", nil
+	case len(seen) < leastRounds || len(seen) > mostRounds:
+		return "fewer than 8 or more than 32 rounds", nil
+	case r.Output != study.OutputLast && r.Output != study.OutputPooled:
+		return "the output of a random round", nil
+	}
+	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == study.OutputPooled}
+	vectors := r.Outputs[r.Output] // in the order in which they were found
+	if len(vectors) != r.K {
+		return "no output", nil
+	}
+	theta := scaleOf(seen)
+	if !(theta > 0) {
+		return "", nil // nothing but noise
+	}
+	for _, s := range seen {
+		sky.tau = append(sky.tau, s.tau/theta)
+	}
+	// The noise of the last step alone fills its answer: nothing stands out.
+	if sky.tau[len(sky.tau)-1]*math.Sqrt(float64(r.D)) > 1 {
+		return "", nil
+	}
+	mine := features(seen, vectors)
+	draws := sky.draw(p)
+	rank := ranks(r.Components, vectors)
+	return "", out.infer(mine, draws, rank)
+}
+
+// round is one power step: what it asked about, what came and the noise of each coordinate.
+type round struct {
+	x, z [][]float64
+	tau  float64
+}
+
+// moved are the last rounds' largest angles between what was asked about and the answer, in
+// degrees.
+func moved(seen []round) []float64 {
+	out := []float64{}
+	for _, s := range seen[max(0, len(seen)-3):] {
+		q := orthonormal(s.z)
+		least := gram(s.x, q)
+		values, _ := jacobi(product(least))
+		c := math.Sqrt(max(0, min(1, values[len(values)-1])))
+		out = append(out, math.Acos(c)*180/math.Pi)
+	}
+	return out
+}
+
+// scaleOf is the size of the signal: the median over the last three rounds of the mean eigenvalue
+// of XᵀZ, made symmetric.
+func scaleOf(seen []round) float64 {
+	var all []float64
+	for _, s := range seen[max(0, len(seen)-3):] {
+		values, _ := jacobi(symmetric(gram(s.x, s.z)))
+		sum := 0.0
+		for _, v := range values {
+			sum += v
+		}
+		all = append(all, sum/float64(len(values)))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// features are what the simulated studies are compared by: of each round the size of the answer
+// along what was asked about, its part across that is more than noise, and how far the round still
+// was from the output.
+func features(seen []round, output [][]float64) []float64 {
+	theta := scaleOf(seen)
+	var out []float64
+	d, k := len(output[0]), len(output)
+	first := max(0, len(seen)-24)
+	if k > 1 {
+		first = max(0, len(seen)-8)
+	}
+	for _, s := range seen[first:] {
+		xz := gram(s.x, s.z)
+		values, u := jacobi(symmetric(xz))
+		for i, v := range values {
+			out = append(out, v/theta)
+			zu := make([]float64, d)
+			inside := 0.0
+			for c := range k {
+				for l, z := range s.z[c] {
+					zu[l] += u[c][i] * z
+				}
+				part := 0.0
+				for e := range k {
+					part += xz[c][e] * u[e][i]
+				}
+				inside += part * part
+			}
+			rest := (dot(zu, zu) - float64(d)*s.tau*s.tau - inside) / (theta * theta)
+			out = append(out, math.Copysign(math.Sqrt(math.Abs(rest)), rest))
+		}
+		overlap := 0.0
+		for _, row := range gram(s.x, output) {
+			overlap += dot(row, row)
+		}
+		out = append(out, math.Log(max(1e-4, 1-overlap/float64(k))))
+	}
+	return out
+}
+
+// draw is one simulated study: what it shows and what it is worth.
+type draw struct {
+	features []float64
+	share    float64   // captured
+	tilt     []float64 // of each component, squared tangent
+	finished float64   // what as many rounds without noise and sampling would capture
+}
+
+// infer compares the study with simulated ones: a regression predicts each answer from what a study
+// shows, and the nearest in prediction, among those that the regression has not seen, say how far
+// answers spread.
+func (out *Report) infer(mine []float64, draws []draw, rank []int) error {
+	fit, err := regress(draws[:int(fitted*float64(len(draws)))])
+	if err != nil {
+		return err
+	}
+	rest := draws[int(fitted*float64(len(draws))):]
+	near := func(answer func(draw) float64) []draw {
+		weights := fit.solve(answer)
+		at := fit.predict(weights, mine)
+		type reached struct{ distance, place float64 }
+		order := make([]reached, len(rest))
+		for i, d := range rest {
+			order[i] = reached{math.Abs(fit.predict(weights, d.features) - at), float64(i)}
+		}
+		slices.SortFunc(order, func(a, b reached) int {
+			if a.distance != b.distance {
+				if a.distance < b.distance {
+					return -1
+				}
+				return 1
+			}
+			return int(a.place - b.place)
+		})
+		var like []draw
+		for _, o := range order[:min(nearest, len(order))] {
+			like = append(like, rest[int(o.place)])
+		}
+		return like
+	}
+	like := near(func(d draw) float64 { return math.Log(max(1e-6, 1-d.share)) })
+	shares := values(like, func(d draw) float64 { return d.share })
+	estimate := quantile(shares, 0.5)
+	out.Share = &Share{Estimate: estimate, Lower: max(0, 1-lossFactor*(1-quantile(shares, missQuantile)))}
+	lost := quantile(values(like, func(d draw) float64 { return 1 - d.finished }), 0.5)
+	out.Unfinished = lost > unfinishedLoss && lost > unfinishedPart*(1-estimate)
+	bounds := make([]float64, len(rank))
+	for i := range rank {
+		like := near(func(d draw) float64 { return math.Log(max(1e-8, d.tilt[i])) })
+		bounds[i] = tiltFactor * tiltFactor * quantile(values(like, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)
+	}
+	for number, i := range rank {
+		c := Component{Number: number + 1, Group: []int{number + 1}}
+		if angle := degrees(bounds[i]); *angle < separatedBelow {
+			c.Separated, c.Angle = true, angle
+		}
+		out.Components = append(out.Components, c)
+	}
+	return nil
+}
+
+func values(draws []draw, of func(draw) float64) []float64 {
+	out := make([]float64, len(draws))
+	for i, d := range draws {
+		out[i] = of(d)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// quantile interpolates between the order statistics of sorted.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
+
+// regression is a ridge regression on standardized features and their squares.
+type regression struct {
+	draws        []draw
+	mean, spread []float64
+	rows         *mat.Dense
+	factor       mat.Cholesky
+}
+
+func regress(draws []draw) (*regression, error) {
+	width := len(draws[0].features)
+	f := &regression{draws: draws, mean: make([]float64, width), spread: make([]float64, width)}
+	for i := range width {
+		for _, d := range draws {
+			f.mean[i] += d.features[i] / float64(len(draws))
+		}
+		for _, d := range draws {
+			f.spread[i] += (d.features[i] - f.mean[i]) * (d.features[i] - f.mean[i]) / float64(len(draws))
+		}
+		f.spread[i] = math.Sqrt(f.spread[i]) + 1e-12
+	}
+	f.rows = mat.NewDense(len(draws), 2*width+1, nil)
+	for i, d := range draws {
+		f.rows.SetRow(i, f.row(d.features))
+	}
+	gram := mat.NewSymDense(2*width+1, nil)
+	gram.SymOuterK(1, f.rows.T())
+	for i := range 2*width + 1 {
+		gram.SetSym(i, i, gram.At(i, i)+ridge*float64(len(draws)))
+	}
+	if !f.factor.Factorize(gram) {
+		return nil, errNotPositive
+	}
+	return f, nil
+}
+
+// row is a constant, the standardized features, kept within ±6, and their squares.
+func (f *regression) row(features []float64) []float64 {
+	out := make([]float64, 1, 2*len(features)+1)
+	out[0] = 1
+	for i, v := range features {
+		out = append(out, max(-6, min(6, (v-f.mean[i])/f.spread[i])))
+	}
+	for _, v := range out[1 : len(features)+1] {
+		out = append(out, v*v-1)
+	}
+	return out
+}
+
+func (f *regression) solve(answer func(draw) float64) []float64 {
+	y := mat.NewVecDense(len(f.draws), nil)
+	for i, d := range f.draws {
+		y.SetVec(i, answer(d))
+	}
+	var right, w mat.VecDense
+	right.MulVec(f.rows.T(), y)
+	f.factor.SolveVecTo(&w, &right) // an ill-conditioned one still orders the draws
+	return w.RawVector().Data
+}
+
+func (f *regression) predict(weights, features []float64) float64 {
+	return dot(weights, f.row(features))
+}

@@ -1,0 +1,124 @@
+package worth
+
+import (
+	"fmt"
+	"math"
+
+	"covey/internal/study"
+)
+
+// Report is what a result is worth. Angles are in degrees, shares between 0 and 1. A figure that is
+// not calibrated for the study's shape, or that noise leaves nothing of, is absent, and Sentences
+// say why.
+type Report struct {
+	// Share is how much of the most variance that K directions could have the components have; nil
+	// where no figure can be given.
+	Share *Share `json:"captured_share"`
+	// Components are in the result's order; empty where nothing can be said of single components.
+	Components []Component `json:"components"`
+	// Moved is how far each of the last rounds turned the subspace in power iteration: the largest
+	// angle between what the round was asked about and what it answered; the last round is last.
+	Moved []float64 `json:"last_rounds_moved_degrees"`
+	// Unfinished reports whether power iteration had not converged: more rounds would help.
+	Unfinished bool `json:"iteration_unfinished"`
+	// Alarm reports whether large rows look different from small ones, so that the bounds are not
+	// to be relied on. It is nil where that cannot be seen: it needs explained variance and the
+	// covariance.
+	Alarm *bool `json:"large_rows_differ"`
+	// Sentences say it all for people, the share first.
+	Sentences []string `json:"sentences"`
+}
+
+// Share is an estimate and a 95% lower bound.
+type Share struct {
+	Estimate float64 `json:"estimate"`
+	Lower    float64 `json:"lower_95"`
+}
+
+// Component is what is known of one component.
+type Component struct {
+	Number int `json:"component"` // from 1
+	// Angle is the 95% bound of the angle to the component that endless rows would show; nil where
+	// the component cannot be told apart from another.
+	Angle *float64 `json:"angle_95_degrees"`
+	// Separated reports whether the component can be told apart from all others.
+	Separated bool `json:"separated"`
+	// Group are the components that cannot be told apart from each other, this one among them; of
+	// power iteration, which does not tell, this one alone.
+	Group []int `json:"group"`
+	// Beyond reports whether the group goes on behind the last component that was asked for.
+	Beyond bool `json:"group_goes_on"`
+	// GroupAngle is the 95% bound of the largest angle of the group's span to that of endless rows;
+	// nil where there is no group of several, or where it goes on.
+	GroupAngle *float64 `json:"group_angle_95_degrees"`
+	// Loadings are the 95% interval of each of the D loadings; nil where they are not determined.
+	Loadings [][2]float64 `json:"loadings_interval_95"`
+}
+
+// Limits of what was calibrated (docs/experiments.md). Outside them no figure is shown.
+const (
+	mostColumns         = 512
+	mostComponents      = 20 // of the covariance
+	mostPowerComponents = 5
+	leastRounds         = 8
+	mostRounds          = 32
+	leastUnits          = 2000
+)
+
+// Of returns what a result is worth, given the plan of its proposal. The result is one that
+// [study.Verify] or [study.NewResult] found good. It takes up to some seconds: never call it where
+// a study waits for it.
+func Of(p *study.Plan, r *study.Result) (*Report, error) {
+	if r.D != p.D || r.K != p.K() || len(r.Components) != r.K || r.N < 1 {
+		return nil, fmt.Errorf("worth: the result has %d components of %d columns, its plan %d of %d", len(r.Components), r.D, p.K(), p.D)
+	}
+	for _, c := range r.Components {
+		if len(c) != r.D {
+			return nil, fmt.Errorf("worth: a component has %d loadings, the study %d columns", len(c), r.D)
+		}
+	}
+	out := &Report{Components: []Component{}, Moved: []float64{}}
+	var why string
+	var err error
+	switch r.Method {
+	case study.MethodCovariance:
+		why, err = out.covariance(p, r)
+	default:
+		why, err = out.power(p, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.say(r, why)
+	return out, nil
+}
+
+// Read is [Of] for a result that stands alone: its plan is that of the proposal in it.
+func Read(r *study.Result) (*Report, error) {
+	p, err := study.NewPlan(r.Proposal)
+	if err != nil {
+		return nil, err
+	}
+	return Of(p, r)
+}
+
+// uncalibrated returns why no figure is shown for a study, or "".
+func uncalibrated(p *study.Plan, r *study.Result) string {
+	s := p.Proposal.Spec
+	switch {
+	case r.Profile == study.ProfilePaper || s.Accountant == study.AccountantPaper:
+		return "the paper's profile"
+	case r.Unit != "":
+		return "units of several rows"
+	case r.N < leastUnits:
+		return fmt.Sprintf("fewer than %d units", leastUnits)
+	case r.D > mostColumns:
+		return fmt.Sprintf("more than %d columns", mostColumns)
+	}
+	return ""
+}
+
+func degrees(tangentSquared float64) *float64 {
+	v := math.Atan(math.Sqrt(max(0, tangentSquared))) * 180 / math.Pi
+	return &v
+}

@@ -1,0 +1,106 @@
+package worth
+
+import (
+	"fmt"
+	"strings"
+
+	"covey/internal/study"
+)
+
+// clipSentence is always said: no released value shows what the clip hid.
+const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If few rows carry a direction of their own, the bounds can be wrong."
+
+// say writes the sentences. why is the reason for which figures are left out, if any.
+func (out *Report) say(r *study.Result, why string) {
+	tell := func(format string, args ...any) { out.Sentences = append(out.Sentences, fmt.Sprintf(format, args...)) }
+	these, any := "this component captures", "any one could"
+	if r.K > 1 {
+		these, any = fmt.Sprintf("these %d components capture", r.K), fmt.Sprintf("any %d could", r.K)
+	}
+	switch {
+	case why != "":
+		tell("No share of captured variance is given: it is not calibrated for this study (%s).", why)
+	case out.Share == nil:
+		tell("Nothing stands out of the noise; at this budget no share can be given.")
+	default:
+		tell("Of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
+			"Variance is that of the law which the rows come from (its second moment about the center), not of these very rows: with heavy tails a few large rows have their own.",
+			any, these, Percent(out.Share.Estimate), Percent(out.Share.Lower))
+	}
+	if out.Unfinished {
+		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", Percent(out.Share.Estimate), Percent(out.Share.Lower))
+	}
+	if len(out.Moved) > 0 {
+		tell("In the last round the answer turned by %.1f degrees, its own noise included.", out.Moved[len(out.Moved)-1])
+	}
+	for _, c := range out.Components {
+		tell("%s", c.sentence(r.K))
+	}
+	if out.Alarm != nil && *out.Alarm {
+		tell("Large rows look different from small rows here: do not rely on the bounds.")
+	}
+	tell("%s", clipSentence)
+}
+
+// sentence is what is known of a component.
+func (c Component) sentence(k int) string {
+	switch {
+	case c.Separated:
+		return fmt.Sprintf("Component %d is within %.0f degrees (95%%) of the direction that endless rows would show, and is separated from all others.", c.Number, ceil(*c.Angle))
+	case c.Beyond:
+		return fmt.Sprintf("%s cannot be told apart from %s: do not interpret %s loadings.", capital(name(c.Group)), behind(c.Group, k), its(c.Group))
+	case c.GroupAngle == nil:
+		return fmt.Sprintf("Component %d is not determined: it can be more than %d degrees (95%%) from the direction that endless rows would show. Do not interpret its loadings.", c.Number, separatedBelow)
+	default:
+		span := "space"
+		if len(c.Group) == 2 {
+			span = "plane"
+		}
+		return fmt.Sprintf("%s cannot be told apart: only the %s that they span is determined (within %.0f degrees, 95%%); do not interpret their loadings singly.", capital(name(c.Group)), span, ceil(*c.GroupAngle))
+	}
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func name(group []int) string {
+	if len(group) == 1 {
+		return fmt.Sprintf("component %d", group[0])
+	}
+	var parts []string
+	for _, g := range group[:len(group)-1] {
+		parts = append(parts, fmt.Sprint(g))
+	}
+	return fmt.Sprintf("components %s and %d", strings.Join(parts, ", "), group[len(group)-1])
+}
+
+func its(group []int) string {
+	if len(group) == 1 {
+		return "its"
+	}
+	return "their"
+}
+
+func behind(group []int, k int) string {
+	other := "the next, which was not asked for"
+	if k == 0 || len(group) == 1 {
+		return other
+	}
+	return "each other or from " + other
+}
+
+func ceil(v float64) float64 { return float64(int(v + 0.999999)) }
+
+// Percent writes a share as a percentage that is never rounded up.
+func Percent(v float64) string { return fmt.Sprintf("%.1f%%", float64(int(v*1000))/10) }
+
+// Note is what is known of a component in a few words.
+func (c Component) Note() string {
+	switch {
+	case c.Separated:
+		return fmt.Sprintf("separated, within %.0f°", ceil(*c.Angle))
+	case c.GroupAngle != nil:
+		return "only as " + name(c.Group)
+	default:
+		return "not separated: do not interpret"
+	}
+}

@@ -1,0 +1,320 @@
+package worth
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"covey/internal/study"
+)
+
+// shape is a study as it is simulated: its noise relative to the signal is known, its start
+// uniform, its spectrum drawn from a public family. Rows and noise look alike in every basis, so
+// that all is simulated in the eigenvectors' own.
+type shape struct {
+	d, k   int
+	n      float64
+	tau    []float64 // of each round, over the signal
+	pooled bool      // the output; else the last round's
+	sphere bool      // rows are on the unit sphere
+}
+
+// draws bounds: few enough for some seconds on one processor, many enough for the regression.
+const (
+	mostDraws  = 4000
+	leastDraws = 1500
+	drawsWork  = 1.2e9 // of multiplications, roughly
+	batch      = 50    // draws of one generator
+)
+
+func (s *shape) count() int {
+	work := float64(len(s.tau)*s.d*s.k) * (40 + 12*float64(s.k))
+	return max(leastDraws, min(mostDraws, int(drawsWork/work))) / batch * batch
+}
+
+// draw simulates studies. Batches have a generator each, keyed by the study's digest, so that
+// everyone who asks gets the same draws on any number of processors.
+func (s *shape) draw(p *study.Plan) []draw {
+	out := make([]draw, s.count())
+	rng := p.Public("worth")
+	seeds := make([][2]uint64, len(out)/batch)
+	for i := range seeds {
+		seeds[i] = [2]uint64{rng.Uint64(), rng.Uint64()}
+	}
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range max(1, min(len(seeds), runtime.GOMAXPROCS(0)/2)) {
+		group.Go(func() {
+			for b := range next {
+				rng := rand.New(rand.NewPCG(seeds[b][0], seeds[b][1]))
+				for i := b * batch; i < (b+1)*batch; i++ {
+					out[i] = s.one(rng)
+				}
+			}
+		})
+	}
+	for b := range seeds {
+		next <- b
+	}
+	close(next)
+	group.Wait()
+	return out
+}
+
+// one simulates one study.
+func (s *shape) one(rng *rand.Rand) draw {
+	lambda := spectrumLaw(rng, s.d)
+	a := lambda
+	if s.sphere {
+		a = sphere(lambda)
+	}
+	top := 0.0
+	for _, v := range a[:s.k] {
+		top += v / float64(s.k)
+	}
+	a = append([]float64(nil), a...)
+	root := make([]float64, s.d)
+	for i := range a {
+		a[i] /= top
+		root[i] = math.Sqrt(a[i] / math.Sqrt(s.n))
+	}
+	damp := damping(rng, a[:s.k])
+	start := normals(rng, s.k, s.d)
+	x := orthonormal(start)
+	sampling := &sampler{root: root}
+	seen := make([]round, len(s.tau))
+	for t, tau := range s.tau {
+		y := make([][]float64, s.k)
+		for i := range y {
+			y[i] = make([]float64, s.d)
+			for l, v := range x[i] {
+				y[i][l] = a[l] * v
+			}
+		}
+		if s.k > 1 { // the clip bounds a block by its norm, and so its strong directions more
+			_, u := jacobi(symmetric(gram(x, y)))
+			y = times(y, conjugate(u, damp))
+		}
+		sampling.add(rng, x, y)
+		for i := range y {
+			for l := range y[i] {
+				y[i][l] += tau * rng.NormFloat64()
+			}
+		}
+		seen[t] = round{x: x, z: y, tau: tau}
+		x = orthonormal(y)
+	}
+	output := s.output(seen)
+	return draw{
+		features: features(seen, output), share: captured(lambda, output), tilt: tilts(output),
+		finished: s.noiseless(a, lambda, start),
+	}
+}
+
+// output is what the study makes of its rounds: the leading directions of the last answer, or of
+// the later half of them, each weighted by its noise.
+func (s *shape) output(seen []round) [][]float64 {
+	if !s.pooled {
+		last := seen[len(seen)-1].z
+		_, u := jacobi(gram(last, last))
+		return orthonormal(times(last, u))
+	}
+	half := seen[len(seen)/2:]
+	q := orthonormal(half[len(half)-1].z)
+	if s.k == 1 {
+		q = [][]float64{q[0]}
+	}
+	for range 12 {
+		next := make([][]float64, s.k)
+		for i := range next {
+			next[i] = make([]float64, s.d)
+		}
+		for _, r := range half {
+			w := 1 / (r.tau * r.tau)
+			for _, z := range r.z {
+				for i := range q {
+					add(next[i], z, w*dot(z, q[i]))
+				}
+			}
+		}
+		q = next
+		_, u := jacobi(gram(q, q))
+		q = orthonormal(times(q, u))
+	}
+	return q
+}
+
+// captured is the share of the law's variance, which is diagonal here.
+func captured(lambda []float64, output [][]float64) float64 {
+	got, best := 0.0, 0.0
+	for i, v := range output {
+		for l, x := range v {
+			got += lambda[l] * x * x
+		}
+		best += lambda[i]
+	}
+	return got / best
+}
+
+// tilts are the squared tangents of each output's angle to its own eigenvector.
+func tilts(output [][]float64) []float64 {
+	out := make([]float64, len(output))
+	for i, v := range output {
+		c := v[i] * v[i]
+		out[i] = max(0, 1-c) / max(c, 1e-9)
+	}
+	return out
+}
+
+// noiseless is what the start gives after as many rounds of the law itself.
+func (s *shape) noiseless(a, lambda []float64, start [][]float64) float64 {
+	x := make([][]float64, s.k)
+	for i := range x {
+		x[i] = append([]float64(nil), start[i]...)
+	}
+	for t := 0; t < len(s.tau); t += 4 { // four rounds between two orthonormalizations
+		power := float64(min(4, len(s.tau)-t))
+		for i := range x {
+			for l := range x[i] {
+				x[i][l] *= math.Pow(a[l]/a[0], power)
+			}
+		}
+		x = orthonormal(x)
+	}
+	return captured(lambda, x)
+}
+
+// damping is what the clip of a block leaves of each strong direction, relative to the first, for
+// normal rows whose norms are alike: E[si² min(1, R/‖s‖)] / E[si²] at the 0.9 quantile R of ‖s‖.
+func damping(rng *rand.Rand, top []float64) []float64 {
+	const rows = 120
+	out := make([]float64, len(top))
+	if len(top) == 1 {
+		return []float64{1}
+	}
+	all := make([][]float64, rows)
+	lengths := make([]float64, rows)
+	for r := range all {
+		all[r] = make([]float64, len(top))
+		for i, v := range top {
+			all[r][i] = math.Sqrt(v) * rng.NormFloat64()
+		}
+		lengths[r] = math.Sqrt(dot(all[r], all[r]))
+	}
+	bound := slices.Sorted(slices.Values(lengths))[rows*9/10]
+	whole := make([]float64, len(top))
+	for r, row := range all {
+		w := min(1, bound/lengths[r])
+		for i, v := range row {
+			out[i] += w * v * v
+			whole[i] += v * v
+		}
+	}
+	for i := range out {
+		out[i] /= whole[i]
+	}
+	return out
+}
+
+// conjugate is U diag(v) Uᵀ.
+func conjugate(u [][]float64, v []float64) [][]float64 {
+	out := make([][]float64, len(v))
+	for i := range out {
+		out[i] = make([]float64, len(v))
+		for j := range v {
+			for l := range v {
+				out[i][j] += u[i][l] * v[l] * u[j][l]
+			}
+		}
+	}
+	return out
+}
+
+func normals(rng *rand.Rand, k, d int) [][]float64 {
+	out := make([][]float64, k)
+	for i := range out {
+		out[i] = make([]float64, d)
+		for l := range out[i] {
+			out[i][l] = rng.NormFloat64()
+		}
+	}
+	return out
+}
+
+// sampler is what n rows differ by from their law: a symmetric normal matrix S with E[Sij²] =
+// ai aj/n. It is the same in every round, but drawn only along what rounds ask about: of each block
+// what the one in front of it does not span is fresh.
+type sampler struct {
+	root       []float64 // √(a/√n)
+	last       [][]float64
+	lastAnswer [][]float64
+}
+
+func (s *sampler) add(rng *rand.Rand, x, y [][]float64) {
+	v := make([][]float64, len(x))
+	for i := range x {
+		v[i] = make([]float64, len(s.root))
+		for l, r := range s.root {
+			v[i][l] = r * x[i][l]
+		}
+	}
+	// v = Q·C with orthonormal Q; W Q is fresh but for what lies in the last Q's span.
+	q := orthonormal(v)
+	answer := make([][]float64, len(q))
+	for i := range q {
+		answer[i] = make([]float64, len(s.root))
+	}
+	if s.last == nil {
+		for i := range q {
+			for l := range answer[i] {
+				answer[i][l] = rng.NormFloat64()
+			}
+		}
+	} else {
+		overlap := gram(s.last, q)
+		// What is left of each direction is not orthogonal to what is left of the others: draw
+		// along the eigenvectors of I - OᵀO.
+		k := len(q)
+		left := make([][]float64, k)
+		for i := range left {
+			left[i] = make([]float64, k)
+			for j := range left[i] {
+				if i == j {
+					left[i][j] = 1
+				}
+				for l := range k {
+					left[i][j] -= overlap[l][i] * overlap[l][j]
+				}
+			}
+		}
+		size, u := jacobi(left)
+		for e := range k {
+			scale := math.Sqrt(max(0, size[e]))
+			for l := range s.root {
+				g := scale * rng.NormFloat64()
+				for i := range k {
+					answer[i][l] += u[i][e] * g
+				}
+			}
+		}
+		for i := range k {
+			for j := range k {
+				add(answer[i], s.lastAnswer[j], overlap[j][i])
+			}
+		}
+	}
+	s.last, s.lastAnswer = q, answer
+	c := gram(q, v)
+	for i := range y {
+		for j := range q {
+			if c[j][i] == 0 {
+				continue
+			}
+			for l, r := range s.root {
+				y[i][l] += r * answer[j][l] * c[j][i]
+			}
+		}
+	}
+}

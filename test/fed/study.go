@@ -1,0 +1,111 @@
+package fed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// Connected waits until every site of the spec offers its rows.
+func (f *Federation) Connected(spec study.Spec) error {
+	_, err := Retry(f, func() ([]study.Member, error) { return f.Leader().Roster(spec) })
+	return err
+}
+
+// Create proposes a study of the spec's sites, or of all, once they are connected, through whoever
+// leads.
+func (f *Federation) Create(spec study.Spec) (study.Digest, error) {
+	return f.CreateWithin(spec, f.o.Patience)
+}
+
+// CreateWithin is Create with a patience of its own.
+func (f *Federation) CreateWithin(spec study.Spec, limit time.Duration) (d study.Digest, err error) {
+	if spec.Sites == nil {
+		spec.Sites = f.o.Sites
+	}
+	var bad *study.FieldError
+	lost := false // an answer may have been
+	d, err = RetryFor(f, limit, func() (study.Digest, error) {
+		leader := f.Leader()
+		if d, err := leader.Find(spec.Name); lost && err == nil {
+			return d, nil
+		}
+		plan, err := leader.Create(spec)
+		at, refused := errors.AsType[*study.FieldError](err)
+		switch lost = lost || !refused; {
+		case err == nil:
+			return plan.Digest, nil
+		case refused && at.Field != "sites": // for more than want of a link
+			bad = at
+			return d, nil
+		}
+		return d, err
+	})
+	if bad != nil {
+		return d, bad
+	}
+	return d, err
+}
+
+// Over reports whether a study has ended, in whatever way.
+func Over(v coordinator.View) bool {
+	return v.Status == round.StatusCompleted || v.Status == round.StatusEnded
+}
+
+// Until waits until something is so of a study, as who leads then sees it.
+func (f *Federation) Until(d study.Digest, limit time.Duration, what func(coordinator.View) bool) (v coordinator.View, err error) {
+	return RetryFor(f, limit, func() (coordinator.View, error) {
+		p := f.Leading()
+		if p == nil {
+			return v, errNotYet
+		}
+		n := p.Node()
+		if n == nil {
+			return v, errNotYet
+		}
+		if v = n.View(d); !what(v) {
+			return v, errNotYet
+		}
+		return v, nil
+	})
+}
+
+// Study runs a study to its result. began is called when every site has approved, which means that
+// all rows are in memory; see, if not nil, with every view from then on and its time.
+func (f *Federation) Study(ctx context.Context, spec study.Spec, began func(), see func(time.Time, coordinator.View)) error {
+	d, err := f.Create(spec)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(f.ctx, func() { stop(context.Cause(f.ctx)) })()
+	var last coordinator.View
+	started := false
+	err = f.Leader().Watch(ctx, d, func(v coordinator.View) error {
+		now := time.Now()
+		if last = v; v.Status == round.StatusProposed {
+			return nil
+		}
+		if !started {
+			started = true
+			began()
+		}
+		if see != nil {
+			see(now, v)
+		}
+		return nil
+	})
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	if err == nil && last.Status != round.StatusCompleted {
+		err = fmt.Errorf("the study ended: %s %s", last.Code, last.Culprit)
+	}
+	return err
+}

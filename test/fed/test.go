@@ -1,0 +1,95 @@
+package fed
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"covey/internal/coordinator"
+	"covey/internal/study"
+)
+
+// Test is a federation whose errors are a test's end.
+type Test struct {
+	*Federation
+	T testing.TB
+}
+
+// Start forms a federation that ends with the test, which fails if a part ended by itself.
+func Start(t testing.TB, dir string, o Options) *Test {
+	t.Helper()
+	f := &Test{New(dir, o), t}
+	t.Cleanup(func() {
+		if err := f.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	f.Must(f.Form())
+	return f
+}
+
+// InMemory returns a folder of the test's that is on no disk where there is such a place.
+func InMemory(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "covey-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// Must ends the test with an error.
+func (f *Test) Must(err error) {
+	f.T.Helper()
+	if err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// Await waits until something is done.
+func (f *Test) Await(what string, done func() bool) {
+	f.T.Helper()
+	_, err := Retry(f.Federation, func() (bool, error) {
+		if !done() {
+			return false, errNotYet
+		}
+		return true, nil
+	})
+	if err != nil {
+		f.T.Fatalf("waited in vain for %s: %v", what, err)
+	}
+}
+
+// Propose creates a study.
+func (f *Test) Propose(spec study.Spec) study.Digest {
+	f.T.Helper()
+	d, err := f.Create(spec)
+	f.Must(err)
+	return d
+}
+
+// When waits until something is so of a study.
+func (f *Test) When(d study.Digest, what func(coordinator.View) bool) coordinator.View {
+	f.T.Helper()
+	v, err := f.Until(d, f.o.Patience, what)
+	if errors.Is(err, errNotYet) {
+		f.T.Fatalf("it does not come to that: %+v", v)
+	}
+	f.Must(err)
+	return v
+}
+
+// Finish waits for a study's end.
+func (f *Test) Finish(d study.Digest) coordinator.View {
+	f.T.Helper()
+	return f.When(d, Over)
+}
+
+// Result returns a completed study's result.
+func (f *Test) Result(d study.Digest) *study.Result {
+	f.T.Helper()
+	r, err := f.Leader().Result(d)
+	f.Must(err)
+	return r
+}

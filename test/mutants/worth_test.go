@@ -1,0 +1,55 @@
+//go:build mutants
+
+package mutants
+
+// What a result is worth: bounds that are too good, and warnings that are not given.
+func init() {
+	tables = append(tables, []mutant{
+		{"worth: the bound is the estimate", 0, []edit{
+			{"internal/worth/covariance.go", "Lower: max(0, 1-e-shareReserve)", "Lower: max(0, 1-e/2)"},
+		}, in("worth", "TestCovarianceAgainstAnotherComputation"), killer{}},
+		{"worth: sampling is not counted", 0, []edit{
+			{"internal/worth/covariance.go", "return a.s*a.s/2 + a.xi[i]*a.xi[j]/a.n", "return a.s * a.s / 2"},
+		}, in("worth", "TestCovarianceAgainstAnotherComputation"), killer{}},
+		{"worth: noise is not counted", 0, []edit{
+			{"internal/worth/covariance.go", "return a.s*a.s/2 + a.xi[i]*a.xi[j]/a.n", "return a.xi[i] * a.xi[j] / a.n"},
+		}, in("worth", "TestCovarianceBoundsHold"), killer{}},
+		{"worth: noise alone is given a share", 0, []edit{
+			{"internal/worth/covariance.go", "if top <= float64(k)*edgeFactor*edge {", "if top < -edge {"},
+			{"internal/worth/covariance.go", "if e /= top; !(e < 1) {", "if e = min(0.9, e/top); false {"},
+		}, in("worth", "TestPureNoise"), killer{}},
+		{"worth: ties are separated", 0, []edit{
+			{"internal/worth/covariance.go", "return a.mu[i]-a.mu[i+1] > gapQuantile*", "return a.mu[i]-a.mu[i+1] > 0*"},
+		}, in("worth", "TestEqualSpectrumIsNotSeparated"), killer{}},
+		{"worth: an angle is its mean", 0, []edit{
+			{"internal/worth/covariance.go", "mean * chiSquared95(mean*mean/square)", "mean"},
+		}, in("worth", "TestCovarianceBoundsHold"), killer{}},
+		{"worth: loadings within one deviation", 0, []edit{
+			{"internal/worth/covariance.go", "half := loadingFactor * normal95 * longer", "half := longer"},
+		}, in("worth", "TestCovarianceBoundsHold"), killer{}},
+		{"worth: a group's angle is without its other members", 0, []edit{
+			{"internal/worth/covariance.go", "for i := from; i < to; i++ {\n\t\tfor j", "for i := from; i < from+1; i++ {\n\t\tfor j"},
+		}, in("worth", "TestCovarianceAgainstAnotherComputation"), killer{}},
+		{"worth: the median bounds power iteration", 0, []edit{
+			{"internal/worth/power.go", "1-lossFactor*(1-quantile(shares, missQuantile))", "estimate"},
+		}, in("worth", "TestPowerBoundsHold"), killer{}},
+		{"worth: the median bounds an angle of power iteration", 0, []edit{
+			{"internal/worth/power.go", "tiltFactor * tiltFactor * quantile(values(like, func(d draw) float64 { return d.tilt[i] }), tiltQuantile)", "quantile(values(like, func(d draw) float64 { return d.tilt[i] }), 0.5)"},
+		}, in("worth", "TestPowerBoundsHold"), killer{}},
+		{"worth: an unfinished iteration is not told", 0, []edit{
+			{"internal/worth/power.go", "out.Unfinished = lost >", "out.Unfinished = false && lost >"},
+		}, in("worth", "TestUnfinishedIterationSaysSo"), killer{}},
+		{"worth: units of several rows are bounded like rows", 0, []edit{
+			{"internal/worth/report.go", "case r.Unit != \"\":", "case false:"},
+		}, in("worth", "TestNotCalibratedNotShown"), killer{}},
+		{"worth: no alarm", 0, []edit{
+			{"internal/worth/alarm.go", "differ = true", "differ = differ && true"},
+		}, in("worth", "TestAlarm"), killer{}},
+		{"worth: what the clip hides is not said", 0, []edit{
+			{"internal/worth/sentence.go", "\ttell(\"%s\", clipSentence)\n", ""},
+		}, in("worth", "TestStandingSentence"), killer{}},
+		{"worth: draws depend on the processors", 0, []edit{
+			{"internal/worth/simulate.go", "rand.New(rand.NewPCG(seeds[b][0], seeds[b][1]))", "rand.New(rand.NewPCG(seeds[b][0], uint64(runtime.GOMAXPROCS(0))))"},
+		}, in("worth", "TestSameForEveryReader"), killer{}},
+	})
+}
