@@ -28,7 +28,7 @@ type exportCmd struct {
 
 func (c *exportCmd) Run(t *cli.Terminal) error {
 	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" {
-		return cli.Bad("nothing to write from %s: give --npz, --csv, --worth or --plots", c.File)
+		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots, or --worth", c.File)
 	}
 	text, err := os.ReadFile(c.File)
 	if err != nil {

@@ -44,9 +44,9 @@ func keptRun(t *testing.T, p *Plan, rng *rand.Rand, kept float64) []Release {
 			noised[j] = int64(math.Round(values[j]*float64(p.N)/a.Grid + a.Sigma.Float()*rng.NormFloat64()))
 		}
 		if q.Kind == KindHistogram { // what is left out is in the lowest bin
-			noised[0] += int64(float64(p.N) * (1 - kept))
-			noised[268] += int64(float64(p.N) * kept * 0.88)
-			noised[272] += int64(float64(p.N) * kept * 0.12)
+			noised[0] += int64(float64(p.N) / a.Grid * (1 - kept))
+			noised[268] += int64(float64(p.N) / a.Grid * kept * 0.88)
+			noised[272] += int64(float64(p.N) / a.Grid * kept * 0.12)
 		}
 		r, err := p.NewRelease(a, []int{0, 1, 2, 3, 4}, noised)
 		if err != nil {

@@ -153,7 +153,11 @@ func (r *Result) findComponents(p *Plan, releases []Release) error {
 			run := p.Queries[rel.Query].Run
 			steps[run] = append(steps[run], rel)
 		case KindMoment:
-			vectors, values, err := principal(rel, p.D, p.K())
+			if !p.lastMoment(rel) {
+				continue
+			}
+			m := pooledMoment(momentsOf(releases))
+			vectors, values, err := m.principal(p.D, p.K())
 			if err != nil {
 				return err
 			}
@@ -162,7 +166,7 @@ func (r *Result) findComponents(p *Plan, releases []Release) error {
 			r.Outputs[r.Output] = orientAll(vectors)
 			// A noised symmetric matrix moves v by a vector of about this length.
 			if low := values[p.K()-1]; low > 0 {
-				r.NoiseToSignal = min(math.MaxFloat64, rel.Tau()*math.Sqrt(float64(p.D+1)/2)/low)
+				r.NoiseToSignal = min(math.MaxFloat64, m.tau*math.Sqrt(float64(p.D+1)/2)/low)
 			}
 		}
 	}
@@ -243,7 +247,7 @@ const (
 
 	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, what the noise added to the variance of these very rows along the component, after clipping, and to the number of kept rows per unit; " + varianceNot
 
-	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it"
+	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it (with heavy tails, by much)"
 )
 
 // Step is one power step as a page or a plot shows it.

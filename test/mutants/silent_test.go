@@ -38,7 +38,7 @@ func init() {
 			{studyCourse, "z[j] /= c.rowsPerUnit()", "z[j] /= max(1, c.rowsPerUnit())"},
 		}, in("study", "TestKeptRowsScaleTheResult"), killer{}},
 		{"rows: the quantile is of those left out, too", 0, []edit{
-			{studyCourse, "1-(1-0.9)*p.keptShare(*c)", "0.9"},
+			{studyCourse, "1-(1-q)*p.keptShare(*c)", "q"},
 		}, in("study", "TestRadiusIsOfKeptRows"), killer{}},
 		{"rows: what noise leaves of none is divided by", 0, []edit{
 			{studyKept, "least = min(1, 2*r.Tau())", "least = 0"},
