@@ -39,6 +39,7 @@ offset = 50.0
 scale = 10.0
 [[columns]]
 name = "hr"
+scale = 1
 `
 	goodJoin = `coordinator = ["127.0.0.1:1"]
 fingerprint = "0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-0000-0000"

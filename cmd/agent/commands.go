@@ -21,6 +21,7 @@ import (
 	"covey/internal/memory"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -200,7 +201,21 @@ func (c *studyShowCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
+	addFigures(t, &s)
 	return t.Print(s, func(w io.Writer) { printStudy(w, s) })
+}
+
+// addFigures asks for this site's own figures of a study that is not over.
+func addFigures(t *terminal, s *agent.StudyDetail) {
+	if s.Plan == nil || s.Budget == nil {
+		return
+	}
+	f, err := ask[sitedata.Figures](t, "GET", "studies", s.Digest.String(), "figures")
+	if err != nil {
+		s.FiguresError = err.Error()
+		return
+	}
+	s.Figures = &f
 }
 
 // decision is a word of the operator on one study.
@@ -223,6 +238,7 @@ func (c *decision) agreed(t *terminal, question, undone string) (agent.StudyDeta
 		}
 		return s, nil
 	}
+	addFigures(t, &s)
 	printStudy(t.Err, s)
 	return s, t.Confirm(fmt.Sprintf("\n%s study %s? Type yes: ", question, s.Digest), undone, "read \"study show\" and give --yes with the whole digest that it prints")
 }

@@ -34,7 +34,7 @@ func serving(t *testing.T) (dir string, id study.Digest) {
 	alpha := site.Issue(t, dir, "alpha", authority, time.Now())
 	other, _, err := ed25519.GenerateKey(nil)
 	check(err)
-	body, err := study.Propose(study.Spec{Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 3, Radius: "1", ExplainedVariance: study.VarianceNone,
+	body, err := study.Propose(study.Spec{Center: study.CenterPublic, Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 3, Radius: "1", ExplainedVariance: study.VarianceNone,
 		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}}},
 		[]study.Member{{Name: "alpha", Identity: study.Key(alpha.Identity().Public().(ed25519.PublicKey)), Units: 2}, {Name: "beta", Identity: study.Key(other), Units: 7}},
 		authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})

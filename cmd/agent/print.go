@@ -14,6 +14,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/sitedata"
 )
 
 // table writes aligned columns.
@@ -29,6 +30,9 @@ func printFindings(w io.Writer, found []doctor.Finding) {
 	table(w, func(line func(string, ...any)) {
 		for _, f := range found {
 			mark, result := "ok", f.Result
+			if f.Warning {
+				mark = "WARN"
+			}
 			if f.Err != nil {
 				mark, result = "FAILED", string(f.Code)+": "+f.Result
 			}
@@ -36,6 +40,36 @@ func printFindings(w io.Writer, found []doctor.Finding) {
 			if f.Do != "" {
 				line("\t\tdo: %s", f.Do)
 			}
+		}
+	})
+	for _, f := range found {
+		if f.Figures != nil {
+			printFigures(w, *f.Figures)
+		}
+	}
+}
+
+// columnsShown is how many columns are listed; JSON has all.
+const columnsShown = 40
+
+// printFigures shows this site's own columns beside what the study takes of them, those with a
+// warning first.
+func printFigures(w io.Writer, f sitedata.Figures) {
+	fmt.Fprintln(w, "\nThe study's columns, and this site's own figures of them: those stay here, nobody else is told")
+	columns := slices.Clone(f.Columns)
+	slices.SortStableFunc(columns, func(a, b sitedata.ColumnFigure) int { return min(1, len(b.Warnings)) - min(1, len(a.Warnings)) })
+	table(w, func(line func(string, ...any)) {
+		line("  COLUMN\tOFFSET\tSCALE\tMEDIAN HERE\tSPREAD HERE\t")
+		for i, c := range columns {
+			if i == columnsShown {
+				line("  … and %d more (--json has all)", len(columns)-i)
+				break
+			}
+			mark := ""
+			if len(c.Warnings) > 0 {
+				mark = "WARNING"
+			}
+			line("  %s\t%.6g\t%.6g\t%.6g\t%.6g\t%s", frame.Word(c.Name), c.Offset, c.Scale, c.Median, c.Spread, mark)
 		}
 	})
 }
@@ -114,18 +148,11 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		}
 		fmt.Fprintln(w, "\nIt is over here. What it asked for:")
 	}
-	fmt.Fprintf(w, "data     %s, %d columns", frame.Word(s.Dataset), s.Plan.D)
-	for i, c := range s.Plan.Proposal.Spec.Columns {
-		if i == 40 {
-			fmt.Fprint(w, ", … (--json has all)")
-			break
-		}
-		fmt.Fprintf(w, "%s%s", map[bool]string{true: ": ", false: ", "}[i == 0], frame.Word(c.Name))
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "data     %s, %d columns\n", frame.Word(s.Dataset), s.Plan.D)
 	if s.State == "pending" {
-		fmt.Fprintln(w, "rows     are read once you approve; to try them before: agent check --study FILE,\n         where FILE is pending/DIGEST.toml in the data folder")
+		fmt.Fprintln(w, "rows     go into a sum once you approve, not before; a dry run: agent check --study FILE,\n         where FILE is pending/DIGEST.toml in the data folder")
 	}
+	printColumns(w, s)
 
 	fmt.Fprintln(w, "\nPrivacy")
 	for _, line := range s.Privacy {
@@ -175,6 +202,30 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	}
 	printPolicy(w, s)
 	section(w, "Warnings", s.Warnings)
+}
+
+// printColumns shows offset and scale of every column, beside this site's own figures where they
+// were computed, and what they warn of.
+func printColumns(w io.Writer, s agent.StudyDetail) {
+	if s.Figures != nil {
+		printFigures(w, *s.Figures)
+		section(w, "WARNINGS of this site's own rows (they stay here; the proposer is told nothing of them)", s.Figures.Warnings())
+		return
+	}
+	fmt.Fprintln(w, "\nThe study's columns: (value - offset) / scale is used")
+	table(w, func(line func(string, ...any)) {
+		line("  COLUMN\tOFFSET\tSCALE")
+		for i, c := range s.Plan.Proposal.Spec.Columns {
+			if i == columnsShown {
+				line("  … and %d more (--json has all)", s.Plan.D-i)
+				break
+			}
+			line("  %s\t%.6g\t%.6g", frame.Word(c.Name), c.Offset, c.Scale)
+		}
+	})
+	if s.FiguresError != "" {
+		section(w, "WARNING", []string{"This site's own figures cannot be computed: " + s.FiguresError})
+	}
 }
 
 // printPolicy shows every limit of the site's policy beside what the study has.

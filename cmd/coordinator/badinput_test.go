@@ -22,6 +22,7 @@ offset = 50.0
 scale = 10.0
 [[columns]]
 name = "hr"
+scale = 1
 `
 
 const plan = "study validate study.toml --units 3000,3000,3000"

@@ -88,6 +88,7 @@ type demoReport struct {
 	Noise             string      `json:"noise"`
 
 	result *study.Result
+	bytes  int         // uploaded by each site
 	best   [][]float64 // the pooled non-private components
 }
 
@@ -309,6 +310,7 @@ func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float6
 		Components: r.Components, ExplainedVariance: r.ExplainedVariance, Method: r.Method, MethodWhy: r.MethodWhy, Center: r.Center, Noise: r.Noise, result: r,
 	}
 	for _, release := range r.Releases {
+		out.bytes += plan.Queries[release.Query].Bytes
 		out.FewestSurvivors = min(out.FewestSurvivors, len(release.Survivors))
 	}
 	var err error
@@ -352,11 +354,11 @@ captured      %.4f of the best possible variance (%s output, %s profile)
 method        %s (%s)
 %sprivacy       ε = %g, δ = %g spent, for replacing any one of %d units (ρ = %.5f)
 noise         %s
-rounds        %d, at least %d of %d sites in each sum, last noise-to-signal %.3f
-wire          %.0f bytes a round from each site, masked
+rounds        %s, at least %d of %d sites in each sum, last noise-to-signal %.3f
+wire          %d bytes from each site in all, masked
 time          %.1f s
 digest        %s
-`, r.Captured, r.Output, r.Profile, r.Method, r.MethodWhy, varianceText(r.result), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.Rounds, r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.BytesPerSitePerRound, r.Seconds, r.Digest)
+`, r.Captured, r.Output, r.Profile, r.Method, r.MethodWhy, varianceText(r.result), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
 	return err
 }
 

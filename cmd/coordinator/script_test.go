@@ -200,7 +200,7 @@ func wide(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 2 {
 		text.WriteString(ts.ReadFile(args[0]))
 		for j := range d {
-			fmt.Fprintf(&text, "[[columns]]\nname = \"c%d\"\n", j)
+			fmt.Fprintf(&text, "[[columns]]\nname = \"c%d\"\nscale = 1\n", j)
 		}
 		ts.Check(os.WriteFile(ts.MkAbs(args[0]), text.Bytes(), 0o600))
 		return

@@ -88,7 +88,7 @@ func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 	}
 	client, err := s.client()
 	if err != nil {
-		return nil, shared.Bad("%s is in order, but a plan needs the sites' counts: give --units, or --data of a running coordinator", c.File)
+		return nil, shared.Bad("%s is in order, but a plan needs the sites' counts: give --units (such as --units 1610,4906,12082, one count a site), or --data of a running coordinator", c.File)
 	}
 	var r coordinator.CreateReply
 	err = client.do("POST", "/v1/plan", text, &r)
@@ -183,7 +183,14 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	if s.Unit != "" {
 		fmt.Fprintf(w, "unit\tall rows with one value of %q at one site\n", s.Unit)
 	}
-	fmt.Fprintf(w, "components\t%d, %s; center %s; explained variance %s\n", p.K(), s.Subspace, s.Center, s.ExplainedVariance)
+	center := s.Center
+	if s.Center == study.CenterPrivate {
+		center += fmt.Sprintf(", for %.3g%% of the budget", 100*s.CenterShare)
+	}
+	fmt.Fprintf(w, "components\t%d, %s; center %s; explained variance %s\n", p.K(), s.Subspace, center, s.ExplainedVariance)
+	if s.Missing == study.MissingDropRow {
+		fmt.Fprintf(w, "missing\trows with a missing value are left out; how many are kept is released, noised, for %.3g%% of the budget\n", 100*p.RowsShare())
+	}
 	fmt.Fprintf(w, "method\t%s\n", p.MethodRule())
 	if p.Groups > 0 {
 		fmt.Fprintf(w, "scale\tΛ from %d groups of %d units\n", p.Groups, p.GroupSize)
@@ -200,7 +207,7 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	if s.Expires != "" {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
-	fmt.Fprintf(w, "wire\tb = %d bits a number, %.0f bytes a round from each site\n", p.Bits, p.BytesPerRound())
+	fmt.Fprintf(w, "wire\tb = %d bits a number, at most %d bytes from each site in all\n", p.Bits, p.BytesInAll())
 	fmt.Fprintf(w, "noise\t%s\n", p.NoiseWords())
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {
@@ -249,8 +256,22 @@ func (c *createCmd) Run(s *terminal) error {
 	return nil
 }
 
-// again warns of studies of the same name that are not over: most often the same one, proposed
-// twice.
+// proposal returns a study's proposal.
+func (c *createCmd) proposal(client *client, id study.Digest) (study.Proposal, error) {
+	body, err := client.call("GET", "/v1/studies/"+id.String()+"/proposal", nil)
+	if err != nil {
+		return study.Proposal{}, err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return study.Proposal{}, err
+	}
+	return study.Parse(text)
+}
+
+// again warns of studies that are most often the same one, proposed twice: those of the same name
+// that are not over, and those that asked the same and are completed.
 func (c *createCmd) again(client *client, r coordinator.CreateReply) []string {
 	var views []coordinator.View
 	if err := client.do("GET", "/v1/studies", nil, &views); err != nil {
@@ -258,6 +279,12 @@ func (c *createCmd) again(client *client, r coordinator.CreateReply) []string {
 	}
 	var out []string
 	for _, v := range views {
+		if v.Name == r.Plan.Proposal.Spec.Name && v.Digest != r.Digest && v.Status == round.StatusCompleted {
+			if p, err := c.proposal(client, v.Digest); err == nil && r.Plan.Proposal.Again(p) {
+				out = append(out, r.Plan.AgainText(v.Digest))
+			}
+			continue
+		}
 		if v.Name == r.Plan.Proposal.Spec.Name && v.Digest != r.Digest && v.Status != round.StatusCompleted && v.Status != round.StatusEnded {
 			out = append(out, fmt.Sprintf("study %.12s has the same name and is not over: each takes privacy budget of its own; `coordinator study abort %.12s` ends it", v.Digest, v.Digest))
 		}
@@ -288,7 +315,15 @@ func (c *studiesCmd) Run(s *terminal) error {
 			if !v.Expires.IsZero() {
 				status += " until " + v.Expires.UTC().Format(time.RFC3339)
 			}
+		case round.StatusCompleted:
+			if at = study.DoneText(v.Method, v.Round); v.Method != study.MethodCovariance {
+				at = fmt.Sprintf("%d/%d", v.Round, max(v.Round, v.Rounds))
+			}
 		case round.StatusRunning:
+			if v.Method == study.MethodCovariance {
+				at = v.Method
+				break
+			}
 			// the one that is open, as `study watch` counts
 			at = fmt.Sprintf("%d/%d", v.Round+1, v.Rounds)
 		case round.StatusEnded:
@@ -512,6 +547,9 @@ func (c *resultCmd) Run(s *terminal) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Err, "method %s (%s)\n%s", r.Method, r.MethodWhy, varianceText(&r))
+	fmt.Fprintf(s.Err, "method %s (%s): %s\n%s", r.Method, r.MethodWhy, r.Done(), varianceText(&r))
+	if text := r.KeptText(); text != "" {
+		fmt.Fprintf(s.Err, "rows kept: %s\n", text)
+	}
 	return nil
 }

@@ -140,7 +140,7 @@ func (s *scene) title() string { return fmt.Sprintf("%s, ε %g", s.name, s.epsil
 
 // newPlan returns the scene's study. The seed is its nonce, which sets the public start.
 func (s *scene) newPlan(seed uint64) (*study.Plan, error) {
-	spec := study.Spec{Name: "audit", Dataset: "rows", Epsilon: s.epsilon, Delta: delta, ExplainedVariance: study.VarianceNone}
+	spec := study.Spec{Center: study.CenterPublic, Name: "audit", Dataset: "rows", Epsilon: s.epsilon, Delta: delta, ExplainedVariance: study.VarianceNone}
 	for j := range s.d {
 		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprint("y", j), Scale: 1})
 	}

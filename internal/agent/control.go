@@ -122,6 +122,7 @@ func (a *Agent) Control() http.Handler {
 		reply(w, s, err)
 	})
 	mux.HandleFunc("GET /v1/studies/{ref}", a.withStudy(func(id study.Digest) (any, error) { return a.Study(id) }))
+	mux.HandleFunc("GET /v1/studies/{ref}/figures", exactly(func(id study.Digest) (any, error) { return a.Figures(id) }))
 	mux.HandleFunc("POST /v1/studies/{ref}/approve", exactly(func(id study.Digest) (any, error) {
 		if err := a.Approve(id); err != nil {
 			return nil, err

@@ -118,7 +118,8 @@ func proposal(t *testing.T, s *port.Server, a *Agent, nonce byte) []byte {
 		t.Fatal(err)
 	}
 	body, err := study.Propose(study.Spec{
-		Name: "s", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 1, Radius: "1", ExplainedVariance: study.VarianceNone,
+		Center: study.CenterPublic,
+		Name:   "s", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6, Rounds: 1, Radius: "1", ExplainedVariance: study.VarianceNone,
 		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}},
 	}, []study.Member{
 		{Name: "alpha", Identity: study.Key(a.identity.Public().(ed25519.PublicKey)), Units: 3},

@@ -67,7 +67,8 @@ func (a *Agent) decided(id study.Digest) (wire.Decision, bool) {
 
 // decide looks at the budget, the policy and the data, in this order. The rows are read where the
 // policy approves and nowhere else: a proposal that nobody approved must not be answered by what is
-// in them. Called with mu held.
+// in them. Where the policy approves, their schema alone can refuse: names and types of columns,
+// and how many units there are. Called with mu held.
 func (s *session) decide() wire.Decision {
 	id, a := s.plan.Digest, s.agent
 	if verdict, decided := a.decided(id); decided {
@@ -106,7 +107,7 @@ func (s *session) decide() wire.Decision {
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
 	}
 	log.Info("the policy approves a proposal", "why", rules)
-	if err := s.approve("policy"); err != nil {
+	if err := s.approve(byPolicy); err != nil {
 		if data, ok := errors.AsType[*sitedata.DataError](err); ok {
 			return reject(data.Code(), err)
 		}
@@ -118,10 +119,21 @@ func (s *session) decide() wire.Decision {
 	return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}
 }
 
-// approve loads the rows and puts the approval on record, fsynced, with the
-// study's whole charge reserved. Called with mu held.
+// Who approves a study.
+const (
+	byPolicy   = "policy"
+	byOperator = "operator"
+)
+
+// approve loads the rows and puts the approval on record, fsynced, with the study's whole charge
+// reserved. A value at fault is an error for the operator, who can mend it, and none for the
+// policy, whose verdict leaves at once. Called with mu held.
 func (s *session) approve(by string) error {
 	a := s.agent
+	if unattended := by == byPolicy; s.unattended != unattended {
+		s.release() // what was read the other way
+		s.unattended = unattended
+	}
 	if err := s.load(); err != nil {
 		return &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
 	}
@@ -226,7 +238,7 @@ func (a *Agent) Approve(id study.Digest) error {
 			s.lapse(why)
 			return a.unknown(id)
 		}
-		if err := s.approve("operator"); err != nil {
+		if err := s.approve(byOperator); err != nil {
 			return err
 		}
 	}

@@ -91,7 +91,8 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 		}
 	}
 	body, err := study.Propose(study.Spec{
-		Name: "dry", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", ExplainedVariance: study.VarianceNone, Noise: study.NoiseDistributed,
+		Center: study.CenterPublic,
+		Name:   "dry", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", ExplainedVariance: study.VarianceNone, Noise: study.NoiseDistributed,
 		Columns: []study.Column{{Name: "x", Scale: 1}, {Name: "y", Scale: 1}},
 	}, roster, s.Authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{1})
 	if err != nil {

@@ -54,6 +54,7 @@ func (s *session) read(at dataset.Source, q dataset.Request) (*clip.Matrix, *dat
 		if err != nil {
 			return nil, nil, [32]byte{}, err
 		}
+		s.leftOut(read.Dropped)
 		rows, err := sitedata.Matrix(read)
 		return rows, nil, read.SHA256, err
 	}
@@ -66,6 +67,15 @@ func (s *session) read(at dataset.Source, q dataset.Request) (*clip.Matrix, *dat
 		return nil, nil, [32]byte{}, err
 	}
 	return rows, stored, stored.SHA256, nil
+}
+
+// leftOut warns this site's operator of rows that nobody looked at and that are in no sum. How many
+// is not for a log, which others may collect.
+func (s *session) leftOut(rows int) {
+	if rows > 0 && s.unattended {
+		s.agent.log.Error("rows are left out of a study that the policy approved: a value is missing or at fault; \"agent study show\" says how many",
+			"study", s.plan.Digest, "dataset", s.dataset.Name)
+	}
 }
 
 // damagedError is a cache file that was found damaged, and removed.
@@ -96,6 +106,7 @@ func (s *session) cached(at dataset.Source, q dataset.Request) (rows *clip.Matri
 	if err != nil {
 		return nil, nil, errors.Join(err, stored.Close())
 	}
+	s.leftOut(stored.Dropped)
 	stored.Unit, stored.Absent = nil, nil // the matrix has its own
 	return rows, stored, nil
 }
@@ -151,8 +162,16 @@ func (s *session) release() {
 	s.stored = nil
 }
 
-// request is what the study wants of its data set, as dataset reads it.
-func (s *session) request() dataset.Request { return s.dataset.Request(s.plan.Proposal.Spec) }
+// request is what the study wants of its data set, as dataset reads it. Where nobody at the site
+// looks before something leaves, no value MUST decide what: a proposer who sees which columns a
+// site cannot use for a value would learn of its rows without a charge.
+func (s *session) request() dataset.Request {
+	q := s.dataset.Request(s.plan.Proposal.Spec)
+	if s.unattended {
+		q.Missing = dataset.MissingDropFaulty
+	}
+	return q
+}
 
 // owner names whom a cache file is kept for: the study, or the data set.
 func (s *session) owner() string {

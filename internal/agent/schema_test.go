@@ -12,14 +12,14 @@ import (
 )
 
 // TestSchemaFaultsHaveCodes: AG-30. A fault of the schema has a code of its own, and the same one
-// whatever is in the rows; a fault in the rows is "data".
+// whatever is in the rows; a fault in the rows has none.
 func TestSchemaFaultsHaveCodes(t *testing.T) {
 	for _, c := range []struct {
 		name, header string
 		columns      []string
 		code         [2]study.Code // of whole rows, and of one with a word in it
 	}{
-		{"all there", "c0,c1,c2", []string{"c0", "c1"}, [2]study.Code{"", study.CodeData}},
+		{"all there", "c0,c1,c2", []string{"c0", "c1"}, [2]study.Code{"", ""}},
 		{"one is not there", "c0,c1,c2", []string{"c0", "c9"}, [2]study.Code{study.CodeColumns, study.CodeColumns}},
 		{"no header", "0,1,2", []string{"c0", "c1"}, [2]study.Code{study.CodeColumns, study.CodeColumns}},
 		{"UTF-16", "\xff\xfec0,c1,c2", []string{"c0", "c1"}, [2]study.Code{study.CodeFormat, study.CodeFormat}},

@@ -32,9 +32,13 @@ type session struct {
 	journal *ledger.Journal
 
 	// mu is held while one request, or one decision of the operator, is worked on.
-	mu     sync.Mutex
-	rows   *exact.Rows
-	stored *dataset.Stored // what rows lie in; nil if they are in memory
+	mu   sync.Mutex
+	rows *exact.Rows
+	// unattended is set where the policy approves, or did, and nobody looked at the rows: what
+	// leaves the site is then the same whatever values they hold, and a row with a value at fault
+	// is left out.
+	unattended bool
+	stored     *dataset.Stored // what rows lie in; nil if they are in memory
 
 	sha   [32]byte      // of the file that rows, or the last look at it, came from
 	bound secagg.Config // of attempt 0, validated once
@@ -85,7 +89,9 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	}
 	// A study's charge is computed by this program; an approval under another
 	// version's rules does not stand for this one's.
-	if approval, ok := a.ledger.Approved(id); ok && approval.Rho != plan.Rho {
+	approval, approved := a.ledger.Approved(id)
+	s.unattended = approved && approval.By == byPolicy
+	if approved && approval.Rho != plan.Rho {
 		return nil, study.CodePlanMismatch, fmt.Errorf("it was approved with a plan of ρ = %g, and this version's takes %g", approval.Rho, plan.Rho)
 	}
 	var ok bool
@@ -103,7 +109,11 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 func (s *session) pinned(approval ledger.Approval) study.Code {
 	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
 	if err := s.load(); err != nil {
-		if _, ok := errors.AsType[*sitedata.UnitsError](err); ok {
+		_, units := errors.AsType[*sitedata.UnitsError](err)
+		// Rows with a value at fault were not approved. That they were read no further than the
+		// fault must not show.
+		at, found := errors.AsType[*dataset.Error](err)
+		if units || found && at.Value {
 			log.Error("the data set is not the one that was approved", "error", err)
 			return study.CodeDataChanged
 		}

@@ -183,6 +183,24 @@ type StudyDetail struct {
 	Policy   []siteconfig.PolicyRule `json:"policy,omitempty"`
 	Warnings []string                `json:"warnings,omitempty"`
 	Plan     *study.Plan             `json:"plan,omitempty"`
+	// Figures are of this site's own rows, for its operator alone; FiguresError is why there are
+	// none. "study show" fills them in.
+	Figures      *sitedata.Figures `json:"figures,omitempty"`
+	FiguresError string            `json:"figures_error,omitempty"`
+}
+
+// Figures reads this site's rows as a study that is not over would, for its operator's eyes. It
+// changes nothing, and nothing that leaves the site depends on it.
+func (a *Agent) Figures(id study.Digest) (sitedata.Figures, error) {
+	s, _ := a.session(id)
+	if s == nil {
+		return sitedata.Figures{}, a.unknown(id)
+	}
+	f, err := sitedata.Look(a.config.Source(s.dataset), s.dataset.Request(s.plan.Proposal.Spec))
+	if err != nil {
+		return f, &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
+	}
+	return f, nil
 }
 
 // RosterLine is one site of the roster.
@@ -225,6 +243,9 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 	}
 	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
 	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
+	if d.State == statePending {
+		d.Warnings = append(d.Warnings, a.again(s.plan)...)
+	}
 	d.Policy = a.config.Policy.Judge(s.plan, s.self)
 	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
 	for i, m := range s.plan.Proposal.Roster {
@@ -235,6 +256,21 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 		d.Roster = append(d.Roster, line)
 	}
 	return d, nil
+}
+
+// again warns of the completed studies that asked the same, as far as their proposals are kept.
+func (a *Agent) again(p *study.Plan) []string {
+	var out []string
+	for _, id := range a.past.List() {
+		one, _ := a.past.Get(id)
+		if id == p.Digest || one.Code != study.CodeCompleted || one.Name != p.Proposal.Spec.Name {
+			continue
+		}
+		if before, err := study.Parse(a.past.Proposal(id)); err == nil && p.Proposal.Again(before) {
+			out = append(out, p.AgainText(id))
+		}
+	}
+	return out
 }
 
 // LedgerReply is the ledger as shown.

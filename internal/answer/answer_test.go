@@ -16,7 +16,7 @@ const d = 4
 
 func planOf(t *testing.T, units int, change func(*study.Spec)) *study.Plan {
 	t.Helper()
-	spec := study.Spec{Name: "local", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 2}
+	spec := study.Spec{Center: study.CenterPublic, Name: "local", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 2}
 	for j := range d {
 		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprint("c", j)})
 	}

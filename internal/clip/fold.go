@@ -50,11 +50,18 @@ func (f *fold) unit(i int) {
 				f.v[0] += float64(norm * norm)
 			}
 		case Rows:
-			f.v[0] += float64(hi - lo)
+			for i := lo; i < hi; i++ {
+				if !f.m.gone(i) {
+					f.v[0]++
+				}
+			}
 		default: // no code here but the table's
 			add := f.q.Map.definition().Map
-			for at := 0; at < len(rows); at += d {
-				add(f.v, rows[at:at+d], f.q.X)
+			for i := lo; i < hi; i++ {
+				if !f.m.gone(i) {
+					at := (i - lo) * d
+					add(f.v, rows[at:at+d], f.q.X)
+				}
 			}
 		}
 	}

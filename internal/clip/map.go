@@ -20,7 +20,7 @@ const (
 	Moment
 	Variance // (x_lᵀy)²: k values
 	Total    // ‖y‖²: one value
-	Rows     // 1: one value
+	Rows     // 1, of a row that is not absent: one value
 )
 
 // definitions are the kinds of sums by map: those named above, then all others of the table, which

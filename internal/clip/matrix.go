@@ -149,6 +149,10 @@ func (m *Matrix) unit(i int) (first, end int) {
 	return m.starts[i], m.starts[i+1]
 }
 
+// gone reports whether row i stands for no row. Every map of the zeros in its place is zero, but
+// for one that counts.
+func (m *Matrix) gone(i int) bool { return m.absent != nil && m.absent[i] }
+
 // String returns the shape, never the values: a matrix is a site's private data.
 func (m *Matrix) String() string { return fmt.Sprintf("clip.Matrix(%d×%d) [redacted]", m.N(), m.d) }
 

@@ -26,7 +26,7 @@ func TestBadRequests(t *testing.T) {
 		f.pump(nil)
 		handler := f.c.Operator(func() []string { return []string{"hub.example:7443"} })
 		digest := f.plan.Digest.String()
-		good := "name = \"n\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\n[[columns]]\nname = \"a\"\n[[columns]]\nname = \"b\"\n"
+		good := "name = \"n\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\n[[columns]]\nname = \"a\"\nscale = 1\n[[columns]]\nname = \"b\"\nscale = 1\n"
 		requests := []struct {
 			method, path, body, says string
 			status                   int

@@ -176,7 +176,7 @@ func FuzzMessage(f *testing.F) {
 func FuzzOperator(f *testing.F) {
 	lines, _ := recorded(f)
 	for _, path := range []string{"/v1/sites/invite", "/v1/sites/site-0/revoke", "/v1/studies", "/v1/plan", "/v1/studies/0/abort", "/v1/studies/0/start"} {
-		for _, body := range []string{"", "{}", `{"site":"new","valid":"1h"}`, "name = \"n\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\n[[columns]]\nname = \"a\"\n[[columns]]\nname = \"b\"\n"} {
+		for _, body := range []string{"", "{}", `{"site":"new","valid":"1h"}`, "name = \"n\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\n[[columns]]\nname = \"a\"\nscale = 1\n[[columns]]\nname = \"b\"\nscale = 1\n"} {
 			f.Add(path, body)
 		}
 	}

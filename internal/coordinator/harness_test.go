@@ -127,7 +127,8 @@ func newFederation(t *testing.T, sites int, change func(*study.Spec)) *federatio
 		f.connect(i)
 	}
 	spec := study.Spec{
-		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue, ExplainedVariance: study.VarianceNone,
+		Center: study.CenterPublic,
+		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue, ExplainedVariance: study.VarianceNone,
 		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 		Deadlines: study.Deadlines{Round: study.Duration(2 * time.Second), Tick: study.Duration(100 * time.Millisecond)},
 	}

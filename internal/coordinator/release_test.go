@@ -12,7 +12,8 @@ import (
 func choicePlan(t *testing.T) *study.Plan {
 	t.Helper()
 	spec := study.Spec{
-		Name: "choice", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: study.RadiusPaper, Lambda: study.LambdaPrivate, LambdaRange: []float64{1, 4},
+		Center: study.CenterPublic,
+		Name:   "choice", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: study.RadiusPaper, Lambda: study.LambdaPrivate, LambdaRange: []float64{1, 4},
 		Columns: []study.Column{{Name: "a"}, {Name: "b"}},
 	}
 	var roster []study.Member

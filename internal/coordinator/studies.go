@@ -55,7 +55,7 @@ func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
 		}
 		l := c.links[name]
 		if l == nil {
-			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q is not connected, so its count of units is not known: wait for it, or name the study's sites without it, sites = [...]", name)}
+			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q is not connected, so its count of units is not known: wait for it, or name the study's sites without it, sites = [...]; to plan before sites are connected, study validate --units 1610,4906,12082 (one count a site)", name)}
 		}
 		units, ok := l.units[spec.Dataset]
 		if !ok {

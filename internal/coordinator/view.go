@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -24,7 +25,7 @@ type View struct {
 
 	Query    int `json:"query"`    // index in the plan of the open one
 	Released int `json:"released"` // queries with their answer
-	Queries  int `json:"queries"`
+	Queries  int `json:"queries"`  // of the study, at most; once it is completed, those asked
 	// Left is how many queries are still to be released, at most; 0 once the study is over.
 	Left  int        `json:"left"`
 	Kind  study.Kind `json:"kind,omitempty"` // of the open query
@@ -35,9 +36,11 @@ type View struct {
 	Run    int        `json:"run,omitempty"`
 	Runs   int        `json:"runs,omitempty"`
 	Rounds int        `json:"rounds"`
-	Slot   int        `json:"slot"`
-	Slots  int        `json:"slots"`
-	Phase  string     `json:"phase,omitempty"` // upload, sign or open
+	// Method finds the components; "auto" before that is decided.
+	Method string `json:"method"`
+	Slot   int    `json:"slot"`
+	Slots  int    `json:"slots"`
+	Phase  string `json:"phase,omitempty"` // upload, sign or open
 	// Deadline of the open phase; past it, the study waits or goes on without.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// Expires is when a study that some sites have not approved by then ends; zero for never, and
@@ -56,7 +59,7 @@ type View struct {
 	Rho           float64  `json:"rho"`       // charged
 	RhoPlanned    float64  `json:"rho_planned"`
 	Radius        float64  `json:"radius,omitempty"`
-	NoiseToSignal *float64 `json:"noise_to_signal,omitempty"` // of the last power round
+	NoiseToSignal *float64 `json:"noise_to_signal,omitempty"` // of the last power round; not there for a covariance
 	Survivors     int      `json:"survivors,omitempty"`       // of the last release
 }
 
@@ -114,9 +117,10 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	last := c.last(digest, p, state.Releases)
 	v := View{
 		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code, Released: len(state.Releases),
-		Query: state.Query, Queries: len(p.Queries), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
+		Query: state.Query, Queries: len(state.Releases) + p.Left(state.Query), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
 		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Curve: string(p.Curve()), Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
 	}
+	v.Method = cmp.Or(state.Method, spec.Method)
 	if state.Status == round.StatusEnded && state.Culprit >= 0 {
 		v.Culprit = p.Proposal.Roster[state.Culprit].Name
 	}
@@ -164,7 +168,10 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 			Signed: i < len(state.Announcements) && state.Announcements[i] != nil,
 		})
 	}
-	v.Survivors, v.NoiseToSignal = last.survivors, last.noise
+	v.Survivors = last.survivors
+	if v.Method != study.MethodCovariance { // of which a power round's figure says nothing
+		v.NoiseToSignal = last.noise
+	}
 	return v
 }
 

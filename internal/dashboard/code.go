@@ -12,7 +12,7 @@ type Meaning struct {
 var Meanings = []Meaning{
 	{study.CodeNotApproved, "The site has not approved this study's digest.", "At the site: `agent study show`, then `approve` or `reject`."},
 	{study.CodeBudget, "The site's population has too little privacy budget left for this study.", "At the site: `agent ledger show` has what is left. Propose a smaller ε, or have the data's owner raise the budget."},
-	{study.CodeData, "The site's rows cannot be read, or do not fit the proposal.", "At the site: `agent check --study` with the proposal names file, row and column."},
+	{study.CodeData, "The site's data set cannot be read, or has another number of units.", "At the site: `agent check --study` with the proposal names file, row and column."},
 	{study.CodeDataChanged, "The site's data is not what was approved.", "Put the approved file back, or end the study and propose it again."},
 	{study.CodeUnknownStudy, "Nothing is known of this digest.", "Look at `study list` on both sides."},
 	{study.CodePlanMismatch, "A query or an answer does not fit the approved plan, and was refused.", "Compare the versions of both sides. If they are equal, treat it as an attack or a fault of the other side, and report it."},

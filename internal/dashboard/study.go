@@ -127,10 +127,7 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	p := s.Plan
 	m := &studyModel{
 		Name: s.Name, Path: "/studies/" + s.Digest.String(), Digest: s.Digest, Status: statusOf(s.View), Overdue: s.Overdue,
-		Code: s.Code, Meaning: meaning(s.Code), Culprit: s.Culprit, Accuser: s.Accuser, Accused: s.Accused, Released: s.Released, Queries: s.Released + s.Left, Key: o.Key,
-	}
-	if s.Status == round.StatusEnded {
-		m.Queries = max(m.Released, len(p.Queries))
+		Code: s.Code, Meaning: meaning(s.Code), Culprit: s.Culprit, Accuser: s.Accuser, Accused: s.Accused, Released: s.Released, Queries: s.View.Queries, Key: o.Key,
 	}
 	m.Expires = d.moment(s.Expires, true)
 	if o.Leading {

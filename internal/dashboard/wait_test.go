@@ -33,7 +33,7 @@ func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
 		roster = append(roster, study.Member{Name: name, Identity: study.Key(key), Units: 1000})
 	}
-	body, err := study.Propose(study.Spec{Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, OnDropout: dropout,
+	body, err := study.Propose(study.Spec{Center: study.CenterPublic, Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, OnDropout: dropout,
 		Columns: []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}}}, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)

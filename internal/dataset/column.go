@@ -28,6 +28,10 @@ const (
 	// MissingDropRow takes the row out of every sum: it becomes a row of zeros
 	// ([Rows]).
 	MissingDropRow Missing = "drop-row"
+	// MissingDropFaulty takes out also the rows whose value is a fault, so that no value is a fault
+	// of the file, and reading never ends at one. A text file says no types: a word in a column of
+	// numbers is a value like any other.
+	MissingDropFaulty Missing = "drop-faulty"
 )
 
 // Limit is the magnitude that a value must stay below in the file, and is kept below
@@ -37,7 +41,7 @@ const Limit = 0x1p480
 
 // check returns the first fault of what is asked for.
 func check(columns []Column, unit string, missing Missing, precision Precision) error {
-	if missing != MissingError && missing != MissingDropRow {
+	if missing != MissingError && missing != MissingDropRow && missing != MissingDropFaulty {
 		return &Error{Reason: `missing must be "error" or "drop-row"`}
 	}
 	if precision != "" && precision != Float64 && precision != Float32 {

@@ -18,6 +18,8 @@ type Error struct {
 	// Schema says what of the schema is at fault, which no value in the rows decides. Empty for
 	// every other fault.
 	Schema Schema
+	// Value is set where a value in a row is at fault, or missing.
+	Value bool
 
 	word string // what Row counts; empty: lines
 }

@@ -97,6 +97,26 @@ func Validate(s Source, q Request, o ReadOptions) (*Rows, error) {
 	return r, err
 }
 
+// Look is [Validate] that shows every row to visit, in order, offset and scaled: zeros where the
+// row is dropped. visit must not keep or change row.
+func Look(s Source, q Request, o ReadOptions, visit func(row []float64, dropped bool)) (*Rows, error) {
+	r, _, err := s.read(q, o, func(b *builder) {
+		at, gone, d := 0, 0, len(q.Columns)
+		b.sink = func(block []float64) error {
+			for ; len(block) > 0; block = block[d:] {
+				dropped := gone < len(b.absent) && b.absent[gone] == at
+				if dropped {
+					gone++
+				}
+				visit(block[:d], dropped)
+				at++
+			}
+			return nil
+		}
+	})
+	return r, err
+}
+
 // Inspect counts the rows and units, reads the header and takes the pin. It makes
 // every check of [Read] but those of columns and values other than the unit
 // column's, and counts the same units. Every error is an [*Error].

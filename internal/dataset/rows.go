@@ -35,9 +35,13 @@ type Rows struct {
 	Units int
 	// D is the number of columns asked for.
 	D int
-	// Dropped counts the rows that are zero because a value was missing. It is
+	// Dropped counts the rows that are zero because a value was missing, or was at fault. It is
 	// the site's own business: it depends on values and must not be sent.
 	Dropped int
+	// Faulty counts those of Dropped that had a value at fault, Fault is the first such value's,
+	// nil if there was none; both of [MissingDropFaulty] alone, and not kept in a cache file.
+	Faulty int
+	Fault  *Error
 	// Absent are the indices of the dropped rows, ascending; as private as Dropped.
 	Absent []int
 	// SHA256 is the pin: of the file's bytes, all of them, or of a query's answer
@@ -88,6 +92,8 @@ type builder struct {
 	at    int       // its line, or its number
 
 	drop    bool
+	faulty  int
+	first   *Error
 	bad     int // first column at fault, len(columns) if none is
 	reason  string
 	nobody  bool // the unit is missing
@@ -216,10 +222,17 @@ func (b *builder) take() error {
 	switch {
 	case b.nobody:
 		return &Error{File: b.file, Row: b.at, word: b.word, Column: b.unit, Reason: "the unit is missing"}
-	case b.bad < len(b.columns):
-		return &Error{File: b.file, Row: b.at, word: b.word, Column: b.columns[b.bad].Name, Reason: b.reason}
+	case b.bad < len(b.columns) && b.missing != MissingDropFaulty:
+		return b.faultOf()
 	case b.count == maxRows:
 		return &Error{File: b.file, Row: b.at, word: b.word, Reason: "more than 2^31-1 rows"}
+	}
+	if b.bad < len(b.columns) {
+		if b.first == nil {
+			b.first = b.faultOf()
+		}
+		b.faulty++
+		b.drop = true
 	}
 	if b.drop {
 		clear(b.row)
@@ -234,6 +247,11 @@ func (b *builder) take() error {
 		return b.flush()
 	}
 	return nil
+}
+
+// faultOf is the row's first fault of a value.
+func (b *builder) faultOf() *Error {
+	return &Error{File: b.file, Row: b.at, word: b.word, Column: b.columns[b.bad].Name, Reason: b.reason, Value: true}
 }
 
 // maxRows keeps a row's unit in 32 bits.
@@ -261,7 +279,7 @@ func (b *builder) finish() (*Rows, error) {
 		}
 		return nil, &Error{File: b.file, Reason: reason}
 	}
-	r := &Rows{Rows: b.count, Units: b.count, D: len(b.columns), Dropped: len(b.absent), Absent: b.absent}
+	r := &Rows{Rows: b.count, Units: b.count, D: len(b.columns), Dropped: len(b.absent), Faulty: b.faulty, Fault: b.first, Absent: b.absent}
 	if b.seen != nil {
 		r.Units = len(b.seen)
 	}

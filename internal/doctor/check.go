@@ -83,12 +83,35 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 	if !proposal {
 		text = nil
 	}
-	detail, far, err := dryRun(c, spec, text)
-	if len(far) > 0 {
-		out = append(out, Finding{Code: CheckUnits, Check: "units of columns", OK: true, Do: remedies[CheckUnits],
-			Result: fmt.Sprintf("most values of %q are more than %d times the study's scale away from its offset", far, farScales)})
+	detail, figures, err := dryRun(c, spec, text)
+	if figures != nil {
+		out[0].Figures, out[0].Warning = figures, figures.Gaps() != ""
+		out = append(out, unitsOf(*figures)...)
 	}
 	return append(out, found(CheckDryRun, "dry run of one round", detail, err))
+}
+
+// mostWarnings is how many lines say what is odd of this site's rows.
+const mostWarnings = 12
+
+// unitsOf is what a person should see of this site's rows. None of it is a failure, and nothing
+// that leaves the site depends on it.
+func unitsOf(f sitedata.Figures) []Finding {
+	const check = "units of columns"
+	warnings := f.Warnings()
+	if len(warnings) == 0 {
+		return nil
+	}
+	var out []Finding
+	for i, w := range warnings {
+		if i == mostWarnings {
+			out = append(out, Finding{Code: CheckUnits, Check: check, OK: true, Warning: true, Result: fmt.Sprintf("%d more: --json has all", len(warnings)-i)})
+			break
+		}
+		out = append(out, Finding{Code: CheckUnits, Check: check, OK: true, Warning: true, Result: w})
+	}
+	out[len(out)-1].Do = remedies[CheckUnits]
+	return out
 }
 
 func checkRows(c *siteconfig.Config, spec study.Spec) (string, error) {

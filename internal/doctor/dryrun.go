@@ -3,7 +3,6 @@ package doctor
 import (
 	"crypto/ed25519"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -14,76 +13,83 @@ import (
 	"covey/internal/study"
 )
 
-// farScales is how many scales most values of a column may be away from its public offset before a
-// person is asked: centimetres for metres are, and hardly anything that was meant.
-const farScales = 10
-
-// farColumns names up to five columns most of whose values lie farther than farScales from the
-// offset: most likely they are in another unit of measurement. Only this site's operator is told.
-func farColumns(rows *dataset.Rows, columns []study.Column) []string {
-	var out []string
-	absent := len(rows.Absent) // rows of zeros, which are near
-	for j, column := range columns {
-		far := 0
-		for i := range rows.Rows {
-			at := i*rows.D + j
-			if rows.Values != nil && math.Abs(rows.Values[at]) > farScales || rows.Values32 != nil && math.Abs(float64(rows.Values32[at])) > farScales {
-				far++
-			}
-		}
-		if 2*far > rows.Rows-absent && len(out) < 5 {
-			out = append(out, column.Name)
-		}
-	}
-	return out
-}
-
-// dryRun computes this site's sum for the first query of a study, as in a round, and sends nothing.
-// body is the proposal; without one the roster is made up: this site, and two others like it. far
-// is of farColumns where the study takes public offsets for the centre.
-func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, far []string, err error) {
+// dryRun computes this site's sum for the dearest query of a study, as in a round, and sends
+// nothing. body is the proposal; without one the roster is made up: this site, and two others like
+// it. figures are of the rows, for this site's operator alone.
+func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, figures *sitedata.Figures, err error) {
 	d, ok := c.Dataset(spec.Dataset)
 	if !ok {
-		return "", far, c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
+		return "", nil, c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
 	}
-	rows, err := dataset.Read(c.Source(d), d.Request(spec), dataset.ReadOptions{})
+	request := d.Request(spec)
+	rows, err := dataset.Read(c.Source(d), request, dataset.ReadOptions{})
 	if err != nil {
-		return "", far, &sitedata.DataError{Dataset: d.Name, Err: err}
+		return "", nil, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	if spec.Center == study.CenterPublic {
-		far = farColumns(rows, spec.Columns)
-	}
+	seen := sitedata.LookAt(rows, request.Columns)
+	figures = &seen
 	matrix, err := sitedata.Matrix(rows)
 	if err != nil {
-		return "", far, &sitedata.DataError{Dataset: d.Name, Err: err}
+		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
 	if body == nil {
 		if body, err = imagine(c, spec, matrix.N()); err != nil {
-			return "", far, err
+			return "", figures, err
 		}
 	}
 	plan, err := study.NewPlan(body)
 	if err != nil {
-		return "", far, err
+		return "", figures, err
 	}
 	self := slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return m.Name == c.Site })
 	if self < 0 {
-		return "", far, fmt.Errorf("the proposal's roster has no site %q", c.Site)
+		return "", figures, fmt.Errorf("the proposal's roster has no site %q", c.Site)
 	}
 	if want := plan.Proposal.Roster[self].Units; matrix.N() != want {
-		return "", far, &sitedata.DataError{Dataset: d.Name, Err: &sitedata.UnitsError{Has: matrix.N(), Roster: want}}
+		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: &sitedata.UnitsError{Has: matrix.N(), Roster: want}}
 	}
-	ask, err := plan.NewAsk(plan.Start(), 0, 0)
+	ask, err := dearest(plan)
 	if err != nil {
-		return "", far, err
+		return "", figures, err
 	}
 	begun := time.Now()
-	sum, err := exact.New(matrix).Answer(plan, self, ask, d.Workers)
-	if err != nil {
-		return "", far, &sitedata.DataError{Dataset: d.Name, Err: err}
+	if _, err := exact.New(matrix).Answer(plan, self, ask, d.Workers); err != nil {
+		return "", figures, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	return fmt.Sprintf("%s: %d numbers in %v; masked they would be %d bytes, for the first of %d queries. Nothing was sent",
-		ask.Kind, len(sum), time.Since(begun).Round(time.Millisecond), plan.Queries[0].Bytes, len(plan.Queries)), far, nil
+	q := plan.Queries[ask.Query]
+	return fmt.Sprintf("the dearest of at most %d queries (%s, %d numbers) was computed on your %d rows in %v. Nothing was sent",
+		plan.Left(0), q.Kind.Title(q.Of), q.Values, rows.Rows, time.Since(begun).Round(time.Millisecond)), figures, nil
+}
+
+// dearest is an ask for the query that takes a site longest, with a radius and a center made up.
+func dearest(p *study.Plan) (study.Ask, error) {
+	at, most := 0, 0
+	for i, q := range p.Queries {
+		cost := 0 // operations a row, roughly
+		switch q.Kind {
+		case study.KindMoment:
+			cost = p.D * (p.D + 1) / 2
+		case study.KindLambda, study.KindSelect:
+			cost = p.D * p.D
+		case study.KindPower:
+			cost = 2 * q.Values
+		case study.KindMean:
+			cost = p.D
+		}
+		if q.Run == 0 && cost > most {
+			at, most = i, cost
+		}
+	}
+	c := p.Start()
+	c.Query = at
+	q := p.Queries[at]
+	if !q.Kind.Definition().Counts && c.Radii[q.Kind] == 0 {
+		c.Radii[q.Kind] = 1
+	}
+	if p.Proposal.Spec.Center == study.CenterPrivate && q.Kind != study.KindMean {
+		c.Center = make([]float64, p.D)
+	}
+	return p.NewAsk(c, 0, 0)
 }
 
 // imagine makes a proposal for this site and others like it.

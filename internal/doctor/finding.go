@@ -1,6 +1,9 @@
 package doctor
 
-import "covey/internal/enroll"
+import (
+	"covey/internal/enroll"
+	"covey/internal/sitedata"
+)
 
 // Code names what a line of `agent check` is about: stable, for scripts and for docs/commands.md.
 type Code string
@@ -80,7 +83,12 @@ type Finding struct {
 	OK     bool   `json:"ok"`
 	Result string `json:"result"`
 	Do     string `json:"what_to_do,omitempty"`
-	Err    error  `json:"-"` // nil if OK
+	// Warning is set where nothing failed and a person should look: OK is true then.
+	Warning bool `json:"warning,omitempty"`
+	// Figures are of this site's own rows, of the line of CheckColumns alone. They stay at the
+	// site.
+	Figures *sitedata.Figures `json:"figures,omitempty"`
+	Err     error             `json:"-"` // nil if OK
 }
 
 // found makes a line: in order, or with the code's remedy.

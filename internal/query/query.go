@@ -46,9 +46,9 @@ type Definition struct {
 	// [HistogramSensitivity]. It derives from the map alone, and docs/privacy.md proves it.
 	Delta func(ratio float64, values int) float64
 	// Map adds what one row becomes to its unit's vector, of Values numbers; x has the directions,
-	// one after another. It changes neither row nor x. It is nil for counts. This is what a sum
-	// means: clip has faster code for the kinds that it names, and computes by Map where it has
-	// none.
+	// one after another. A row that stands for none, since a value of it is missing, adds nothing.
+	// It changes neither row nor x. It is nil for counts. This is what a sum means: clip has faster
+	// code for the kinds that it names, and computes by Map where it has none.
 	Map func(sum, row, x []float64)
 }
 

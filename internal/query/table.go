@@ -48,8 +48,8 @@ var table = []Definition{
 		Values:   one, Delta: single, Map: total,
 	},
 	{
-		Kind: Rows, Title: "rows per unit", Tag: "rows",
-		Sends:  "the clipped number of rows of {units} units, one number",
+		Kind: Rows, Title: "rows kept per unit", Tag: "rows",
+		Sends:  "the clipped number of kept rows of {units} units, one number",
 		Values: one, Delta: single, Map: rows,
 	},
 	{
@@ -118,7 +118,7 @@ func variance(sum, row, x []float64) {
 // total is ‖y‖².
 func total(sum, row, _ []float64) { sum[0] += dot(row, row) }
 
-// rows is 1.
+// rows is 1. A row that was left out is none: no map has it.
 func rows(sum, _, _ []float64) { sum[0]++ }
 
 func dot(a, b []float64) float64 {

@@ -30,7 +30,8 @@ type harness struct {
 func proposal(t testing.TB, sites int, change func(*study.Spec)) []byte {
 	t.Helper()
 	spec := study.Spec{
-		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue, ExplainedVariance: study.VarianceNone,
+		Center: study.CenterPublic,
+		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, OnDropout: study.DropoutContinue, ExplainedVariance: study.VarianceNone,
 		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}},
 		Deadlines: study.Deadlines{Round: study.Duration(time.Second), Tick: study.Duration(time.Millisecond)},
 	}

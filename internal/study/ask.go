@@ -206,6 +206,8 @@ func (p *Plan) publicRadius(k Kind) (float64, bool) {
 	case KindMoment:
 		b, public := p.Proposal.Spec.NormBound.Public()
 		return b * b, public
+	case KindRows: // a unit that is a row has one, or none
+		return 1, p.Proposal.Spec.Unit == ""
 	default:
 		return 0, false
 	}

@@ -8,7 +8,7 @@ type Code string
 const (
 	CodeNotApproved Code = "not_approved" // the site has not approved this digest
 	CodeBudget      Code = "budget"       // the population's cap would be exceeded
-	// the site's rows cannot be read or do not fit the proposal
+	// the site's data set cannot be read or has another number of units
 	CodeData            Code = "data"
 	CodeDataChanged     Code = "data_changed"     // the rows are not those that were approved
 	CodeUnknownStudy    Code = "unknown_study"    // nothing is known of this digest

@@ -27,7 +27,8 @@ type Course struct {
 	Lambda float64 `json:"lambda,omitempty"`
 	// Method is decided: MethodPower or MethodCovariance. Empty before auto decides.
 	Method string `json:"method,omitempty"`
-	// PerUnit is the released mean of rows per unit, 0 where a unit is a row.
+	// PerUnit is the released mean of kept rows per unit; 0 where each unit is a row and all are
+	// kept.
 	PerUnit float64 `json:"per_unit,omitempty"`
 	// End is set where a released value says that the study cannot go on.
 	End Code `json:"end,omitempty"`
@@ -70,7 +71,7 @@ func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	case KindHistogram:
 		p.readRadius(&c, q, r)
 	case KindRows:
-		c.PerUnit = max(1, r.Z()[0]) // a unit has a row
+		c.PerUnit = p.perUnit(r)
 	case KindMean:
 		p.moveCenter(&c, r)
 	case KindLambda, KindSelect:
@@ -109,7 +110,10 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 		}
 	}
 	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
-	quantile := func(q float64) float64 { return quantileRadius(r.Noised, r.Spread(), q, units) }
+	// of the kept rows: the others are in the lowest bin
+	quantile := func(q float64) float64 {
+		return quantileRadius(r.Noised, r.Spread(), 1-(1-q)*p.keptShare(*c), units)
+	}
 	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, units)
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
@@ -138,7 +142,7 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 func (p *Plan) moveCenter(c *Course, r Release) {
 	z := r.Z()
 	for j := range z {
-		z[j] /= max(1, c.PerUnit)
+		z[j] /= c.rowsPerUnit()
 		if c.Center != nil {
 			z[j] += c.Center[j]
 		}

@@ -10,26 +10,35 @@ import (
 	"testing"
 )
 
-// four has four columns and buys what a study buys by default. four is a study of four columns. All
-// of it is in the digest, which draws the start of the iteration; from some starts a few rounds are
-// not enough.
+// four has four columns and buys what a study of public offsets buys by default. four is a study of
+// four columns. All of it is in the digest, which draws the start of the iteration; from some
+// starts a few rounds are not enough.
 const four = `
 name = "four"
 dataset = "rows"
 epsilon = 1.0
 delta = 1e-6
+center = "public"
 deadlines = { round = "1m", tick = "100ms" }
 [[columns]]
 name = "a"
+scale = 1
 [[columns]]
 name = "b"
+scale = 1
 [[columns]]
 name = "c"
+scale = 1
 [[columns]]
 name = "d"
+scale = 1
 `
 
+// with is the text with more lines, of which a center takes the text's place.
 func with(text string, lines ...string) string {
+	if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "center =") }) {
+		text = strings.Replace(text, "center = \"public\"\n", "", 1)
+	}
 	return strings.Replace(text, "delta = 1e-6", "delta = 1e-6\n"+strings.Join(lines, "\n"), 1)
 }
 

@@ -13,7 +13,7 @@ var expiryNow = time.Date(2026, 3, 1, 12, 0, 0, 500, time.UTC)
 // TestExpiryIsDated: a proposal holds a date and time in one form; a study.toml may give a
 // duration.
 func TestExpiryIsDated(t *testing.T) {
-	const text = "name = \"n\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\n%s[[columns]]\nname = \"a\"\n[[columns]]\nname = \"b\"\n"
+	const text = "name = \"n\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\n%s[[columns]]\nname = \"a\"\nscale = 1\n[[columns]]\nname = \"b\"\nscale = 1\n"
 	for _, c := range []struct{ line, want, fault string }{
 		{"", "", ""},
 		{`expires = "72h"`, "2026-03-04T12:00:00Z", ""},

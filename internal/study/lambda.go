@@ -75,7 +75,8 @@ func (p *Plan) readLambda(c *Course, q Query, r Release) {
 			return
 		}
 	}
-	c.Lambda = math.Ldexp(1, lo+best-255)
+	// of the kept rows: a group's other rows are zeros
+	c.Lambda = math.Ldexp(1, lo+best-255) / p.keptShare(*c)
 	radius := p.paperRadius(c.Lambda)
 	if !(radius >= minRadius && radius <= maxRadius) {
 		c.End = CodeNoScale

@@ -38,7 +38,7 @@ const (
 
 // Parts of the budget that no key of study.toml sets.
 const (
-	rowsShare     = 0.015 // rows per unit: a third finds the bound
+	rowsShare     = 0.015 // kept rows per unit: a third finds the bound, where a unit is not a row
 	histogramPart = 0.2   // of what a mean or a variance costs, to find its bound
 	totalPart     = 0.25  // of what explained variance costs, for the total
 )
@@ -103,8 +103,10 @@ func (p *Plan) setQueries() error {
 		left -= share
 		p.Queries = append(p.Queries, q)
 	}
-	if s.Unit != "" && (s.Center == CenterPrivate || s.ExplainedVariance == VariancePrivate) {
-		buy(Query{Kind: KindHistogram, Of: KindRows}, rowsShare/3)
+	if p.countsRows() {
+		if s.Unit != "" {
+			buy(Query{Kind: KindHistogram, Of: KindRows}, rowsShare/3)
+		}
 		buy(Query{Kind: KindRows}, rowsShare*2/3)
 	}
 	if s.Center == CenterPrivate {
@@ -442,6 +444,16 @@ func (p *Plan) Left(query int) int {
 		return count[""] + count[p.Queries[query].Branch]
 	}
 	return count[""] + max(count[MethodPower], count[MethodCovariance])
+}
+
+// BytesInAll is what a site uploads for the whole study, at most: of two branches, the larger. A
+// query that is asked again counts again.
+func (p *Plan) BytesInAll() int {
+	bytes := map[string]int{}
+	for _, q := range p.Queries {
+		bytes[q.Branch] += q.Bytes
+	}
+	return bytes[""] + max(bytes[MethodPower], bytes[MethodCovariance])
 }
 
 // BytesPerRound is the mean size of a site's uploads over the power rounds,

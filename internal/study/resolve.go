@@ -42,7 +42,10 @@ func (s *Spec) resolve() error {
 	def(&s.ExplainedVariance, VariancePrivate)
 	def(&s.Components, 1)
 	def(&s.Subspace, SubspaceBlock)
-	def(&s.Center, CenterPublic)
+	if paper || s.Accountant == AccountantPaper { // whose τ leaves nothing to pay for a mean
+		def(&s.Center, CenterPublic)
+	}
+	def(&s.Center, CenterPrivate)
 	def(&s.Noise, NoiseCentral)
 	if s.Noise == NoiseDistributed { // no exact sum is ever open: survivors may change
 		def(&s.OnDropout, DropoutContinue)
@@ -223,6 +226,8 @@ func (s *Spec) checkPaper() error {
 		return fieldError("components", why)
 	case s.Center == CenterPrivate:
 		return fieldError("center", why)
+	case s.Missing != MissingError:
+		return fieldError("missing", why)
 	case s.ExplainedVariance != VarianceNone:
 		return fieldError("explained_variance", why)
 	case s.Lambda == LambdaPrivate:

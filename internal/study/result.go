@@ -32,8 +32,14 @@ type Result struct {
 	D       int       `json:"n_features_in_"`
 	K       int       `json:"n_components_"`
 	Unit    string    `json:"unit,omitempty"`
-	// PerUnit is the released mean of rows per unit, where a unit is not a row.
-	PerUnit   float64 `json:"rows_per_unit,omitempty"`
+	// PerUnit is the released mean of kept rows per unit, where a unit is not a row or rows with a
+	// missing value were left out. What is found of rows is divided by it.
+	PerUnit float64 `json:"rows_per_unit,omitempty"`
+	// RowsKept is how many rows were kept where those with a missing value were left out: noised,
+	// with an interval that covers the true number with probability 0.95.
+	RowsKept         float64     `json:"rows_kept_,omitempty"`
+	RowsKeptInterval *[2]float64 `json:"rows_kept_interval_,omitempty"`
+
 	Center    string  `json:"center"`
 	Noise     string  `json:"noise"`
 	Method    string  `json:"method"` // that was used
@@ -117,6 +123,7 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 	if err := r.findComponents(p, releases); err != nil {
 		return nil, err
 	}
+	r.keep(p, releases)
 	r.explain(c, releases)
 	return r, nil
 }
@@ -186,7 +193,7 @@ const normal95 = 1.959963984540054
 // explain fills explained variance in, where it was bought, and puts the components
 // in its order.
 func (r *Result) explain(c Course, releases []Release) {
-	rows, spread, note := max(1, c.PerUnit), 0.0, varianceNote
+	rows, spread, note := c.rowsPerUnit(), 0.0, varianceNote
 	if c.PerUnit > 0 {
 		note = varianceNoteOfUnits
 	}
@@ -238,7 +245,7 @@ func (r *Result) explain(c Course, releases []Release) {
 const (
 	varianceNote = "each interval covers, with probability 0.95, what the noise added to the variance of these very rows along the component, after clipping; " + varianceNot
 
-	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, what the noise added to the variance of these very rows along the component, after clipping, and to the number of rows per unit; " + varianceNot
+	varianceNoteOfUnits = "each interval covers, with probability of about 0.95, what the noise added to the variance of these very rows along the component, after clipping, and to the number of kept rows per unit; " + varianceNot
 
 	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it (with heavy tails, by much)"
 )

@@ -3,13 +3,10 @@ package study
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"covey/internal/strict"
 )
@@ -111,7 +108,8 @@ type Spec struct {
 	Subspace string `toml:"subspace" json:"subspace"`
 	// Center is "public" (the columns' offsets are all), "private" (a released mean
 	// is taken off, for center_share of the budget) or "pairs" (differences of
-	// disjoint pairs of rows: half as many units, no budget).
+	// disjoint pairs of rows: half as many units, no budget). "private" if not given,
+	// "public" with profile or accountant "paper".
 	Center string `toml:"center" json:"center"`
 	// CenterShare is the part of the budget that center = "private" takes.
 	CenterShare float64 `toml:"center_share,omitempty" json:"center_share,omitempty"`
@@ -173,7 +171,8 @@ type Spec struct {
 	// SpareSlots bounds the retries of the whole study. 0: a quarter of the queries, at least 4;
 	// none where on_dropout is "wait", since a slot that waits is never given up.
 	SpareSlots int `toml:"spare_slots,omitempty" json:"spare_slots,omitempty"`
-	// Missing is "error" or "drop-row".
+	// Missing is "error" or "drop-row": rows with a missing value are left out, and the rows that
+	// are kept are counted, noised, for 1% of the budget.
 	Missing string `toml:"missing" json:"missing"`
 	// Expires is when the study can no longer start: sites that have not approved by then need not.
 	// Never, if not given.
@@ -185,7 +184,7 @@ type Spec struct {
 }
 
 // Column is one column: the value used is (value - offset) / scale. Both are
-// public and never learned from data.
+// public and never learned from data. study.toml has both, or scale = 1 for values as they are.
 type Column struct {
 	Name   string  `toml:"name" json:"name"`
 	Offset float64 `toml:"offset" json:"offset"`
@@ -240,10 +239,13 @@ func ParseSpec(text []byte) (Spec, error) {
 	if err := decode(text, &s); err != nil {
 		return Spec{}, err
 	}
-	if err := refuseZeros(text); err != nil {
+	if err := checkWritten(text); err != nil {
 		return Spec{}, located(text, err)
 	}
 	if err := s.resolve(); err != nil {
+		return Spec{}, located(text, err)
+	}
+	if err := checkConstants(text); err != nil {
 		return Spec{}, located(text, err)
 	}
 	return s, nil
@@ -255,31 +257,6 @@ func located(text []byte, err error) error {
 		bad.Line = strict.Line(text, bad.Field)
 	}
 	return err
-}
-
-// refuseZeros refuses a zero that somebody wrote: an absent key takes a default, and
-// a 0 that is there is not meant as one.
-func refuseZeros(text []byte) error {
-	var written map[string]any
-	if err := toml.Unmarshal(text, &written); err != nil {
-		return fieldError(fieldTOML, "%v", err)
-	}
-	for _, key := range []string{
-		"rounds", "alpha", "lambda", "c", "radius_share", "components",
-		"center_share", "variance_share", "lambda_share", "bound_share", "norm_bound", "radius", "corrupt", "dropout", "sites_per_unit",
-	} {
-		if v := written[key]; v == int64(0) || v == 0.0 {
-			return fieldError(key, "must be positive, got 0; leave it out for the default")
-		}
-	}
-	columns, _ := written["columns"].([]any)
-	for i, column := range columns {
-		keys, _ := column.(map[string]any)
-		if v := keys["scale"]; v == int64(0) || v == 0.0 {
-			return fieldError(fmt.Sprintf("columns[%d].scale", i), "must be positive, got 0; leave it out for 1")
-		}
-	}
-	return nil
 }
 
 func decode(text []byte, into any) error {

@@ -18,12 +18,14 @@ dataset = "rows"
 epsilon = 1.0
 delta = 1e-6
 explained_variance = "none"
+center = "public"
 [[columns]]
 name = "a"
 offset = 1.5
 scale = 2.0
 [[columns]]
 name = "b"
+scale = 1
 `
 
 func roster(units ...int) []Member {
@@ -187,12 +189,16 @@ func TestRing(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	with := func(line string) string {
+		minimal := minimal
+		if strings.Contains(line, "center =") {
+			minimal = strings.Replace(minimal, "center = \"public\"\n", "", 1)
+		}
 		return strings.Replace(minimal, "name = \"weights\"", "name = \"weights\"\n"+line, 1)
 	}
 	var wide strings.Builder
 	wide.WriteString("name = \"w\"\ndataset = \"r\"\nepsilon = 1.0\ndelta = 1e-6\nmethod = \"covariance\"\n")
 	for i := range MaxCovariance + 1 {
-		fmt.Fprintf(&wide, "[[columns]]\nname = \"c%d\"\n", i)
+		fmt.Fprintf(&wide, "[[columns]]\nname = \"c%d\"\nscale = 1\n", i)
 	}
 	if _, err := plan(t, wide.String(), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), "method: the covariance of more than 2000 columns") {
 		t.Errorf("2001 columns: %v", err)

@@ -40,6 +40,9 @@ type Verified struct {
 	Approved bool `json:"approvals_signed"`
 
 	Roster []Member `json:"-"`
+
+	done string // what found the components
+	kept string // how many rows; empty where none could be left out
 }
 
 // VerifyError is the first thing of a result file that does not hold.
@@ -117,6 +120,10 @@ func Verify(file []byte) (*Verified, error) {
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
 		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
 		Approved: true,
+		done:     fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(),
+	}
+	if r.Method == MethodCovariance {
+		v.done = r.Done()
 	}
 	for _, release := range releases {
 		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
@@ -134,11 +141,11 @@ func (v *Verified) Rows() [][2]string {
 	if v.Noise == NoiseDistributed {
 		noise = "distributed: nobody saw an exact sum"
 	}
-	return [][2]string{
+	rows := [][2]string{
 		{"study", v.Name},
 		{"digest", v.Digest.String()},
 		{"data", fmt.Sprintf("%d units × %d columns at %d sites, at least %d of them in every sum", v.N, v.D, v.Sites, v.FewestSurvivors)},
-		{"rounds", fmt.Sprintf("T = %d, %d queries", v.Rounds, v.Queries)},
+		{"rounds", v.done + fmt.Sprintf(", %d queries", v.Queries)},
 		{"privacy", fmt.Sprintf("ε = %g, δ = %g: ρ = %.6g charged", v.Epsilon, v.Delta, v.Rho)},
 		{"adjacency", v.Adjacency + ": one unit is replaced by another; " + AtSites(v.SitesPerUnit)},
 		{"unit", unit + ": what privacy is promised to"},
@@ -146,6 +153,10 @@ func (v *Verified) Rows() [][2]string {
 		{"approvals", fmt.Sprintf("all %d sites signed this digest", v.Sites)},
 		{"chain", v.Chain.String()},
 	}
+	if v.kept != "" {
+		rows = append(rows, [2]string{"rows kept", v.kept})
+	}
+	return rows
 }
 
 func verifies(p *Plan, input, signature []byte) bool {
@@ -252,7 +263,7 @@ func (r *Result) checkOutputs(p *Plan, releases []Release) error {
 // computed are the keys whose numbers come out of more than copying and adding.
 var computed = []string{
 	"mean_", "rows_per_unit", "components_", "outputs", "explained_variance_", "explained_variance_interval_",
-	"explained_variance_ratio_", "total_variance_", "total_variance_interval_",
+	"explained_variance_ratio_", "total_variance_", "total_variance_interval_", "rows_kept_", "rows_kept_interval_",
 }
 
 // alike is equality, but of floats: those may differ as verifyTolerance says.

@@ -1,10 +1,19 @@
 package study
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
+
+// warnEpsilon is the ε above which people are told what it means.
+const warnEpsilon = 4
 
 // Warnings are what an operator should read before starting or approving.
 func (p *Plan) Warnings() []string {
 	var w []string
+	if e := p.Proposal.Spec.Epsilon; e > warnEpsilon {
+		w = append(w, fmt.Sprintf("epsilon = %g promises little: whoever sees the result may come to believe one thing of one unit over another up to e^ε = %.3g times as strongly as before; up to 1 is usual, above %d hardly a promise", e, math.Exp(e), warnEpsilon))
+	}
 	if p.Thresholds.Corrupt == 0 {
 		w = append(w, p.Thresholds.Collusion())
 	}

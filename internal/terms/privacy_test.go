@@ -12,7 +12,7 @@ import (
 // wordsPlan is a plan of so many sites.
 func wordsPlan(t *testing.T, sites int, change func(*study.Spec)) *study.Plan {
 	t.Helper()
-	s := study.Spec{Name: "words", Dataset: "rows", Epsilon: 2, Delta: 1e-6, Columns: []study.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}}}
+	s := study.Spec{Center: study.CenterPublic, Name: "words", Dataset: "rows", Epsilon: 2, Delta: 1e-6, Columns: []study.Column{{Name: "a", Scale: 1}, {Name: "b", Scale: 1}}}
 	change(&s)
 	var roster []study.Member
 	for i := range sites {

@@ -11,7 +11,7 @@ import (
 // whose first column has the largest variance point along it.
 func TestStudy(t *testing.T) {
 	const sites, n, d = 3, 4000, 8
-	spec := study.Spec{Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 6, Columns: Columns(d)}
+	spec := study.Spec{Center: study.CenterPublic, Name: "plain", Dataset: "rows", Epsilon: 8, Delta: 1e-6, Rounds: 6, Columns: Columns(d)}
 	plan, err := NewPlan(spec, []int{n, n, n})
 	if err != nil {
 		t.Fatal(err)

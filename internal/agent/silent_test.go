@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/cryptotest"
+
+	"covey/internal/siteconfig"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+// valueFiles are files of one schema: the columns c0, c1, c2 and testUnits rows. They differ in
+// values alone.
+func valueFiles() map[string]string {
+	file := func(field func(i, j int) string) string {
+		var text strings.Builder
+		text.WriteString("c0,c1,c2\n")
+		for i := range testUnits {
+			fmt.Fprintf(&text, "%s,%s,%s\n", field(i, 0), field(i, 1), field(i, 2))
+		}
+		return text.String()
+	}
+	plain := func(i, j int) string { return fmt.Sprint((i*7+j*3)%5 - 2) }
+	one := func(at int, word string) func(i, j int) string {
+		return func(i, j int) string {
+			if i == at && j == 1 {
+				return word
+			}
+			return plain(i, j)
+		}
+	}
+	every := func(word string) func(i, j int) string {
+		return func(i, j int) string {
+			if j == 1 {
+				return word
+			}
+			return plain(i, j)
+		}
+	}
+	return map[string]string{
+		"plain":                 file(plain),
+		"one missing":           file(one(3, "NA")),
+		"the first missing":     file(one(0, "")),
+		"a column missing":      file(every("NA")),
+		"one word":              file(one(3, "high")),
+		"a column of words":     file(every("high")),
+		"an infinity":           file(one(5, "Inf")),
+		"beyond float64":        file(one(5, "1e999")),
+		"a magnitude not taken": file(one(5, "1e200")),
+		"one huge":              file(one(5, "1e100")),
+		"far from the offset":   file(func(i, j int) string { return fmt.Sprint(1e6 + float64(i*j)) }),
+		"constant":              file(every("1")),
+		"zeros":                 file(func(int, int) string { return "0" }),
+		"near zero":             file(func(i, j int) string { return fmt.Sprintf("0.000%d", i*j) }),
+	}
+}
+
+// untilUpload brings a study to site-0's first upload and returns all that the site sent. Keys,
+// nonces and secrets are the same each time; its verdict's log is returned, too.
+func untilUpload(t *testing.T, policy, text string, change func(*study.Spec)) (sent [][]byte, log string) {
+	t.Helper()
+	cryptotest.SetGlobalRandom(t, 16)
+	c := newStandIn(t, 3, policy, change)
+	s := c.sites[0]
+	s.write("rows.csv", text)
+	s.restart()
+	s.sent = nil
+	if strings.Contains(policy, siteconfig.ApproveWithinLimits) && !strings.Contains(policy, siteconfig.OutsideReject) {
+		c.ready()
+		q := c.query(0, 0, c.plan.Start().X)
+		up := want[wire.Upload](s, q)
+		s.sent[len(s.sent)-1] = make([]byte, len(up.Masked)) // masked: its length is what it tells
+		return s.sent, s.log.String()
+	}
+	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending && d.Verdict != study.VerdictRejected {
+		t.Fatalf("%+v", d)
+	}
+	return s.sent, s.log.String()
+}
+
+// TestValuesMoveNoMessage: files that differ in values only give byte-equal messages up to the
+// first upload. Whoever proposes chooses columns, offsets and scales: a verdict, a code or a wait
+// that depends on values would tell of rows, without noise and without a charge. AG-29.
+func TestValuesMoveNoMessage(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy string
+		change func(*study.Spec)
+		count  int
+	}{
+		"by policy":                {autoPolicy, nil, 6},
+		"by policy, rows dropped":  {autoPolicy, func(s *study.Spec) { s.Missing = study.MissingDropRow }, 6},
+		"by policy, far constants": {autoPolicy, func(s *study.Spec) { s.Columns[1].Offset, s.Columns[1].Scale = -1e90, 1e-90 }, 6},
+		"by the operator":          {`approve = "ask"`, nil, 1},
+		"rejected by policy":       {strings.Replace(autoPolicy, "1.0", "0.5", 1) + `outside = "reject"`, nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var first [][]byte
+			t.Run("plain", func(t *testing.T) { first, _ = untilUpload(t, c.policy, valueFiles()["plain"], c.change) })
+			if len(first) < c.count-2 {
+				t.Fatalf("%d messages", len(first))
+			}
+			for kind, text := range valueFiles() {
+				t.Run(kind, func(t *testing.T) {
+					sent, _ := untilUpload(t, c.policy, text, c.change)
+					if len(sent) != len(first) {
+						t.Fatalf("%d messages, of other values %d", len(sent), len(first))
+					}
+					for i := range sent {
+						if !bytes.Equal(sent[i], first[i]) {
+							t.Errorf("message %d of %d bytes differs with the values", i, len(sent[i]))
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestFaultsStayHere: what is wrong with a site's rows is told to its operator: a decision of the
+// operator's is refused, and where the policy decided, the log and "study show" say it.
+func TestFaultsStayHere(t *testing.T) {
+	text := valueFiles()["one word"]
+	t.Run("operator", func(t *testing.T) {
+		c := newStandIn(t, 3, `approve = "ask"`, nil)
+		s := c.sites[0]
+		s.write("rows.csv", text)
+		s.restart()
+		want[wire.Decision](s, wire.Proposal{Body: c.body})
+		if err := s.agent.Approve(c.plan.Digest); err == nil || !strings.Contains(err.Error(), `line 5, column "c1": not a number`) {
+			t.Errorf("an approval of rows with a fault: %v", err)
+		}
+		if _, ok := s.agent.ledger.Approved(c.plan.Digest); ok {
+			t.Error("it is approved")
+		}
+		f, err := s.agent.Figures(c.plan.Digest)
+		if err != nil || f.Faulty != 1 || f.Rows != testUnits || len(f.Columns) != testColumns || !strings.Contains(strings.Join(f.Warnings(), "\n"), "line 5") {
+			t.Errorf("figures %+v, %v", f, err)
+		}
+		// mended, the same approval is given
+		if err := os.WriteFile(filepath.Join(s.dir, "rows.csv"), []byte(valueFiles()["plain"]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.agent.Approve(c.plan.Digest); err != nil {
+			t.Error(err)
+		}
+		// A file that changed after it is another one, whether or not a value of it is at fault.
+		approval, _ := s.agent.ledger.Approved(c.plan.Digest)
+		for _, kind := range []string{"one word", "one missing", "zeros"} {
+			s.write("rows.csv", valueFiles()[kind])
+			s.restart()
+			if code := s.session(c).pinned(approval); code != study.CodeDataChanged {
+				t.Errorf("%s after the approval: %q", kind, code)
+			}
+		}
+	})
+	t.Run("policy", func(t *testing.T) {
+		c := newStandIn(t, 3, autoPolicy, nil)
+		s := c.sites[0]
+		s.write("rows.csv", text)
+		s.restart()
+		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictApproved {
+			t.Fatalf("%+v", d)
+		}
+		if !strings.Contains(s.log.String(), "rows are left out of a study that the policy approved") {
+			t.Error("the log does not say that rows are left out")
+		}
+		s.restart() // the rows are read as they were
+		if f, err := s.agent.Figures(c.plan.Digest); err != nil || f.Dropped != 1 {
+			t.Errorf("figures %+v, %v", f, err)
+		}
+		approval, _ := s.agent.ledger.Approved(c.plan.Digest)
+		if code := s.session(c).pinned(approval); code != "" {
+			t.Errorf("after a restart the rows are %q", code)
+		}
+	})
+}

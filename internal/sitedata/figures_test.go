@@ -1,0 +1,122 @@
+package sitedata
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"covey/internal/dataset"
+)
+
+// TestFiguresFindUnits: a unit of measurement that is not the study's is found in both directions,
+// and a column that is as the study expects is not. The rows are seeded.
+func TestFiguresFindUnits(t *testing.T) {
+	var rng *rand.Rand
+	const n = 20_000
+	for name, c := range map[string]struct {
+		value func(i int) float64
+		says  string // in the one warning; empty: there is none
+	}{
+		"as expected":            {func(int) float64 { return 90 + 20*rng.NormFloat64() }, ""},
+		"an offset a scale off":  {func(int) float64 { return 110 + 20*rng.NormFloat64() }, ""},
+		"heavy tails":            {func(int) float64 { return 90 + 20*rng.NormFloat64()/math.Sqrt(rng.Float64()+0.01) }, ""},
+		"µmol/L for mg/dL":       {func(int) float64 { return 1.0 + 0.2*rng.NormFloat64() }, "lies 4.45 scales below the study's offset"},
+		"a thousandth":           {func(int) float64 { return 0.09 + 0.02*rng.NormFloat64() }, "lies 4.5 scales below"},
+		"a thousand times":       {func(int) float64 { return 90_000 + 20_000*rng.NormFloat64() }, "e+03 scales above"},
+		"far by a heavy side":    {func(i int) float64 { return 90 + float64(i%4/3)*1000 }, "lies 12.5 scales above"},
+		"nearly constant":        {func(int) float64 { return 90 + rng.NormFloat64() }, "spreads over 0.05 of the study's scales"},
+		"wide":                   {func(int) float64 { return 90 + 140*rng.NormFloat64() }, "spreads over 7 of the study's scales"},
+		"constant":               {func(int) float64 { return 90 }, "has the same value in every row"},
+		"a missing value's code": {func(i int) float64 { return 90 + 20*rng.NormFloat64() - float64(i/(n-1))*9999 }, "has one value more than 100 scales away"},
+		"mostly equal":           {func(i int) float64 { return 90 + 40*float64(i%10/9) }, ""},
+	} {
+		rng = rand.New(rand.NewPCG(3, 9)) // the same for each, in whatever order they come
+		rows := &dataset.Rows{Rows: n, Units: n, D: 1}
+		for i := range n {
+			rows.Values = append(rows.Values, (c.value(i)-90)/20)
+		}
+		f := LookAt(rows, []dataset.Column{{Name: "x", Offset: 90, Scale: 20}})
+		got := strings.Join(f.Columns[0].Warnings, "; ")
+		if c.says == "" && got != "" || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", name, got, c.says)
+		}
+	}
+	// pixels / 255, where the study has 0 to 255
+	rows := &dataset.Rows{Rows: n, Units: n, D: 1}
+	for i := range n {
+		rows.Values = append(rows.Values, float64(i%256)/255/255)
+	}
+	if f := LookAt(rows, []dataset.Column{{Name: "p", Scale: 255}}); !strings.Contains(strings.Join(f.Warnings(), ""), `column "p" is near zero everywhere, at most 0.0039 scales`) {
+		t.Errorf("pixels of another scale: %q", f.Warnings())
+	}
+}
+
+// TestFiguresAreBounded: what is kept of rows does not grow with their number, and median and
+// spread of 100,000 rows are within 5% of a scale of theirs.
+func TestFiguresAreBounded(t *testing.T) {
+	const d = 700
+	l, rng := newLook(d), rand.New(rand.NewPCG(3, 8))
+	row := make([]float64, d)
+	for range 100_000 {
+		for j := range 3 {
+			row[j] = 0.5 + 2*rng.NormFloat64()
+		}
+		l.see(row, false)
+	}
+	if got := cap(l.sample); got > 2*sampleValues {
+		t.Errorf("%d values are kept", got)
+	}
+	for j := range 3 {
+		if f := l.column(j, dataset.Column{Name: "x", Offset: 10, Scale: 4}); math.Abs(f.Median-12) > 1 || math.Abs(f.Spread-8) > 1 {
+			t.Errorf("column %d has the median %v and the spread %v", j, f.Median, f.Spread)
+		}
+	}
+}
+
+// TestFiguresOfFaults: rows left out are counted, and above 5% said first; whatever is in them is
+// no error.
+func TestFiguresOfFaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	var text strings.Builder
+	text.WriteString("a,b\n")
+	for i := range 100 {
+		b := fmt.Sprint(i % 7)
+		switch {
+		case i < 4:
+			b = "NA"
+		case i < 8:
+			b = "41.5x"
+		}
+		fmt.Fprintf(&text, "%d,%s\n", i%5, b)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q := dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 2, Scale: 2}, {Name: "b", Offset: 3, Scale: 2}}, Missing: dataset.MissingDropRow}
+	for _, missing := range []dataset.Missing{dataset.MissingError, dataset.MissingDropRow} {
+		q.Missing = missing
+		f, err := Look(dataset.Source{Path: path}, q)
+		if err != nil || f.Rows != 100 || f.Dropped != 8 || f.Faulty != 4 {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		w := strings.Join(f.Warnings(), "\n")
+		if !strings.Contains(w, `4 of this site's 100 rows have a value at fault, the first: `+path+`: line 6, column "b": not a number`) ||
+			!strings.Contains(w, "8 of this site's 100 rows (8%) are left out") || strings.Contains(w, "41.5") {
+			t.Errorf("%s", w)
+		}
+		if refused := strings.Contains(w, `4 of this site's 100 rows have a missing value, and the study has missing = "error"`); refused != (missing == dataset.MissingError) {
+			t.Errorf("missing = %q: %s", missing, w)
+		}
+	}
+	// None is left: there is nothing to say, and nothing fails.
+	if err := os.WriteFile(path, []byte("a,b\n1,\n2,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Look(dataset.Source{Path: path}, q); err != nil || f.Dropped != 2 || !strings.Contains(strings.Join(f.Columns[0].Warnings, ""), "no values") {
+		t.Errorf("%+v, %v", f, err)
+	}
+}

@@ -1,0 +1,107 @@
+package study
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestColumnsNeedConstants: a column says how its values are scaled: by both constants, or by
+// scale = 1 that they are taken as they are. The error names the columns, their lines and what to
+// write.
+func TestColumnsNeedConstants(t *testing.T) {
+	const head = "name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\n"
+	column := func(lines ...string) string { return "[[columns]]\n" + strings.Join(lines, "\n") + "\n" }
+	whole := column(`name = "a"`, "offset = 62.0", "scale = 15.0")
+	for name, c := range map[string]struct {
+		text string
+		says []string // none: it is in order
+	}{
+		"both":            {whole, nil},
+		"scale 1":         {column(`name = "b"`, "scale = 1"), nil},
+		"scale 1.0":       {column(`name = "b"`, "scale = 1.0"), nil},
+		"keys in capital": {column(`name = "b"`, "Scale = 2", "OFFSET = 0"), nil},
+		"offset 0":        {column(`name = "b"`, "offset = 0", "scale = 2"), nil},
+		"inline":          {"columns = [{name = \"a\", offset = 1, scale = 2}]\n", nil},
+		"neither":         {whole + column(`name = "b"`), []string{"line 9", `columns[1]`, `"b" (line 9) has no offset and scale`, "scale = 1 to take the values as they are"}},
+		"no offset":       {whole + column(`name = "b"`, "scale = 2"), []string{`"b"`, "offset = 62.0"}},
+		"no scale":        {column(`name = "b"`, "offset = 2"), []string{`columns[0]`, `"b"`}},
+		"inline, none":    {"columns = [{name = \"a\"}]\n", []string{`"a"`}},
+		"many":            {column(`name = "p"`) + column(`name = "q"`) + whole + column(`name = "r"`) + column(`name = "s"`) + column(`name = "t"`), []string{`"p" (line 5), "q" (line 7), "r" (line 13) and 2 more have no`}},
+	} {
+		spec, err := ParseSpec([]byte(head + c.text))
+		if len(c.says) == 0 {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if s := spec.Columns[0]; s.Scale <= 0 {
+				t.Errorf("%s: %+v", name, s)
+			}
+			continue
+		}
+		for _, part := range c.says {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %v, want %q", name, err, part)
+			}
+		}
+	}
+}
+
+// TestCenterIsPrivate: the practical profile takes the mean off for a part of the budget, and the
+// paper's keeps to Algorithm 1, which has no charge for it.
+func TestCenterIsPrivate(t *testing.T) {
+	plain := strings.Replace(minimal, "center = \"public\"\n", "", 1)
+	for text, want := range map[string]string{
+		plain: CenterPrivate,
+		with(plain, `profile = "paper"`, "lambda = 1.0", "rounds = 2"):                                    CenterPublic,
+		with(plain, `accountant = "paper"`, "lambda = 1.0", "radius = 3.0", "rounds = 2"):                 CenterPublic,
+		with(plain, `profile = "paper"`, "rounds = 2", `lambda = "private"`, `lambda_range = [1.0, 8.0]`): CenterPublic,
+		with(plain, `center = "pairs"`): CenterPairs,
+	} {
+		s, err := ParseSpec([]byte(text))
+		if err != nil || s.Center != want {
+			t.Errorf("center is %q, want %q: %v\n%s", s.Center, want, err, text)
+		}
+	}
+}
+
+// TestEpsilonWarning: an epsilon that promises little says so in words.
+func TestEpsilonWarning(t *testing.T) {
+	for epsilon, want := range map[string]bool{"1.0": false, "4.0": false, "4.1": true, "20.0": true} {
+		p := mustPlan(t, strings.Replace(minimal, "epsilon = 1.0", "epsilon = "+epsilon, 1), 90_000, 90_000, 90_000)
+		if got := strings.Contains(strings.Join(p.Warnings(), "\n"), "promises little"); got != want {
+			t.Errorf("epsilon = %s: %q", epsilon, p.Warnings())
+		}
+	}
+}
+
+// TestAgain: a study asks the same whatever its nonce, expiry and roster, and another if a single
+// key differs.
+func TestAgain(t *testing.T) {
+	a := mustPlan(t, minimal, 1000, 1000, 1000).Proposal
+	if b := mustPlan(t, minimal, 2000, 1000, 1000, 5).Proposal; !a.Again(b) || !b.Again(a) {
+		t.Error("the same file is another study's")
+	}
+	for _, line := range []string{"rounds = 3", "components = 2", `missing = "drop-row"`} {
+		if b := mustPlan(t, with(minimal, line), 1000, 1000, 1000).Proposal; a.Again(b) {
+			t.Errorf("%s asks the same", line)
+		}
+	}
+}
+
+// TestBytesInAll: of two branches the larger is counted, and no branch twice.
+func TestBytesInAll(t *testing.T) {
+	for _, text := range []string{four, with(four, `method = "auto"`), with(four, `method = "covariance"`)} {
+		p := mustPlan(t, text, 9000, 9000, 9000)
+		for _, method := range []string{MethodPower, MethodCovariance} {
+			sum, all := 0, 0
+			for _, q := range p.Queries {
+				all += q.Bytes
+				if q.Branch == "" || q.Branch == method {
+					sum += q.Bytes
+				}
+			}
+			if got := p.BytesInAll(); got < sum || got > all || got == all && p.Start().Method == "" {
+				t.Errorf("%d bytes in all, the course of %s takes %d of %d", got, method, sum, all)
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+//go:build mutants
+
+package mutants
+
+const (
+	datasetRows = "internal/dataset/rows.go"
+	figures     = "internal/sitedata/figures.go"
+	agentRows   = "internal/agent/rows.go"
+	agentOwn    = "internal/agent/session.go"
+	studyKept   = "internal/study/kept.go"
+	studyCourse = "internal/study/course.go"
+	studyWrites = "internal/study/written.go"
+	clipFold    = "internal/clip/fold.go"
+)
+
+// What values decide, what is counted of rows, and what a site's operator is shown.
+func init() {
+	tables = append(tables, []mutant{
+		{"values: a fault refuses what a policy approves", 0, []edit{
+			{agentRows, "	if s.unattended {\n		q.Missing", "	if s.unattended && false {\n		q.Missing"},
+		}, in("agent", "TestValuesMoveNoMessage/by_policy$/one_word"), killer{}},
+		{"values: a restart forgets who approved", 0, []edit{
+			{agentOwn, "s.unattended = approved && approval.By == byPolicy", "s.unattended = approved && false"},
+		}, in("agent", "TestFaultsStayHere/policy"), killer{}},
+		{"values: a fault in a changed file has a code of its own", 0, []edit{
+			{agentOwn, "if units || found && at.Value {", "if units || found && at.Value && false {"},
+		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
+		{"values: an operator's approval takes faults", 0, []edit{
+			{"internal/agent/decision.go", "unattended := by == byPolicy", "unattended := by != \"\""},
+		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
+		{"rows: a faulty one is in the sums", 0, []edit{
+			{datasetRows, "		b.faulty++\n		b.drop = true", "		b.faulty++"},
+		}, in("dataset", "TestFaultyRowsAreLeftOut"), killer{}},
+		{"rows: one left out is counted as kept", 0, []edit{
+			{clipFold, "				if !f.m.gone(i) {\n					f.v[0]++", "				if i >= 0 {\n					f.v[0]++"},
+		}, in("answer", "TestKeptRowsAreCounted"), killer{}},
+		{"rows: the mean is not over kept rows", 0, []edit{
+			{studyCourse, "z[j] /= c.rowsPerUnit()", "z[j] /= max(1, c.rowsPerUnit())"},
+		}, in("study", "TestKeptRowsScaleTheResult"), killer{}},
+		{"rows: the quantile is of those left out, too", 0, []edit{
+			{studyCourse, "1-(1-q)*p.keptShare(*c)", "q"},
+		}, in("study", "TestRadiusIsOfKeptRows"), killer{}},
+		{"rows: what noise leaves of none is divided by", 0, []edit{
+			{studyKept, "least = min(1, 2*r.Tau())", "least = 0"},
+		}, in("study", "TestNothingKept"), killer{}},
+		{"columns: a forgotten scale is 1", 0, []edit{
+			{studyWrites, "asItIs := scale == int64(1) || scale == 1.0", "asItIs := scale == nil || scale == int64(1) || scale == 1.0"},
+		}, in("study", "TestColumnsNeedConstants"), killer{}},
+		{"units: a column near zero everywhere is in order", 0, []edit{
+			{figures, "leastSpread   = 0.2", "leastSpread   = 0.0"},
+		}, in("sitedata", "TestFiguresFindUnits"), killer{}},
+	})
+}
