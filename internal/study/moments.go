@@ -10,8 +10,9 @@ import (
 // costs grows with B², so that rows are best clipped short; but short clips hide a direction that
 // only the longest rows have. So a first part is clipped at a low quantile of ‖y‖² and a small one
 // at a high quantile, and by these two the last part is clipped low or high. Where noise is small
-// the second part is larger and speaks for the high clip sooner: either costs less there. With a public bound, and
-// where noise hardly matters, there is one part; in the latter case it is clipped high.
+// the second part is larger and speaks for the high clip sooner: either costs less there. With a
+// public bound, and where noise hardly matters, there is one part; in the latter case it is clipped
+// high.
 func (p *Plan) momentShares() []float64 {
 	const first = 0.3
 	if p.Proposal.Spec.NormBound != BoundPrivate || p.Iota <= iotaNone {
@@ -103,8 +104,8 @@ func momentsOf(releases []Release) []Release {
 }
 
 // Spectrum returns all d eigenvalues, descending, and unit eigenvectors of the covariance that a
-// study's releases add up to, in squared units of the scaled columns, and the standard deviation tau
-// of its noise on the diagonal; off it, it is tau/√2.
+// study's releases add up to, in squared units of the scaled columns, and the standard deviation
+// tau of its noise on the diagonal; off it, it is tau/√2.
 func Spectrum(releases []Release, d int) (values []float64, vectors [][]float64, tau float64, err error) {
 	moments := momentsOf(releases)
 	if len(moments) == 0 || len(moments[0].Noised) != d*(d+1)/2 {
