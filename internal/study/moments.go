@@ -30,7 +30,7 @@ func (p *Plan) sure() float64 {
 	if p.Iota <= iotaSmall {
 		return 1
 	}
-	return 1.7
+	return 2
 }
 
 const (
