@@ -49,10 +49,20 @@ func (c *validateCmd) Run(s *terminal) error {
 		return err
 	}
 	warn(s.Err, plan.Warnings())
-	if s.JSON {
-		return shared.PrintJSON(s.Out, plan)
+	prediction, err := worth.Predict(plan)
+	if err != nil && !errors.Is(err, worth.ErrNoPrediction) {
+		return err
 	}
-	return printPlan(s.Out, plan)
+	if s.JSON {
+		return shared.PrintJSON(s.Out, struct {
+			*study.Plan
+			Prediction *worth.Prediction `json:"prediction"` // null where none is made
+		}{plan, prediction})
+	}
+	if prediction == nil {
+		return printPlan(s.Out, plan, []string{err.Error()})
+	}
+	return printPlan(s.Out, plan, prediction.Lines())
 }
 
 func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
@@ -158,7 +168,7 @@ func warn(w io.Writer, warnings []string) {
 	}
 }
 
-func printPlan(out io.Writer, p *study.Plan) error {
+func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	s := p.Proposal.Spec
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	radius := "private"
@@ -186,12 +196,12 @@ func printPlan(out io.Writer, p *study.Plan) error {
 		fmt.Fprintf(w, "paper\tu = %.6g, τ = %.6g, δ̄ = %.3g\n", p.Paper.U, p.Paper.Tau, p.Paper.DeltaBar)
 	}
 	fmt.Fprintf(w, "output\t%s\n", s.Output)
+	fmt.Fprintf(w, "expected\t%s\n", strings.Join(prediction, "\n\t"))
 	if s.Expires != "" {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
 	fmt.Fprintf(w, "wire\tb = %d bits a number, %.0f bytes a round from each site\n", p.Bits, p.BytesPerRound())
 	fmt.Fprintf(w, "noise\t%s\n", p.NoiseWords())
-	fmt.Fprintf(w, "\tpredicted noise-to-signal %.3g a round, assuming %s\n", p.Prediction.NoiseToSignal, p.Prediction.Assumption)
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {
 		kind := string(q.Kind)

@@ -7,6 +7,7 @@
 //	accuracy practical  the practical profile: components, means, subspaces, variance
 //	accuracy noise      distributed noise against central, at 4, 5 and 20 sites
 //	accuracy worth      coverage of what a result says of its own worth
+//	accuracy predict    what validate predicts, against what studies capture
 //	accuracy figures    the figures of docs/experiments.md
 //
 // All but the figures key their noise by the seed, so that they pass or fail alike everywhere, and
@@ -24,12 +25,12 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf,
+	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions,
 }
 
 func main() {
 	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|figures [-help] [flags]")
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|predict|figures [-help] [flags]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)

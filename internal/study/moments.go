@@ -25,6 +25,15 @@ func (p *Plan) momentShares() []float64 {
 	return []float64{first, second, 1 - first - second}
 }
 
+// ClipQuantile is the quantile of ‖y‖² at which a part of the covariance is clipped where long rows
+// show nothing of their own; of a private bound.
+func (p *Plan) ClipQuantile(part int) float64 {
+	if parts := len(p.momentShares()); parts == 1 || part == 1 {
+		return clipHigh
+	}
+	return clipLow
+}
+
 // sure is how many standard deviations the high clip must be ahead by.
 func (p *Plan) sure() float64 {
 	switch {

@@ -46,8 +46,7 @@ type Plan struct {
 	// NoiseFactor is the noise of a sum over all sites, as a multiple of central noise.
 	NoiseFactor float64 `json:"noise_factor"`
 	// Bits is the ring's width b.
-	Bits       uint       `json:"bits"`
-	Prediction Prediction `json:"prediction"`
+	Bits uint `json:"bits"`
 }
 
 // AdjacencyReplaceOne names the neighbors that privacy is between: two data sets of the same number
@@ -100,7 +99,6 @@ func NewPlan(body []byte) (*Plan, error) {
 	if err := plan.setRing(); err != nil {
 		return nil, err
 	}
-	plan.Prediction = plan.predict()
 	return plan, nil
 }
 

@@ -290,17 +290,6 @@ func TestRadiusAsNumberOrText(t *testing.T) {
 	}
 }
 
-func TestNoiseWarning(t *testing.T) {
-	p := mustPlan(t, minimal, 10, 10, 10)
-	w := strings.Join(p.Warnings(), "\n")
-	if p.Prediction.NoiseToSignal <= 1 || !strings.Contains(w, fmt.Sprint(p.Prediction.Needed)+" units are needed") {
-		t.Fatalf("30 units: %v, %q", p.Prediction, w)
-	}
-	if p := mustPlan(t, minimal, 100000, 100000, 100000); p.Prediction.Needed != 0 {
-		t.Fatalf("300,000 units: %v", p.Prediction)
-	}
-}
-
 // TestThresholds restates docs/protocol.md's numbers and their safety for every N.
 func TestThresholds(t *testing.T) {
 	want := map[int][3]int{2: {0, 2, 2}, 3: {0, 2, 3}, 4: {1, 3, 3}, 5: {1, 4, 4}, 10: {3, 7, 7}}

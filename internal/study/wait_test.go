@@ -46,7 +46,7 @@ func TestWaitIsForAll(t *testing.T) {
 }
 
 // TestNoiseFactorIsStated: the words of a plan say what its noise is of central noise, and what
-// waiting for every site would have; the prediction has the factor in it.
+// waiting for every site would have.
 func TestNoiseFactorIsStated(t *testing.T) {
 	sites := slices.Repeat([]int{20_000}, 5)
 	central := mustPlan(t, four, sites...)
@@ -63,8 +63,8 @@ func TestNoiseFactorIsStated(t *testing.T) {
 				t.Errorf("%s: no %q in %q", dropout, part, p.NoiseWords())
 			}
 		}
-		if ratio := p.Prediction.NoiseToSignal / central.Prediction.NoiseToSignal; math.Abs(ratio/want.factor-1) > 1e-6 {
-			t.Errorf("%s: predicted is %v times central noise, want %v", dropout, ratio, want.factor)
+		if math.Abs(p.NoiseFactor/want.factor-1) > 1e-6 {
+			t.Errorf("%s: the factor is %v, want %v", dropout, p.NoiseFactor, want.factor)
 		}
 	}
 	if words := central.NoiseWords(); strings.Contains(words, "times") {

@@ -2,6 +2,7 @@ package worth
 
 import (
 	"crypto/ed25519"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -32,12 +33,13 @@ func diagonal(lambda ...float64) *mat.SymDense {
 func spec(d, k int, method string) study.Spec {
 	s := study.Spec{Name: "worth", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: method, Components: k, ExplainedVariance: study.VarianceNone}
 	for i := range d {
-		s.Columns = append(s.Columns, study.Column{Name: string(rune('a'+i/26)) + string(rune('a'+i%26)), Scale: 1})
+		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprintf("c%d", i), Scale: 1})
 	}
 	return s
 }
 
-func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result) {
+// planned is the plan of a study of three sites with n units in all.
+func planned(t testing.TB, s study.Spec, n int) *study.Plan {
 	t.Helper()
 	var roster []study.Member
 	for i := range 3 {
@@ -52,6 +54,12 @@ func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result) {
+	t.Helper()
+	p := planned(t, s, n)
 	c := p.Start()
 	var releases []study.Release
 	for c.Query < len(p.Queries) {
@@ -72,7 +80,6 @@ func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Proposal = body
 	return p, r
 }
 

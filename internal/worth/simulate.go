@@ -64,8 +64,10 @@ func (s *shape) draw(p *study.Plan) []draw {
 }
 
 // one simulates one study.
-func (s *shape) one(rng *rand.Rand) draw {
-	lambda := spectrumLaw(rng, s.d)
+func (s *shape) one(rng *rand.Rand) draw { return s.under(rng, spectrumLaw(rng, s.d)) }
+
+// under simulates one study of rows whose law has these eigenvalues, descending.
+func (s *shape) under(rng *rand.Rand, lambda []float64) draw {
 	a := lambda
 	if s.sphere {
 		a = sphere(lambda)

@@ -1,0 +1,334 @@
+package worth
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/study"
+)
+
+// Prediction is what a study may capture, from its public sizes alone: it is simulated for normal
+// rows of columns of unit variance whose eigenvalues fall like 1/(1+s·j), j = 0, 1, ..., for a few
+// s between slow and steep. It is a range for tables of this family, no bound.
+type Prediction struct {
+	Cases []Case `json:"cases"`
+	// Needed is about how many units the slowest case would take to capture [enough]; 0 where it
+	// does, or where even a thousand times as many would not.
+	Needed int `json:"units_needed,omitempty"`
+}
+
+// Case is one member of the family.
+type Case struct {
+	Fall   float64 `json:"s"`
+	Method string  `json:"method"`
+	Median float64 `json:"captured_median"`
+	Lowest float64 `json:"captured_lowest"` // of the simulated runs
+}
+
+const (
+	predictRuns = 16
+	// enough is the captured share that Needed is for.
+	enough = 0.9
+	// mostSimulated is how many eigenvalues a covariance is simulated with: of more, the tail is
+	// taken together in groups of equal size.
+	mostSimulated = 72
+)
+
+// falls are the family's members, from slow to steep.
+var falls = []float64{0.05, 0.2, 1}
+
+// ErrNoPrediction is for studies whose shape is not simulated.
+var ErrNoPrediction = errors.New("no prediction")
+
+// Predict simulates what a study of these public sizes captures, with the keyed public generator
+// of the study, so that everybody sees the same. It takes about a second. The error wraps
+// [ErrNoPrediction] and says why.
+func Predict(p *study.Plan) (*Prediction, error) {
+	s := p.Proposal.Spec
+	switch {
+	case s.Profile == study.ProfilePaper || s.Accountant == study.AccountantPaper:
+		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
+	case s.Unit != "":
+		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
+	case s.Subspace == study.SubspaceDeflation && p.K() > 1:
+		return nil, fmt.Errorf("%w for components one after another", ErrNoPrediction)
+	}
+	f := newForecast(p)
+	out := &Prediction{}
+	for _, fall := range falls {
+		out.Cases = append(out.Cases, f.at(fall, 1))
+	}
+	if out.Cases[0].Median < enough {
+		out.Needed = f.needed(falls[0])
+	}
+	return out, nil
+}
+
+// Lines say it for people.
+func (a *Prediction) Lines() []string {
+	slow, steep := a.Cases[0], a.Cases[len(a.Cases)-1]
+	out := []string{
+		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j))",
+			Percent(slow.Median), slow.Fall, Percent(steep.Median), steep.Fall),
+		fmt.Sprintf("the worst of %d simulated studies captures %s; less where few rows carry a direction of their own", predictRuns*len(a.Cases), Percent(a.lowest())),
+	}
+	if a.Needed > 0 {
+		out = append(out, fmt.Sprintf("about %d units would make it %s where the spectrum falls slowly", a.Needed, Percent(enough)))
+	}
+	return out
+}
+
+func (a *Prediction) lowest() float64 {
+	low := 1.0
+	for _, c := range a.Cases {
+		low = min(low, c.Lowest)
+	}
+	return low
+}
+
+// forecast holds what the simulations of a plan share.
+type forecast struct {
+	plan    *study.Plan
+	moments []study.Query
+	steps   []study.Query
+	seed    [2]uint64
+}
+
+func newForecast(p *study.Plan) *forecast {
+	f := &forecast{plan: p}
+	for _, q := range p.Queries {
+		switch {
+		case q.Kind == study.KindMoment:
+			f.moments = append(f.moments, q)
+		case q.Kind == study.KindPower && q.Run == 0:
+			f.steps = append(f.steps, q)
+		}
+	}
+	rng := p.Public("prediction")
+	f.seed = [2]uint64{rng.Uint64(), rng.Uint64()}
+	return f
+}
+
+// at is the case of one spectrum, with so many times the units. Of two methods it is the better:
+// auto decides much like that.
+func (f *forecast) at(fall, units float64) Case {
+	lambda := make([]float64, f.plan.D)
+	sum := 0.0
+	for j := range lambda {
+		lambda[j] = 1 / (1 + fall*float64(j))
+		sum += lambda[j]
+	}
+	for j := range lambda { // columns of unit variance
+		lambda[j] *= float64(len(lambda)) / sum
+	}
+	best := Case{Fall: fall}
+	take := func(method string, run func(rng *rand.Rand) float64) {
+		var shares []float64
+		for i := range predictRuns {
+			shares = append(shares, run(rand.New(rand.NewPCG(f.seed[0], f.seed[1]+uint64(i)))))
+		}
+		slices.Sort(shares)
+		if m := shares[len(shares)/2]; best.Method == "" || m > best.Median {
+			best.Method, best.Median, best.Lowest = method, m, shares[0]
+		}
+	}
+	if len(f.moments) > 0 {
+		c := f.covariance(lambda, units)
+		take(study.MethodCovariance, c.run)
+	}
+	if len(f.steps) > 0 {
+		s := f.power(lambda, units)
+		take(study.MethodPower, func(rng *rand.Rand) float64 { return s.under(rng, lambda).share })
+	}
+	return best
+}
+
+// needed searches the units by halving the logarithm.
+func (f *forecast) needed(fall float64) int {
+	low, high := 1.0, 1000.0
+	if f.at(fall, high).Median < enough {
+		return 0
+	}
+	for high/low > 1.1 {
+		if mid := math.Sqrt(low * high); f.at(fall, mid).Median < enough {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	n := high * float64(f.plan.N)
+	step := math.Pow(10, math.Floor(math.Log10(n))-1) // two digits
+	return int(math.Ceil(n/step) * step)
+}
+
+// noise is the standard deviation of a query's mean of units on each number, in squared units of
+// the columns, at a radius.
+func (f *forecast) noise(q study.Query, radius, units float64) float64 {
+	sigma, err := f.plan.Sigma(q, radius)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return sigma.Float() * study.Grid(radius) * f.plan.NoiseFactor / (float64(f.plan.N) * units)
+}
+
+// lengths returns sorted samples of ‖y‖² of normal rows.
+func lengths(lambda []float64, rng *rand.Rand) []float64 {
+	sum, square := 0.0, 0.0
+	for _, v := range lambda {
+		sum += v
+		square += 2 * v * v
+	}
+	// The sum of squares by a gamma law of the same mean and variance.
+	shape, out := sum*sum/square, make([]float64, 400)
+	for i := range out {
+		// Wilson and Hilferty's cube.
+		v := 1 / (9 * shape)
+		out[i] = sum * math.Pow(max(0.01, 1-v+math.Sqrt(v)*rng.NormFloat64()), 3)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// noisy is a covariance that is simulated: eigenvalues, each of so many columns, the noise off the
+// diagonal, and how many units there are.
+type noisy struct {
+	lambda, weight []float64
+	k              int
+	s, n           float64
+}
+
+func (f *forecast) covariance(lambda []float64, units float64) *noisy {
+	p := f.plan
+	squares := lengths(lambda, rand.New(rand.NewPCG(1, 1)))
+	precision := 0.0
+	for i, q := range f.moments {
+		bound, public := p.Proposal.Spec.NormBound.Public()
+		bound *= bound
+		if !public {
+			quantile := p.ClipQuantile(i)
+			bound = squares[int(quantile*float64(len(squares)-1))]
+		}
+		part := 0.0
+		for _, v := range squares {
+			part += v * min(1, bound/v) / float64(len(squares))
+		}
+		s := f.noise(q, bound, units) / (part / float64(p.D)) // of the trace
+		precision += 1 / (s * s)
+	}
+	out := &noisy{k: p.K(), s: 1 / math.Sqrt(precision), n: float64(p.N) * units}
+	head := min(p.D, max(2*p.K(), mostSimulated*2/3))
+	if p.D <= mostSimulated {
+		head = p.D
+	}
+	rest := p.D - head
+	groups := min(rest, mostSimulated/3)
+	for j := range head {
+		out.lambda, out.weight = append(out.lambda, lambda[j]), append(out.weight, 1)
+	}
+	for g := range groups {
+		from, to := head+g*rest/groups, head+(g+1)*rest/groups
+		mean := 0.0
+		for _, v := range lambda[from:to] {
+			mean += v / float64(to-from)
+		}
+		out.lambda, out.weight = append(out.lambda, mean), append(out.weight, float64(to-from))
+	}
+	return out
+}
+
+// run simulates one release and returns what its leading eigenvectors capture. A group of w columns
+// moves a single one as w columns do: the entry's variance is w times as large.
+func (c *noisy) run(rng *rand.Rand) float64 {
+	d := len(c.lambda)
+	m := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			variance := (c.s*c.s/2 + c.lambda[i]*c.lambda[j]/c.n) * math.Sqrt(c.weight[i]*c.weight[j])
+			if c.weight[i] == 1 || c.weight[j] == 1 {
+				variance = (c.s*c.s/2 + c.lambda[i]*c.lambda[j]/c.n) * c.weight[i] * c.weight[j]
+			}
+			if i == j {
+				m.SetSym(i, i, c.lambda[i]+math.Sqrt(2*variance)*rng.NormFloat64())
+			} else {
+				m.SetSym(i, j, math.Sqrt(variance)*rng.NormFloat64())
+			}
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(m, true) {
+		return 0
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	got, best := 0.0, 0.0
+	for i := range c.k {
+		best += c.lambda[i]
+		for j := range d {
+			v := vectors.At(j, d-1-i)
+			got += c.lambda[j] * v * v
+		}
+	}
+	return got / best
+}
+
+// power is the shape of the plan's power iteration on rows of a spectrum.
+func (f *forecast) power(lambda []float64, units float64) *shape {
+	p := f.plan
+	s := &shape{d: p.D, k: p.K(), n: float64(p.N) * units, pooled: p.Proposal.Spec.Output == study.OutputPooled}
+	rng := rand.New(rand.NewPCG(2, 2))
+	a, length, quantile := lambda, math.Sqrt(float64(p.D)), 0.9
+	if s.sphere = p.OnSphere(f.steps[0]); s.sphere {
+		a, length, quantile = sphere(lambda), 1, 0.75
+		sum := 0.0
+		for _, v := range a {
+			sum += v
+		}
+		a = slices.Clone(a)
+		for i := range a {
+			a[i] /= sum
+		}
+	}
+	// ‖Xᵀy‖ of normal rows once X has found the leading directions, and of a random X.
+	radius := func(top []float64) float64 {
+		all := make([]float64, 400)
+		for i := range all {
+			sum := 0.0
+			for _, v := range top {
+				g := rng.NormFloat64()
+				sum += v * g * g
+			}
+			all[i] = math.Sqrt(sum) * length
+		}
+		slices.Sort(all)
+		return all[int(quantile*float64(len(all)-1))]
+	}
+	mean := 0.0
+	for _, v := range a {
+		mean += v / float64(len(a))
+	}
+	start := make([]float64, s.k)
+	for i := range start {
+		start[i] = mean
+	}
+	early, late := radius(start), radius(a[:s.k])
+	theta := 0.0
+	for _, v := range a[:s.k] {
+		theta += v / float64(s.k)
+	}
+	theta *= quantile // what a clip leaves of the signal, about
+	for t, q := range f.steps {
+		at := late
+		if public := p.Radius; public > 0 {
+			at = public
+		} else if t < 2 {
+			at = (early + late) / 2
+		}
+		s.tau = append(s.tau, f.noise(q, at, units)/theta)
+	}
+	return s
+}

@@ -1,0 +1,100 @@
+package worth
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// TestPredictionFollowsTheSizes: more units, a larger ε and central noise are never worse, and the
+// family's order is that of its eigenvalues.
+func TestPredictionFollowsTheSizes(t *testing.T) {
+	at := func(d, k, n int, change func(*study.Spec)) *Prediction {
+		s := spec(d, k, study.MethodAuto)
+		if change != nil {
+			change(&s)
+		}
+		got, err := Predict(planned(t, s, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	few, more := at(32, 2, 3000, nil), at(32, 2, 60_000, nil)
+	private := at(32, 2, 3000, func(s *study.Spec) { s.Epsilon = 0.3 })
+	shared := at(32, 2, 3000, func(s *study.Spec) { s.Noise = study.NoiseDistributed })
+	for i := range few.Cases {
+		if more.Cases[i].Median <= few.Cases[i].Median || private.Cases[i].Median >= few.Cases[i].Median || shared.Cases[i].Median >= few.Cases[i].Median {
+			t.Errorf("s = %g: %v of few units, %v of more, %v with a smaller ε, %v with distributed noise",
+				falls[i], few.Cases[i].Median, more.Cases[i].Median, private.Cases[i].Median, shared.Cases[i].Median)
+		}
+	}
+	if few.Cases[0].Median >= few.Cases[len(falls)-1].Median {
+		t.Errorf("a slow spectrum is no harder: %+v", few)
+	}
+	if again := at(32, 2, 3000, nil); fmt.Sprint(again.Cases) != fmt.Sprint(few.Cases) {
+		t.Errorf("%v, then %v", few.Cases, again.Cases)
+	}
+	tiny := at(32, 2, 900, nil)
+	if tiny.Needed <= 900 || tiny.Needed > 6000 || few.Needed != 0 || !strings.Contains(strings.Join(tiny.Lines(), "\n"), fmt.Sprint("about ", tiny.Needed, " units")) {
+		t.Errorf("900 units need %d, 3,000 need %d: %s", tiny.Needed, few.Needed, tiny.Lines())
+	}
+}
+
+// TestPredictionOfPictures: 800 columns of 60,000 units capture 0.994 of what ten components could.
+// A study as good as that is not called hopeless.
+func TestPredictionOfPictures(t *testing.T) {
+	got, err := Predict(planned(t, spec(800, 10, study.MethodAuto), 60_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steep := got.Cases[len(got.Cases)-1]; steep.Median < 0.97 || steep.Method != study.MethodCovariance {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPredictionIsMet: the mean of studies of a spectrum of the family is near the simulated
+// median: its loss within a factor of two. Studies are seeded; over seeds one case in some hundreds
+// would be outside.
+func TestPredictionIsMet(t *testing.T) {
+	const d, k, n, runs = 24, 2, 6000, 6
+	for i, fall := range falls {
+		lambda := make([]float64, d)
+		trace := 0.0
+		for j := range lambda {
+			lambda[j] = 1 / (1 + fall*float64(j))
+			trace += lambda[j]
+		}
+		s := spec(d, k, study.MethodCovariance)
+		p, err := Predict(planned(t, s, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss := 0.0
+		for seed := range runs {
+			// Rows of 1.2 times the mean square at the bound, nothing clipped, endlessly many.
+			_, r := law{second: diagonal(lambda...), radius: 1.2 * trace, rng: seeded(uint64(seed))}.run(t, s, n)
+			loss += (1 - captured(lambda, r.Components)) / runs
+		}
+		if predicted := 1 - p.Cases[i].Median; predicted < loss/2 || predicted > 3*loss {
+			t.Errorf("s = %g: a loss of %.4f is predicted, %.4f is met", fall, predicted, loss)
+		}
+	}
+}
+
+// TestNoPrediction: what is not simulated has no figure, and says why.
+func TestNoPrediction(t *testing.T) {
+	for word, change := range map[string]func(*study.Spec){
+		"several rows":      func(s *study.Spec) { s.Unit = "patient" },
+		"one after another": func(s *study.Spec) { s.Method, s.Subspace = study.MethodPower, study.SubspaceDeflation },
+	} {
+		s := spec(16, 2, study.MethodAuto)
+		change(&s)
+		if p, err := Predict(planned(t, s, 6000)); p != nil || !errors.Is(err, ErrNoPrediction) || !strings.Contains(err.Error(), word) {
+			t.Errorf("%s: %v, %v", word, p, err)
+		}
+	}
+}
