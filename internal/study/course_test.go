@@ -62,7 +62,7 @@ var studies = map[string]string{
 	"distributed range": with(four, `noise = "distributed"`, `lambda = "private"`, `lambda_range = [0.1, 20.0]`, `radius = "paper"`,
 		"rounds = 3"),
 	"everything": with(four, `noise = "distributed"`, `method = "auto"`, `center = "private"`, `unit = "patient"`, `subspace = "deflation"`,
-		"components = 2", "rounds = 6"),
+		"components = 2", "rounds = 24"),
 }
 
 // answerOf makes an answer up: sums of n units whose first coordinate is strongest and
@@ -309,7 +309,7 @@ func checkResult(t *testing.T, p *Plan, r *Result, wide bool) {
 
 // TestFollows: after a branch is taken the other is closed, and no query is left out.
 func TestFollows(t *testing.T) {
-	p := mustPlan(t, with(four, `method = "auto"`, "rounds = 8"), 30, 30, 30)
+	p := mustPlan(t, with(four, `method = "auto"`, "rounds = 2"), 30, 30, 30)
 	var kinds []string
 	for _, q := range p.Queries {
 		kinds = append(kinds, fmt.Sprint(q.Kind, q.Branch))

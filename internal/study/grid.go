@@ -43,7 +43,7 @@ func (p *Plan) grid(q Query, radius float64) float64 {
 // unit, times the sites at which a unit may be, rounded up.
 func (p *Plan) Sensitivity(q Query, radius float64) float64 {
 	if q.Kind.Definition().Counts {
-		return p.atSites(HistogramSensitivity / p.countGrid())
+		return p.atSites(HistogramSensitivity / p.grid(q, 0))
 	}
 	return p.atSites(SumSensitivity(q.Kind, radius, Grid(radius), q.Values))
 }

@@ -64,7 +64,7 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%q asks for %s of %s rows", lines, s.Method, s.Rows)
 		}
 	}
-	few, many := mustPlan(t, with(four, `method = "power"`), 3000, 3000), mustPlan(t, with(four, `method = "power"`), 4000, 4000)
+	few, many := mustPlan(t, with(four, `method = "power"`), 1500, 1500), mustPlan(t, with(four, `method = "power"`), 4000, 4000)
 	if few.radiusShare() != 0.1 || many.radiusShare() != 0.04 || few.Rounds != 24 {
 		t.Errorf("radii take %v and %v of the budget, over %d rounds", few.radiusShare(), many.radiusShare(), few.Rounds)
 	}

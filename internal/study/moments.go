@@ -36,15 +36,19 @@ func (p *Plan) ClipQuantile(part int) float64 {
 
 // sure is how many standard deviations the high clip must be ahead by.
 func (p *Plan) sure() float64 {
-	if p.Iota <= iotaSmall {
+	switch {
+	case p.Iota <= iotaSmall:
 		return 1
+	case p.Iota <= iotaEnough:
+		return 2
+	default:
+		return 3
 	}
-	return 1.7
 }
 
 const (
 	iotaNone          = 0.02
-	iotaSmall         = 0.06
+	iotaSmall         = 0.1
 	clipLow, clipHigh = 0.15, 0.9
 	// A direction of the high clip is looked at where its variance is so many times the largest
 	// that noise alone would show.

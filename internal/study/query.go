@@ -48,7 +48,7 @@ const (
 const (
 	radiusShareFew = 0.1
 	radiusShare    = 0.04
-	fewUnits       = 8000
+	fewUnits       = 4000
 )
 
 // radiusShare is the part of the budget that private radii take.
