@@ -23,7 +23,7 @@ var (
 	mEnd        = describe("certificate_end_timestamp_seconds", "End of the site's certificate, in Unix time.")
 	mPending    = describe("studies_pending", "Proposals that await the site's operator.")
 	mApproved   = describe("studies_approved", "Studies that the site approved and that are not over.")
-	mBudget     = describe("population_rho", "ρ (zCDP) of a population's budget: cap, spent, reserved, left.", "population", "what")
+	mBudget     = describe("population_rho", "ρ of a population's budget: cap, spent, reserved, left.", "population", "what")
 	mMessages   = describe("egress_messages_total", "Messages that left, over all runs, by kind.", "kind")
 	mBytes      = describe("egress_bytes_total", "Bytes that left, over all runs, by kind.", "kind")
 	agentSeries = []*prometheus.Desc{mLinked, mEnd, mPending, mApproved, mBudget, mMessages, mBytes}

@@ -156,9 +156,13 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	})
 	fmt.Fprintf(w, "\nReleases are signed by the coordinator's key %s\n", s.Key)
 	if b := s.Budget; b != nil {
-		fmt.Fprintf(w, "\nLedger of population %q (ρ, zCDP)\n", b.Population)
+		fmt.Fprintf(w, "\nLedger of population %q (ρ)\n", b.Population)
 		table(w, func(line func(string, ...any)) {
-			line("  cap\t%.6g", b.CapRho)
+			by := ""
+			if b.Curve != "" {
+				by = ", by " + b.Curve
+			}
+			line("  cap\t%.6g%s", b.CapRho, by)
 			line("  spent by others\t%.6g", b.SpentRho)
 			line("  reserved by others\t%.6g", b.ReservedRho)
 			line("  left before this study\t%.6g", b.LeftRho+b.StudyRho)
@@ -241,15 +245,15 @@ func section(w io.Writer, title string, lines []string) {
 }
 
 func printLedger(w io.Writer, l agent.LedgerReply) {
-	fmt.Fprintln(w, "Budgets in ρ (zCDP), over all studies of a population")
+	fmt.Fprintln(w, "Budgets in ρ, over all studies of a population; CURVE is how a cap follows from ε and δ, and what a study's ρ allows")
 	table(w, func(line func(string, ...any)) {
-		line("POPULATION\tCAP\tSPENT\tRESERVED\tLEFT")
+		line("POPULATION\tCAP\tSPENT\tRESERVED\tLEFT\tCURVE")
 		for _, p := range l.Populations {
 			name := p.Name
 			if !p.Declared {
 				name += " (not in agent.toml)"
 			}
-			line("%s\t%.6g\t%.6g\t%.6g\t%.6g", name, p.CapRho, p.SpentRho, p.ReservedRho, p.LeftRho)
+			line("%s\t%.6g\t%.6g\t%.6g\t%.6g\t%s", name, p.CapRho, p.SpentRho, p.ReservedRho, p.LeftRho, p.Curve)
 		}
 	})
 	if len(l.Studies) == 0 {
@@ -257,7 +261,7 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 	}
 	fmt.Fprintln(w, "\nCharges by study, the newest first; FORFEITED is the part of SPENT that no query was asked for")
 	table(w, func(line func(string, ...any)) {
-		line("POPULATION\tSTUDY\tNAME\tSTATE\tAPPROVED\tSPENT\tFORFEITED\tQUERIES\tDATE\tBY")
+		line("POPULATION\tSTUDY\tNAME\tSTATE\tAPPROVED\tSPENT\tFORFEITED\tQUERIES\tDATE\tBY\tCURVE")
 		for _, s := range l.Studies {
 			state, date := s.State, ""
 			if s.Code != "" {
@@ -266,8 +270,8 @@ func printLedger(w io.Writer, l agent.LedgerReply) {
 			if s.Time != nil {
 				date = s.Time.Format(time.DateOnly)
 			}
-			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%.6g\t%d\t%s\t%s", s.Population, s.Digest.String()[:12], frame.Word(s.Name), state,
-				s.Rho, s.SpentRho, s.ForfeitRho, s.Queries, date, s.By)
+			line("%s\t%s\t%s\t%s\t%.6g\t%.6g\t%.6g\t%d\t%s\t%s\t%s", s.Population, s.Digest.String()[:12], frame.Word(s.Name), state,
+				s.Rho, s.SpentRho, s.ForfeitRho, s.Queries, date, s.By, s.Curve)
 		}
 	})
 }

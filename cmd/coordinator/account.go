@@ -14,12 +14,18 @@ type accountCmd struct {
 	Epsilon     *float64 `help:"Privacy wanted, to compute sigma."`
 	Delta       float64  `required:"" help:"The δ of (ε, δ)."`
 	Rounds      int      `default:"1" help:"Queries composed."`
+	Accountant  string   `default:"gdp" enum:"gdp,zcdp" help:"How ρ and ε follow from sigma: gdp, as of a sum over units, or zcdp."`
 	Sensitivity float64  `default:"1" help:"L2 sensitivity Δ of each query when one unit is replaced, in sigma's units; one at s sites has s times it."`
 }
 
+// sumSteps is Δ in grid steps, at least, of every sum that a study asks for; counts have fewer.
+const sumSteps = 0x1p16
+
 // account is what `account --json` prints.
 type account struct {
-	Epsilon         float64 `json:"epsilon"`
+	Accountant      string  `json:"accountant"`
+	Epsilon         float64 `json:"epsilon"` // by the accountant
+	EpsilonZCDP     float64 `json:"epsilon_zcdp"`
 	EpsilonAnalytic float64 `json:"epsilon_analytic"`
 	Sigma           float64 `json:"sigma"`
 	Rho             float64 `json:"rho"`
@@ -39,24 +45,36 @@ func (c *accountCmd) Run(s *terminal) error {
 	if err := positive("--sensitivity", c.Sensitivity); err != nil {
 		return err
 	}
-	a := account{Delta: c.Delta, Rounds: c.Rounds, Sensitivity: c.Sensitivity, Adjacency: study.AdjacencyReplaceOne}
+	curve := noise.Curve(c.Accountant)
+	a := account{Accountant: c.Accountant, Delta: c.Delta, Rounds: c.Rounds, Sensitivity: c.Sensitivity, Adjacency: study.AdjacencyReplaceOne}
 	var err error
 	if c.Sigma != nil {
 		if err := positive("--sigma", *c.Sigma); err != nil {
 			return err
 		}
 		a.Sigma = *c.Sigma
-		a.Rho = float64(c.Rounds) * noise.RhoOf(c.Sensitivity, a.Sigma)
+		one := noise.RhoOf(c.Sensitivity, a.Sigma)
+		if curve == noise.GDP {
+			one = noise.BridgeRho(sumSteps, a.Sigma/c.Sensitivity*sumSteps)
+		}
+		a.Rho = float64(c.Rounds) * one
 	} else {
 		if err := positive("--epsilon", *c.Epsilon); err != nil {
 			return err
 		}
-		if a.Rho, err = noise.Rho(*c.Epsilon, c.Delta); err != nil {
+		if a.Rho, err = curve.Rho(*c.Epsilon, c.Delta); err != nil {
 			return err
 		}
-		a.Sigma = noise.SigmaFor(a.Rho/float64(c.Rounds), c.Sensitivity)
+		if one := a.Rho / float64(c.Rounds); curve == noise.GDP {
+			a.Sigma = noise.BridgeMultiplier(one, sumSteps) * c.Sensitivity
+		} else {
+			a.Sigma = noise.SigmaFor(one, c.Sensitivity)
+		}
 	}
-	if a.Epsilon, err = noise.Epsilon(a.Rho, c.Delta); err != nil {
+	if a.Epsilon, err = curve.Epsilon(a.Rho, c.Delta); err != nil {
+		return err
+	}
+	if a.EpsilonZCDP, err = noise.ZCDP.Epsilon(a.Rho, c.Delta); err != nil {
 		return err
 	}
 	if a.EpsilonAnalytic, err = noise.AnalyticEpsilon(c.Sensitivity, a.Sigma, c.Rounds, c.Delta); err != nil {
@@ -65,8 +83,12 @@ func (c *accountCmd) Run(s *terminal) error {
 	if s.JSON {
 		return shared.PrintJSON(s.Out, a)
 	}
-	fmt.Fprintf(s.Out, "sigma               %.10g\nrho                 %.10g\nepsilon (zCDP)      %.10g\nepsilon (analytic)  %.10g  for information: not a bound for the discrete law\nadjacency           %s: Δ = %g when one unit is replaced by another\n",
-		a.Sigma, a.Rho, a.Epsilon, a.EpsilonAnalytic, a.Adjacency, a.Sensitivity)
+	own := ""
+	if curve == noise.GDP {
+		own = fmt.Sprintf("epsilon (gdp)       %.10g\n", a.Epsilon)
+	}
+	fmt.Fprintf(s.Out, "sigma               %.10g\nrho                 %.10g\n%sepsilon (zcdp)      %.10g\nepsilon (analytic)  %.10g  for information: of the continuous Gaussian\nadjacency           %s: Δ = %g when one unit is replaced by another\n",
+		a.Sigma, a.Rho, own, a.EpsilonZCDP, a.EpsilonAnalytic, a.Adjacency, a.Sensitivity)
 	return nil
 }
 

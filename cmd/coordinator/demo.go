@@ -201,7 +201,7 @@ func (c *demoCmd) spec() study.Spec {
 			s.Lambda = study.Scalar(c.Lambda)
 		}
 		if c.Components > 1 || c.Method != study.MethodPower || c.Center == study.CenterPrivate || c.Noise != study.NoiseCentral {
-			s.Accountant = study.AccountantZCDP // the paper's τ pays for its own steps alone
+			s.Accountant = study.AccountantGDP // the paper's τ pays for its own steps alone
 		}
 	} else {
 		s.ExplainedVariance = c.Variance

@@ -279,7 +279,15 @@ func TestAccountReference(t *testing.T) {
 	for _, row := range all[1:] {
 		sigma, rounds, delta, analytic, zcdp := row[0], row[1], row[2], row[3], row[4]
 		t.Run("sigma "+sigma+" T "+rounds+" delta "+delta, func(t *testing.T) {
-			forth := accountJSON(t, "--sigma", sigma, "--rounds", rounds, "--delta", delta)
+			gdp := accountJSON(t, "--sigma", sigma, "--rounds", rounds, "--delta", delta)
+			// What r of the bridge takes off σ² is 16 of at least 2^30 here, and never a gain.
+			if a, z := gdp.Epsilon/gdp.EpsilonAnalytic, gdp.EpsilonZCDP/gdp.EpsilonAnalytic; !near(gdp.EpsilonAnalytic, analytic) || !(a >= 1-1e-11 && a < 1+2e-8) || !(z > 1.04) {
+				t.Errorf("gdp: epsilon %.12g, %.12g and %.12g, want %s and %s", gdp.Epsilon, gdp.EpsilonZCDP, gdp.EpsilonAnalytic, analytic, zcdp)
+			}
+			if back := accountJSON(t, "--epsilon", strconv.FormatFloat(gdp.Epsilon, 'g', -1, 64), "--rounds", rounds, "--delta", delta); !near(back.Sigma, sigma) {
+				t.Errorf("gdp: sigma %.12g, want %s", back.Sigma, sigma)
+			}
+			forth := accountJSON(t, "--sigma", sigma, "--rounds", rounds, "--delta", delta, "--accountant", "zcdp")
 			if !near(forth.Epsilon, zcdp) || !near(forth.EpsilonAnalytic, analytic) {
 				t.Errorf("epsilon %.12g and %.12g, want %s and %s", forth.Epsilon, forth.EpsilonAnalytic, zcdp, analytic)
 			}
@@ -288,12 +296,12 @@ func TestAccountReference(t *testing.T) {
 			if rho := float64(n) / (2 * s * s); math.Abs(forth.Rho-rho) > 1e-12*rho {
 				t.Errorf("rho %v, want %v", forth.Rho, rho)
 			}
-			back := accountJSON(t, "--epsilon", strconv.FormatFloat(forth.Epsilon, 'g', -1, 64), "--rounds", rounds, "--delta", delta)
+			back := accountJSON(t, "--epsilon", strconv.FormatFloat(forth.Epsilon, 'g', -1, 64), "--rounds", rounds, "--delta", delta, "--accountant", "zcdp")
 			if !near(back.Sigma, sigma) {
 				t.Errorf("sigma %.12g, want %s", back.Sigma, sigma)
 			}
 			// Noise and sensitivity scale together.
-			double := accountJSON(t, "--sigma", strconv.FormatFloat(2*s, 'g', -1, 64), "--sensitivity", "2", "--rounds", rounds, "--delta", delta)
+			double := accountJSON(t, "--sigma", strconv.FormatFloat(2*s, 'g', -1, 64), "--sensitivity", "2", "--rounds", rounds, "--delta", delta, "--accountant", "zcdp")
 			if !near(double.Epsilon, zcdp) {
 				t.Errorf("epsilon %.12g with both doubled, want %s", double.Epsilon, zcdp)
 			}

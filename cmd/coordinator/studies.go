@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -59,7 +60,7 @@ func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 		plan, err := study.NewPlan(text)
 		return plan, inFile(c.File, err)
 	}
-	spec, err := readSpec(c.File, text)
+	spec, text, err := readSpec(c.File, text)
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +85,33 @@ func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 	return r.Plan, inFile(c.File, err)
 }
 
-// readSpec reads the text of a study file.
-func readSpec(file string, text []byte) (study.Spec, error) {
+// readSpec reads the text of a study file. Where that names a result to start from, by a path from
+// the study file's own folder, the text returned has its components in place of the name.
+func readSpec(file string, text []byte) (study.Spec, []byte, error) {
 	spec, err := study.ParseSpec(text)
-	return spec, inFile(file, err)
+	if err != nil || spec.Start == nil || spec.Start.File == "" {
+		return spec, text, inFile(file, err)
+	}
+	path := spec.Start.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(file), path)
+	}
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return spec, nil, shared.Bad("%s: start.file: %v", file, err)
+	}
+	if _, err := study.Verify(body); err != nil {
+		return spec, nil, shared.Bad("%s: start.file: %v", file, err)
+	}
+	var result study.Result
+	if err := json.Unmarshal(body, &result); err != nil {
+		return spec, nil, shared.Bad("%s: start.file: is no result", file)
+	}
+	if err := spec.StartFrom(&result); err != nil {
+		return spec, nil, inFile(file, err)
+	}
+	text, err = spec.Encode()
+	return spec, text, err
 }
 
 // inFile names the file of a study whose fields are at fault.
@@ -166,11 +190,7 @@ func printPlan(out io.Writer, p *study.Plan) error {
 		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
 	}
 	fmt.Fprintf(w, "wire\tb = %d bits a number, %.0f bytes a round from each site\n", p.Bits, p.BytesPerRound())
-	if p.Honest > 0 {
-		fmt.Fprintf(w, "noise\tdistributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum\n", p.Honest)
-	} else {
-		fmt.Fprintf(w, "noise\tcentral: the coordinator's leader sees exact sums over all sites in them\n")
-	}
+	fmt.Fprintf(w, "noise\t%s\n", p.NoiseWords())
 	fmt.Fprintf(w, "\tpredicted noise-to-signal %.3g a round, assuming %s\n", p.Prediction.NoiseToSignal, p.Prediction.Assumption)
 	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
 	for _, q := range p.Queries {
@@ -199,7 +219,7 @@ func (c *createCmd) Run(s *terminal) error {
 	if err != nil {
 		return err
 	}
-	if _, err := readSpec(c.File, text); err != nil {
+	if _, text, err = readSpec(c.File, text); err != nil {
 		return err
 	}
 	client, err := s.client()

@@ -4,35 +4,39 @@ import (
 	"testing"
 
 	"covey/experiments/run"
+	"covey/internal/study"
 )
 
-// TestAuto: on a flat spectrum of many columns auto takes power iteration, on few strong
-// components the covariance, and is nowhere far behind. Data and noise are seeded: it
-// cannot fail by chance.
+// TestAuto: where public sizes leave it open, auto takes power iteration on a flat spectrum of many
+// columns and the covariance on few strong components; where they do not it takes the covariance.
+// It is nowhere far behind. Data and noise are seeded: it cannot fail by chance.
 func TestAuto(t *testing.T) {
 	for _, c := range []struct {
-		spectrum string
-		d, n, k  int
-		power    bool
+		name    string
+		d, n, k int
+		open    bool
+		power   bool
 	}{
-		{"flatq", 128, 10_000, 1, true},
-		{"flatq", 96, 8000, 2, true},
-		{"lowrank", 64, 4000, 1, false},
-		{"lowrank", 64, 4000, 5, false},
+		{"flatq", 128, 10_000, 1, true, true},
+		{"lowrank", 64, 4000, 1, true, false},
+		{"lowrank", 64, 4000, 5, true, false},
+		{"flatq", 16, 4000, 1, false, false},
+		{"clusters4-pow1", 8, 2000, 1, false, false},
 	} {
-		source, err := run.Gaussian(c.spectrum, c.d)
+		source, family, err := run.LawNamed(c.name, c.d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := cell{source, c.n, c.k, 1}.compare(6)
+		law := run.Law{Source: source, Family: family, N: c.n, K: c.k}
+		got, err := cell{law, study.NoiseCentral}.compare(0, 6)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.behind() > most {
-			t.Errorf("%s, d = %d, k = %d: %+v", c.spectrum, c.d, c.k, got)
+		if why := got.limits(law); why != "" {
+			t.Errorf("%v: behind: %s", law, why)
 		}
-		if c.power != (got.chose > 0.5) || c.power != (got.power > got.covariance) {
-			t.Errorf("%s, d = %d, k = %d: the case is not what it was chosen for: %+v", c.spectrum, c.d, c.k, got)
+		if c.open != (got.iota > 0.3) || c.power != (got.chose > 0.5) {
+			t.Errorf("%v: ι = %.2f, power in %.0f%%", law, got.iota, 100*got.chose)
 		}
 	}
 }

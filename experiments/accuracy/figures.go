@@ -108,7 +108,8 @@ type method struct {
 
 var nonPrivate = method{name: "non-private"}
 
-// profile returns the practical profile with some fields changed.
+// profile returns power iteration of twelve rounds on rows as they are, the practical profile's
+// default when the figures were measured, with some fields changed.
 func profile(name string, epsilon float64, k int, change func(*study.Spec)) method {
 	return method{name: name, spec: func(m *run.Data) study.Spec {
 		s := run.Spec(m.D, epsilon)
@@ -116,10 +117,20 @@ func profile(name string, epsilon float64, k int, change func(*study.Spec)) meth
 		if change != nil {
 			change(&s)
 		}
+		if s.Method == "" {
+			s.Method = study.MethodPower
+		}
+		if s.Method == study.MethodPower && (s.Radius == "" || s.Radius == study.RadiusPrivate) {
+			s.Rows, s.RadiusShare = study.RowsPlain, 0.1
+		}
+		if s.Method == study.MethodPower && s.Rounds == 0 {
+			s.Rounds = 12
+		}
 		return s
 	}}
 }
 
+func power(s *study.Spec)      { s.Method = study.MethodPower }
 func covariance(s *study.Spec) { s.Method = study.MethodCovariance }
 func automatic(s *study.Spec)  { s.Method = study.MethodAuto }
 

@@ -2,13 +2,15 @@
 // study goes through the real query path in one process (package run).
 //
 //	accuracy utility    Gaussian rows against the listed values of reference.csv
-//	accuracy auto       method = "auto" against the two methods that it chooses from
+//	accuracy targets    the errors that studies of listed laws may have
+//	accuracy auto       method = "auto" against the methods that it chooses from, on many laws
 //	accuracy practical  the practical profile: components, means, subspaces, variance
+//	accuracy noise      distributed noise against central, at 4, 5 and 20 sites
 //	accuracy worth      coverage of what a result says of its own worth
 //	accuracy figures    the figures of docs/experiments.md
 //
-// The first three key their noise by the seed, so that they pass or fail alike everywhere, and fail
-// where a bound is missed. Each takes -help.
+// All but the figures key their noise by the seed, so that they pass or fail alike everywhere, and
+// fail where a bound is missed. Each takes -help.
 package main
 
 import (
@@ -22,12 +24,12 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "auto": auto, "practical": practical, "figures": figures, "worth": worthOf,
+	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf,
 }
 
 func main() {
 	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: accuracy utility|auto|practical|worth|figures [-help] [flags]")
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|figures [-help] [flags]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)

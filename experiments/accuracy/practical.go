@@ -63,8 +63,8 @@ func five(to io.Writer, times int) (missed int, err error) {
 		{"distributed noise", func(s *study.Spec) { s.Noise = study.NoiseDistributed }},
 		{"8 rounds", func(s *study.Spec) { s.Rounds = 8 }},
 		{"24 rounds", func(s *study.Spec) { s.Rounds = 24 }},
+		{"power", power},
 		{"covariance", covariance},
-		{"auto", automatic},
 	}
 	specs := make([]study.Spec, len(lines))
 	for i, line := range lines {
@@ -138,7 +138,7 @@ func subspaces(to io.Writer, times int) (int, error) {
 			return 0, err
 		}
 		block := run.Spec(c.d, 1)
-		block.Components = c.k
+		block.Components, block.Method = c.k, study.MethodPower
 		deflation := block
 		deflation.Subspace = study.SubspaceDeflation
 		short := deflation

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"covey/internal/noise"
 	"covey/internal/study"
 )
 
@@ -23,7 +22,8 @@ type finding struct {
 	statistic string
 	rho       float64 // charged by the plan
 	claim     float64 // ε: the plan's, or what its charges come to if that is less
-	// ε at δ of a Gaussian mechanism of that ρ: the most that a right bound can come to
+	// ε at δ of a Gaussian mechanism of that ρ: the most that a right bound can come to, which is
+	// hardly less than the claim where the plan is charged by gdp
 	exact   float64
 	mu      float64 // lower bound
 	epsilon float64 // lower bound at δ
@@ -40,7 +40,7 @@ func audit(s *scene, runs int, seed uint64, miss float64) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	charged, err := noise.Epsilon(plan.Rho, delta)
+	charged, err := plan.Curve().Epsilon(plan.Rho, delta)
 	if err != nil {
 		return finding{}, err
 	}

@@ -26,10 +26,9 @@ func TestMain(m *testing.M) {
 var runsFlag = flag.Int("runs", 0, "studies of every scene; 0 is a short form of some")
 
 // Of a right mechanism a bound at miss is above the true μ with probability at most miss, and the
-// claimed ε is a fifteenth above what that μ comes to. Seeds are fixed, so a test that passes goes
-// on to pass; under other seeds a right build would be refused by none of these tests for a bound
-// above its claim with more than miss, and in the short form, for one below 0.8 of it, in about one
-// scene of ten.
+// claimed ε is what that μ comes to. Seeds are fixed, so a test that passes goes on to pass; under
+// other seeds a right build would be refused for a bound above its claim with at most miss a scene,
+// and in the short form, for one below 0.8 of it, in about one scene of ten.
 const (
 	testSeed = 1
 	testMiss = 0.05

@@ -9,7 +9,6 @@ import (
 	"covey/internal/agent"
 	"covey/internal/answer"
 	"covey/internal/coordinator"
-	"covey/internal/noise"
 	"covey/internal/round"
 	"covey/internal/secagg"
 	"covey/internal/study"
@@ -270,7 +269,7 @@ func (f *federation) shares(i int, ask study.Ask, q secagg.Query, u secagg.Survi
 // choice is the logarithm of the ratio with which the exponential mechanism chooses what was
 // released, in world 1 to world 0.
 func (f *federation) choice(a answered) (float64, error) {
-	e, err := noise.SelectEpsilon(f.plan.Queries[a.ask.Query].Rho)
+	e, err := f.plan.SelectEpsilon(a.ask.Query)
 	if err != nil {
 		return 0, err
 	}

@@ -94,11 +94,13 @@ var scenes = []*scene{
 	{name: "power, 3 steps", epsilon: 8, sites: 3, units: 1000, d: 3, worst: true, pair: opposite,
 		change: func(s *study.Spec) { s.Radius, s.Rounds = "1.2", 3 }},
 	{name: "power, 2 steps, histograms", epsilon: 8, sites: 3, units: 1000, d: 3, worst: true, pair: opposite,
-		change: func(s *study.Spec) { s.Rounds, s.RadiusShare = 2, 0.5 }},
+		change: func(s *study.Spec) { s.Rounds, s.RadiusShare, s.Rows = 2, 0.5, study.RowsPlain }},
 	{name: "power, distributed, 1 site away, 1 corrupt", epsilon: 8, sites: 4, units: 8, d: 2, worst: true, drops: true, pair: opposite,
 		change: func(s *study.Spec) { s.Radius, s.Rounds, s.Noise = "1", 1, study.NoiseDistributed }},
 	{name: "power, 2 steps, histograms, distributed, 1 away, 1 corrupt", epsilon: 8, sites: 4, units: 1000, d: 3, worst: true, drops: true, pair: opposite,
-		change: func(s *study.Spec) { s.Rounds, s.RadiusShare, s.Noise = 2, 0.3, study.NoiseDistributed }},
+		change: func(s *study.Spec) {
+			s.Rounds, s.RadiusShare, s.Noise, s.Rows = 2, 0.3, study.NoiseDistributed, study.RowsPlain
+		}},
 	{name: "covariance", epsilon: 8, sites: 3, units: 100, d: 2, worst: true, pair: orthogonal,
 		change: func(s *study.Spec) { s.Method, s.BoundShare = study.MethodCovariance, 0.3 }},
 	{name: "covariance, distributed, 1 away, 1 corrupt", epsilon: 8, sites: 4, units: 100, d: 2, worst: true, drops: true, pair: orthogonal,

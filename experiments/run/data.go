@@ -126,6 +126,20 @@ func (m *Data) VarianceAlong(x []float64) float64 {
 	return sum / float64(m.N)
 }
 
+// NormQuantile returns the q quantile of the rows' lengths: what a public norm bound would be, had
+// somebody known it.
+func (m *Data) NormQuantile(q float64) float64 {
+	norms := make(Sample, m.N)
+	for i := range norms {
+		sum := 0.0
+		for _, v := range m.values[i*m.D : (i+1)*m.D] {
+			sum += v * v
+		}
+		norms[i] = math.Sqrt(sum)
+	}
+	return norms.Quantile(q)
+}
+
 // RowsTrace returns the rows' own mean of ‖y‖².
 func (m *Data) RowsTrace() float64 {
 	sum := 0.0

@@ -72,7 +72,7 @@ func TestLaws(t *testing.T) {
 			held[l.Family] = true
 		}
 	}
-	if len(laws) < 60 || len(held) != 5 {
+	if len(laws) < 60 || len(held) != 6 {
 		t.Errorf("%d laws, held out of %v", len(laws), held)
 	}
 	for _, name := range []string{"flatx", "t3-", "clustersX-pow1", "rare2-pow1", "ar2", "slowly"} {

@@ -13,10 +13,10 @@ import (
 	"covey/internal/study"
 )
 
-// Spec returns a study of d columns without offsets: ε, δ = 10^-6, the practical profile and
-// no explained variance.
+// Spec returns a study of d columns without offsets, whose rows are centered: ε, δ = 10^-6, the
+// practical profile and no explained variance.
 func Spec(d int, epsilon float64) study.Spec {
-	s := study.Spec{Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, ExplainedVariance: study.VarianceNone}
+	s := study.Spec{Name: "experiment", Dataset: "rows", Epsilon: epsilon, Delta: 1e-6, Center: study.CenterPublic, ExplainedVariance: study.VarianceNone}
 	for j := range d {
 		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprint("y", j), Scale: 1})
 	}
@@ -127,7 +127,7 @@ func opened(p *study.Plan, a study.Ask, sites []*answer.Rows, sources []io.Reade
 		for i, v := range sum {
 			sum[i] = noise.OnCircle(uint64(v), p.Bits, int64(p.Groups))
 		}
-		epsilon, err := noise.SelectEpsilon(p.Queries[a.Query].Rho)
+		epsilon, err := p.SelectEpsilon(a.Query)
 		if err != nil {
 			return nil, err
 		}

@@ -13,14 +13,14 @@ import (
 // components are looked for.
 type Law struct {
 	Source
-	Family string // "gauss", "t3", "t4", "clusters" or "rare"
+	Family string // "gauss", "t3", "t4", "clusters", "rare" or "real"
 	N, K   int
 	Held   bool // held out: no rule and no constant was chosen by what it gives
 }
 
 // Elliptical reports whether a row's direction does not depend on its length once the law is made
 // round: what the bounds and the rule of method = "auto" are promised for.
-func (l Law) Elliptical() bool { return l.Family != "clusters" && l.Family != "rare" }
+func (l Law) Elliptical() bool { return l.Family == "gauss" || l.Family[0] == 't' }
 
 // String returns the law's name and sizes.
 func (l Law) String() string { return fmt.Sprintf("%s d=%d n=%d k=%d", l.Name, l.D, l.N, l.K) }
@@ -227,6 +227,14 @@ func Laws() ([]Law, error) {
 				}
 			}
 		}
+	}
+	m, err := Diamonds("diamonds", true)
+	if err != nil {
+		return nil, err
+	}
+	source := Source{m.Name, m.D, func(int, uint64) (*Data, error) { return m, nil }}
+	for k := range 3 {
+		laws = append(laws, Law{source, "real", m.N, k + 1, true})
 	}
 	return laws, nil
 }

@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"errors"
 	"reflect"
 
-	"covey/internal/ledger"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -114,26 +112,21 @@ func (s *session) added(ask study.Ask) ([]int64, error) {
 // coordinator sends it again, and nothing of a later query has left. The erasure is waited for by
 // whatever comes after that query's upload.
 type recording struct {
-	query  int
-	done   chan struct{} // closed when err is set
-	err    error         // of the ledger
-	erased chan struct{}
+	query   int
+	release study.Release // what is written
+	done    chan struct{} // closed when err is set
+	err     error         // of the ledger
+	erased  chan struct{}
 }
 
 // record writes a query's final result, and erases its slot's secrets, on a goroutine of its
 // own. Called with mu held.
-func (s *session) record(r wire.Final) {
-	w := &recording{query: r.Query, done: make(chan struct{}), erased: make(chan struct{})}
+func (s *session) record(r wire.Final, release study.Release) {
+	w := &recording{query: r.Query, release: release, done: make(chan struct{}), erased: make(chan struct{})}
 	s.recording = w
 	s.agent.work.Go(func() {
 		defer close(w.erased)
 		err := s.journal.FinalThenErase(r.Query, r.Slot, encodeFinal(r))
-		if _, ok := errors.AsType[*ledger.ConflictError](err); ok {
-			// Two signed results of one query: the coordinator's own signatures prove
-			// that it released twice on one charge (promise P3). Ours stays.
-			s.agent.log.Error("the coordinator signed two results of one query; the first is kept", "study", s.plan.Digest, "query", r.Query)
-			err = nil
-		}
 		w.err = err
 		close(w.done)
 		if err == nil {

@@ -145,7 +145,7 @@ func TestBadRequests(t *testing.T) {
 // TestBadMessages: whatever field of a coordinator's message is wrong, at each step of a study, the
 // answer is a refusal with a code of the list, and nothing in the ledger changes.
 func TestBadMessages(t *testing.T) {
-	c, q := newStandIn(t, 5, autoPolicy, nil), wire.Query{}
+	c, q := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.OnDropout = study.DropoutContinue }), wire.Query{}
 	s, id, other := c.sites[0], c.plan.Digest, study.Digest{1}
 	codes := map[study.Code]int{}
 	count := 0

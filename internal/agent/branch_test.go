@@ -7,16 +7,19 @@ import (
 	"covey/internal/wire"
 )
 
-// TestOneBranch: a site answers either branch of method = "auto", and then not the other:
-// both together would cost more than the study's ρ.
+// TestOneBranch: a site answers the branch of method = "auto" that it finds itself from the
+// released radii, and never the other: both together would cost more than the study's ρ.
 func TestOneBranch(t *testing.T) {
 	for _, method := range []string{study.MethodPower, study.MethodCovariance} {
 		t.Run(method, func(t *testing.T) {
-			c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Method, s.Radius, s.Rounds = study.MethodAuto, study.RadiusPrivate, 1 })
+			c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) {
+				// so little budget that public sizes leave the method open
+				s.Method, s.Radius, s.Rounds, s.Epsilon = study.MethodAuto, study.RadiusPrivate, 1, 0.01
+			})
 			c.ready()
 			course := c.plan.Start()
 			var earlier []study.Release
-			step := func() {
+			step := func(bin int) {
 				t.Helper()
 				ask, err := c.plan.NewAsk(course, course.Query, 0)
 				if err != nil {
@@ -24,6 +27,10 @@ func TestOneBranch(t *testing.T) {
 				}
 				q := wire.Query{Study: c.plan.Digest, Ask: ask}
 				sum := c.open(q, c.everyone())
+				if bin > 0 {
+					clear(sum)
+					sum[bin] = 1 << 40
+				}
 				c.tell(c.release(q, c.everyone(), sum))
 				r, err := c.plan.NewRelease(ask, c.everyone(), sum)
 				if err != nil {
@@ -34,9 +41,16 @@ func TestOneBranch(t *testing.T) {
 				}
 				earlier = append(earlier, r)
 			}
-			step() // norms
-			step() // radius: course now knows the method
-			// Queries 2 and 3 are the branches' only ones.
+			power, total := 200, 300 // the bins where norms are
+			if method == study.MethodCovariance {
+				power, total = total, power
+			}
+			step(total)
+			step(power) // course now knows the method
+			if course.Method != method {
+				t.Fatalf("the releases lead to %q", course.Method)
+			}
+			// Query 2 is the one branch, 3 the first of the other.
 			taken, other := 2, 3
 			if method == study.MethodCovariance {
 				taken, other = 3, 2
@@ -44,17 +58,19 @@ func TestOneBranch(t *testing.T) {
 			if c.plan.Queries[taken].Branch != method || c.plan.Queries[other].Branch == method {
 				t.Fatalf("%+v", c.plan.Queries)
 			}
-			course.Query, course.Method = taken, method
-			course.Radii[c.plan.Queries[taken].Kind] = 4
-			// A coordinator may take either: the sites do not check why, only that it is one.
-			step()
-			after := c.plan.Start()
-			after.Query, after.Radii = other, map[study.Kind]float64{c.plan.Queries[other].Kind: 4}
-			ask, err := c.plan.NewAsk(after, 5, 0)
-			if err != nil {
-				t.Fatal(err)
+			// The branch that the releases do not lead to is refused before and after the other.
+			aside := course
+			aside.Query = other
+			for range 2 {
+				ask, err := c.plan.NewAsk(aside, 5, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				refused(c.sites[0], wire.Query{Study: c.plan.Digest, Ask: ask}, study.CodeOutOfOrder)
+				if course.Query == taken {
+					step(0)
+				}
 			}
-			refused(c.sites[0], wire.Query{Study: c.plan.Digest, Ask: ask}, study.CodeOutOfOrder)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"covey/internal/ledger"
+	"covey/internal/noise"
 	"covey/internal/proposals"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -132,9 +133,13 @@ func (s *session) approve(by string) error {
 	if err != nil {
 		return err
 	}
+	gdp, err := population.CapGDP()
+	if err != nil {
+		return err
+	}
 	err = a.ledger.Approve(ledger.Approval{
 		Study: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, Population: population.Name, Proposal: s.body,
-		Rho: s.plan.Rho, CapRho: limit, DataSHA256: s.sha, By: by, Time: a.now(),
+		Rho: s.plan.Rho, GDP: s.plan.Curve() == noise.GDP, CapRho: limit, CapGDP: gdp, DataSHA256: s.sha, By: by, Time: a.now(),
 	})
 	if err != nil {
 		a.failed(err)
@@ -148,10 +153,12 @@ func (s *session) approve(by string) error {
 	return nil
 }
 
-// StudyBudget is a population's budget before and after a study, in zCDP's ρ.
+// StudyBudget is a population's budget before and after a study, in ρ.
 type StudyBudget struct {
-	Population  string  `json:"population"`
-	CapRho      float64 `json:"cap_rho"`
+	Population string  `json:"population"`
+	CapRho     float64 `json:"cap_rho"` // by Curve
+	// zcdp, or gdp where all charges and the study's have the bridge; none of a cap given in ρ
+	Curve       string  `json:"curve,omitempty"`
 	SpentRho    float64 `json:"spent_rho"`
 	ReservedRho float64 `json:"reserved_rho"` // by other approved studies
 	StudyRho    float64 `json:"study_rho"`
@@ -162,13 +169,15 @@ type StudyBudget struct {
 // budget returns the budget as an approval now would find it.
 func (s *session) budget() StudyBudget {
 	b := StudyBudget{Population: s.dataset.Population, StudyRho: s.plan.Rho}
-	if p, ok := s.agent.config.Population(s.dataset.Population); ok {
-		b.CapRho, _ = p.Cap() // check read it before
-	}
+	used := ledger.Population{GDP: true}
 	for _, p := range s.agent.ledger.Populations() {
 		if p.Name == b.Population {
+			used = p
 			b.SpentRho, b.ReservedRho = p.SpentRho, p.ReservedRho
 		}
+	}
+	if p, ok := s.agent.config.Population(s.dataset.Population); ok {
+		b.CapRho, b.Curve = capOf(p, used, s.plan.Curve() == noise.GDP)
 	}
 	if e, ok := s.agent.standing(s.plan.Digest); ok {
 		// Its own part is not counted twice.
@@ -178,6 +187,21 @@ func (s *session) budget() StudyBudget {
 	b.LeftRho = b.CapRho - b.SpentRho - b.ReservedRho - b.StudyRho
 	b.Fits = b.LeftRho >= -1e-12*b.CapRho // as the ledger compares
 	return b
+}
+
+// capOf is the cap that binds a declared population, and the curve by which its budget converts,
+// none of a cap in ρ; gdp is of a study that is to be charged, true for none.
+func capOf(p siteconfig.Population, used ledger.Population, gdp bool) (rho float64, curve string) {
+	old, _ := p.Cap() // check read both before
+	more, _ := p.CapGDP()
+	rho = used.Cap(old, more, gdp)
+	switch {
+	case p.Budget == nil:
+		return rho, ""
+	case rho > old:
+		return rho, string(noise.GDP)
+	}
+	return rho, string(noise.ZCDP)
 }
 
 // Approve records the operator's approval of a proposal that was offered, and

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/binary"
 	"errors"
@@ -31,7 +32,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	} else if !ready {
 		return refuse(r, study.CodeOutOfOrder)
 	}
-	ask := r.Ask
+	ask := s.plan.Fill(r.Ask)
 	if err := s.plan.Check(ask); err != nil {
 		s.agent.log.Error("a query does not fit the approved plan", "study", s.plan.Digest, "error", err)
 		return refuse(r, study.CodePlanMismatch)
@@ -39,8 +40,8 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	if ask.Attempt != s.attempt {
 		return refuse(r, study.CodePlanMismatch)
 	}
-	if !s.follows(ask.Query) {
-		return refuse(r, study.CodeOutOfOrder)
+	if no, ok := s.lawful(r, ask); !ok {
+		return no
 	}
 	open := &openQuery{ask, secagg.Query{
 		Slot: ask.Slot, Context: s.plan.Context(s.setup.Transcript(), ask),
@@ -97,21 +98,6 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 }
 
 var errData = errors.New("agent: the rows are not those that were approved")
-
-// follows reports whether this site answers the query: the one after its latest
-// final result. The coordinator sends that result first, so a site that was away
-// catches up, and no query can be asked about before the one before it was
-// released.
-func (s *session) follows(query int) bool {
-	last, ok := s.journal.LatestFinal()
-	if !ok {
-		last = -1
-	}
-	if s.recording != nil { // it is on disk before anything of the query is
-		last = max(last, s.recording.query)
-	}
-	return s.plan.Follows(last, query)
-}
 
 // masked computes the exact sum over this site's rows and hides it under the slot's masks.
 func (s *session) masked(open *openQuery) ([]byte, error) {
@@ -258,6 +244,18 @@ func (s *session) final(r wire.Final) wire.Message {
 	if err == nil {
 		err = s.plan.CheckRelease(release, s.attempt)
 	}
+	if err == nil {
+		if held, ok := s.recordedFinal(r.Query); ok && !bytes.Equal(held.Encoded, r.Encoded) {
+			// The coordinator's own signatures prove that it released twice on one charge (promise
+			// P3). Ours stays.
+			log.Error("the coordinator signed two results of one query; the first is kept",
+				"held", study.Link(held.Encoded), "shown", study.Link(r.Encoded))
+			return nil
+		} else if ok {
+			r.Signature = held.Signature // another signature may be as good
+		}
+		err = s.succeeds(release, r.Encoded)
+	}
 	if err != nil {
 		log.Warn("a final result does not fit the plan; it is dropped", "error", err)
 		return nil
@@ -268,7 +266,7 @@ func (s *session) final(r wire.Final) wire.Message {
 	} else if lost {
 		return s.rolledBack(r, foundFinal)
 	}
-	s.record(r)
+	s.record(r, release)
 	if s.open != nil && s.open.ask.Query <= r.Query {
 		s.open = nil
 	}

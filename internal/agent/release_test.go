@@ -18,7 +18,8 @@ import (
 func newFive(t *testing.T, onDropout string) (*standIn, wire.Query) {
 	t.Helper()
 	c := newStandIn(t, 5, autoPolicy, func(s *study.Spec) { s.OnDropout = onDropout })
-	if c.plan.Thresholds.MinSurvivors != 4 || c.plan.Thresholds.Quorum != 4 {
+	least := map[string]int{study.DropoutContinue: 4, study.DropoutWait: 5}[onDropout]
+	if c.plan.Thresholds.MinSurvivors != least || c.plan.Thresholds.Quorum != 4 {
 		t.Fatalf("thresholds of five sites: %+v", c.plan.Thresholds)
 	}
 	c.ready()
@@ -67,19 +68,22 @@ func TestOneSurvivorSetASlot(t *testing.T) {
 	same(t, "signature", signed.Signature, want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest}, Survivors: first}).Signature)
 }
 
-// TestWaitKeepsTheFirstSurvivors checks that with on_dropout = "wait" the study's
-// first U is its only one, over slots and queries.
+// TestWaitKeepsTheFirstSurvivors checks that with on_dropout = "wait" every U is all sites, from
+// the first query on: no site signs or opens another.
 func TestWaitKeepsTheFirstSurvivors(t *testing.T) {
 	c, q := newFive(t, study.DropoutWait)
-	u, other := []int{0, 1, 2, 3}, []int{0, 1, 2, 4}
-	sum := c.open(q, u)
-	c.tell(c.release(q, u, sum))
-	next := c.query(1, 1, c.plan.Start().X)
+	u, other, all := []int{0, 1, 2, 3}, []int{0, 1, 2, 4}, c.everyone()
 	s := c.sites[0]
+	at := func(k int) wire.Header { return wire.Header{Study: c.plan.Digest, Query: k, Slot: k} }
+	want[wire.Upload](s, q)
+	refused(s, wire.Release{Header: at(0), Survivors: u}, study.CodeTooFewSurvivors)
+	refused(s, wire.Open{Header: at(0), Survivors: u, Certificate: make([][]byte, 5)}, study.CodeTooFewSurvivors)
+	sum := c.open(q, all)
+	c.tell(c.release(q, all, sum))
+	next := c.query(1, 1, c.plan.Start().X)
 	want[wire.Upload](s, next)
-	refused(s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: 1, Slot: 1}, Survivors: other}, study.CodeSurvivorsChanged)
-	refused(s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: 1, Slot: 1}, Survivors: []int{0, 1, 2, 3, 4}}, study.CodeSurvivorsChanged)
-	want[wire.Signature](s, wire.Release{Header: wire.Header{Study: c.plan.Digest, Query: 1, Slot: 1}, Survivors: u})
+	refused(s, wire.Release{Header: at(1), Survivors: other}, study.CodeTooFewSurvivors)
+	want[wire.Signature](s, wire.Release{Header: at(1), Survivors: all})
 
 	free, q := newFive(t, study.DropoutContinue)
 	free.tell(free.release(q, u, free.open(q, u)))

@@ -47,6 +47,7 @@ type session struct {
 	recording *recording    // the last final result, until it is on disk
 	adding    *adding       // of the query under way; nil if none was begun
 	ahead     *ahead        // of the slot that comes next; nil if none was begun
+	history   *history      // nil until a query, or a result, needs it
 }
 
 // openQuery is the last query that was answered.

@@ -245,7 +245,15 @@ func TestQueriesThatDoNotFit(t *testing.T) {
 		}},
 		{"slot beyond", study.CodePlanMismatch, func(a *study.Ask) { a.Slot = c.plan.Slots }},
 		{"kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = study.KindHistogram }},
-		{"no kind", study.CodePlanMismatch, func(a *study.Ask) { a.Kind = "" }},
+		{"history", study.CodeForked, func(a *study.Ask) { a.History[0] ^= 1 }},
+		{"no history", study.CodeForked, func(a *study.Ask) { a.History = study.Digest{} }},
+		{"x within the tolerance of a norm alone", study.CodePlanMismatch, func(a *study.Ask) {
+			a.X[0] += 3e-9
+			size := math.Sqrt(a.X[0]*a.X[0] + a.X[1]*a.X[1] + a.X[2]*a.X[2])
+			for i := range a.X {
+				a.X[i] /= size
+			}
+		}},
 		{"round", study.CodePlanMismatch, func(a *study.Ask) { a.Round = 1 }},
 		{"x not unit", study.CodePlanMismatch, func(a *study.Ask) {
 			for i := range a.X {

@@ -37,6 +37,9 @@ type standIn struct {
 	signed [][]byte // confirmations
 	boxes  [][][]byte
 	all    [][]byte // announcements
+
+	courses map[int]study.Course // by the query that is due
+	told    []study.Release      // that led there
 }
 
 // testSite is one agent, and everything it ever sent.
@@ -66,7 +69,8 @@ func newStandIn(t *testing.T, n int, policy string, change func(*study.Spec)) *s
 	authority := site.Authority(t, filepath.Join(c.dir, "coordinator"), testNow)
 	c.key = authority.SigningKey()
 	spec := study.Spec{
-		Name: "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
+		Center: study.CenterPublic,
+		Name:   "test", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "4", SpareSlots: 4, ExplainedVariance: study.VarianceNone,
 		Columns: site.Columns(testColumns, 1),
 	}
 	if change != nil {
@@ -287,10 +291,17 @@ func (c *standIn) ready() {
 	c.confirm()
 }
 
+// query asks what follows from the releases so far, unless x is another than the start.
 func (c *standIn) query(query, slot int, x []float64) wire.Query {
 	c.t.Helper()
-	course := c.plan.Start()
-	course.Query, course.X = query, x
+	course, ok := c.courses[query]
+	if !ok {
+		course = c.plan.Start()
+		course.Query = query
+	}
+	if !slices.Equal(x, c.plan.Start().X) { // off the rule
+		course.X = x
+	}
 	ask, err := c.plan.NewAsk(course, slot, 0)
 	if err != nil {
 		c.t.Fatal(err)
@@ -389,6 +400,18 @@ func (c *standIn) release(q wire.Query, u []int, noised []int64) wire.Final {
 	encoded, err := r.Encode()
 	if err != nil {
 		c.t.Fatal(err)
+	}
+	course := c.plan.Start()
+	if q.Ask.Query > 0 {
+		course = c.courses[q.Ask.Query]
+	}
+	if next, err := c.plan.Next(course, r, c.told); err == nil { // else the test makes it up
+		if c.courses == nil {
+			c.courses = map[int]study.Course{}
+		}
+		if _, known := c.courses[next.Query]; !known {
+			c.courses[next.Query], c.told = next, append(c.told, r)
+		}
 	}
 	return wire.Final{Header: wire.Header{Study: c.plan.Digest, Query: q.Ask.Query, Slot: q.Ask.Slot}, Encoded: encoded, Signature: ed25519.Sign(c.key, study.SigningInput(encoded))}
 }

@@ -11,6 +11,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/ledger"
+	"covey/internal/noise"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -63,6 +64,7 @@ type StudyView struct {
 	Code       string       `json:"code,omitempty"`
 	Population string       `json:"population,omitempty"`
 	Rho        float64      `json:"rho,omitempty"`
+	Curve      string       `json:"curve,omitempty"`       // gdp where every charge has the bridge, else zcdp
 	SpentRho   float64      `json:"spent_rho"`             // forfeited ρ included
 	ForfeitRho float64      `json:"forfeit_rho,omitempty"` // counted as spent without a query
 	Queries    int          `json:"queries"`               // charged
@@ -98,7 +100,7 @@ func (a *Agent) stands(id study.Digest) StudyView {
 	if e, ok := a.standing(id); ok {
 		at := e.Time
 		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
-			Rho: e.Rho, SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, By: e.By, Time: &at}
+			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, By: e.By, Time: &at}
 		if over && e.State != ledger.Approved {
 			v.Name, v.Why, v.Ended = before.Name, before.Why, &before.Time
 		}
@@ -110,9 +112,16 @@ func (a *Agent) stands(id study.Digest) StudyView {
 	}
 	v := StudyView{Digest: id, State: statePending}
 	if s, _ := a.session(id); s != nil {
-		v.Name, v.Population, v.Rho = s.plan.Proposal.Spec.Name, s.dataset.Population, s.plan.Rho
+		v.Name, v.Population, v.Rho, v.Curve = s.plan.Proposal.Spec.Name, s.dataset.Population, s.plan.Rho, string(s.plan.Curve())
 	}
 	return v
+}
+
+func curveOf(gdp bool) string {
+	if gdp {
+		return string(noise.GDP)
+	}
+	return string(noise.ZCDP)
 }
 
 // Studies lists every study that this site knows: those that await the operator
@@ -243,7 +252,7 @@ func (r LedgerReply) Entries() ([]ledger.Population, []ledger.StudyEntry) {
 	var studies []ledger.StudyEntry
 	for _, s := range r.Studies {
 		e := ledger.StudyEntry{Study: s.Digest, Name: s.Name, Population: s.Population, State: ledger.State(s.State), Code: s.Code,
-			Rho: s.Rho, SpentRho: s.SpentRho, By: s.By}
+			Rho: s.Rho, GDP: s.Curve == string(noise.GDP), SpentRho: s.SpentRho, By: s.By}
 		if s.Time != nil {
 			e.Time = *s.Time
 		}
@@ -252,10 +261,11 @@ func (r LedgerReply) Entries() ([]ledger.Population, []ledger.StudyEntry) {
 	return populations, studies
 }
 
-// PopulationView is a population's budget, in zCDP's ρ.
+// PopulationView is a population's budget, in ρ.
 type PopulationView struct {
 	Name        string  `json:"name"`
-	CapRho      float64 `json:"cap_rho"`
+	CapRho      float64 `json:"cap_rho"`         // by Curve
+	Curve       string  `json:"curve,omitempty"` // zcdp or gdp; none of a cap in ρ, and of one that is not declared
 	SpentRho    float64 `json:"spent_rho"`
 	ReservedRho float64 `json:"reserved_rho"`
 	LeftRho     float64 `json:"left_rho"`
@@ -269,10 +279,12 @@ func (a *Agent) Ledger() LedgerReply {
 	used := a.ledger.Populations()
 	for _, p := range a.config.Populations {
 		v := PopulationView{Name: p.Name, Declared: true}
-		v.CapRho, _ = p.Cap() // check read it before
+		u := ledger.Population{GDP: true}
 		if i := slices.IndexFunc(used, func(u ledger.Population) bool { return u.Name == p.Name }); i >= 0 {
-			v.SpentRho, v.ReservedRho = used[i].SpentRho, used[i].ReservedRho
+			u = used[i]
 		}
+		v.SpentRho, v.ReservedRho = u.SpentRho, u.ReservedRho
+		v.CapRho, v.Curve = capOf(p, u, true)
 		v.LeftRho = v.CapRho - v.SpentRho - v.ReservedRho
 		out.Populations = append(out.Populations, v)
 	}

@@ -24,9 +24,10 @@ type Rows struct {
 	moved moved
 }
 
-// moved are rows less a centre and off what was found.
+// moved are rows less a centre, on the sphere where the query is about it, and off what was found.
 type moved struct {
 	center, found []float64
+	sphere        bool
 	rows          *clip.Matrix
 }
 
@@ -97,7 +98,8 @@ func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
 	return out
 }
 
-// as returns the rows as the ask wants them: paired, less the centre, off what was found.
+// as returns the rows as the ask wants them: paired, less the centre, divided by their lengths, off
+// what was found.
 // The last are kept, since a study asks about them again and again; at most two copies
 // of the rows are in memory beside the raw ones.
 func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
@@ -114,10 +116,11 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 		}
 		base = r.base
 	}
-	if len(a.Center) == 0 && len(a.Found) == 0 {
+	sphere := p.OnSphere(p.Queries[a.Query])
+	if len(a.Center) == 0 && len(a.Found) == 0 && !sphere {
 		return base, nil
 	}
-	if m := &r.moved; m.rows != nil && slices.Equal(m.center, a.Center) && slices.Equal(m.found, a.Found) {
+	if m := &r.moved; m.rows != nil && m.sphere == sphere && slices.Equal(m.center, a.Center) && slices.Equal(m.found, a.Found) {
 		return m.rows, nil
 	}
 	r.moved = moved{} // the old copy goes before the new one comes
@@ -128,11 +131,16 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 			return nil, fmt.Errorf("answer: center: %w", err)
 		}
 	}
+	if sphere {
+		if rows, err = rows.Sphere(); err != nil {
+			return nil, fmt.Errorf("answer: sphere: %w", err)
+		}
+	}
 	if len(a.Found) > 0 {
 		if rows, err = rows.Off(a.Found); err != nil {
 			return nil, fmt.Errorf("answer: found: %w", err)
 		}
 	}
-	r.moved = moved{slices.Clone(a.Center), slices.Clone(a.Found), rows}
+	r.moved = moved{slices.Clone(a.Center), slices.Clone(a.Found), sphere, rows}
 	return rows, nil
 }

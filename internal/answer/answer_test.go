@@ -21,6 +21,9 @@ func planOf(t *testing.T, units int, change func(*study.Spec)) *study.Plan {
 		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprint("c", j)})
 	}
 	change(&spec)
+	if spec.Method == "" { // on rows as they are
+		spec.Method, spec.Rows = study.MethodPower, study.RowsPlain
+	}
 	var roster []study.Member
 	for i := range 3 {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
@@ -89,7 +92,8 @@ func must(t *testing.T) func([]int64, error) []int64 {
 func TestAnswers(t *testing.T) {
 	const n = 3000
 	p := planOf(t, n, func(s *study.Spec) {
-		s.Components, s.Center, s.Method, s.Unit = 2, study.CenterPrivate, study.MethodAuto, "unit"
+		// so little budget that public sizes leave the method open
+		s.Components, s.Center, s.Method, s.Unit, s.Epsilon = 2, study.CenterPrivate, study.MethodAuto, "unit", 0.01
 	})
 	values := valuesOf(n)
 	r := New(matrix(t, values))
@@ -162,6 +166,55 @@ func TestMovedRows(t *testing.T) {
 					t.Fatalf("center %v, found %v: the answer is of other rows", center, f)
 				}
 			}
+		}
+	}
+}
+
+// TestSphere: power steps are of rows divided by their lengths, after the center and before what
+// was found is taken off; explained variance is of the rows themselves.
+func TestSphere(t *testing.T) {
+	const n = 500
+	p := planOf(t, n, func(s *study.Spec) {
+		s.Method, s.Components, s.Subspace, s.Center = study.MethodPower, 2, study.SubspaceDeflation, study.CenterPrivate
+	})
+	values := valuesOf(n)
+	r := New(matrix(t, values))
+	center, found := []float64{1, 0, 0, 0}, []float64{0, 0, 0, 1}
+	less, err := matrix(t, values).Less(center)
+	if err != nil {
+		t.Fatal(err)
+	}
+	round, err := less.Sphere()
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, err := round.Off(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		kind, of study.Kind
+		found    []float64
+		m        clip.Map
+		rows     *clip.Matrix
+	}{
+		{study.KindPower, "", nil, clip.Power, round},
+		{study.KindPower, "", found, clip.Power, off},
+		{study.KindHistogram, study.KindPower, nil, clip.Power, round},
+		{study.KindTotal, "", nil, clip.Total, less},
+		{study.KindVariance, "", nil, clip.Variance, less},
+	} {
+		a := ask(t, p, c.kind, c.of, center, c.found)
+		if c.kind == study.KindVariance || c.kind == study.KindTotal {
+			a.Found = nil
+		}
+		q := clip.Query{Map: c.m, X: a.X, Radius: a.Radius, Grid: a.Grid}
+		want := must(t)(clip.Histogram(c.rows, q, 1))
+		if c.kind != study.KindHistogram {
+			want = must(t)(clip.Sum(c.rows, q, 1))
+		}
+		if !slices.Equal(must(t)(r.Answer(p, 0, a, 1)), want) {
+			t.Errorf("%s of %s, %d found: the answer is of other rows", c.kind, c.of, len(c.found))
 		}
 	}
 }

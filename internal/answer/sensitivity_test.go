@@ -22,14 +22,16 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 		name   string
 		change func(*study.Spec)
 	}{
-		{"block", func(s *study.Spec) { s.Components, s.Method = 2, study.MethodAuto }},
-		{"distributed", func(s *study.Spec) { s.Components, s.Method, s.Noise = 2, study.MethodAuto, study.NoiseDistributed }},
+		{"block", func(s *study.Spec) { s.Components, s.Method, s.Epsilon = 2, study.MethodAuto, 0.005 }},
+		{"distributed", func(s *study.Spec) {
+			s.Components, s.Method, s.Noise, s.Epsilon, s.Rows = 2, study.MethodAuto, study.NoiseDistributed, 0.005, study.RowsPlain
+		}},
 		{"centred", func(s *study.Spec) {
 			s.Center, s.Components, s.Subspace = study.CenterPrivate, 2, study.SubspaceDeflation
 		}},
 		{"pairs", func(s *study.Spec) { s.Center, s.Components = study.CenterPairs, 2 }},
 		{"people", func(s *study.Spec) {
-			s.Unit, s.Center, s.Method, s.Components = "who", study.CenterPrivate, study.MethodAuto, 2
+			s.Unit, s.Center, s.Method, s.Components, s.Epsilon = "who", study.CenterPrivate, study.MethodAuto, 2, 0.005
 		}},
 		{"scale", func(s *study.Spec) {
 			s.Radius, s.Lambda, s.Epsilon, s.LambdaShare = study.RadiusPaper, study.LambdaPrivate, 25, 0.3

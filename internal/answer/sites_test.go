@@ -22,11 +22,15 @@ func TestPersonAtSitesMovesNoTotalByMore(t *testing.T) {
 		sites  int
 		change func(*study.Spec)
 	}{
-		{"block", 2, func(s *study.Spec) { s.Components, s.Method = 2, study.MethodAuto }},
-		{"distributed", 3, func(s *study.Spec) { s.Components, s.Method, s.Noise = 2, study.MethodAuto, study.NoiseDistributed }},
+		{"block", 2, func(s *study.Spec) {
+			s.Components, s.Method, s.Epsilon, s.Rows = 2, study.MethodAuto, 0.005, study.RowsPlain
+		}},
+		{"distributed", 3, func(s *study.Spec) {
+			s.Components, s.Method, s.Noise, s.Epsilon, s.Rows = 2, study.MethodAuto, study.NoiseDistributed, 0.005, study.RowsPlain
+		}},
 		{"pairs", 2, func(s *study.Spec) { s.Center = study.CenterPairs }},
 		{"people", 3, func(s *study.Spec) {
-			s.Unit, s.Center, s.Method, s.Components = "who", study.CenterPrivate, study.MethodAuto, 2
+			s.Unit, s.Center, s.Method, s.Components, s.Epsilon = "who", study.CenterPrivate, study.MethodAuto, 2, 0.005
 		}},
 		{"scale", 2, func(s *study.Spec) {
 			s.Radius, s.Lambda, s.Epsilon, s.LambdaShare = study.RadiusPaper, study.LambdaPrivate, 25, 0.5

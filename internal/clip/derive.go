@@ -50,6 +50,28 @@ func (m *Matrix) Less(center []float64) (*Matrix, error) {
 	return derived(m.d, values, m.starts, m.absent), nil
 }
 
+// Sphere is the matrix of rows divided by their lengths, one a unit: a row of zeros, or one that
+// counts as such, is a row of zeros. A row of the result depends on the row alone. A [*QueryError]
+// reports a matrix whose units have several rows.
+func (m *Matrix) Sphere() (*Matrix, error) {
+	if m.starts != nil {
+		return nil, &QueryError{"rows", "are divided by their lengths, but the matrix has a unit column"}
+	}
+	values := make([]float64, m.values.len())
+	var wide []float64
+	for i, norm := range m.norms {
+		if norm == 0 {
+			continue
+		}
+		lo := i * m.d
+		out, row := values[lo:lo+m.d], m.values.part(lo, lo+m.d).widened(&wide)
+		for j, v := range row {
+			out[j] = v / norm
+		}
+	}
+	return derived(m.d, values, nil, m.absent), nil
+}
+
 // Off is the matrix of rows y - V(Vᵀy), V the orthonormal directions found, one after another:
 // finite, norms and products as they should be within 1e-6. The units stay. None found is the
 // matrix itself. A [*QueryError] otherwise. A row of the result depends on the row and V alone.

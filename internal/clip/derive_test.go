@@ -47,6 +47,61 @@ func TestLess(t *testing.T) {
 	}
 }
 
+// TestSphere: rows become rows of length 1, whatever their size, and rows of zeros stay.
+func TestSphere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(57, 58))
+	for _, d := range []int{1, 3, 8, 40} {
+		top := math.Nextafter(valueLimit(d), 0)
+		values := gaussian(rng, 6*d)
+		for j := range d {
+			values[j] *= 0x1p-478
+			values[d+j] = top
+			values[2*d+j] = 0
+			values[3*d+j] *= 0x1p-500 // counts as zeros
+		}
+		m, err := NewMatrix(d, slices.Clone(values), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := m.Sphere()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 6 {
+			row := s.values.wide[i*d : (i+1)*d]
+			if i == 2 || i == 3 {
+				if slices.Max(row) != 0 || slices.Min(row) != 0 || s.norms[i] != 0 {
+					t.Errorf("d = %d: row %d of zeros became %v", d, i, row)
+				}
+				continue
+			}
+			if math.Abs(s.norms[i]-1) > 1e-15*float64(d) {
+				t.Errorf("d = %d: row %d has length %v", d, i, s.norms[i])
+			}
+			for j, v := range row {
+				if math.Abs(v-values[i*d+j]/m.norms[i]) != 0 {
+					t.Errorf("d = %d: row %d points elsewhere", d, i)
+				}
+			}
+		}
+		// A row of the result is a function of the row alone: of another matrix it is the same.
+		alone, err := mustMatrix(t, d, values[4*d:5*d]).Sphere()
+		if err != nil || !slices.Equal(alone.values.wide, s.values.wide[4*d:5*d]) {
+			t.Errorf("d = %d: a row alone becomes another, %v", d, err)
+		}
+	}
+	if _, err := mustUnits(t, 2, []float64{1, 2, 3, 4, 5, 6}, []int{2, 1}).Sphere(); err == nil {
+		t.Error("units of several rows are on the sphere")
+	}
+	narrow, err := NewMatrix32(2, []float32{3, 4, 0, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := narrow.Sphere(); err != nil || s.values.wide[0] != 0.6 || s.values.wide[1] != 0.8 {
+		t.Errorf("float32 rows become %v, %v", s, err)
+	}
+}
+
 func TestOff(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	for _, d := range []int{1, 2, 3, 10, 30} {
@@ -190,6 +245,11 @@ func TestDerivedRowsStayWithinBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		held(t, p, "pairs")
+		s, err := m.Sphere()
+		if err != nil {
+			t.Fatal(err)
+		}
+		held(t, s, "sphere")
 	}
 }
 
@@ -222,7 +282,11 @@ func TestReplacingUnitsOfDerivedMatrices(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return []*Matrix{pairs, less, off}
+				sphere, err := less.Sphere()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return []*Matrix{pairs, less, off, sphere}
 			}
 			before := derive()
 			for range 20 {

@@ -5,8 +5,8 @@
 // directions; the total variance; the number of rows); the vector is clipped to size R, rounded
 // once to grid g, and added to the other units' as integers (docs/protocol.md). [Histogram] counts
 // units by the size of their map, from which a private radius is taken; [Groups] counts groups of
-// units by their top eigenvalue. [Matrix.Less], [Matrix.Off] and [Matrix.Pairs] make the rows that
-// a query of centred, deflated or paired data wants.
+// units by their top eigenvalue. [Matrix.Less], [Matrix.Sphere], [Matrix.Off] and [Matrix.Pairs]
+// make the rows that a query of centred, normalized, deflated or paired data wants.
 //
 // A unit is a row ([NewMatrix]) or several ([NewUnits]). The results are exact sums and are NOT
 // private by themselves: the caller masks them, or adds noise scaled to [Sensitivity] or
@@ -93,9 +93,9 @@
 //
 // # Derived matrices
 //
-// A row of Less or Off depends on one row, and one of Pairs on two units' that no other row depends
-// on. So replacing one unit replaces one unit of the derived matrix, to which the above applies:
-// derived values are within the bounds that are checked at ingest.
+// A row of Less, Sphere or Off depends on one row, and one of Pairs on two units' that no other row
+// depends on. So replacing one unit replaces one unit of the derived matrix, to which the above
+// applies: derived values are within the bounds that are checked at ingest.
 //
 // # Values stored as float32
 //

@@ -66,8 +66,7 @@ func TestOpenedSumIsThePlainSum(t *testing.T) {
 func (f *federation) wantRight(r study.Release) {
 	f.t.Helper()
 	lanes := make([]uint64, secagg.NoiseLaneCount(f.plan.Bits))
-	ctx := f.plan.Context(f.sites[0].setup.Transcript(), study.Ask{Query: r.Query, Slot: r.Slot, Kind: r.Kind,
-		Round: r.Round, X: r.X, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma})
+	ctx := f.plan.Context(f.sites[0].setup.Transcript(), r.Ask(0))
 	for _, i := range r.Survivors {
 		secagg.SumInto(lanes, secagg.NoiseLanes(f.sites[i].secrets.Slots[r.Slot], ctx, f.plan.Bits), f.plan.Bits)
 	}

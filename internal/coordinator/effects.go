@@ -3,6 +3,7 @@ package coordinator
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"covey/internal/round"
@@ -41,6 +42,9 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 // shared: with many sites and a long vector, a copy each would be most of the leader's memory.
 func (s *session) encode(m wire.Message) ([]byte, error) {
 	kind := wire.Name(m)
+	if told, ok := m.(wire.Final); ok { // not always the last
+		kind += strconv.Itoa(told.Query)
+	}
 	raw := s.encoded[kind]
 	if raw == nil {
 		var err error

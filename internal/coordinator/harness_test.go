@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -389,9 +388,8 @@ func (s *fakeSite) upload(f *federation, q *covey.Query) []*covey.SiteMessage {
 			Study: q.GetStudy(), Query: q.GetQuery(), Slot: q.GetSlot(), Code: covey.Code_CODE_FINAL, Final: final}}}}
 	}
 	plan := f.plan.Queries[q.GetQuery()]
-	ask := study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), Round: int(q.GetRound()),
-		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
-		Kind: study.Kind(strings.ToLower(strings.TrimPrefix(q.GetKind().String(), "KIND_")))}
+	ask := f.plan.Fill(study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: study.Digest(q.GetHistory()),
+		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma())})
 	if err := f.plan.Check(ask); err != nil {
 		f.t.Fatalf("%s: %v", s.name, err)
 	}

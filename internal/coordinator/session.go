@@ -352,7 +352,7 @@ func (s *session) convicts(r round.Refused, first []byte) bool {
 
 // refused checks what a refusing site holds before it counts for anything.
 func (s *session) refused(site int, m wire.Refusal) round.Event {
-	r := round.Refused{Site: site, Query: m.Query, Slot: m.Slot, Code: m.Code, Culprit: m.Culprit - 1, Shared: m.Shared}
+	r := round.Refused{Site: site, Query: m.Query, Slot: m.Slot, Code: m.Code, Culprit: m.Culprit - 1, Shared: m.Shared, Lacks: m.Lacks}
 	if r.Proven = s.convicts(r, m.Announcement); !r.Proven && len(m.Announcement) > 0 {
 		r.Culprit = -1 // shown, and no proof: nobody is named
 	}
@@ -381,6 +381,7 @@ func (s *session) refused(site int, m wire.Refusal) round.Event {
 		final := round.Released{Encoded: m.Final.Encoded, Signature: m.Final.Signature}
 		release, err := study.ParseRelease(final.Encoded)
 		if err == nil && release.Query == s.state.Query && s.plan.CheckRelease(release, s.state.Attempt) == nil &&
+			s.plan.CheckCourse(s.state.Course, release.Ask(s.state.Attempt)) == nil &&
 			ed25519.Verify(ed25519.PublicKey(s.plan.Proposal.Coordinator), study.SigningInput(final.Encoded), final.Signature) {
 			return round.Adopt{Release: release, Released: final}
 		}

@@ -16,7 +16,7 @@ func TestChoiceAtSites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := noise.SelectEpsilon(p.Queries[0].Rho)
+	whole, err := p.Curve().SelectEpsilon(p.Queries[0].Rho)
 	if err != nil {
 		t.Fatal(err)
 	}

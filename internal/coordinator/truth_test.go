@@ -76,7 +76,6 @@ func TestHeldOfOneSite(t *testing.T) {
 	}{
 		{study.DropoutContinue, []int{0, 4, 5, 6, 7, 8, 9}, -1},
 		{study.DropoutContinue, []int{0, 1, 2, 3, 4, 5, 9}, 9},
-		{study.DropoutWait, []int{0, 4, 5, 6, 7, 8, 9}, -1},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -135,7 +134,7 @@ func TestHeldIsChecked(t *testing.T) {
 }
 
 // TestAdoptedResultFitsThePlan: R7. A result that a site shows is adopted only if it is of the open
-// query, fits the plan and has the coordinator's signature.
+// query, fits the plan, follows from the releases before it and has the coordinator's signature.
 func TestAdoptedResultFitsThePlan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 5, nil)
@@ -156,6 +155,9 @@ func TestAdoptedResultFitsThePlan(t *testing.T) {
 			"another study's":   func(r *study.Release) { r.Study[0] ^= 1 },
 			"a value less":      func(r *study.Release) { r.Noised = r.Noised[1:] },
 			"no such slot":      func(r *study.Release) { r.Slot = f.plan.Slots },
+			"another history":   func(r *study.Release) { r.Previous[0] ^= 1 },
+			"another radius":    func(r *study.Release) { r.Radius, r.Grid = 2*r.Radius, 2*r.Grid },
+			"another x":         func(r *study.Release) { r.X = slices.Clone(r.X); slices.Reverse(r.X) },
 		} {
 			r := good
 			change(&r)

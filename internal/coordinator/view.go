@@ -52,6 +52,7 @@ type View struct {
 	Epsilon       float64  `json:"epsilon"`
 	Delta         float64  `json:"delta"`
 	Adjacency     string   `json:"adjacency"` // what they are for
+	Curve         string   `json:"curve"`     // how Rho converts: gdp or zcdp
 	Rho           float64  `json:"rho"`       // charged
 	RhoPlanned    float64  `json:"rho_planned"`
 	Radius        float64  `json:"radius,omitempty"`
@@ -114,7 +115,7 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	v := View{
 		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code, Released: len(state.Releases),
 		Query: state.Query, Queries: len(p.Queries), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
-		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
+		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Curve: string(p.Curve()), Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
 	}
 	if state.Status == round.StatusEnded && state.Culprit >= 0 {
 		v.Culprit = p.Proposal.Roster[state.Culprit].Name

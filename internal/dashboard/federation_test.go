@@ -91,6 +91,7 @@ dataset = "vitals"
 epsilon = 2.0
 delta = 1e-6
 components = 2
+center = "public"
 rounds = 8
 on_dropout = "continue"
 deadlines = { round = "3s", tick = %q }

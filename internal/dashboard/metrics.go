@@ -53,7 +53,7 @@ var (
 	mStudyRetried  = gauge("study_slots_given_up", "Slots of one-time keys given up so far: retries.", "study", "name")
 	mStudySites    = gauge("study_survivors", "Sites in the last released sum.", "study", "name")
 	mStudyEpsilon  = gauge("study_epsilon", "ε of the study at its δ, when one unit is replaced, planned and charged.", "study", "name", "what")
-	mStudyRho      = gauge("study_rho", "ρ (zCDP) of the study, planned and charged.", "study", "name", "what")
+	mStudyRho      = gauge("study_rho", "ρ of the study, planned and charged.", "study", "name", "what")
 
 	all = []metric{
 		mLeading, mLeader, mVoters, mReached, mTolerates, mServer, mStreams, mSiteConnected, mSiteLate, mSiteSeen, mSiteEnd, mSiteFaults,

@@ -464,7 +464,7 @@ func (m *studyModel) privacy(s coordinator.Story) {
 // charged is the ε of what was charged so far, at the study's δ, and never more than
 // was planned.
 func charged(rho float64, v coordinator.View) float64 {
-	e, err := noise.Epsilon(rho, v.Delta)
+	e, err := noise.Curve(v.Curve).Epsilon(rho, v.Delta)
 	if err != nil {
 		return v.Epsilon
 	}

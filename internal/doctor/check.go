@@ -25,7 +25,11 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 	add(CheckConfig, "configuration", c.File(), nil)
 	for _, p := range c.Populations {
 		limit, err := p.Cap()
-		add(CheckConfig, "population "+p.Name, fmt.Sprintf("ρ = %.6g in all", limit), err)
+		text := fmt.Sprintf("ρ = %.6g in all", limit)
+		if more, _ := p.CapGDP(); more > limit {
+			text = fmt.Sprintf("ρ = %.6g in all, %.6g once a study of another accountant than gdp is charged", more, limit)
+		}
+		add(CheckConfig, "population "+p.Name, text, err)
 	}
 	for _, d := range c.Datasets {
 		info, err := dataset.Inspect(c.Source(d), d.Unit, dataset.ReadOptions{})

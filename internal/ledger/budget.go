@@ -28,12 +28,23 @@ const (
 // 0.3). 1e-12 of a budget is of no privacy consequence.
 const tolerance = 1e-12
 
-// Population is the budget of one declared population, in ρ (zCDP, additive
-// over all studies). CapRho is the cap of the latest approval; ReservedRho what
-// approved, unfinished studies may still charge.
+// Population is the budget of one declared population, in ρ (additive over all studies). CapRho is
+// the cap of the latest approval; ReservedRho what approved, unfinished studies may still charge.
 type Population struct {
 	Name                          string
 	CapRho, ReservedRho, SpentRho float64
+	// GDP reports whether all that is spent or reserved is of studies with the bridge
+	// (Approval.GDP), so that it converts by the Gaussian's curve.
+	GDP bool
+}
+
+// Cap returns the cap that binds the population: gdp while all its charges have the bridge, and
+// those of a study that is to come, else zcdp, in which case the smaller is returned.
+func (p Population) Cap(zcdp, gdp float64, study bool) float64 {
+	if study && (p.GDP || p.SpentRho+p.ReservedRho == 0) {
+		return gdp
+	}
+	return min(zcdp, gdp)
 }
 
 // Approval is an operator's or a policy's consent to one study digest.
@@ -43,7 +54,9 @@ type Approval struct {
 	Population string
 	Proposal   []byte  // the exact bytes that were approved
 	Rho        float64 // ρ of the whole plan
+	GDP        bool    // every charge has the bridge (study.Plan.Curve)
 	CapRho     float64 // the population's cap in the site's own config
+	CapGDP     float64 // the same while all charges of the population have the bridge; 0: CapRho
 	DataSHA256 [32]byte
 	By         string // "operator" or "policy"
 	Time       time.Time
@@ -57,6 +70,7 @@ type StudyEntry struct {
 	Name, Population string
 	State            State
 	Rho              float64 // approved
+	GDP              bool    // of the approval
 	SpentRho         float64 // charged, ForfeitRho included
 	ForfeitRho       float64 // counted as spent without a query, by Forfeit
 	ReservedRho      float64 // approved and not charged, 0 unless Approved
@@ -74,6 +88,7 @@ type entry struct {
 	Name       string    `json:"name,omitempty"`
 	Population string    `json:"population,omitempty"`
 	Rho        float64   `json:"rho,omitempty"`
+	GDP        bool      `json:"gdp,omitempty"` // false of entries without the key
 	CapRho     float64   `json:"cap_rho,omitempty"`
 	Data       []byte    `json:"data_sha256,omitempty"`
 	By         string    `json:"by"`
@@ -101,7 +116,7 @@ func (l *Ledger) Approve(a Approval) error {
 		}
 		switch {
 		case e.State == Approved:
-			if e.Population != a.Population || e.Name != a.Name || e.Rho != a.Rho ||
+			if e.Population != a.Population || e.Name != a.Name || e.Rho != a.Rho || e.GDP != a.GDP ||
 				!bytes.Equal(r.proposal(), a.Proposal) || !bytes.Equal(e.Data, a.DataSHA256[:]) {
 				return &ConflictError{Study: a.Study, What: "approval", Query: -1, Slot: -1}
 			}
@@ -109,12 +124,13 @@ func (l *Ledger) Approve(a Approval) error {
 		case e.State == Finished, e.State == Rejected && a.By != "operator":
 			return &StateError{Study: a.Study, State: e.State}
 		}
-		pop := Population{Name: a.Population}
+		pop := Population{Name: a.Population, GDP: true}
 		if err := l.each(tx, func(s StudyEntry) { pop.add(s) }); err != nil {
 			return err
 		}
-		if pop.SpentRho+pop.ReservedRho+a.Rho > a.CapRho*(1+tolerance) {
-			return &BudgetError{Population: a.Population, Cap: a.CapRho, Spent: pop.SpentRho, Reserved: pop.ReservedRho, Asked: a.Rho}
+		limit := pop.Cap(a.CapRho, a.capGDP(), a.GDP)
+		if pop.SpentRho+pop.ReservedRho+a.Rho > limit*(1+tolerance) {
+			return &BudgetError{Population: a.Population, Cap: limit, Spent: pop.SpentRho, Reserved: pop.ReservedRho, Asked: a.Rho}
 		}
 		if err := r.create(); err != nil {
 			return err
@@ -124,9 +140,17 @@ func (l *Ledger) Approve(a Approval) error {
 		}
 		return r.save(nil, entryKey, entry{
 			State: Approved, Name: a.Name, Population: a.Population,
-			Rho: a.Rho, CapRho: a.CapRho, Data: a.DataSHA256[:], By: a.By, Time: a.Time,
+			Rho: a.Rho, GDP: a.GDP, CapRho: limit, Data: a.DataSHA256[:], By: a.By, Time: a.Time,
 		})
 	})
+}
+
+// capGDP is CapGDP, or CapRho where there is no other.
+func (a *Approval) capGDP() float64 {
+	if a.CapGDP == 0 {
+		return a.CapRho
+	}
+	return a.CapGDP
 }
 
 func (a *Approval) check() error {
@@ -137,7 +161,7 @@ func (a *Approval) check() error {
 		return &FieldError{Field: "name", Reason: "must be at most 200 characters of text"}
 	case !(a.Rho > 0) || math.IsInf(a.Rho, 0):
 		return &FieldError{Field: "rho", Reason: fmt.Sprintf("must be positive and finite, not %g", a.Rho)}
-	case !(a.CapRho >= 0) || math.IsInf(a.CapRho, 0):
+	case !(a.CapRho >= 0) || math.IsInf(a.CapRho, 0) || !(a.CapGDP >= 0) || math.IsInf(a.CapGDP, 0):
 		return &FieldError{Field: "cap", Reason: fmt.Sprintf("must be at least 0 and finite, not %g", a.CapRho)}
 	}
 	return checkBy(a.By)
@@ -191,7 +215,7 @@ func (l *Ledger) Approved(study [32]byte) (a Approval, ok bool) {
 			return err
 		}
 		a = Approval{Study: study, Name: e.Name, Population: e.Population, Proposal: r.proposal(),
-			Rho: e.Rho, CapRho: e.CapRho, By: e.By, Time: e.Time}
+			Rho: e.Rho, GDP: e.GDP, CapRho: e.CapRho, By: e.By, Time: e.Time}
 		copy(a.DataSHA256[:], e.Data)
 		return nil
 	})
@@ -343,7 +367,7 @@ func (l *Ledger) Populations() []Population {
 			}
 			p := byName[s.Population]
 			if p == nil {
-				p = &Population{Name: s.Population}
+				p = &Population{Name: s.Population, GDP: true}
 				byName[s.Population] = p
 			}
 			p.add(s)
@@ -368,6 +392,7 @@ func (p *Population) add(s StudyEntry) {
 	if s.Population == p.Name {
 		p.SpentRho += s.SpentRho
 		p.ReservedRho += s.ReservedRho
+		p.GDP = p.GDP && (s.GDP || s.SpentRho+s.ReservedRho == 0)
 	}
 }
 
@@ -415,7 +440,7 @@ func (l *Ledger) eachEntry(tx *bbolt.Tx, fn func(StudyEntry, *entry)) error {
 		if err != nil {
 			return err
 		}
-		s := StudyEntry{Study: r.id, Name: e.Name, Population: e.Population, State: e.State, Rho: e.Rho,
+		s := StudyEntry{Study: r.id, Name: e.Name, Population: e.Population, State: e.State, Rho: e.Rho, GDP: e.GDP,
 			SpentRho: spent + e.Forfeit, ForfeitRho: e.Forfeit, Queries: n, LatestFinal: p.FinalQuery, By: e.By, Time: e.Time, Code: e.Code}
 		copy(s.DataSHA256[:], e.Data)
 		if e.State == Approved {

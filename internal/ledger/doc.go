@@ -1,4 +1,4 @@
-// Package ledger is the site's memory: the fsynced budget in zCDP ρ per population, and the
+// Package ledger is the site's memory: the fsynced budget in ρ per population, and the
 // once-only journal of each study (docs/privacy.md, docs/protocol.md). What it answers, it answered
 // from disk: a value is fsynced before the caller sees it and is never computed a second time.
 //

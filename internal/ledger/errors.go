@@ -65,7 +65,7 @@ type FieldError struct {
 func (e *FieldError) Error() string { return "ledger: " + e.Field + " " + e.Reason }
 
 // BudgetError is an approval that would pass the population's cap. All values
-// are ρ (zCDP); Cap is the one the approval came with.
+// are ρ; Cap is the one that bound the approval (Population.Cap).
 type BudgetError struct {
 	Population                  string
 	Cap, Spent, Reserved, Asked float64

@@ -255,7 +255,7 @@ func Restore(dir string, populations []Population, studies []StudyEntry) error {
 			if err := r.create(); err != nil {
 				return err
 			}
-			e := entry{State: s.State, Name: s.Name, Population: s.Population, Rho: s.Rho, CapRho: caps[s.Population],
+			e := entry{State: s.State, Name: s.Name, Population: s.Population, Rho: s.Rho, GDP: s.GDP, CapRho: caps[s.Population],
 				Data: s.DataSHA256[:], By: s.By, Time: s.Time, Code: s.Code, Forfeit: s.SpentRho}
 			if s.State == Approved {
 				e.State, e.Code, e.Forfeit = Finished, CodeRestored, max(s.Rho, s.SpentRho)

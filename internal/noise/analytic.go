@@ -7,7 +7,7 @@ import "math"
 //
 //	δ = Φ(a) - e^ε·Φ(b),  a = μ/2 - ε/μ,  b = -μ/2 - ε/μ.
 //
-// It is information: not a bound for the discrete law, and never charged.
+// It is to the nearest, and not a bound for the discrete law: GDP is, by the bridge.
 func AnalyticDelta(sensitivity, sigma float64, rounds int, eps float64) float64 {
 	mu := sensitivity * math.Sqrt(float64(rounds)) / sigma
 	a, b := mu/2-eps/mu, -mu/2-eps/mu

@@ -118,16 +118,19 @@ func RefusedByNeighbor(rho float64) float64 {
 const BudgetQueries = 1 << 12
 
 // BudgetRho is the largest ρ that a population's studies may be charged in all, so that everything
-// that they release is (ε, δ)-DP: RhoLess with what the checks of BudgetQueries releases may
-// refuse, however ρ is split over them. A *ParameterError is for parameters outside RhoLess's
-// bounds and a δ that leaves nothing.
-func BudgetRho(eps, delta float64) (float64, error) {
-	rho, err := RhoLess(eps, delta, budgetRefusals)
+// that they release is (ε, δ)-DP by the curve: RhoLess with what the checks of BudgetQueries
+// releases may refuse, however ρ is split over them. A *ParameterError is for parameters outside
+// RhoLess's bounds and a δ that leaves nothing.
+func (c Curve) BudgetRho(eps, delta float64) (float64, error) {
+	rho, err := c.RhoLess(eps, delta, budgetRefusals)
 	if err == nil && rho == 0 {
 		err = parameter("delta", "must be above %.2g, what the checks of %d releases take of it, got %v", budgetRefusals(0), BudgetQueries, delta)
 	}
 	return rho, err
 }
+
+// BudgetRho is ZCDP.BudgetRho.
+func BudgetRho(eps, delta float64) (float64, error) { return ZCDP.BudgetRho(eps, delta) }
 
 // budgetRefusals bounds the sum of RefusedByNeighbor over up to BudgetQueries queries of ρ in all,
 // each of 4 at most, rounded up. Of f(x) = exp(-(√L-√x)²) the second derivative has the sign of

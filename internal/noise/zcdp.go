@@ -81,16 +81,14 @@ func minimum(f func(float64) float64, lo, hi float64) float64 {
 	return min(fa, fb)
 }
 
-// Rho is the largest ρ whose Epsilon at δ is at most ε, so rounded down. A
-// *ParameterError is for ε outside (0, 1000] or δ outside (0, 1).
-func Rho(eps, delta float64) (float64, error) {
-	return RhoLess(eps, delta, func(float64) float64 { return 0 })
-}
+// Rho is ZCDP.Rho.
+func Rho(eps, delta float64) (float64, error) { return ZCDP.Rho(eps, delta) }
 
-// RhoLess is the largest ρ for which ρ-zCDP gives (ε, δ - aside(ρ))-DP by Epsilon, rounded down;
-// aside is what of δ is spent otherwise by charges of ρ in all, rounded up, and MUST NOT fall. 0
-// where no ρ > 0 leaves any δ. A *ParameterError is for ε outside (0, 1000] or δ outside (0, 1).
-func RhoLess(eps, delta float64, aside func(rho float64) float64) (float64, error) {
+// RhoLess is the largest ρ for which charges of ρ in all are (ε, δ - aside(ρ))-DP by the curve,
+// rounded down; aside is what of δ is spent otherwise by charges of ρ in all, rounded up, and MUST
+// NOT fall. 0 where no ρ > 0 leaves any δ. A *ParameterError is for ε outside (0, 1000] or δ
+// outside (0, 1).
+func (c Curve) RhoLess(eps, delta float64, aside func(rho float64) float64) (float64, error) {
 	if !(eps > 0 && eps <= 1000) {
 		return 0, parameter("epsilon", "must be in (0, 1000], got %v", eps)
 	}
@@ -104,7 +102,7 @@ func RhoLess(eps, delta float64, aside func(rho float64) float64) (float64, erro
 			// it, k <= 2^12.
 			left = (delta - a) * (1 - 0x1p-50)
 		}
-		return left > 0 && epsilon(rho, left) <= eps
+		return c.fits(rho, eps, left)
 	}
 	lo, hi := 0.0, eps+1
 	for fits(hi) {
@@ -124,37 +122,21 @@ func RhoLess(eps, delta float64, aside func(rho float64) float64) (float64, erro
 	return lo, nil
 }
 
+// RhoLess is ZCDP.RhoLess.
+func RhoLess(eps, delta float64, aside func(rho float64) float64) (float64, error) {
+	return ZCDP.RhoLess(eps, delta, aside)
+}
+
 // selectStep is how many units of SelectEpsilon's grid make 1.
 const selectStep = 1 << 20
 
-// SelectEpsilon is the largest multiple ε0 of 2^-20 whose SelectRho is at most rho: exact,
-// and so rounded down. A *ParameterError is for a rho outside [2^-43, 1e6].
-func SelectEpsilon(rho float64) (*big.Rat, error) {
-	if !(rho >= 0x1p-43 && rho <= 1e6) {
-		return nil, parameter("rho", "must be in [2^-43, 1e6], got %v", rho)
-	}
-	// k²/(8·2^40) <= rho.
-	square := new(big.Rat).SetFloat64(rho)
-	square.Mul(square, big.NewRat(8*selectStep*selectStep, 1))
-	k := new(big.Int).Quo(square.Num(), square.Denom())
-	return new(big.Rat).SetFrac(k.Sqrt(k), big.NewInt(selectStep)), nil
-}
+// SelectEpsilon is ZCDP.SelectEpsilon.
+func SelectEpsilon(rho float64) (*big.Rat, error) { return ZCDP.SelectEpsilon(rho) }
 
 // SelectRho is the ρ of zCDP of Select at ε0: ε0²/8, the least float64 not below it (Cesar and
-// Rogers 2021: of whatever has bounded range ε0). An ε0 that Select refuses costs +Inf.
+// Rogers 2021: of whatever has bounded range ε0).
 //
 // The privacy loss L lies in an interval of length ε0. ψ(λ) = ln E exp(λL), over what the
 // neighbour gives, is 0 at 0 and 1, and its second derivative is a variance on that interval, at
 // most ε0²/4: so ψ(α) <= α(α-1)·ε0²/8, and D_α = ψ(α)/(α-1).
-func SelectRho(e0 *big.Rat) float64 {
-	if e0 == nil || e0.Sign() <= 0 {
-		return math.Inf(1)
-	}
-	rho := new(big.Rat).Mul(e0, e0)
-	rho.Mul(rho, big.NewRat(1, 8))
-	f, _ := rho.Float64()
-	if !math.IsInf(f, 1) && new(big.Rat).SetFloat64(f).Cmp(rho) < 0 {
-		f = math.Nextafter(f, math.Inf(1))
-	}
-	return f
-}
+func SelectRho(e0 *big.Rat) float64 { return ZCDP.SelectRho(e0) }

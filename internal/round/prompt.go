@@ -123,8 +123,8 @@ func (p *prompter) setup() {
 	}
 }
 
-// final tells the last released value. A site that missed earlier ones
-// needs none of them: a later query erases what they would have.
+// final tells the last released value. A site that missed earlier ones says so when it is asked
+// the next query; one that missed them until the end needs none of them.
 func (p *prompter) final() {
 	s := p.s
 	if len(s.Releases) == 0 {
@@ -132,15 +132,37 @@ func (p *prompter) final() {
 	}
 	p.send(tellFinal, len(s.Releases), func() wire.Message {
 		if p.last == nil {
-			last := s.Releases[len(s.Releases)-1]
-			r, err := study.ParseRelease(last.Encoded)
-			if err != nil {
-				return nil // we encoded it; a log that holds anything else has failed its checksum
+			last, ok := s.told(len(s.Releases) - 1)
+			if !ok {
+				return nil
 			}
-			p.last = &wire.Final{Header: wire.Header{Study: s.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: last.Encoded, Signature: last.Signature}
+			p.last = &last
 		}
 		return *p.last
 	})
+}
+
+// told is what tells the release of a place in Releases; false if the log holds another thing,
+// which its checksum excludes.
+func (s *State) told(at int) (wire.Final, bool) {
+	of := s.Releases[at]
+	r, err := study.ParseRelease(of.Encoded)
+	return wire.Final{Header: wire.Header{Study: s.plan.Digest, Query: r.Query, Slot: r.Slot}, Encoded: of.Encoded, Signature: of.Signature}, err == nil
+}
+
+// lacked tells a release that the site said it lacks, and asks everything about the open slot
+// again.
+func (p *prompter) lacked() {
+	l, i := &p.s.live, p.site
+	at := l.lacks[i] - 1
+	if at < 0 {
+		return
+	}
+	l.lacks[i] = 0
+	if m, ok := p.s.told(at); ok {
+		p.out = append(p.out, Send{Site: i, Message: m})
+		l.asked[i][askUpload], l.asked[i][askSignature], l.asked[i][askShares] = 0, 0, 0
+	}
 }
 
 func (p *prompter) query() {
@@ -150,6 +172,7 @@ func (p *prompter) query() {
 		return wire.Confirmed{Header: s.inSetup(), Signatures: s.Confirmations}
 	})
 	p.final()
+	p.lacked()
 	// Always before a signature or share is asked for, so that the site knows
 	// what it signs; a late upload of a site outside U is never opened, its b
 	// shares are not asked for.

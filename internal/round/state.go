@@ -85,8 +85,13 @@ type live struct {
 	given []bool
 	// by site: it sent shares in an earlier slot of the open query, so that no later one can have
 	// it
-	spent   []bool
-	shared  []bool          // by site
+	spent  []bool
+	shared []bool // by site
+	// by site: 1 + the release that it lacks, and is told with the next prompts; 0 for none
+	lacks []int
+	// by site: how many releases, from the first on, this link was told in the open slot since the
+	// site lacked them
+	caught  []int
 	lacking []bool          // by dealer: the opening waits for the rest of its announcement
 	adopted *Adopt          // the open query's result, where the log does not hold it
 	opening bool            // Open is under way, or has failed
@@ -158,6 +163,7 @@ func (l *live) reset(sites int) {
 func (l *live) resetSlot(sites int) {
 	l.uploaded, l.shared, l.lacking = make([]bool, sites), make([]bool, sites), make([]bool, sites)
 	l.signed = make([][]byte, sites)
+	l.lacks, l.caught = make([]int, sites), make([]int, sites)
 	l.held, l.given, l.spent = make([][]int, sites), make([]bool, sites), make([]bool, sites)
 	l.adopted, l.opening, l.failure, l.overdue, l.stalled = nil, false, "", false, false
 	l.timed = map[string]bool{}

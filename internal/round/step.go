@@ -51,7 +51,7 @@ func (s *State) observe(e Event) {
 		l.reset(s.plan.Thresholds.Sites)
 	case Connected:
 		l.connected[e.Site], l.left[e.Site] = true, departure{}
-		l.asked[e.Site] = asked{}
+		l.asked[e.Site], l.lacks[e.Site], l.caught[e.Site] = asked{}, 0, 0
 	case Disconnected:
 		l.connected[e.Site] = false
 	case Announced:
@@ -232,7 +232,14 @@ func (s *State) refused(e Refused) {
 				// other, and without that slot's uploads nobody can open it any more.
 				s.live.spent[e.Site] = true
 			}
-		case study.CodeOutOfOrder, study.CodeFinal:
+		case study.CodeOutOfOrder:
+			// An answer to something that is over, or of a site that was away for several queries:
+			// it needs every release. It is told one at a time, each once a link and slot,
+			// so that what waits for a site stays small and no word of its is answered for ever.
+			if has := e.Lacks - 1; s.open(e.Query, e.Slot) && has >= s.live.caught[e.Site] && has < len(s.Releases) {
+				s.live.lacks[e.Site], s.live.caught[e.Site] = e.Lacks, e.Lacks
+			}
+		case study.CodeFinal:
 			// An answer to something that is over.
 		default:
 			s.live.left[e.Site] = s.departing(e)

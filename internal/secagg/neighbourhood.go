@@ -33,7 +33,8 @@ const (
 // (Validate) and useful: if each site drops out of a query on its own with probability dropout,
 // then but with 1e-6 each, at least minSurvivors sites are there; T members of the committee and T
 // holders of every site are there; and no site that is there has fewer than r mask neighbours
-// there. Nothing is promised of sites that stay away together. A ConfigError says what to lower if
+// there. Where minSurvivors is all sites a sum waits for every one, and dropout is of holders
+// alone. Nothing is promised of sites that stay away together. A ConfigError says what to lower if
 // no numbers do.
 func NewNeighbourhood(sites, corrupt, minSurvivors int, dropout float64) (Neighbourhood, error) {
 	n := Neighbourhood{Sites: sites, Corrupt: corrupt, MinSurvivors: minSurvivors}
@@ -45,7 +46,11 @@ func NewNeighbourhood(sites, corrupt, minSurvivors int, dropout float64) (Neighb
 	}
 	o := newOdds(n)
 	present := 1 - dropout
-	if o.lf.binomialBelow(sites, present, minSurvivors) > logUnusable {
+	summed := present // of a site, to be in a sum
+	if minSurvivors == sites {
+		summed = 1
+	}
+	if o.lf.binomialBelow(sites, summed, minSurvivors) > logUnusable {
 		return Neighbourhood{}, configError("%d survivors of %d sites cannot be relied on when a share of %g drops out: lower the dropout share, the corrupt sites or the least survivors", minSurvivors, sites, dropout)
 	}
 	k := smallest(sites-1, func(k int) bool { return o.holdersStay(k, o.threshold(k), present) })
@@ -55,13 +60,13 @@ func NewNeighbourhood(sites, corrupt, minSurvivors int, dropout float64) (Neighb
 	n.Holders, n.Threshold = k, o.threshold(k)
 	limit := n.splitLimit()
 	m := smallest(sites-1, func(m int) bool {
-		r := o.kept(m, present)
+		r := o.kept(m, summed)
 		return r > 0 && o.split(m, r, limit) <= limit
 	})
 	if m == 0 {
 		return Neighbourhood{}, configError("no degree keeps %d sites of %d connected when %d are corrupt and a share of %g drops out: lower the corrupt sites or the dropout share", minSurvivors, sites, corrupt, dropout)
 	}
-	n.Degree, n.MinNeighbours = m, o.kept(m, present)
+	n.Degree, n.MinNeighbours = m, o.kept(m, summed)
 	for n.MinNeighbours > 1 && o.split(m, n.MinNeighbours-1, limit) <= limit {
 		n.MinNeighbours--
 	}

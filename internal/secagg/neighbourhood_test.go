@@ -134,7 +134,7 @@ func TestNoNeighbourhood(t *testing.T) {
 		{100, 33, 67, 1, "dropout share"},
 		{100, 33, 67, math.NaN(), "dropout share"},
 		{100, 33, 67, 0.25, "lower the dropout share"},
-		{65, 21, 65, 0.1, "least survivors"},
+		{65, 21, 64, 0.1, "least survivors"},
 		{66, 21, 44, 0.115, "no threshold of at most 65 holders"},
 		{1000, 333, 667, 0.29, "667 survivors of 1000"},
 	} {
@@ -142,6 +142,25 @@ func TestNoNeighbourhood(t *testing.T) {
 		if _, ok := errors.AsType[*ConfigError](err); !ok || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %+v, %v", c, n, err)
 		}
+	}
+}
+
+// TestNeighbourhoodOfAll: a sum that waits for every site needs none to be there by luck, and its
+// survivors are split by fewer corrupt sites' draws; holders may still drop out.
+func TestNeighbourhoodOfAll(t *testing.T) {
+	all, err := NewNeighbourhood(200, 20, 200, 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := NewNeighbourhood(200, 20, 111, 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Holders != some.Holders || all.Threshold != some.Threshold || all.Degree >= some.Degree {
+		t.Errorf("all: %+v, some: %+v", all, some)
+	}
+	if _, err := NewNeighbourhood(66, 21, 66, 0.4); err == nil {
+		t.Error("holders that drop out are counted on")
 	}
 }
 

@@ -58,7 +58,7 @@ type Population struct {
 	Name string `toml:"name"`
 	// Budget is the cap as an (epsilon, delta) pair. Give it or cap_rho.
 	Budget *Budget `toml:"budget,omitempty"`
-	// CapRho is the cap in zCDP's ρ.
+	// CapRho is the cap in ρ.
 	CapRho float64 `toml:"cap_rho,omitempty"`
 }
 
@@ -66,6 +66,10 @@ type Population struct {
 type Budget struct {
 	Epsilon float64 `toml:"epsilon"`
 	Delta   float64 `toml:"delta"`
+	// Accountant is how the pair becomes ρ: "zcdp", or "gdp", the Gaussian's exact curve: more ρ,
+	// for as long as all that the population is charged is by studies of accountant = "gdp". If not
+	// given it is "zcdp": no budget grows by itself.
+	Accountant string `toml:"accountant,omitempty"`
 }
 
 // Dataset is one file of rows.
@@ -314,10 +318,21 @@ func checkText(v string) error {
 	return nil
 }
 
-// Cap is the population's budget in zCDP's ρ. A budget of (ε, δ) becomes the largest ρ that
-// noise.BudgetRho proves to be (ε, δ)-DP, the checks of releases included: studies are charged in
-// ρ, which adds up, so that all of them together stay (ε, δ)-DP.
-func (p Population) Cap() (float64, error) {
+// Cap is the population's budget in ρ, whatever studies are charged to it. A budget of (ε, δ)
+// becomes the largest ρ that noise.BudgetRho proves to be (ε, δ)-DP, the checks of releases
+// included: studies are charged in ρ, which adds up, so that all of them together stay (ε, δ)-DP.
+func (p Population) Cap() (float64, error) { return p.cap(noise.ZCDP) }
+
+// CapGDP is the budget in ρ while all charges have the bridge (ledger.Population.Cap): Cap's, and
+// more where the operator wrote accountant = "gdp".
+func (p Population) CapGDP() (float64, error) {
+	if p.Budget != nil && p.Budget.Accountant == string(noise.GDP) {
+		return p.cap(noise.GDP)
+	}
+	return p.Cap()
+}
+
+func (p Population) cap(curve noise.Curve) (float64, error) {
 	switch {
 	case p.Budget != nil && p.CapRho != 0:
 		return 0, errors.New("give budget or cap_rho, not both")
@@ -329,11 +344,10 @@ func (p Population) Cap() (float64, error) {
 		if !(b.Delta > 0 && b.Delta < 1) {
 			return 0, fmt.Errorf("budget.delta must be in (0, 1), got %v", b.Delta)
 		}
-		rho, err := noise.BudgetRho(b.Epsilon, b.Delta)
-		if err != nil {
-			return 0, err
+		if a := noise.Curve(b.Accountant); a != "" && a != noise.ZCDP && a != noise.GDP {
+			return 0, fmt.Errorf(`budget.accountant must be "zcdp" or "gdp", got %q`, b.Accountant)
 		}
-		return rho, nil
+		return curve.BudgetRho(b.Epsilon, b.Delta)
 	case !(p.CapRho > 0) || math.IsInf(p.CapRho, 0):
 		return 0, errors.New("a budget or a positive cap_rho is needed")
 	}

@@ -114,6 +114,22 @@ func TestConfigValues(t *testing.T) {
 	if eps, err := noise.Epsilon(limit, 1e-6); err != nil || eps > 3 || eps < 3-1e-6 {
 		t.Errorf("cap is worth ε = %v (%v), want at most 3 and close to it", eps, err)
 	}
+	// A budget grows where its operator says so, and nowhere else.
+	if more, err := c.Populations[0].CapGDP(); err != nil || more != limit {
+		t.Errorf("the cap grew by itself to %v, %v", more, err)
+	}
+	gdp := Population{Budget: &Budget{Epsilon: 3, Delta: 1e-6, Accountant: "gdp"}}
+	old, _ := gdp.Cap()
+	more, err := gdp.CapGDP()
+	if eps, err2 := noise.GDP.Epsilon(more, 1e-6); old != limit || err != nil || err2 != nil || eps > 3 || eps < 3-1e-6 || more < 1.1*limit {
+		t.Errorf("caps of %v and %v, which is worth ε = %v, %v, %v", old, more, eps, err, err2)
+	}
+	if _, err := (Population{Budget: &Budget{Epsilon: 3, Delta: 1e-6, Accountant: "paper"}}).Cap(); err == nil {
+		t.Error("a budget by an accountant that there is none of")
+	}
+	if limit, _ := c.Populations[1].CapGDP(); limit != 0.25 {
+		t.Errorf("cap_rho %v by gdp", limit)
+	}
 	if limit, _ := c.Populations[1].Cap(); limit != 0.25 {
 		t.Errorf("cap_rho %v", limit)
 	}

@@ -18,7 +18,7 @@ import (
 // the release checks may refuse, is no more than its (ε, δ).
 func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	plans, auto, distributed := 0, 0, 0
+	plans, auto, distributed, gdp := 0, 0, 0, 0
 	for range 900 {
 		s := anySpec(rng)
 		var p *Plan
@@ -53,7 +53,7 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 				t.Errorf("a course costs %v, the ledger reserves %v: %+v", rho, p.Rho, s)
 			}
 			delta := s.Delta - refused[""] - refused[branch]
-			if e, err := noise.Epsilon(rho*(1+1e-15), delta); err != nil || e > s.Epsilon {
+			if e, err := p.Curve().Epsilon(rho*(1+1e-15), delta); err != nil || e > s.Epsilon {
 				t.Errorf("a course has ε = %v, %v: %+v", e, err, s)
 			}
 		}
@@ -63,11 +63,14 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 		if s.Noise == NoiseDistributed {
 			distributed++
 		}
+		if s.Accountant == AccountantGDP {
+			gdp++
+		}
 	}
-	if plans < 250 || auto < 50 || distributed < 100 {
-		t.Errorf("%d plans, %d with two courses, %d with distributed noise are too few", plans, auto, distributed)
+	if plans < 250 || auto < 50 || distributed < 100 || gdp < 100 || gdp > plans-50 {
+		t.Errorf("%d plans, %d with two courses, %d with distributed noise, %d by the bridge are too few", plans, auto, distributed, gdp)
 	}
-	t.Logf("figure: %d plans, %d with two courses, %d with distributed noise", plans, auto, distributed)
+	t.Logf("figure: %d plans, %d with two courses, %d with distributed noise, %d by the bridge", plans, auto, distributed, gdp)
 }
 
 // trueRho is the cost of a query at some radius that agents accept.
@@ -92,7 +95,11 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 		// the range of scores that so many units change
 		e.Mul(e, big.NewRat(int64(max(1, p.Proposal.Spec.SitesPerUnit)), 1))
 		square := new(big.Rat).Mul(e, e)
-		return new(big.Float).SetPrec(300).SetRat(square.Mul(square, big.NewRat(1, 8)))
+		rho := new(big.Float).SetPrec(300).SetRat(square.Mul(square, big.NewRat(1, 8)))
+		if p.Proposal.Spec.Accountant == AccountantGDP {
+			rho.Mul(rho, exact(math.Pi/2)) // π to 10^-16, and the charge has it rounded up by 10^-7
+		}
+		return rho
 	}
 	values := float64(q.Values)
 	delta := root(2) // of counts
@@ -117,10 +124,22 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 		out := exact(0).Mul(delta, delta)
 		return out.Quo(out.Quo(out, variance), exact(2))
 	}
+	bridged := func(variance *big.Float) *big.Float { // r = 4
+		return rho(exact(0).Sub(variance, exact(16)))
+	}
+	gdp := p.Proposal.Spec.Accountant == AccountantGDP
 	if p.Proposal.Spec.Noise == NoiseCentral {
+		// the least that agents take
+		if least := exact(sigma.Float() * (1 - 1e-9)); gdp {
+			return bridged(least.Mul(least, least))
+		}
 		return rho(square(sigma))
 	}
-	honest := p.Thresholds.MinSurvivors - max(p.Thresholds.Corrupt, 1)
+	least := p.Thresholds.MinSurvivors
+	if p.Proposal.Spec.OnDropout == DropoutWait {
+		least = len(p.Proposal.Roster)
+	}
+	honest := least - max(p.Thresholds.Corrupt, 1)
 	share, err := p.Share(sigma)
 	if err != nil {
 		t.Fatal(err)
@@ -134,6 +153,12 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 	tau := 0.0
 	for k := 1; k < honest; k++ {
 		tau += 10 * math.Exp(-2*math.Pi*math.Pi*share.Float()*share.Float()*float64(k)/float64(k+1))
+	}
+	if gdp {
+		if k := values * (tau/2 + 5*math.Exp(-32*math.Pi*math.Pi)); k > 0x1p-120 {
+			t.Errorf("K = %v of one query: %+v", k, p.Proposal.Spec)
+		}
+		return bridged(together.Mul(together, exact(1-2e-9)))
 	}
 	out := rho(together)
 	out.Add(out, exact(tau*values))
@@ -152,9 +177,13 @@ func anySpec(rng *rand.Rand) Spec {
 	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
 	s := Spec{
 		Name: "any", Dataset: "rows", Epsilon: math.Exp(rng.Float64()*7 - 4.6), Delta: math.Exp(-rng.Float64()*25 - 2),
-		Profile: pick(ProfilePractical, ProfilePractical, ProfilePaper), Method: pick(MethodPower, MethodCovariance, MethodAuto), Subspace: pick("", "", SubspaceDeflation),
+		Profile: pick(ProfilePractical, ProfilePractical, ProfilePaper), Method: pick(MethodPower, MethodCovariance, MethodAuto, MethodAuto), Subspace: pick("", "", SubspaceDeflation),
 		Center: pick("", CenterPrivate, CenterPairs), Components: 1 + rng.IntN(3), Rounds: 1 + rng.IntN(30), Noise: pick(NoiseCentral, NoiseDistributed),
 		ExplainedVariance: pick("", VarianceNone), Schedule: pick("", ScheduleEven), Radius: Scalar(pick("", "", RadiusPaper, "3.7")),
+		Accountant: pick("", "", AccountantZCDP), OnDropout: pick("", DropoutWait, DropoutContinue),
+	}
+	if s.Method == MethodAuto && rng.IntN(3) > 0 {
+		s.Epsilon /= 1000 // public sizes decide where noise is small
 	}
 	if rng.IntN(3) == 0 {
 		s.Unit = "who"

@@ -13,8 +13,11 @@ type Ask struct {
 	Attempt uint32 `json:"attempt"` // of the setup
 	Query   int    `json:"query"`   // index into Plan.Queries
 	Slot    int    `json:"slot"`    // one-time key material it uses up
-	Kind    Kind   `json:"kind"`
-	Round   int    `json:"round"`
+	// Kind and Round are the plan's of Query: they are not on the wire ([Plan.Fill]).
+	Kind  Kind `json:"kind"`
+	Round int  `json:"round"`
+	// History is the link of the last release before it ([Course.History]).
+	History Digest `json:"history"`
 	// X are orthonormal vectors of d, one after another: the block of a power step or
 	// of a variance, empty for other kinds.
 	X []float64 `json:"x"`
@@ -36,7 +39,7 @@ func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 		return Ask{}, mismatch(c.Query, "query", "outside 0..%d", len(p.Queries)-1)
 	}
 	q := p.Queries[c.Query]
-	a := Ask{Attempt: attempt, Query: c.Query, Slot: slot, Kind: q.Kind, Round: q.Round, Center: c.Center, Found: c.Found}
+	a := Ask{Attempt: attempt, Query: c.Query, Slot: slot, Kind: q.Kind, Round: q.Round, History: c.History, Center: c.Center, Found: c.Found}
 	if q.columns(p) > 0 {
 		a.X = c.X
 	}
@@ -47,6 +50,15 @@ func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 	var err error
 	a.Sigma, err = p.Sigma(q, a.Radius)
 	return a, err
+}
+
+// Fill returns an ask that came without kind and round, as the wire carries none, with the plan's.
+// One of no planned query is returned as it is: Check refuses it.
+func (p *Plan) Fill(a Ask) Ask {
+	if a.Kind == "" && a.Query >= 0 && a.Query < len(p.Queries) {
+		a.Kind, a.Round = p.Queries[a.Query].Kind, p.Queries[a.Query].Round
+	}
+	return a
 }
 
 // columns is how many vectors an ask of the query holds in X.
@@ -64,7 +76,7 @@ func (q Query) columns(p *Plan) int {
 // Context is ctx of docs/protocol.md: it binds masks, signatures and noise to
 // everything that the sites were asked. transcript is the setup's.
 func (p *Plan) Context(transcript [32]byte, a Ask) [32]byte {
-	e := newEncoder("covey query v2")
+	e := newEncoder("covey query v3")
 	e.fixed(p.Digest)
 	e.fixed(transcript)
 	e.u64(uint64(a.Attempt))
@@ -72,6 +84,7 @@ func (p *Plan) Context(transcript [32]byte, a Ask) [32]byte {
 	e.u64(uint64(a.Slot))
 	e.bytes([]byte(a.Kind))
 	e.u64(uint64(a.Round))
+	e.fixed(a.History)
 	e.floats(a.X)
 	e.floats(a.Center)
 	e.floats(a.Found)
@@ -102,8 +115,8 @@ func (p *Plan) Check(a Ask) error {
 		return err
 	}
 	if q.Kind.Definition().Counts {
-		if a.Radius != 0 || a.Grid != p.countGrid() {
-			return mismatch(a.Query, "radius", "counts have radius 0 and grid %g", p.countGrid())
+		if want := p.grid(q, 0); a.Radius != 0 || a.Grid != want {
+			return mismatch(a.Query, "radius", "counts have radius 0 and grid %g", want)
 		}
 	} else if err := p.checkRadius(q, a); err != nil {
 		return err
@@ -112,9 +125,8 @@ func (p *Plan) Check(a Ask) error {
 	if err != nil {
 		return err
 	}
-	// Both sides compute σ by the same formula; another processor may round the
-	// last bit of its float part differently, no more.
-	if w, got := want.Float(), a.Sigma.Float(); !(got >= w*(1-1e-9)) || got > w*(1+1e-9)+1 {
+	// The charge is that of the least σ taken here (Plan.charge).
+	if w, got := want.Float(), a.Sigma.Float(); !(got >= w*(1-sigmaTolerance)) || got > w*(1+sigmaTolerance)+1 {
 		return mismatch(a.Query, "sigma", "%.6g grid steps, the plan needs %.6g", got, w)
 	}
 	return nil

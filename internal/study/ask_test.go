@@ -77,7 +77,8 @@ func TestContextBinds(t *testing.T) {
 	seen := map[[32]byte]string{p.Context([32]byte{1}, good): "good", p.Context([32]byte{2}, good): "transcript"}
 	for name, change := range map[string]func(*Ask){
 		"attempt": func(a *Ask) { a.Attempt++ }, "query": func(a *Ask) { a.Query++ }, "slot": func(a *Ask) { a.Slot++ },
-		"kind": func(a *Ask) { a.Kind = KindHistogram }, "round": func(a *Ask) { a.Round++ },
+		"history": func(a *Ask) { a.History[5]++ },
+		"kind":    func(a *Ask) { a.Kind = KindHistogram }, "round": func(a *Ask) { a.Round++ },
 		"x":      func(a *Ask) { a.X = []float64{a.X[1], a.X[0]} },
 		"radius": func(a *Ask) { a.Radius = 4 }, "grid": func(a *Ask) { a.Grid *= 2 }, "sigma": func(a *Ask) { a.Sigma++ },
 	} {

@@ -12,14 +12,18 @@ import (
 // TestClosenessIsCharged: where shares are so narrow that their sum is not the law, the
 // charge says so. (No proposal gives such shares: counts are scaled up for it.)
 func TestClosenessIsCharged(t *testing.T) {
-	p := mustPlan(t, with(four, `noise = "distributed"`), 90_000, 90_000, 90_000, 90_000, 90_000)
-	q := Query{Kind: KindHistogram, Of: KindPower, Values: HistogramBins, share: 1}
 	const multiplier = 0.0015
-	if err := p.charge(&q, multiplier); err != nil {
-		t.Fatal(err)
+	charge := func(accountant string) (Query, error) {
+		p := mustPlan(t, with(four, `noise = "distributed"`, `accountant = "`+accountant+`"`), 90_000, 90_000, 90_000, 90_000, 90_000)
+		q := Query{Kind: KindHistogram, Of: KindPower, Values: HistogramBins, share: 1}
+		return q, p.charge(&q, multiplier)
 	}
-	if alone := noise.RhoOf(1, multiplier); q.Rho < 1.1*alone {
-		t.Errorf("ρ = %v is charged, one discrete Gaussian of σ is %v", q.Rho, alone)
+	q, err := charge(AccountantZCDP)
+	if alone := noise.RhoOf(1, multiplier); err != nil || q.Rho < 1.1*alone {
+		t.Errorf("ρ = %v is charged, one discrete Gaussian of σ is %v (%v)", q.Rho, alone, err)
+	}
+	if _, err := charge(AccountantGDP); err == nil {
+		t.Error("shares too narrow for the bridge have one")
 	}
 }
 

@@ -45,4 +45,6 @@ const (
 	CodeColumns Code = "columns"
 	// the site's data set is not of the format it should be, or a column's type is no number
 	CodeFormat Code = "format"
+	// the query is of another history than the releases that the site holds
+	CodeForked Code = "forked"
 )

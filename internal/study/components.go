@@ -7,9 +7,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// autoNoise is the noise-to-signal of z_T below which x_T is as good as the
-// pooled direction or better (docs/experiments.md).
-const autoNoise = 0.12
+// From poolRounds on the later half of the rounds has converged, and output = "auto" pools it. With
+// fewer, x_T is as good or better where the noise-to-signal of z_T is below autoNoise
+// (docs/experiments.md).
+const (
+	poolRounds = 24
+	autoNoise  = 0.12
+)
 
 // outputs are what one run of power steps may give: for each name, vectors of d.
 type outputs struct {
@@ -40,7 +44,7 @@ func (p *Plan) outputs(steps []Release) (outputs, error) {
 	}}
 	if out.chosen == OutputAuto {
 		out.chosen = OutputPooled
-		if out.noise < autoNoise {
+		if p.Rounds < poolRounds && out.noise < autoNoise {
 			out.chosen = OutputLast
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"covey/internal/noise"
 )
 
 // Course is where a study stands: the next query, and everything that its releases so
@@ -12,6 +14,9 @@ import (
 // slices may be shared.
 type Course struct {
 	Query int `json:"query"` // len(Plan.Queries) when nothing is left to ask
+	// History is the link of the last release, or the study's digest before the first. A release
+	// holds the link before it, so that one link stands for all releases up to it.
+	History Digest `json:"history"`
 	// X is the block in force, as in Ask: x_t, and after the last step the components.
 	X      []float64 `json:"x,omitempty"`
 	Center []float64 `json:"center,omitempty"` // released so far
@@ -33,7 +38,7 @@ const defaultRadius = 1
 
 // Start is the course before the first query.
 func (p *Plan) Start() Course {
-	c := Course{X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.method()}
+	c := Course{History: p.Digest, X: p.startBlock(0, nil), Radii: map[Kind]float64{}, Method: p.method()}
 	if c.Method == MethodAuto {
 		c.Method = ""
 	}
@@ -45,17 +50,22 @@ func (p *Plan) Start() Course {
 	return c
 }
 
-// Next returns the course after the release of its query. earlier are all releases
-// before it, in order.
+// Next returns the course after the release of its query. earlier are the releases before it, in
+// order: all, or those that Earlier lists. Every site runs it: whoever holds the same releases
+// finds the same, but for the last digits of what CheckCourse compares.
 func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	if r.Query != c.Query || c.Query >= len(p.Queries) || len(r.Noised) != p.released(p.Queries[c.Query]) {
 		return Course{}, mismatch(r.Query, "query", "is not the one that is due, %d, or has %d values", c.Query, len(r.Noised))
 	}
+	link, err := r.link()
+	if err != nil {
+		return Course{}, err
+	}
+	c.History = link
 	q := p.Queries[r.Query]
 	radii := make(map[Kind]float64) // also where a snapshot left an empty one out
 	maps.Copy(radii, c.Radii)
 	c.Radii = radii
-	var err error
 	switch q.Kind {
 	case KindHistogram:
 		p.readRadius(&c, q, r)
@@ -68,10 +78,7 @@ func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	case KindPower:
 		err = p.step(&c, q, r, earlier)
 	case KindMoment:
-		var v [][]float64
-		if v, _, err = principal(r, p.D, p.K()); err == nil {
-			c.X = flat(v)
-		}
+		err = p.moment(&c, r, earlier)
 	}
 	if err != nil {
 		return Course{}, err
@@ -83,9 +90,15 @@ func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 	return c, nil
 }
 
-// readRadius reads radii off a histogram. A clip at the 0.9 quantile costs a direction
-// little; a variance is biased by whatever is clipped, so its bound lies beyond the last bin
-// that stands out of the noise.
+// The quantiles of power steps. A clip of |yᵀx|·‖y‖ at 0.9 costs a direction little; on the sphere,
+// where no row is longer than others, neither does 0.75.
+const (
+	powerPlain  = 0.9
+	powerSphere = 0.75
+)
+
+// readRadius reads radii off a histogram. A variance is biased by whatever is clipped, so its bound
+// lies beyond the last bin that stands out of the noise.
 func (p *Plan) readRadius(c *Course, q Query, r Release) {
 	set := func(k Kind, edge float64) {
 		switch {
@@ -95,18 +108,29 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 			c.Radii[k] = defaultRadius
 		}
 	}
-	quantile := quantileRadius(r.Noised, r.Spread(), 0.9, r.Units)
-	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, r.Units)
+	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
+	quantile := func(q float64) float64 { return quantileRadius(r.Noised, r.Spread(), q, units) }
+	last := 2 * quantileRadius(r.Noised, r.Spread(), 1, units)
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
 		if _, public := p.publicRadius(KindMoment); !public {
-			set(KindMoment, quantile)
+			at := clipLow
+			if len(p.momentShares()) == 1 {
+				at = clipHigh
+			}
+			set(KindMoment, quantile(at))
 		}
 		set(KindTotal, last)
 	case KindVariance, KindRows:
 		set(q.Of, last)
+	case KindPower:
+		if p.OnSphere(q) {
+			set(q.Of, quantile(powerSphere))
+		} else {
+			set(q.Of, quantile(powerPlain))
+		}
 	default:
-		set(q.Of, quantile)
+		set(q.Of, quantile(powerPlain))
 	}
 }
 
@@ -172,19 +196,59 @@ func (p *Plan) decideRound() int {
 	return at
 }
 
-// powerFactor is how much R√T weighs against B². Per coordinate the two methods' noise is
-// equal where R√(2T) = B²: sensitivities are 2R and √2·B². A covariance's noise is amplified
-// by close eigenvalues, a power step's by those before it and softened by the rising
-// schedule; 1.25 was measured (docs/experiments.md).
-const powerFactor = 1.25
+// iotaEnough is the ι up to which auto takes the covariance by public sizes, before anything is
+// spent: no other method is better by much there, whatever the spectrum (docs/experiments.md).
+const iotaEnough = 0.3
+
+// powerFactor is how much R√T weighs against B². Per coordinate the two methods' noise is equal
+// where R√(2T) = B²: sensitivities are 2R and √2·B². A covariance's noise is amplified by close
+// eigenvalues, a power step's by those before it and softened by the rising schedule. The factors
+// were measured (docs/experiments.md), on the sphere for one component and for five; what lies
+// between is interpolated.
+func (p *Plan) powerFactor() float64 {
+	if p.Proposal.Spec.Rows != RowsSphere {
+		return 1.25
+	}
+	return max(0.9, 1.2-0.075*float64(p.K()-1))
+}
+
+// setIota computes ι = σ/Δ · d^1.5/n of the whole budget, with the noise that is really in a sum:
+// all sites' shares where it is distributed, Δ of a unit at several sites.
+func (p *Plan) setIota() error {
+	s := p.Proposal.Spec
+	if s.Accountant == AccountantPaper {
+		return nil
+	}
+	rho, err := p.Curve().Rho(s.Epsilon, s.Delta)
+	if err != nil {
+		return err
+	}
+	sigma := noise.SigmaFor(rho, 1) * float64(p.SitesPerUnit())
+	if p.Honest > 0 {
+		sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
+	}
+	p.Iota = sigma * math.Pow(float64(p.D), 1.5) / float64(p.N)
+	return nil
+}
 
 // method is the proposal's, but that auto has no choice where the columns are too many for
-// a covariance.
+// a covariance, and needs none where a covariance has little noise.
 func (p *Plan) method() string {
-	if m := p.Proposal.Spec.Method; m != MethodAuto || p.D <= MaxCovariance {
+	switch m := p.Proposal.Spec.Method; {
+	case m != MethodAuto:
 		return m
+	case p.D > MaxCovariance:
+		return MethodPower
+	case p.Iota <= iotaEnough:
+		return MethodCovariance
+	default:
+		return MethodAuto
 	}
-	return MethodPower
+}
+
+// OnSphere reports whether a query is about rows divided by their lengths.
+func (p *Plan) OnSphere(q Query) bool {
+	return p.Proposal.Spec.Rows == RowsSphere && q.sum() == KindPower
 }
 
 // MethodRule says in a sentence how the method is or will be chosen: from public sizes
@@ -193,36 +257,39 @@ func (p *Plan) MethodRule() string {
 	switch {
 	case p.Proposal.Spec.Method != MethodAuto:
 		return p.Proposal.Spec.Method + ", as asked"
-	case p.method() == MethodPower:
+	case p.D > MaxCovariance:
 		return fmt.Sprintf("auto takes power: %d columns are more than the %d of a covariance", p.D, MaxCovariance)
+	case p.method() == MethodCovariance:
+		return fmt.Sprintf("auto takes covariance by public sizes: its noise, ι = σ/Δ·d^1.5/n = %.2g, is at most %g of the signal for %d columns and %d units", p.Iota, iotaEnough, p.D, p.N)
 	default:
-		return fmt.Sprintf("auto takes power if %g·R√T < B², else covariance: R is the private radius before round %d, T = %d, B² the private bound of ‖y‖²",
-			powerFactor, p.decideRound(), p.Rounds*p.runs())
+		return fmt.Sprintf("auto takes power if %g·R√T < B², else covariance: R is the private radius before round %d, T = %d, B² %s; ι = %.2g is above %g, so that public sizes do not decide",
+			p.powerFactor(), p.decideRound(), p.Rounds*p.runs(), p.boundWords(), p.Iota, iotaEnough)
 	}
 }
 
-// decide is method = "auto" (docs/experiments.md): power iteration if 1.25·R√T < B², where R is
-// the radius of its step of decideRound and B² that of the covariance, both private, and T the
-// steps that share the budget. The sentence says it for people.
+func (p *Plan) boundWords() string {
+	if p.Proposal.Spec.Rows == RowsSphere {
+		return "= 1, as every row is divided by its length"
+	}
+	return "the private bound of ‖y‖²"
+}
+
+// decide is method = "auto" (docs/experiments.md) where public sizes leave it open: power iteration
+// if c·R√T < B², where R is the radius of its step of decideRound, B² the bound of a covariance of
+// the same rows, 1 on the sphere, and T the steps that share the budget. The sentence says it for
+// people.
 func (p *Plan) decide(radii map[Kind]float64) (method, why string) {
 	steps := float64(p.Rounds * p.runs())
-	power, covariance := powerFactor*radii[KindPower]*math.Sqrt(steps), radii[KindMoment]
+	power, covariance := p.powerFactor()*radii[KindPower]*math.Sqrt(steps), 1.0
+	if p.Proposal.Spec.Rows != RowsSphere {
+		covariance = radii[KindMoment]
+	}
 	if power < covariance {
-		return MethodPower, whyMethod(power, covariance, "<", "power iteration adds less noise")
+		return MethodPower, p.whyMethod(power, covariance, "<", "power iteration adds less noise")
 	}
-	return MethodCovariance, whyMethod(power, covariance, ">=", "one noisy covariance adds less noise")
+	return MethodCovariance, p.whyMethod(power, covariance, ">=", "a noisy covariance adds less noise")
 }
 
-func whyMethod(power, covariance float64, than, so string) string {
-	return fmt.Sprintf("%g·R√T = %.4g %s B² = %.4g: %s", powerFactor, power, than, covariance, so)
-}
-
-// principal returns the k leading eigenvectors of a noised second-moment matrix, and its
-// eigenvalues, descending. An eigenvector of a noised matrix is post-processing.
-func principal(r Release, d, k int) ([][]float64, []float64, error) {
-	vectors, values, err := leadingEigen(r.moment(d), k)
-	if err != nil {
-		return nil, nil, err
-	}
-	return orthonormalize(vectors, vectors), values, nil
+func (p *Plan) whyMethod(power, covariance float64, than, so string) string {
+	return fmt.Sprintf("%g·R√T = %.4g %s B² = %.4g: %s", p.powerFactor(), power, than, covariance, so)
 }

@@ -1,7 +1,9 @@
 package study
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -31,14 +33,16 @@ func leadingEigen(m *mat.SymDense, k int) ([][]float64, []float64, error) {
 	return vectors, values, nil
 }
 
-// allEigen returns eigenvalues, ascending, and eigenvectors in columns. The matrix is brought
-// to eigenvalues in [1, 3] first: gonum v0.17 panics in Dsterf on a block that is tiny, and
-// no file may do that to us. What is lost is within the rounding of the largest eigenvalue.
+// allEigen returns eigenvalues, ascending, and eigenvectors in columns: false for a matrix that is
+// not finite. It is the same to the last bit on every processor, since coordinator and sites take
+// the next step from it each by itself: it adds in a fixed order, and rounds every product before
+// it is added, which a compiler that fuses the two respects. The matrix is brought to eigenvalues
+// in [1, 3] first: nothing overflows then. What is lost is within the rounding of the largest.
 func allEigen(m *mat.SymDense) ([]float64, *mat.Dense, bool) {
-	d, bound := m.SymmetricDim(), 0.0
-	for i := range d {
+	n, bound := m.SymmetricDim(), 0.0
+	for i := range n {
 		sum := 0.0
-		for j := range d {
+		for j := range n {
 			sum += math.Abs(m.At(i, j))
 		}
 		bound = max(bound, sum) // at least every eigenvalue's magnitude
@@ -46,30 +50,162 @@ func allEigen(m *mat.SymDense) ([]float64, *mat.Dense, bool) {
 	if math.IsNaN(bound) || math.IsInf(bound, 0) {
 		return nil, nil, false
 	}
-	shifted := mat.NewSymDense(d, nil)
-	for i := range d {
-		for j := i; j < d; j++ {
-			v := 0.0
+	a := make([][]float64, n)
+	for i := range a {
+		a[i] = make([]float64, n)
+		for j := range a[i] {
 			if bound > 0 {
-				v = m.At(i, j) / bound
+				a[i][j] = m.At(i, j) / bound
 			}
-			if i == j {
-				v += 2
-			}
-			shifted.SetSym(i, j, v)
 		}
+		a[i][i] += 2
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(shifted, true) {
+	diagonal, off, rows := tridiagonal(a)
+	if !diagonalize(diagonal, off, rows) {
 		return nil, nil, false
 	}
-	values := eigen.Values(nil)
-	for i := range values {
-		values[i] = (values[i] - 2) * bound
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
 	}
-	var w mat.Dense
-	eigen.VectorsTo(&w)
-	return values, &w, true
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(diagonal[a], diagonal[b]) })
+	values, w := make([]float64, n), mat.NewDense(n, n, nil)
+	for i, at := range order {
+		values[i] = (diagonal[at] - 2) * bound
+		w.SetCol(i, rows[at])
+	}
+	return values, w, true
+}
+
+// tridiagonal brings a symmetric matrix to tridiagonal form by Householder reflections (Golub and
+// Van Loan 2013, section 8.3.1): its diagonal, what is next to it, and the transpose of the
+// orthogonal matrix that does it. It overwrites a.
+func tridiagonal(a [][]float64) (diagonal, off []float64, rows [][]float64) {
+	n := len(a)
+	diagonal, off = make([]float64, n), make([]float64, max(0, n-1))
+	reflections := make([][]float64, n) // of unit length, from place k+1 on; nil for none
+	for k := range n - 1 {
+		v := make([]float64, n-k-1)
+		for i := range v {
+			v[i] = a[k+1+i][k]
+		}
+		alpha := norm(v)
+		if v[0] > 0 {
+			alpha = -alpha
+		}
+		off[k] = v[0]
+		if k == n-2 {
+			break
+		}
+		off[k] = alpha
+		v[0] -= alpha
+		v, ok := normalize(v)
+		if !ok {
+			continue // zeros already
+		}
+		reflections[k] = v
+		w := make([]float64, len(v)) // 2Av - 2(vᵀAv)v
+		for i := range w {
+			w[i] = 2 * dot(a[k+1+i][k+1:], v)
+		}
+		half := dot(w, v) / 2
+		for i := range w {
+			w[i] -= float64(2 * half * v[i])
+		}
+		for i := range v {
+			row := a[k+1+i][k+1:]
+			for j := range row {
+				row[j] -= float64(v[i]*w[j]) + float64(w[i]*v[j])
+			}
+		}
+	}
+	rows = make([][]float64, n)
+	for i := range rows {
+		diagonal[i] = a[i][i]
+		rows[i] = make([]float64, n)
+		rows[i][i] = 1
+	}
+	for k := n - 3; k >= 0; k-- {
+		v := reflections[k]
+		if v == nil {
+			continue
+		}
+		for _, row := range rows[k+1:] {
+			part := row[k+1:]
+			c := 2 * dot(part, v)
+			for j := range part {
+				part[j] -= float64(c * v[j])
+			}
+		}
+	}
+	return diagonal, off, rows
+}
+
+// diagonalize turns a tridiagonal matrix into its eigenvalues by QR steps with Wilkinson's shift
+// (Golub and Van Loan 2013, section 8.3.4), and rows along with it; false if they do not converge.
+func diagonalize(d, off []float64, rows [][]float64) bool {
+	negligible := func(k int) bool { return math.Abs(off[k]) <= 0x1p-53*(math.Abs(d[k])+math.Abs(d[k+1])) }
+	steps := 0
+	for hi := len(d) - 1; hi > 0; {
+		if negligible(hi - 1) {
+			hi--
+			continue
+		}
+		lo := hi - 1
+		for lo > 0 && !negligible(lo-1) {
+			lo--
+		}
+		if steps++; steps > 60*len(d) {
+			return false
+		}
+		e := off[hi-1]
+		delta := (d[hi-1] - d[hi]) / 2
+		root := math.Sqrt(float64(delta*delta) + float64(e*e))
+		if delta < 0 {
+			root = -root
+		}
+		x, z := d[lo]-d[hi]+float64(e*e)/(delta+root), off[lo]
+		for k := lo; k < hi; k++ {
+			r := math.Sqrt(float64(x*x) + float64(z*z))
+			c, s := 1.0, 0.0
+			if r > 0 {
+				c, s = x/r, z/r
+			}
+			if k > lo {
+				off[k-1] = r
+			}
+			cc, ss, cs := float64(c*c), float64(s*s), float64(c*s)
+			a, b, e := d[k], d[k+1], off[k]
+			d[k] = float64(cc*a) + float64(ss*b) + float64(2*cs*e)
+			d[k+1] = float64(ss*a) + float64(cc*b) - float64(2*cs*e)
+			off[k] = float64(cs*(b-a)) + float64((cc-ss)*e)
+			if k < hi-1 {
+				x, z = off[k], float64(s*off[k+1])
+				off[k+1] *= c
+			}
+			above, below := rows[k], rows[k+1]
+			for j, u := range above {
+				v := below[j]
+				above[j], below[j] = float64(c*u)+float64(s*v), float64(c*v)-float64(s*u)
+			}
+		}
+	}
+	return true
+}
+
+// product is the matrix times a vector.
+func product(m *mat.SymDense, x []float64) []float64 {
+	y, raw := make([]float64, len(x)), m.RawSymmetric()
+	for i := range x {
+		row := raw.Data[i*raw.Stride:][:raw.N] // from the diagonal on
+		sum := float64(row[i] * x[i])
+		for j := i + 1; j < len(x); j++ {
+			sum += float64(row[j] * x[j])
+			y[j] += float64(row[j] * x[i])
+		}
+		y[i] += sum
+	}
+	return y
 }
 
 // lanczos finds the leading pairs in the Krylov space of so many steps, with full
@@ -79,16 +215,14 @@ func lanczos(m *mat.SymDense, k, steps int) (vectors [][]float64, values []float
 	d := m.SymmetricDim()
 	q := make([]float64, d)
 	for i := range q {
-		q[i] = math.Sin(float64(i + 1)) // of no direction that data would prefer
+		q[i] = float64((i+1)*7919%10007) - 5003.5 // of no direction that data would prefer
 	}
 	unit, _ := normalize(q)
 	basis := [][]float64{unit}
 	tri := mat.NewSymDense(steps, nil)
-	next := mat.NewVecDense(d, nil)
 	beta := 0.0
 	for j := range steps {
-		next.MulVec(m, mat.NewVecDense(d, basis[j]))
-		v := next.RawVector().Data
+		v := product(m, basis[j])
 		tri.SetSym(j, j, dot(v, basis[j]))
 		for range 2 {
 			for _, b := range basis {

@@ -24,18 +24,16 @@ func BinEdge(j int) float64 { return query.BinEdge(j) }
 
 func up(z float64) float64 { return math.Nextafter(z, math.Inf(1)) }
 
-// countGrid is the grid of counts. Central noise needs none; the sum of distributed
-// shares is as close to its law as that of vectors when counts are scaled up (docs/privacy.md).
-func (p *Plan) countGrid() float64 {
-	if p.Honest > 0 {
-		return 0x1p-8
-	}
-	return 1
-}
+// countGrid is the grid of counts that get noise: scaled up, they have a σ to which r of the bridge
+// and the closeness of distributed shares cost as little as to that of vectors (docs/privacy.md).
+func (p *Plan) countGrid() float64 { return 0x1p-8 }
 
 // grid is the grid of a query's answer, given the radius of its sum.
 func (p *Plan) grid(q Query, radius float64) float64 {
-	if q.Kind.Definition().Counts {
+	switch {
+	case p.chooses(q):
+		return 1 // scores
+	case q.Kind.Definition().Counts:
 		return p.countGrid()
 	}
 	return Grid(radius)
@@ -62,7 +60,7 @@ func (p *Plan) atSites(one float64) float64 {
 // allows, over the sites at which a unit may be. A unit at s sites changes every score by s at
 // most, so that the choice has the range s·ε0 that is charged (docs/privacy.md).
 func (p *Plan) SelectEpsilon(query int) (*big.Rat, error) {
-	e, err := noise.SelectEpsilon(p.Queries[query].Rho)
+	e, err := p.Curve().SelectEpsilon(p.Queries[query].Rho)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +70,7 @@ func (p *Plan) SelectEpsilon(query int) (*big.Rat, error) {
 // Sigma is the noise of a query in its own units, rounded up to the sampler's
 // grid, given the radius of its sum. A choice by the exponential mechanism has none.
 func (p *Plan) Sigma(q Query, radius float64) (noise.Sigma, error) {
-	if q.Kind == KindSelect && p.Honest == 0 {
+	if p.chooses(q) {
 		return 0, nil
 	}
 	return noise.SigmaAtLeast(q.Multiplier * p.Sensitivity(q, radius))

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"covey/internal/noise"
 	"covey/internal/query"
 )
 
@@ -15,11 +14,11 @@ const falseScale = 0.01
 // setGroups sizes the groups that a private Λ is read from (the paper, section 1: groups
 // of Õ(d) points populate a histogram over powers of two of their top eigenvalues). The
 // largest of 4d, 2d and d points leaves enough groups, or the study is refused: the
-// larger a group, the less its eigenvalue overestimates λ1. multiplier is the query's.
-func (p *Plan) setGroups(k Kind, multiplier float64) error {
-	needed := math.Ceil(2 * standsOut(multiplier*p.atSites(HistogramSensitivity), HistogramBins))
-	if k == KindSelect && p.Honest == 0 {
-		e, err := noise.SelectEpsilon(noise.RhoOf(1, multiplier))
+// larger a group, the less its eigenvalue overestimates λ1. The query is charged already.
+func (p *Plan) setGroups(q Query) error {
+	needed := math.Ceil(2 * standsOut(q.Multiplier*p.atSites(HistogramSensitivity), HistogramBins))
+	if p.chooses(q) {
+		e, err := p.Curve().SelectEpsilon(q.Rho)
 		if err != nil {
 			return err
 		}

@@ -22,13 +22,16 @@ type Plan struct {
 	N      int `json:"n"`
 	D      int `json:"d"`
 	Rounds int `json:"rounds"` // T
+	// Iota is the noise of a covariance with the whole budget over the signal of a flat spectrum,
+	// by which method = "auto" decides first; 0 with the paper's accountant.
+	Iota float64 `json:"iota,omitempty"`
 	// Radius is the public clip radius, or 0 where it is private.
 	Radius float64 `json:"radius"`
 	// Paper holds the paper's u, τ and δ̄ where its radius or accountant is used.
 	Paper *noise.Paper `json:"paper,omitempty"`
 	// Adjacency is what epsilon and delta are for: AdjacencyReplaceOne.
 	Adjacency string `json:"adjacency"`
-	// Rho is the whole study's zCDP charge: what a site's ledger reserves. Of two
+	// Rho is the whole study's charge: what a site's ledger reserves, with its Curve. Of two
 	// branches, one is charged.
 	Rho     float64 `json:"rho"`
 	Queries []Query `json:"queries"`
@@ -40,6 +43,8 @@ type Plan struct {
 	// Honest is how many sites' shares of distributed noise carry σ²: U_min - max(η, 1).
 	// 0 where noise is central.
 	Honest int `json:"honest,omitempty"`
+	// NoiseFactor is the noise of a sum over all sites, as a multiple of central noise.
+	NoiseFactor float64 `json:"noise_factor"`
 	// Bits is the ring's width b.
 	Bits       uint       `json:"bits"`
 	Prediction Prediction `json:"prediction"`
@@ -79,8 +84,12 @@ func NewPlan(body []byte) (*Plan, error) {
 		// At least 1: U_min is at least η + 2.
 		plan.Honest = plan.Thresholds.MinSurvivors - max(plan.Thresholds.Corrupt, 1)
 	}
+	plan.NoiseFactor = noiseFactor(plan.Thresholds.Sites, plan.Honest)
 	if plan.N > MaxUnits {
 		return nil, fieldError("roster", "at most 2^40 units in all, got %d", plan.N)
+	}
+	if err := plan.setIota(); err != nil {
+		return nil, err
 	}
 	if err := plan.setRounds(); err != nil {
 		return nil, err
@@ -93,6 +102,28 @@ func NewPlan(body []byte) (*Plan, error) {
 	}
 	plan.Prediction = plan.predict()
 	return plan, nil
+}
+
+// noiseFactor is √(N/h): all sites add a share of noise, of which h must carry σ². 1 where h is 0,
+// of central noise.
+func noiseFactor(sites, honest int) float64 {
+	if honest == 0 {
+		return 1
+	}
+	return math.Sqrt(float64(sites) / float64(honest))
+}
+
+// NoiseWords says for people how much noise there is, and what to choose for less.
+func (p *Plan) NoiseWords() string {
+	if p.Honest == 0 {
+		return "central: the coordinator's leader sees exact sums over all sites in them"
+	}
+	text := fmt.Sprintf("distributed: each site adds its share, %d of them carry all of it; nobody sees an exact sum; over all %d sites %.3g times central noise",
+		p.Honest, p.Thresholds.Sites, p.NoiseFactor)
+	if p.Proposal.Spec.OnDropout == DropoutContinue {
+		text += fmt.Sprintf(` (%.3g with on_dropout = "wait", where a sum waits for every site)`, noiseFactor(p.Thresholds.Sites, p.Thresholds.Sites-max(p.Thresholds.Corrupt, 1)))
+	}
+	return text
 }
 
 // units is how many units, or pairs of them, a site contributes.
@@ -108,7 +139,7 @@ func (p *Plan) units(site int) int {
 func (p *Plan) setRounds() error {
 	s := p.Proposal.Spec
 	p.Rounds = s.Rounds
-	if s.Method == MethodCovariance {
+	if p.method() == MethodCovariance {
 		p.Rounds = 1
 	}
 	if p.Rounds == 0 {
@@ -118,7 +149,7 @@ func (p *Plan) setRounds() error {
 		}
 		p.Rounds = max(1, int(t))
 	}
-	if s.Method != MethodCovariance && (s.Radius == RadiusPaper || s.Accountant == AccountantPaper) {
+	if p.method() != MethodCovariance && (s.Radius == RadiusPaper || s.Accountant == AccountantPaper) {
 		// Only τ depends on Λ through R, and a public radius replaces R. A private Λ
 		// scales both when it is known.
 		lambda, public := s.Lambda.Public()
@@ -134,7 +165,7 @@ func (p *Plan) setRounds() error {
 		paper.Tau *= float64(p.SitesPerUnit()) // Δ is so many times the paper's
 		p.Paper = &paper
 	}
-	if s.Method == MethodCovariance {
+	if p.method() == MethodCovariance {
 		return nil
 	}
 	if r, public := s.Radius.Public(); public {

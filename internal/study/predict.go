@@ -55,7 +55,7 @@ func (p *Plan) predictPower(q Query) (float64, string) {
 	case !public:
 		lambda, why = radius*radius/(4*d*float64(p.block())), "columns of unit variance and radius = 2√(trace·λ1)"
 	}
-	return q.Multiplier * p.atSites(2*radius) / float64(p.N) * math.Sqrt(d) / lambda, why
+	return p.NoiseFactor * q.Multiplier * p.atSites(2*radius) / float64(p.N) * math.Sqrt(d) / lambda, why
 }
 
 // predictMoment is of the covariance, by how far its noise moves an eigenvector.
@@ -63,9 +63,9 @@ func (p *Plan) predictMoment(q Query) (float64, string) {
 	d := float64(p.D)
 	squared, public := p.publicRadius(KindMoment)
 	if !public {
-		squared = 1.3 * d
+		squared = 1.3 * d // where the last part is clipped high
 	}
-	return q.Multiplier * p.atSites(math.Sqrt2*squared) / float64(p.N) * math.Sqrt((d+1)/2), "columns of unit variance and a flat spectrum (λ1 = 1); a strong component does better"
+	return p.NoiseFactor * q.Multiplier * p.atSites(math.Sqrt2*squared) / float64(p.N) * math.Sqrt((d+1)/2), "columns of unit variance and a flat spectrum (λ1 = 1); a strong component does better"
 }
 
 // Warnings are what an operator should read before starting or approving.

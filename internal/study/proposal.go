@@ -88,7 +88,7 @@ func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [3
 		return nil, err
 	}
 	spec.Sites = nil // the roster says it, with keys
-	thresholds, err := NewThresholds(len(roster), spec.MinSurvivors, spec.Corrupt)
+	thresholds, err := spec.thresholds(len(roster))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ const defaultDropout = 0.1
 
 // thresholds are the roster's, checked.
 func (p Proposal) thresholds() (Thresholds, error) {
-	t, err := NewThresholds(len(p.Roster), p.Spec.MinSurvivors, p.Spec.Corrupt)
+	t, err := p.Spec.thresholds(len(p.Roster))
 	if err != nil {
 		return t, err
 	}
@@ -150,6 +150,9 @@ func Parse(body []byte) (Proposal, error) {
 	}
 	if err := p.checkExpiry(); err != nil {
 		return Proposal{}, err
+	}
+	if p.Spec.Start != nil && p.Spec.Start.File != "" {
+		return Proposal{}, fieldError("start.file", "must be empty in a proposal, which has the vectors: \"coordinator study create\" reads the file")
 	}
 	if len(p.Spec.Sites) != 0 {
 		return Proposal{}, fieldError("study.sites", "must be empty in a proposal: the roster names the sites")

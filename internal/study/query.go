@@ -43,6 +43,26 @@ const (
 	totalPart     = 0.25  // of what explained variance costs, for the total
 )
 
+// radius_share where the proposal leaves it to the number of units: few need more for a histogram
+// that stands out of its noise.
+const (
+	radiusShareFew = 0.1
+	radiusShare    = 0.04
+	fewUnits       = 8000
+)
+
+// radiusShare is the part of the budget that private radii take.
+func (p *Plan) radiusShare() float64 {
+	switch s := p.Proposal.Spec; {
+	case s.RadiusShare > 0:
+		return s.RadiusShare
+	case p.N < fewUnits:
+		return radiusShareFew
+	default:
+		return radiusShare
+	}
+}
+
 // Query is one planned private sum.
 type Query struct {
 	Index int  `json:"index"`
@@ -55,7 +75,7 @@ type Query struct {
 	// Branch is MethodPower or MethodCovariance where method = "auto" asks one of the
 	// two, empty where it is asked in any case: also what it asks before it decides.
 	Branch string  `json:"branch,omitempty"`
-	Rho    float64 `json:"rho"` // zCDP charge
+	Rho    float64 `json:"rho"` // charge, in the ρ of Plan.Curve
 	// Multiplier is σ/Δ: the noise for sensitivity one.
 	Multiplier float64 `json:"multiplier"`
 	Values     int     `json:"values"` // numbers in the sum
@@ -116,13 +136,13 @@ func (p *Plan) setQueries() error {
 	for i := range p.Queries {
 		p.Queries[i].Index = i
 		p.Queries[i].Values = p.values(p.Queries[i])
-		if q := p.Queries[i]; q.Kind == KindLambda || q.Kind == KindSelect {
-			if err := p.setGroups(q.Kind, multiplier/math.Sqrt(q.share)); err != nil {
-				return err
-			}
-		}
 		if err := p.charge(&p.Queries[i], multiplier); err != nil {
 			return err
+		}
+		if q := p.Queries[i]; q.Kind == KindLambda || q.Kind == KindSelect {
+			if err := p.setGroups(q); err != nil {
+				return err
+			}
 		}
 	}
 	return p.setSlots()
@@ -142,7 +162,7 @@ func (p *Plan) addMethods(left float64) {
 	if p.method() != MethodCovariance {
 		steps, radius := left, 0.0
 		if s.Radius == RadiusPrivate {
-			steps, radius = left-s.RadiusShare, s.RadiusShare/float64(histograms)
+			steps, radius = left-p.radiusShare(), p.radiusShare()/float64(histograms)
 		}
 		for run := range p.runs() {
 			for t := range p.Rounds {
@@ -166,11 +186,13 @@ func (p *Plan) addMethods(left float64) {
 		}
 	}
 	if p.method() != MethodPower {
-		q := Query{Kind: KindMoment, share: left - first}
-		if auto {
-			q.Branch = MethodCovariance
+		for part, share := range p.momentShares() {
+			q := Query{Kind: KindMoment, Round: part, share: (left - first) * share}
+			if auto {
+				q.Branch = MethodCovariance
+			}
+			p.Queries = append(p.Queries, q)
 		}
-		p.Queries = append(p.Queries, q)
 	}
 }
 
@@ -209,30 +231,53 @@ func (p *Plan) values(q Query) int {
 	return q.Kind.Definition().Values(p.D, q.columns(p))
 }
 
-// charge sets a query's noise and its ρ. The charge of σ = multiplier·Δ does not
-// depend on Δ; rounding σ up to its grid (noise.Sigma) only lowers the true one.
+// Curve is how the charges of the plan, and so of any set of its queries, become (ε, δ): what a
+// ledger keeps with them. Those of accountant = "paper" are ρ of zCDP.
+func (p *Plan) Curve() noise.Curve {
+	if p.Proposal.Spec.Accountant == AccountantGDP {
+		return noise.GDP
+	}
+	return noise.ZCDP
+}
+
+// sigmaTolerance is how far below the plan's an agent takes a σ: both sides compute it by one
+// formula, and another processor may round the last bit of its float part differently.
+const sigmaTolerance = 1e-9
+
+// charge sets a query's noise and its ρ; multiplier is σ/Δ of a query that takes the whole budget.
+// The charge of σ = Multiplier·Δ falls with Δ, if at all, and so is that of the least Δ that any
+// radius makes; rounding σ up to its grid (noise.Sigma) only lowers the true one.
 func (p *Plan) charge(q *Query, multiplier float64) error {
 	q.Multiplier = multiplier / math.Sqrt(q.share)
 	q.Rho = noise.RhoOf(1, q.Multiplier)
-	switch {
-	case p.Honest > 0:
-		// The sum of shares is only close to the law; how close depends on σ in grid
-		// steps, of which this is the least that any radius gives.
-		least, err := p.Sigma(*q, 1)
+	if p.chooses(*q) {
+		e, err := p.Curve().SelectEpsilon(q.Rho)
 		if err != nil {
 			return err
 		}
-		share, err := p.Share(least)
+		q.Rho = p.Curve().SelectRho(e)
+		return nil
+	}
+	least := p.Sensitivity(*q, 1)
+	if p.Curve() == noise.GDP {
+		q.Multiplier = noise.BridgeMultiplier(q.Rho, least) * (1 + 2*sigmaTolerance)
+		// of the least σ that agents take: no more than was bought
+		q.Rho = max(q.Rho, noise.BridgeRho(least, q.Multiplier*least*(1-sigmaTolerance)))
+	}
+	var share noise.Sigma
+	if p.Honest > 0 {
+		// The sum of shares is only close to the law; how close depends on σ in grid steps.
+		sigma, err := p.Sigma(*q, 1)
 		if err != nil {
 			return err
 		}
-		q.Rho = max(q.Rho, noise.DistributedRho(p.Sensitivity(*q, 1), share, p.Honest, q.Values))
-	case q.Kind == KindSelect:
-		e, err := noise.SelectEpsilon(q.Rho)
-		if err != nil {
+		if share, err = p.Share(sigma); err != nil {
 			return err
 		}
-		q.Rho = noise.SelectRho(e)
+		q.Rho = max(q.Rho, noise.DistributedRho(least, share, p.Honest, q.Values))
+	}
+	if kappa := noise.BridgeKappa(q.Values, share, p.Honest); p.Curve() == noise.GDP && !(kappa <= noise.MaxKappa) {
+		return fieldError("accountant", `"gdp" needs wider shares of noise than %.3g of a count's grid steps: use "zcdp"`, share.Float())
 	}
 	return nil
 }
@@ -261,8 +306,8 @@ func (p *Plan) setSlots() error {
 		return fieldError("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, MaxSlots)
 	}
 	// What the closeness of distributed noise adds must not push the sum over.
-	if s := p.Proposal.Spec; s.Accountant == AccountantZCDP {
-		if most, err := noise.Rho(s.Epsilon, s.Delta); err != nil || p.Rho > most {
+	if s := p.Proposal.Spec; s.Accountant != AccountantPaper {
+		if most, err := p.Curve().Rho(s.Epsilon, s.Delta); err != nil || p.Rho > most {
 			return fieldError("noise", "the charges add up to ρ = %.9g, epsilon and delta allow %.9g", p.Rho, most)
 		}
 	}
@@ -278,7 +323,7 @@ func (p *Plan) multiplier() (float64, error) {
 		// budget has that without √T.
 		return 2 * math.Sqrt(math.Log(1/p.Paper.DeltaBar)) / s.Epsilon, nil
 	}
-	rho, err := noise.RhoLess(s.Epsilon, s.Delta, p.refusals)
+	rho, err := p.Curve().RhoLess(s.Epsilon, s.Delta, p.refusals)
 	if err != nil {
 		return 0, err
 	}

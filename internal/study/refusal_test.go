@@ -28,11 +28,11 @@ func TestRefusalsHaveTheirDelta(t *testing.T) {
 	if aside < 1e-18 {
 		t.Errorf("%v of 10^-15 would not show", aside)
 	}
-	if spent, err := noise.Epsilon(p.Rho, 1e-15-aside); err != nil || spent > 2 || spent < 2-1e-6 {
+	if spent, err := p.Curve().Epsilon(p.Rho, 1e-15-aside); err != nil || spent > 2 || spent < 2-1e-6 {
 		t.Errorf("ε = %v at a δ of 10^-15 less %.3g, %v", spent, aside, err)
 	}
 	distributed := mustPlan(t, strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 2.0\ndelta = 1e-15\nnoise = \"distributed\"", 1), 1000, 2000, 3000)
-	if want, err := noise.Rho(2, 1e-15); err != nil || distributed.Rho < want*(1-1e-9) {
+	if want, err := noise.GDP.Rho(2, 1e-15); err != nil || distributed.Rho < want*(1-1e-9) {
 		t.Errorf("ρ = %v of %v, %v: nothing is checked where noise is distributed", distributed.Rho, want, err)
 	}
 }
@@ -45,9 +45,9 @@ func TestLargeEpsilon(t *testing.T) {
 		eps   float64
 		extra string
 		least float64 // of what (ε, δ) allow
-	}{{8, "", 1 - 1e-6}, {20, "", 1 - 1e-3}, {27, "", 1 - 1e-3}, {60, "", 0.99}, {100, "rounds = 60", 0.99}, {100, "method = \"covariance\"", 0.08}} {
+	}{{8, "", 1 - 1e-6}, {20, "", 1 - 1e-3}, {27, "", 1 - 1e-3}, {60, "", 0.99}, {100, "rounds = 60", 0.99}, {100, "method = \"covariance\"", 0.077}} {
 		p := mustPlan(t, strings.Replace(minimal, "epsilon = 1.0", "epsilon = "+strconv.FormatFloat(c.eps, 'g', -1, 64)+".0\n"+c.extra, 1), 1000, 2000, 3000)
-		allowed, err := noise.Rho(c.eps, 1e-6)
+		allowed, err := noise.GDP.Rho(c.eps, 1e-6)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestLargeEpsilon(t *testing.T) {
 				t.Errorf("ε = %v %s: one %s costs ρ = %v", c.eps, c.extra, q.Kind, q.Rho)
 			}
 		}
-		if spent, err := noise.Epsilon(p.Rho, 1e-6-refusedOf(p)); err != nil || spent > c.eps {
+		if spent, err := p.Curve().Epsilon(p.Rho, 1e-6-refusedOf(p)); err != nil || spent > c.eps {
 			t.Errorf("ε = %v %s: spends %v, %v", c.eps, c.extra, spent, err)
 		}
 	}

@@ -11,9 +11,12 @@ import (
 // and what it was a sum of. Its JSON bytes, as signed by the coordinator's key, are
 // what sites store and results hold. It never holds an un-noised value.
 type Release struct {
-	Study     Digest      `json:"study"`
-	Query     int         `json:"query"`
-	Slot      int         `json:"slot"`
+	Study Digest `json:"study"`
+	Query int    `json:"query"`
+	Slot  int    `json:"slot"`
+	// Previous is the link of the release before it ([Course.History]): what is signed names all
+	// that came before.
+	Previous  Digest      `json:"previous"`
 	Kind      Kind        `json:"kind"`
 	Round     int         `json:"round"`
 	Survivors []int       `json:"survivors"` // roster indices, ascending
@@ -52,7 +55,7 @@ func ParseRelease(encoded []byte) (Release, error) {
 // NewRelease makes the release of an ask over survivors.
 func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, error) {
 	r := Release{
-		Study: p.Digest, Query: a.Query, Slot: a.Slot, Kind: a.Kind, Round: a.Round,
+		Study: p.Digest, Query: a.Query, Slot: a.Slot, Previous: a.History, Kind: a.Kind, Round: a.Round,
 		Survivors: survivors, X: a.X, Center: a.Center, Found: a.Found, Radius: a.Radius, Grid: a.Grid, Sigma: a.Sigma,
 		Rho: p.Queries[a.Query].Rho, Noised: noised,
 	}
@@ -68,7 +71,7 @@ func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, erro
 
 // Ask is what the release answers.
 func (r Release) Ask(attempt uint32) Ask {
-	return Ask{Attempt: attempt, Query: r.Query, Slot: r.Slot, Kind: r.Kind, Round: r.Round,
+	return Ask{Attempt: attempt, Query: r.Query, Slot: r.Slot, Kind: r.Kind, Round: r.Round, History: r.Previous,
 		X: r.X, Center: r.Center, Found: r.Found, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma}
 }
 

@@ -16,11 +16,11 @@ func (s *Spec) resolve() error {
 		return fieldError("profile", "must be %q or %q, got %q", ProfilePractical, ProfilePaper, s.Profile)
 	}
 	paper := s.Profile == ProfilePaper
-	def(&s.Method, MethodPower)
+	def(&s.Method, s.methodAsked())
 	if paper {
 		def(&s.Radius, RadiusPaper)
 		if s.Lambda == LambdaPrivate { // the paper's τ leaves nothing to pay for Λ
-			def(&s.Accountant, AccountantZCDP)
+			def(&s.Accountant, AccountantGDP)
 		}
 		def(&s.Accountant, AccountantPaper)
 		def(&s.ExplainedVariance, VarianceNone)
@@ -28,7 +28,7 @@ func (s *Spec) resolve() error {
 		def(&s.Output, OutputRandom)
 	} else {
 		def(&s.Radius, RadiusPrivate)
-		def(&s.Accountant, AccountantZCDP)
+		def(&s.Accountant, AccountantGDP)
 		if s.Accountant == AccountantPaper {
 			def(&s.Schedule, ScheduleEven)
 			def(&s.ExplainedVariance, VarianceNone)
@@ -36,7 +36,7 @@ func (s *Spec) resolve() error {
 		def(&s.Schedule, ScheduleRising)
 		def(&s.Output, OutputAuto)
 		if s.Rounds == 0 && s.Alpha == 0 {
-			s.Rounds = 12
+			s.Rounds = poolRounds
 		}
 	}
 	def(&s.ExplainedVariance, VariancePrivate)
@@ -50,7 +50,10 @@ func (s *Spec) resolve() error {
 	def(&s.OnDropout, DropoutWait)
 	def(&s.Missing, MissingError)
 	def(&s.C, 1)
-	def(&s.RadiusShare, 0.1)
+	if s.Method != MethodCovariance && s.Radius == RadiusPrivate && s.Unit == "" {
+		def(&s.Rows, RowsSphere)
+	}
+	def(&s.Rows, RowsPlain)
 	if s.Center == CenterPrivate {
 		def(&s.CenterShare, 0.1)
 	}
@@ -63,12 +66,27 @@ func (s *Spec) resolve() error {
 	if s.Method != MethodPower {
 		def(&s.NormBound, BoundPrivate)
 		if s.NormBound == BoundPrivate {
-			def(&s.BoundShare, 0.02)
+			def(&s.BoundShare, 0.01)
 		}
 	}
 	def(&s.Deadlines.Round, Duration(time.Minute))
 	def(&s.Deadlines.Tick, s.tick())
 	return s.check()
+}
+
+// methodAsked is the method of a spec that names none: auto, but a key that only one of the methods
+// has asks for that one.
+func (s *Spec) methodAsked() string {
+	_, bound := s.NormBound.Public()
+	switch {
+	case s.Profile == ProfilePaper, s.Accountant == AccountantPaper, s.Radius != "" && s.Radius != RadiusPrivate,
+		s.Rounds > 0, s.Alpha != 0, s.Schedule != "", s.Output != "", s.Subspace == SubspaceDeflation, s.Rows != "", s.Start != nil:
+		return MethodPower
+	case bound:
+		return MethodCovariance
+	default:
+		return MethodAuto
+	}
 }
 
 // tick is the default: several times what the noise of the longest answer takes to draw, so that
@@ -128,11 +146,12 @@ func (s *Spec) check() error {
 		field, got string
 		allowed    []string
 	}{
-		{"accountant", s.Accountant, []string{AccountantZCDP, AccountantPaper}},
+		{"accountant", s.Accountant, []string{AccountantGDP, AccountantZCDP, AccountantPaper}},
 		{"schedule", s.Schedule, []string{ScheduleRising, ScheduleEven}},
 		{"output", s.Output, []string{OutputAuto, OutputPooled, OutputLast, OutputRandom}},
 		{"noise", s.Noise, []string{NoiseCentral, NoiseDistributed}},
 		{"method", s.Method, []string{MethodPower, MethodCovariance, MethodAuto}},
+		{"rows", s.Rows, []string{RowsSphere, RowsPlain}},
 		{"subspace", s.Subspace, []string{SubspaceBlock, SubspaceDeflation}},
 		{"center", s.Center, []string{CenterPublic, CenterPrivate, CenterPairs}},
 		{"explained_variance", s.ExplainedVariance, []string{VariancePrivate, VarianceNone}},
@@ -142,6 +161,9 @@ func (s *Spec) check() error {
 		if !slices.Contains(e.allowed, e.got) {
 			return fieldError(e.field, "must be one of %q, got %q", e.allowed, e.got)
 		}
+	}
+	if s.MinSurvivors != 0 && s.OnDropout == DropoutWait {
+		return fieldError("min_survivors", `is of no use with on_dropout = "wait": every sum is over all sites; got %d`, s.MinSurvivors)
 	}
 	if !(s.Dropout >= 0 && s.Dropout < 0.5) {
 		return fieldError("dropout", "must be at least 0 and below 0.5, got %g", s.Dropout)
@@ -187,12 +209,12 @@ func (s *Spec) checkRadius() error {
 
 // checkPaper refuses what Algorithm 1's own τ has no charge for.
 func (s *Spec) checkPaper() error {
-	const why = `accountant = "paper" has a charge for power steps of one component alone; use "zcdp"`
+	const why = `accountant = "paper" has a charge for power steps of one component alone; use "gdp"`
 	switch {
 	case s.Schedule != ScheduleEven:
 		return fieldError("schedule", `accountant = "paper" has one τ for all rounds: "even"`)
 	case s.Radius == RadiusPrivate:
-		return fieldError("accountant", `"paper" has no charge for a private radius; give a radius or use "zcdp"`)
+		return fieldError("accountant", `"paper" has no charge for a private radius; give a radius or use "gdp"`)
 	case s.Epsilon > 1:
 		return fieldError("epsilon", `accountant = "paper" is proved for epsilon <= 1, got %v`, s.Epsilon)
 	case s.Method != MethodPower:
@@ -225,6 +247,9 @@ func (s *Spec) checkShares() error {
 		{"lambda_share", s.LambdaShare, s.Lambda == LambdaPrivate},
 		{"bound_share", s.BoundShare, s.Method != MethodPower && s.NormBound == BoundPrivate},
 	} {
+		if f.field == "radius_share" && f.share == 0 {
+			f.share = radiusShareFew // the most that the number of units makes of it
+		}
 		if (f.on || f.field == "radius_share") && !(f.share > 0 && f.share < 1) {
 			return fieldError(f.field, "must be in (0, 1), got %v", f.share)
 		}
@@ -279,6 +304,19 @@ func (s *Spec) checkModel() error {
 	}
 	if s.Method == MethodAuto && (s.Radius != RadiusPrivate || s.NormBound != BoundPrivate) {
 		return fieldError("method", `"auto" compares a private radius with a private norm bound`)
+	}
+	if s.Rows == RowsSphere {
+		switch {
+		case s.Method == MethodCovariance:
+			return fieldError("rows", `"sphere" is of power iteration`)
+		case s.Radius != RadiusPrivate:
+			return fieldError("rows", `"sphere" needs radius = "private"`)
+		case s.Unit != "":
+			return fieldError("rows", `"sphere" needs one row per unit`)
+		}
+	}
+	if err := s.checkStart(); err != nil {
+		return err
 	}
 	if s.Unit != "" {
 		if err := validText("unit", s.Unit); err != nil {

@@ -146,7 +146,11 @@ func (r *Result) findComponents(p *Plan, releases []Release) error {
 			run := p.Queries[rel.Query].Run
 			steps[run] = append(steps[run], rel)
 		case KindMoment:
-			vectors, values, err := principal(rel, p.D, p.K())
+			if !p.lastMoment(rel) {
+				continue
+			}
+			m := pooledMoment(momentsOf(releases))
+			vectors, values, err := m.principal(p.D, p.K())
 			if err != nil {
 				return err
 			}
@@ -155,7 +159,7 @@ func (r *Result) findComponents(p *Plan, releases []Release) error {
 			r.Outputs[r.Output] = orientAll(vectors)
 			// A noised symmetric matrix moves v by a vector of about this length.
 			if low := values[p.K()-1]; low > 0 {
-				r.NoiseToSignal = min(math.MaxFloat64, rel.Tau()*math.Sqrt(float64(p.D+1)/2)/low)
+				r.NoiseToSignal = min(math.MaxFloat64, m.tau*math.Sqrt(float64(p.D+1)/2)/low)
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func TestSitesPerUnit(t *testing.T) {
 			if ratio := b.Sigma.Float() / a.Sigma.Float(); !(ratio >= 3*(1-1e-4) && ratio <= 3*(1+1e-4)) {
 				t.Errorf("%s, %s of %s: σ is %v times as much", name, q.Kind, q.Of, ratio)
 			}
-			if rho := noise.RhoOf(3*one.Sensitivity(q, a.Radius), b.Sigma.Float()); rho > three.Queries[i].Rho {
+			if rho := noise.BridgeRho(3*one.Sensitivity(q, a.Radius), b.Sigma.Float()); rho > three.Queries[i].Rho {
 				t.Errorf("%s, %s of %s: a unit at three sites costs %v and is charged %v", name, q.Kind, q.Of, rho, three.Queries[i].Rho)
 			}
 			if need := 40 * b.Sigma.Float(); need >= math.Ldexp(1, int(three.Bits)-1) {
@@ -92,14 +92,14 @@ func TestSelectAtSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	span := new(big.Rat).Mul(e, big.NewRat(4, 1))
-	if !p.Chooses(0) || noise.SelectRho(span) != p.Queries[0].Rho {
-		t.Errorf("a range of 4·%v costs %v and is charged %v", e, noise.SelectRho(span), p.Queries[0].Rho)
+	if !p.Chooses(0) || p.Curve().SelectRho(span) != p.Queries[0].Rho {
+		t.Errorf("a range of 4·%v costs %v and is charged %v", e, p.Curve().SelectRho(span), p.Queries[0].Rho)
 	}
 	few := with(studies["scale in a range"], "sites_per_unit = 3")
-	if _, err := plan(t, few, 400, 400, 400); err == nil || !strings.Contains(err.Error(), "groups") {
+	if _, err := plan(t, few, 500, 500, 500); err == nil || !strings.Contains(err.Error(), "groups") {
 		t.Errorf("too few groups for a third of ε0: %v", err)
 	}
-	if _, err := plan(t, studies["scale in a range"], 400, 400, 400); err != nil {
+	if _, err := plan(t, studies["scale in a range"], 500, 500, 500); err != nil {
 		t.Error(err)
 	}
 }

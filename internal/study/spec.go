@@ -22,6 +22,7 @@ const (
 	RadiusPrivate = "private"
 	RadiusPaper   = "paper"
 
+	AccountantGDP   = "gdp"
 	AccountantZCDP  = "zcdp"
 	AccountantPaper = "paper"
 
@@ -46,6 +47,9 @@ const (
 
 	SubspaceBlock     = "block"
 	SubspaceDeflation = "deflation"
+
+	RowsSphere = "sphere"
+	RowsPlain  = "plain"
 
 	MethodPower      = "power"
 	MethodCovariance = "covariance"
@@ -90,14 +94,18 @@ type Spec struct {
 	// together, under replacement of one unit, at SitesPerUnit sites.
 	Epsilon float64 `toml:"epsilon" json:"epsilon"`
 	Delta   float64 `toml:"delta" json:"delta"`
-	// Profile is "practical" (zCDP, 12 rounds, private radius, output "auto") or
-	// "paper" (Algorithm 1 to the letter).
+	// Profile is "practical" (method "auto", private radii) or "paper" (Algorithm 1 to the letter).
 	Profile string `toml:"profile" json:"profile"`
 	// Components is k, how many principal components are asked for; 1 if not given.
 	Components int `toml:"components" json:"components"`
-	// Method is "power" (power iteration: T sums of d·k numbers), "covariance" (one
-	// sum of d(d+1)/2 numbers) or "auto", which decides from private calibration.
+	// Method is "power" (power iteration: T sums of d·k numbers), "covariance" (up to three sums of
+	// d(d+1)/2 numbers) or "auto", which decides by public sizes first and by private radii then.
 	Method string `toml:"method" json:"method"`
+	// Rows is what power iteration works on: "sphere" (each row divided by its length, where a unit
+	// is one row) or "plain" (rows as they are).
+	Rows string `toml:"rows" json:"rows"`
+	// Start is where power iteration starts; nil: at public random directions.
+	Start *Start `toml:"start,omitempty" json:"start,omitempty"`
 	// Subspace is how power iteration finds k > 1 components: "block" (all at once,
 	// with QR) or "deflation" (one after another, each with its share of the budget).
 	Subspace string `toml:"subspace" json:"subspace"`
@@ -120,7 +128,7 @@ type Spec struct {
 	// VarianceShare is the part of the budget that explained variance takes.
 	VarianceShare float64 `toml:"variance_share,omitempty" json:"variance_share,omitempty"`
 	// Rounds is T. 0: from alpha, or the profile's default.
-	Rounds int `toml:"rounds" json:"rounds"`
+	Rounds int `toml:"rounds,omitempty" json:"rounds"`
 	// Alpha is the target error; it sets rounds where rounds is 0.
 	Alpha float64 `toml:"alpha,omitempty" json:"alpha,omitempty"`
 	// C is the constant of Algorithm 1; 1 if not given.
@@ -134,14 +142,14 @@ type Spec struct {
 	LambdaShare float64 `toml:"lambda_share,omitempty" json:"lambda_share,omitempty"`
 	// Radius is the clip radius R: "private", "paper", or a public number.
 	Radius Scalar `toml:"radius" json:"radius"`
-	// RadiusShare is the part of the budget that a private radius takes.
+	// RadiusShare is the part of the budget that a private radius takes. 0: by the number of units.
 	RadiusShare float64 `toml:"radius_share,omitempty" json:"radius_share,omitempty"`
 	// NormBound is B, the norm at which method = "covariance" clips a row: "private" or
 	// a public number.
 	NormBound Scalar `toml:"norm_bound,omitempty" json:"norm_bound,omitempty"`
 	// BoundShare is the part of the budget that a private norm bound takes.
 	BoundShare float64 `toml:"bound_share,omitempty" json:"bound_share,omitempty"`
-	// Accountant is "zcdp" or "paper" (the paper's τ).
+	// Accountant is "gdp" (the Gaussian's exact curve), "zcdp" or "paper" (the paper's τ).
 	Accountant string `toml:"accountant" json:"accountant"`
 	// Schedule splits the power steps' budget over rounds: "rising" (the charge of
 	// round t is proportional to t+1) or "even".
@@ -151,9 +159,10 @@ type Spec struct {
 	// Noise is "central" (the coordinator's leader adds it to the opened sum) or
 	// "distributed" (every site adds its share before masking).
 	Noise string `toml:"noise" json:"noise"`
-	// OnDropout is "wait" (every sum is over the same sites) or "continue".
+	// OnDropout is "wait" (every sum is over all sites) or "continue".
 	OnDropout string `toml:"on_dropout" json:"on_dropout"`
-	// MinSurvivors raises U_min. 0: the default of the roster's size.
+	// MinSurvivors raises U_min where on_dropout is "continue". 0: the default of the roster's
+	// size.
 	MinSurvivors int `toml:"min_survivors,omitempty" json:"min_survivors,omitempty"`
 	// Corrupt is η, how many sites may collude with the coordinator. 0: ⌊(N-1)/3⌋. Fewer need
 	// fewer survivors, and above 64 sites fewer neighbours.

@@ -21,8 +21,8 @@ func (p *Plan) Public(label string) *rand.Rand {
 	return rand.New(rand.NewChaCha8([32]byte(key)))
 }
 
-// startBlock is X_0 of a run: vectors uniform on the unit sphere of R^d (Algorithm 1,
-// line 3), made orthogonal to each other and to what was found before.
+// startBlock is X_0 of a run: the proposal's start, or vectors uniform on the unit sphere of R^d
+// (Algorithm 1, line 3), made orthogonal to each other and to what was found before.
 func (p *Plan) startBlock(run int, found []float64) []float64 {
 	label := "x0"
 	if run > 0 {
@@ -30,6 +30,13 @@ func (p *Plan) startBlock(run int, found []float64) []float64 {
 	}
 	r := p.Public(label)
 	basis := split(found, p.D)
+	if s := p.Proposal.Spec.Start; s != nil {
+		for _, v := range split(s.Vectors, p.D)[run*p.block() : (run+1)*p.block()] {
+			if unit, ok := against(v, basis); ok {
+				basis = append(basis, unit)
+			}
+		}
+	}
 	for len(basis) < len(found)/p.D+p.block() {
 		x := make([]float64, p.D)
 		for i := range x {
@@ -136,7 +143,7 @@ func norm(v []float64) float64 {
 	}
 	sum := 0.0
 	for _, x := range v {
-		sum += (x / big) * (x / big)
+		sum += float64((x / big) * (x / big))
 	}
 	return big * math.Sqrt(sum)
 }

@@ -19,7 +19,7 @@ type Thresholds struct {
 	Sites        int `json:"sites"`         // N
 	Corrupt      int `json:"corrupt"`       // η, sites that may collude with the coordinator
 	Quorum       int `json:"quorum"`        // q = ⌊(N+η)/2⌋+1
-	MinSurvivors int `json:"min_survivors"` // U_min = max(q, η+2), the fewest sites in a sum
+	MinSurvivors int `json:"min_survivors"` // U_min, the fewest sites in a sum: N, or max(q, η+2)
 	// Holders is how many sites hold a share of each site's secrets, K; on the complete graph all
 	// N.
 	Holders int `json:"holders"`
@@ -34,7 +34,8 @@ type Thresholds struct {
 	MinNeighbours int `json:"min_neighbours"`
 }
 
-// NewThresholds returns the thresholds of n sites, without the sparse graph's numbers. A
+// NewThresholds returns the thresholds of n sites that may drop out, without the sparse graph's
+// numbers. A
 // minSurvivors of 0 means the default: U_min, and all three of three sites, where two would already
 // leave each survivor with the other's exact sum plus noise. A larger value than U_min is kept, a
 // smaller one refused. A corrupt of 0 means the default η = ⌊(N-1)/3⌋.
@@ -65,6 +66,16 @@ func NewThresholds(n, minSurvivors, corrupt int) (Thresholds, error) {
 		t.MinSurvivors = minSurvivors
 	}
 	return t, nil
+}
+
+// thresholds returns those of the spec over n sites, the one place that noise, acceptance, shares
+// and screens have U_min from: all n where a sum waits for every site.
+func (s *Spec) thresholds(n int) (Thresholds, error) {
+	least := s.MinSurvivors
+	if s.OnDropout == DropoutWait {
+		least = n
+	}
+	return NewThresholds(n, least, s.Corrupt)
 }
 
 // Graph is the numbers of the sparse graph, written out in a proposal of more than MaxComplete

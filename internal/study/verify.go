@@ -191,20 +191,11 @@ func (r *Result) checkReleases(p *Plan) ([]Release, error) {
 		if p.Proposal.Spec.OnDropout == DropoutWait && i > 0 && !slices.Equal(release.Survivors, releases[0].Survivors) {
 			return nil, unverified(i, "survivors", `are not the study's first, and on_dropout is "wait"`)
 		}
-		want, err := p.NewAsk(c, release.Slot, 0)
-		if err != nil {
-			return nil, unverified(i, "query", "%v", err)
-		}
-		for _, f := range []struct {
-			name      string
-			got, want []float64
-		}{{"x", release.X, want.X}, {"center", release.Center, want.Center}, {"found", release.Found, want.Found}} {
-			if !nearVector(f.got, f.want) {
-				return nil, unverified(i, f.name, "does not follow from the release before")
+		if err := p.CheckCourse(c, release.Ask(0)); err != nil {
+			if m, ok := errors.AsType[*MismatchError](err); ok {
+				return nil, unverified(i, m.Field, "%s", m.Reason)
 			}
-		}
-		if !near(release.Radius, want.Radius) {
-			return nil, unverified(i, "radius", "does not follow from the release before")
+			return nil, unverified(i, "release", "%v", err)
 		}
 		if c, err = p.Next(c, release, releases); err != nil {
 			return nil, unverified(i, "noised", "%v", err)

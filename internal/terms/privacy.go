@@ -19,7 +19,7 @@ func Privacy(p *study.Plan) []string {
 			"for whoever sees it all and does not break the cryptography, the odds that one unit was yours and not any other change by a factor of at most e^ε = %.3g, but for δ. "+
 			"A unit is %s; their number is public.", s.Epsilon, s.Delta, p.Adjacency, math.Exp(s.Epsilon), unit),
 		"Of one person at several sites: " + study.AtSites(p.SitesPerUnit()) + ".",
-		fmt.Sprintf("It charges ρ = %.6g (zCDP) to the population's budget, over %d queries in %d rounds.", p.Rho, len(p.Queries), p.Rounds),
+		fmt.Sprintf("It charges ρ = %.6g (by %s) to the population's budget, over %d queries in %d rounds.", p.Rho, p.Curve(), len(p.Queries), p.Rounds),
 		fmt.Sprintf("A sum is opened only over at least %d of the %d sites, and with %d sites' signatures and shares; %s.",
 			t.MinSurvivors, t.Sites, t.Quorum, t.Collusion()),
 		noiseWords(p),
@@ -28,7 +28,7 @@ func Privacy(p *study.Plan) []string {
 		words = append(words, "Method: "+p.MethodRule()+".")
 	}
 	if s.OnDropout == study.DropoutWait {
-		words = append(words, `on_dropout = "wait": every sum is over the same sites; this agent signs no other set.`)
+		words = append(words, `on_dropout = "wait": every sum is over all sites; this agent signs no other set.`)
 	} else {
 		words = append(words, `on_dropout = "continue": sums go on without a site that is away.`)
 	}

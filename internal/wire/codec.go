@@ -21,6 +21,7 @@ var (
 	ErrNotCoordinator = errors.New("link: not a coordinator message")
 	ErrNoStudy        = errors.New("link: a message without a study")
 	ErrNumber         = errors.New("link: a number over 2^31-1")
+	ErrHistory        = errors.New("link: a history that is no link")
 	ErrTags           = errors.New("link: the hello's studies do not parse")
 
 	errUnknown = errors.New("wire: a message that this build does not know")

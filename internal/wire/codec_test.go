@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"covey/internal/query"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -43,17 +42,17 @@ func messages() []struct {
 		{Upload{slot, []byte{7}}, &covey.Upload{Study: d, Query: 4, Slot: 5, Masked: []byte{7}}},
 		{Signature{slot, []byte{7}}, &covey.ReleaseSignature{Study: d, Query: 4, Slot: 5, Signature: []byte{7}}},
 		{Shares{slot, []byte{7}}, &covey.Shares{Study: d, Query: 4, Slot: 5, Shares: []byte{7}}},
-		{Refusal{all, study.CodeHeld, 4, []byte{5}, []int{0, 2}, []byte{7}, &Final{Encoded: []byte{8}, Signature: []byte{9}}, true, []byte{6}},
+		{Refusal{all, study.CodeHeld, 4, []byte{5}, []int{0, 2}, []byte{7}, &Final{Encoded: []byte{8}, Signature: []byte{9}}, true, []byte{6}, 7},
 			&covey.Refusal{Study: d, Attempt: 3, Query: 4, Slot: 5, Code: covey.Code_CODE_HELD, Culprit: 4, Context: []byte{5}, Survivors: u,
-				Signature: []byte{7}, Final: &covey.Final{Released: []byte{8}, Signature: []byte{9}}, Shared: true, Announcement: []byte{6}}},
+				Signature: []byte{7}, Final: &covey.Final{Released: []byte{8}, Signature: []byte{9}}, Shared: true, Announcement: []byte{6}, Lacks: 7}},
 		{Proposal{[]byte("x")}, &covey.Proposal{Body: []byte("x")}},
 		{Announce{setup}, &covey.Announce{Study: d, Attempt: 3}},
 		{Reveal{setup, list}, &covey.Reveal{Study: d, Attempt: 3, Announcements: list}},
 		{Deal{setup, list, list[1:]}, &covey.Deal{Study: d, Attempt: 3, Announcements: list, Nonces: list[1:]}},
 		{Confirm{setup, list, list[1:]}, &covey.Confirm{Study: d, Attempt: 3, Boxes: list, Bodies: list[1:]}},
 		{Confirmed{setup, list}, &covey.Confirmed{Study: d, Attempt: 3, Signatures: list}},
-		{Query{id, study.Ask{Attempt: 3, Query: 4, Slot: 5, Kind: study.KindHistogram, Round: 2, X: []float64{1, 0}, Radius: 0.5, Grid: 0.25, Sigma: 9}},
-			&covey.Query{Study: d, Attempt: 3, Query: 4, Slot: 5, Kind: covey.Kind_KIND_HISTOGRAM, Round: 2, X: []float64{1, 0}, Radius: 0.5, Grid: 0.25, Sigma: 9}},
+		{Query{id, study.Ask{Attempt: 3, Query: 4, Slot: 5, History: id, X: []float64{1, 0}, Radius: 0.5, Grid: 0.25, Sigma: 9}},
+			&covey.Query{Study: d, Attempt: 3, Query: 4, Slot: 5, History: d, X: []float64{1, 0}, Radius: 0.5, Grid: 0.25, Sigma: 9}},
 		{Release{slot, []int{0, 2}}, &covey.Release{Study: d, Query: 4, Slot: 5, Survivors: u}},
 		{Open{slot, []int{0, 2}, list}, &covey.Open{Study: d, Query: 4, Slot: 5, Survivors: u, Certificate: list}},
 		{Final{slot, []byte{7}, []byte{8}}, &covey.Final{Study: d, Query: 4, Slot: 5, Released: []byte{7}, Signature: []byte{8}}},
@@ -140,7 +139,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"short digest":            {&covey.Announce{Study: id[:31]}, ErrNoStudy},
 		"no digest":               {&covey.Ended{}, ErrNoStudy},
 		"big query":               {&covey.Query{Study: id[:], Query: big}, ErrNumber},
-		"big round":               {&covey.Query{Study: id[:], Round: big}, ErrNumber},
+		"short history":           {&covey.Query{Study: id[:], History: id[:31]}, ErrHistory},
+		"site's big lack":         {&covey.Refusal{Study: id[:], Lacks: big}, ErrNumber},
 		"big survivor":            {&covey.Release{Study: id[:], Survivors: []uint32{big}}, ErrNumber},
 		"site's short digest":     {&covey.Upload{Study: id[:31]}, ErrNoStudy},
 		"site's no digest":        {&covey.Decision{}, ErrNoStudy},
@@ -208,18 +208,6 @@ func TestCodesHaveWireNames(t *testing.T) {
 	}
 	if verdictOf(9999) != study.VerdictPending {
 		t.Error("what is no verdict is not pending")
-	}
-}
-
-// TestEveryKindHasANumber: a kind without its own number on the wire would be asked for as another.
-func TestEveryKindHasANumber(t *testing.T) {
-	seen := map[covey.Kind]query.Kind{}
-	for _, d := range query.Kinds() {
-		n := Query{Ask: study.Ask{Kind: d.Kind}}.body().(*covey.Query).GetKind()
-		if other, taken := seen[n]; taken || n == covey.Kind_KIND_UNSPECIFIED {
-			t.Errorf("%s is number %d, as is %q", d.Kind, n, other)
-		}
-		seen[n] = d.Kind
 	}
 }
 

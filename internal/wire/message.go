@@ -97,6 +97,9 @@ type (
 		// Announcement is, with study.CodeBadAnnouncement, the culprit's that is on record where
 		// another was shown.
 		Announcement []byte
+		// Lacks is, with study.CodeOutOfOrder, 1 + how many of the study's releases, from the first
+		// on, the site has followed; 0 if it is not about them.
+		Lacks int
 	}
 )
 
@@ -183,7 +186,7 @@ func (m Shares) body() proto.Message       { return &covey.Shares{Shares: m.Shar
 func (m Refusal) body() proto.Message {
 	b := &covey.Refusal{
 		Code: wireCode(m.Code), Culprit: uint32(m.Culprit), Context: m.Context, Survivors: uints(m.Survivors),
-		Signature: m.Signature, Shared: m.Shared, Announcement: m.Announcement,
+		Signature: m.Signature, Shared: m.Shared, Announcement: m.Announcement, Lacks: uint32(m.Lacks),
 	}
 	if m.Final != nil {
 		b.Final = m.Final.body().(*covey.Final)
@@ -241,7 +244,7 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 		return Shares{h, b.GetShares()}, nil
 	case *covey.Refusal:
 		m := Refusal{h, codeOf(b.GetCode()), r.int(b.GetCulprit()), b.GetContext(), r.ints(b.GetSurvivors()), b.GetSignature(), nil,
-			b.GetShared(), b.GetAnnouncement()}
+			b.GetShared(), b.GetAnnouncement(), r.int(b.GetLacks())}
 		if f := b.GetFinal(); f != nil {
 			m.Final = &Final{Encoded: f.GetReleased(), Signature: f.GetSignature()}
 		}

@@ -8,7 +8,7 @@ import (
 	covey "covey/proto/covey/v1"
 )
 
-// Query asks for one masked upload.
+// Query asks for one masked upload. Its Ask has neither kind nor round, which are the plan's.
 type Query struct {
 	Study study.Digest
 	Ask   study.Ask
@@ -20,14 +20,23 @@ func (m Query) About() Header { return Header{m.Study, m.Ask.Attempt, m.Ask.Quer
 func (m Query) body() proto.Message {
 	a := m.Ask
 	return &covey.Query{
-		Kind: covey.Kind(number(covey.Kind_value, "KIND_", string(a.Kind))), Round: uint32(a.Round),
-		X: a.X, Center: a.Center, Found: a.Found, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
+		History: a.History[:],
+		X:       a.X, Center: a.Center, Found: a.Found, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
 	}
 }
 
 func queryOf(r *reader, h Header, b *covey.Query) Query {
 	return Query{h.Study, study.Ask{
-		Attempt: h.Attempt, Query: h.Query, Slot: h.Slot, Kind: study.Kind(word(covey.Kind_name, int32(b.GetKind()))), Round: r.int(b.GetRound()),
+		Attempt: h.Attempt, Query: h.Query, Slot: h.Slot, History: r.link(b.GetHistory()),
 		X: b.GetX(), Center: b.GetCenter(), Found: b.GetFound(), Radius: b.GetRadius(), Grid: b.GetGrid(), Sigma: noise.Sigma(b.GetSigma()),
 	}}
+}
+
+// link reads a history's last link: zeros, which none is, if there is none.
+func (r *reader) link(b []byte) (d study.Digest) {
+	if len(b) != 0 && len(b) != len(d) {
+		r.err = ErrHistory
+	}
+	copy(d[:], b)
+	return d
 }

@@ -2,7 +2,6 @@ package worth
 
 import (
 	"math"
-	"slices"
 
 	"covey/internal/study"
 )
@@ -193,16 +192,11 @@ func (out *Report) covariance(p *study.Plan, r *study.Result) (string, error) {
 	if r.K > mostComponents {
 		return "more than 20 components", nil
 	}
-	at := slices.IndexFunc(r.Releases, func(rel study.Release) bool { return rel.Kind == study.KindMoment })
-	if at < 0 {
-		return "no covariance was released", nil
-	}
-	rel := r.Releases[at]
-	mu, vectors, err := rel.Spectrum(r.D)
+	mu, vectors, tau, err := study.Spectrum(r.Releases, r.D)
 	if err != nil {
 		return "", err
 	}
-	a := newSpectrum(mu, rel.Tau(), r.N)
+	a := newSpectrum(mu, tau, r.N)
 	if out.Share = a.share(r.K); out.Share == nil {
 		return "", nil
 	}

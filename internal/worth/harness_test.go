@@ -90,7 +90,7 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 	scale := float64(p.N) / a.Grid
 	switch a.Kind {
 	case study.KindHistogram:
-		values, scale = make([]float64, p.Queries[a.Query].Values), 1
+		values, scale = make([]float64, p.Queries[a.Query].Values), 1/a.Grid // counts are scaled, too
 		for j := range values {
 			if study.BinEdge(j) >= l.radius {
 				values[j] = float64(p.N)

@@ -110,6 +110,8 @@ func uncalibrated(p *study.Plan, r *study.Result) string {
 		return "the paper's profile"
 	case r.Unit != "":
 		return "units of several rows"
+	case s.Start != nil && r.Method == study.MethodPower:
+		return "a start that was given"
 	case r.N < leastUnits:
 		return fmt.Sprintf("fewer than %d units", leastUnits)
 	case r.D > mostColumns:

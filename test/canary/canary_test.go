@@ -20,6 +20,7 @@ import (
 
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/test/fed"
 	"covey/test/history"
 )
 
@@ -107,12 +108,8 @@ func (f *fleet) study(name, mode string, faults bool) (r *study.Result, copies [
 	f.T.Helper()
 	f.Propose(name, fmt.Sprintf(studyFile, mode), columns, fmt.Sprintf("offset = %g\nscale = %g\n", offset, scale))
 	reach := func(query int) {
-		f.Until(fmt.Sprintf("query %d of %s", query, name), func() error {
-			v, err := f.View(name)
-			if err == nil && (v.Status == "ended" || v.Status != "completed" && (v.Status != "running" || v.Query < query)) {
-				err = fmt.Errorf("%+v", v)
-			}
-			return err
+		f.When(name, fmt.Sprint("at query ", query), func(v fed.View) bool {
+			return v.Status == "completed" || v.Status == "running" && v.Query >= query
 		})
 	}
 	begun := time.Now()

@@ -69,7 +69,8 @@ const dataset = site.Dataset
 
 func specOf(name string, sites []string) study.Spec {
 	return study.Spec{
-		Name: name, Dataset: dataset, Epsilon: 1, Delta: 1e-6, Sites: sites, OnDropout: study.DropoutContinue,
+		Center: study.CenterPublic,
+		Name:   name, Dataset: dataset, Epsilon: 1, Delta: 1e-6, Sites: sites, OnDropout: study.DropoutContinue,
 		Deadlines: study.Deadlines{Round: study.Duration(20 * time.Second)}, Columns: site.Columns(16, 4),
 	}
 }

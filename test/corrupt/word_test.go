@@ -2,7 +2,6 @@ package corrupt
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"covey/internal/noise"
@@ -49,7 +48,7 @@ func (f *bubble) holding(d study.Digest, u secagg.Survivors) func(*covey.Coordin
 			f.Must(err)
 		case *covey.CoordinatorMessage_Query:
 			slot := int(b.Query.GetSlot())
-			ask := askOf(b.Query)
+			ask := plan.Fill(askOf(b.Query))
 			q := secagg.Query{Slot: slot, Context: plan.Context(setup.Transcript(), ask), Bits: plan.Bits, Lanes: plan.Queries[ask.Query].Lanes}
 			signature, err := setup.SignRelease(mallory, f.proxy.site.Identity(), q, u)
 			f.Must(err)
@@ -122,9 +121,8 @@ func (f *bubble) accused(d study.Digest, code study.Code) {
 
 // askOf is a query as the coordinator asks it.
 func askOf(q *covey.Query) study.Ask {
-	return study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), Round: int(q.GetRound()),
-		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
-		Kind: study.Kind(strings.ToLower(strings.TrimPrefix(q.GetKind().String(), "KIND_")))}
+	return study.Ask{Attempt: q.GetAttempt(), Query: int(q.GetQuery()), Slot: int(q.GetSlot()), History: study.Digest(q.GetHistory()),
+		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma())}
 }
 
 // studyOf is the study that an answer is about.

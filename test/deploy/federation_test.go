@@ -93,7 +93,7 @@ func statusOf(site *process) (s agentStatus, err error) {
 // propose creates a study that the sites' policies approve.
 func (f fleet) propose(name string, rounds int) {
 	f.T.Helper()
-	f.Propose(name, fmt.Sprintf("epsilon = 1.0\ndelta = 1e-6\nrounds = %d\nradius = 3\n", rounds), 3, "scale = 4.0\n")
+	f.Propose(name, fmt.Sprintf("epsilon = 1.0\ndelta = 1e-6\nrounds = %d\nradius = 3\ncenter = \"public\"\n", rounds), 3, "offset = 0.0\nscale = 4.0\n")
 }
 
 // underWay holds a study half-way: it has released something, and a frozen site keeps it
@@ -101,13 +101,7 @@ func (f fleet) propose(name string, rounds int) {
 func (f fleet) underWay(name string, frozen *process) {
 	f.T.Helper()
 	released := func() (v fed.View) {
-		f.Until("study "+name+" to be under way", func() (err error) {
-			if v, err = f.First().View(name); err == nil && v.Released < 2 {
-				err = fmt.Errorf("%+v", v)
-			}
-			return err
-		})
-		return v
+		return f.When(name, "under way", func(v fed.View) bool { return v.Released >= 2 })
 	}
 	released()
 	if err := frozen.Freeze(); err != nil {
@@ -121,13 +115,7 @@ func (f fleet) underWay(name string, frozen *process) {
 // completed waits for a study's end and gives its result file.
 func (f fleet) completed(name string) (result string) {
 	f.T.Helper()
-	f.Until("study "+name+" to end", func() error {
-		v, err := f.First().View(name)
-		if err == nil && v.Status != "completed" {
-			err = fmt.Errorf("%+v", v)
-		}
-		return err
-	})
+	f.When(name, "completed", func(v fed.View) bool { return v.Status == "completed" })
 	text, err := f.First().Operate("study", "result", name, "--json")
 	if err != nil {
 		f.T.Fatal(err)

@@ -178,7 +178,7 @@ func TestOperations(t *testing.T) {
 			if p != site {
 				f.stop(p)
 			}
-			f.shell(`sed -i 's|%s = "[^"]*"|%s = "%s"|' %s/agent.toml`, site.Name, site.Name, strings.TrimSpace(key), p.Dir)
+			f.shell(`sed -i 's|^%s = .*|%s = "%s"|' %s/agent.toml`, site.Name, site.Name, strings.TrimSpace(key), p.Dir)
 			p.Start()
 		}
 		f.connected(4)

@@ -143,7 +143,13 @@ func (f *Federation) found(i int, p *Part) error {
 		err = node.Init(p.Dir, c, time.Now())
 	} else {
 		var file []byte
-		if file, err = Retry(f, func() ([]byte, error) { return f.Leader().AddNode(c.Name, time.Hour) }); err != nil {
+		if file, err = Retry(f, func() ([]byte, error) {
+			leader, err := f.lead()
+			if err != nil {
+				return nil, err
+			}
+			return leader.AddNode(c.Name, time.Hour)
+		}); err != nil {
 			return err
 		}
 		c.Name = "" // the file's
@@ -162,7 +168,11 @@ func (f *Federation) found(i int, p *Part) error {
 		return nil
 	}
 	_, err = Retry(f, func() (bool, error) {
-		peers, err := f.Leader().Peers()
+		leader, err := f.lead()
+		if err != nil {
+			return false, err
+		}
+		peers, err := leader.Peers()
 		if err == nil && len(peers) != i+1 {
 			err = errNotYet
 		}
@@ -183,7 +193,11 @@ func (f *Federation) Invite(name string) (_ []byte, err error) {
 		}
 		addresses = append(addresses, at)
 	}
-	join, err := f.Leader().Invite(name, addresses, time.Hour)
+	leader, err := f.lead()
+	if err != nil {
+		return nil, err
+	}
+	join, err := leader.Invite(name, addresses, time.Hour)
 	if err != nil {
 		return nil, err
 	}
@@ -290,13 +304,21 @@ func (f *Federation) Leading() *Part {
 	return nil
 }
 
+// lead returns the node that leads now.
+func (f *Federation) lead() (*node.Node, error) {
+	if p := f.Leading(); p != nil {
+		if n := p.Node(); n != nil {
+			return n, nil
+		}
+	}
+	return nil, errNotYet
+}
+
 // Leader returns the node that leads, waiting for one as long as it takes.
 func (f *Federation) Leader() *node.Node {
 	for {
-		if p := f.Leading(); p != nil {
-			if n := p.Node(); n != nil {
-				return n
-			}
+		if n, err := f.lead(); err == nil {
+			return n
 		}
 		time.Sleep(f.o.Every)
 	}

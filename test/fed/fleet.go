@@ -213,6 +213,18 @@ func (f *Fleet) View(study string) (v View, err error) {
 	return v, err
 }
 
+// When waits until something is so of a study.
+func (f *Fleet) When(study, what string, so func(View) bool) (v View) {
+	f.T.Helper()
+	f.Until("study "+study+" to be "+what, func() (err error) {
+		if v, err = f.View(study); err == nil && !so(v) {
+			err = fmt.Errorf("%+v", v)
+		}
+		return err
+	})
+	return v
+}
+
 // Must is for what a command gave.
 func (f *Fleet) Must(out string, err error) string {
 	f.T.Helper()

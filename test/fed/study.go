@@ -13,7 +13,13 @@ import (
 
 // Connected waits until every site of the spec offers its rows.
 func (f *Federation) Connected(spec study.Spec) error {
-	_, err := Retry(f, func() ([]study.Member, error) { return f.Leader().Roster(spec) })
+	_, err := Retry(f, func() ([]study.Member, error) {
+		leader, err := f.lead()
+		if err != nil {
+			return nil, err
+		}
+		return leader.Roster(spec)
+	})
 	return err
 }
 
@@ -31,7 +37,10 @@ func (f *Federation) CreateWithin(spec study.Spec, limit time.Duration) (d study
 	var bad *study.FieldError
 	lost := false // an answer may have been
 	d, err = RetryFor(f, limit, func() (study.Digest, error) {
-		leader := f.Leader()
+		leader, err := f.lead()
+		if err != nil {
+			return d, err
+		}
 		if d, err := leader.Find(spec.Name); lost && err == nil {
 			return d, nil
 		}
@@ -60,13 +69,9 @@ func Over(v coordinator.View) bool {
 // Until waits until something is so of a study, as who leads then sees it.
 func (f *Federation) Until(d study.Digest, limit time.Duration, what func(coordinator.View) bool) (v coordinator.View, err error) {
 	return RetryFor(f, limit, func() (coordinator.View, error) {
-		p := f.Leading()
-		if p == nil {
-			return v, errNotYet
-		}
-		n := p.Node()
-		if n == nil {
-			return v, errNotYet
+		n, err := f.lead()
+		if err != nil {
+			return v, err
 		}
 		if v = n.View(d); !what(v) {
 			return v, errNotYet

@@ -348,9 +348,10 @@ func (c *Checker) nextStep(s *run, e *round.Entry, r study.Release) {
 	}
 }
 
-// sameQuestion reports whether two asks of one query are about the same vectors and radius.
+// sameQuestion reports whether two asks of one query are about the same vectors and radius, after
+// the same releases.
 func sameQuestion(a, b study.Ask) bool {
-	return near(a.X, b.X) && near(a.Center, b.Center) && near(a.Found, b.Found) && near([]float64{a.Radius}, []float64{b.Radius})
+	return a.History == b.History && near(a.X, b.X) && near(a.Center, b.Center) && near(a.Found, b.Found) && near([]float64{a.Radius}, []float64{b.Radius})
 }
 
 func sameRadii(a, b map[study.Kind]float64) bool {

@@ -247,6 +247,7 @@ func (c *Checker) received(e failpoint.Event) {
 		c.fail(Readable, s, m.query, m.slot, "%q to a site that is not in the roster", m.kind)
 		return
 	}
+	m.ask = s.plan.Fill(m.ask)
 	if m.kind == "query" && c.asked(s, m) {
 		c.contributions(s, m.ask)
 	}
@@ -316,7 +317,7 @@ func (s *run) due(query int) bool {
 }
 
 func sameAsk(a, b study.Ask) bool {
-	return a.Attempt == b.Attempt && a.Kind == b.Kind && a.Round == b.Round && slices.Equal(a.X, b.X) &&
+	return a.Attempt == b.Attempt && a.Kind == b.Kind && a.Round == b.Round && a.History == b.History && slices.Equal(a.X, b.X) &&
 		slices.Equal(a.Center, b.Center) && slices.Equal(a.Found, b.Found) &&
 		a.Radius == b.Radius && a.Grid == b.Grid && a.Sigma == b.Sigma
 }

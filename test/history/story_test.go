@@ -106,7 +106,6 @@ func newStory(t testing.TB, vary variation) *story {
 	}
 	spec := study.Spec{
 		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
-		// of the digest, which draws J
 		Deadlines: study.Deadlines{Round: study.Duration(time.Minute), Tick: study.Duration(100 * time.Millisecond)},
 		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 	}
@@ -305,7 +304,7 @@ func (st *story) masked(m *member, a study.Ask) []byte {
 
 func (st *story) askSite(m *member, a study.Ask) {
 	st.receive(m, "query", a.Query, a.Slot, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
-		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), Kind: covey.Kind_KIND_POWER, Round: uint32(a.Round),
+		Study: st.id(), Query: uint32(a.Query), Slot: uint32(a.Slot), History: a.History[:],
 		X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma)}}})
 }
 
@@ -425,7 +424,13 @@ func (st *story) release(a study.Ask, u secagg.Survivors) round.Entry {
 func (st *story) entryOf(r study.Release) round.Entry {
 	encoded, err := r.Encode()
 	st.must(err)
-	next, err := st.plan.Next(st.courseAt(r.Query, r.X), r, nil)
+	var earlier []study.Release
+	for _, e := range st.released {
+		if before, err := study.ParseRelease(e.Released.Encoded); err == nil && before.Query < r.Query {
+			earlier = append(earlier, before)
+		}
+	}
+	next, err := st.plan.Next(st.courseAt(r.Query, r.X), r, earlier)
 	st.must(err)
 	return round.Entry{Study: st.plan.Digest, Kind: round.EntryReleased, Query: r.Query, Slot: r.Slot, Course: &next, Rho: r.Rho,
 		Released: &round.Released{Encoded: encoded, Signature: ed25519.Sign(st.key, study.SigningInput(encoded))}}
@@ -435,6 +440,9 @@ func (st *story) entryOf(r study.Release) round.Entry {
 func (st *story) courseAt(query int, x []float64) study.Course {
 	c := st.plan.Start()
 	c.Query, c.X = query, x
+	if query < len(st.asks) {
+		c.History = st.asks[query].History
+	}
 	return c
 }
 

@@ -97,10 +97,13 @@ func readCoordinator(raw []byte) (message, error) {
 		q := b.Query
 		out := message{kind: "query", attempt: q.GetAttempt(), query: int(q.GetQuery()), slot: int(q.GetSlot())}
 		out.ask = study.Ask{
-			Attempt: q.GetAttempt(), Query: out.query, Slot: out.slot, Round: int(q.GetRound()),
-			Kind: study.Kind(strings.ToLower(strings.TrimPrefix(q.GetKind().String(), "KIND_"))),
-			X:    q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
+			Attempt: q.GetAttempt(), Query: out.query, Slot: out.slot,
+			X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
 		}
+		if len(q.GetHistory()) != len(out.ask.History) {
+			return message{}, errMessage
+		}
+		copy(out.ask.History[:], q.GetHistory())
 		return about(q.GetStudy(), out)
 	case *covey.CoordinatorMessage_Release:
 		r := b.Release

@@ -37,10 +37,8 @@ func confirmed(id study.Digest, attempt uint32, signatures [][]byte) *covey.Coor
 }
 
 func query(id study.Digest, a study.Ask) *covey.CoordinatorMessage {
-	kinds := map[study.Kind]covey.Kind{study.KindPower: covey.Kind_KIND_POWER, study.KindHistogram: covey.Kind_KIND_HISTOGRAM,
-		study.KindMean: covey.Kind_KIND_MEAN}
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
-		Study: id[:], Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), Kind: kinds[a.Kind], Round: uint32(a.Round),
+		Study: id[:], Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), History: a.History[:],
 		X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma), Center: a.Center, Found: a.Found}}}
 }
 

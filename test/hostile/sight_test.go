@@ -184,16 +184,17 @@ func TestCheckerSees(t *testing.T) {
 	}
 }
 
-// TestCheckerSeesWaiting opens two sums over different sites in a study that waits.
+// TestCheckerSeesWaiting shows the checker sums over less than all sites as of a study that waits:
+// the agents of one open none.
 func TestCheckerSeesWaiting(t *testing.T) {
-	w := newWorld(t, options{sites: 5, corrupt: []int{4}, book: map[int]rules{0: {}, 1: {}, 2: {}, 3: {}},
-		change: func(s *study.Spec) { s.OnDropout = study.DropoutWait }})
+	w := newWorld(t, options{sites: 5, corrupt: []int{4}, book: map[int]rules{0: {}, 1: {}, 2: {}, 3: {}}})
 	w.begin()
 	w.round(w.asking(0, 0, 1), []int{0, 1, 2, 4})
 	if r := w.check(); len(r.broken) != 0 {
 		t.Fatal(r.broken)
 	}
 	w.round(w.asking(1, 1, 1), []int{0, 1, 3, 4})
+	w.plan.Proposal.Spec.OnDropout = study.DropoutWait
 	if r := w.check(); len(r.broken) != 1 || !strings.Contains(r.broken[0], "a study that waits") {
 		t.Errorf("the checker sees %q", r.broken)
 	}

@@ -250,13 +250,13 @@ var slotAttacks = []attack{
 			}
 		}
 	}},
-	{"another grid, noise, kind, round or attempt", 1, func(f field) { // S3
+	{"another grid, noise, x, history or attempt", 1, func(f field) { // S3
 		for name, change := range map[string]func(*study.Ask){
 			"grid":    func(a *study.Ask) { a.Grid *= 2 },
 			"radius":  func(a *study.Ask) { a.Radius *= 2; a.Grid *= 2 },
 			"sigma":   func(a *study.Ask) { a.Sigma /= 2 },
-			"kind":    func(a *study.Ask) { a.Kind = study.KindHistogram },
-			"round":   func(a *study.Ask) { a.Round++ },
+			"history": func(a *study.Ask) { a.History[0]++ },
+			"x":       func(a *study.Ask) { a.X = turned(a.X, 1e-8) },
 			"attempt": func(a *study.Ask) { a.Attempt++ },
 			"centre":  func(a *study.Ask) { a.Center = []float64{1, 1} },
 			"found":   func(a *study.Ask) { a.Found = direction(1) },
@@ -400,10 +400,26 @@ func TestRandomCoordinator(t *testing.T) {
 // finish ends a query of five sites.
 func (f field) finish() { f.finishWith(all5) }
 
-// finishWith tells each site a result that it cannot take for a sign of a rollback: of a slot in
-// which it uploaded.
+// finishWith tells all sites a result that none can take for a sign of a rollback: over sites that
+// uploaded in its slot. Where no slot has enough of them, each is told another: their histories
+// part.
 func (f field) finishWith(u []int) {
 	f.t.Helper()
+	for slot := 2; slot >= 0; slot-- {
+		var a study.Ask
+		in := slices.DeleteFunc(slices.Clone(u), func(i int) bool {
+			at := slices.IndexFunc(f.view.uploads, func(u uploaded) bool { return u.site == i && u.ask.Slot == f.slot+slot })
+			if at >= 0 {
+				a = f.view.uploads[at].ask
+			}
+			return at < 0 && slices.Contains(f.honest, i)
+		})
+		if len(in) >= f.plan.Thresholds.MinSurvivors {
+			f.final(a, in)
+			return
+		}
+	}
+	f.follow(f.result(f.latest[f.honest[0]], u, 0))
 	for _, i := range f.honest {
 		for slot := 2; slot >= 0; slot-- {
 			at := slices.IndexFunc(f.view.uploads, func(u uploaded) bool { return u.site == i && u.ask.Slot == f.slot+slot })

@@ -9,11 +9,10 @@ import (
 	"slices"
 	"testing"
 
-	"covey/internal/answer"
-	"covey/internal/clip"
 	"covey/internal/secagg"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
+	folder "covey/test/site"
 )
 
 // options of a world. Sites that are neither corrupt nor in a book are real agents.
@@ -38,7 +37,7 @@ type world struct {
 	corrupt []int
 	site    map[int]site // the honest ones
 	party   map[int]*party
-	rows    map[int]*answer.Rows
+	rows    map[int]*folder.Rows
 	truth   map[int][][32]byte // slot secrets by site: the checker's alone
 
 	config    secagg.Config
@@ -49,6 +48,9 @@ type world struct {
 	boxes     [][][]byte
 	confirmed [][]byte
 
+	courses map[int]study.Course // by the query that is due, as the results told so far lead there
+	told    []study.Release
+
 	sending map[int]study.Ask // to each site, the last
 	latest  map[int]study.Ask // that each site answered
 	view    view
@@ -57,10 +59,11 @@ type world struct {
 
 func newWorld(t testing.TB, o options) *world {
 	t.Helper()
-	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*answer.Rows{},
+	w := &world{t: t, corrupt: o.corrupt, site: map[int]site{}, party: map[int]*party{}, rows: map[int]*folder.Rows{},
 		truth: map[int][][32]byte{}, sending: map[int]study.Ask{}, latest: map[int]study.Ask{}, name: map[int]string{}}
 	spec := study.Spec{
-		Name: "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
+		Center: study.CenterPublic,
+		Name:   "hostile", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: max(o.rounds, 2), Radius: "4", SpareSlots: max(o.spare, 4),
 		ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
 		Columns: []study.Column{{Name: "c0", Scale: 1}, {Name: "c1", Scale: 1}},
 	}
@@ -111,11 +114,11 @@ func newWorld(t testing.TB, o options) *world {
 
 func (w *world) setRows(i int, values []float64) {
 	w.t.Helper()
-	m, err := clip.NewMatrix(columns, slices.Clone(values))
+	rows, err := folder.Exact(values, columns, 1)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.rows[i] = answer.New(m)
+	w.rows[i] = rows
 }
 
 // propose writes a proposal and takes it for the world's study.
@@ -129,6 +132,7 @@ func (w *world) propose(spec study.Spec, roster []study.Member, nonce byte) {
 		w.t.Fatal(err)
 	}
 	w.config = w.plan.Setup(0)
+	w.courses, w.told = map[int]study.Course{0: w.plan.Start()}, nil
 	for i, p := range w.party {
 		p.index = i
 	}
@@ -317,16 +321,41 @@ func direction(k int) []float64 {
 	return []float64{math.Cos(float64(k)), math.Sin(float64(k))}
 }
 
-// asking makes a query of the plan, about direction x.
+// asking makes a query of the plan, about x that follows from the results so far, but for its last
+// digits: all that is left to a coordinator. Different numbers give different ones.
 func (w *world) asking(query, slot, x int) study.Ask {
 	w.t.Helper()
-	course := w.plan.Start()
-	course.Query, course.X = query, direction(x)
+	course, ok := w.courses[query]
+	if !ok {
+		course = w.plan.Start()
+		course.Query = query
+	}
+	course.X = turned(course.X, 1e-11*float64(x))
 	a, err := w.plan.NewAsk(course, slot, w.config.Attempt)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return a
+}
+
+// turned turns a vector of the plane by an angle.
+func turned(x []float64, by float64) []float64 {
+	sin, cos := math.Sincos(by)
+	return []float64{cos*x[0] - sin*x[1], sin*x[0] + cos*x[1]}
+}
+
+// follow goes on to the query after a result.
+func (w *world) follow(m *covey.CoordinatorMessage) {
+	w.t.Helper()
+	r, err := study.ParseRelease(m.GetFinal().GetReleased())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	next, err := w.plan.Next(w.courses[r.Query], r, w.told)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.courses[next.Query], w.told = next, append(w.told, r)
 }
 
 func (w *world) secagg(a study.Ask) secagg.Query {
@@ -336,7 +365,7 @@ func (w *world) secagg(a study.Ask) secagg.Query {
 // vector is what a site has to hide: its sum and the lanes that key the noise.
 func (w *world) vector(i int, a study.Ask) []uint64 {
 	w.t.Helper()
-	sum, err := w.rows[i].Answer(w.plan, i, a, 1)
+	sum, err := w.rows[i].Answer(w.plan, i, a)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -392,6 +421,7 @@ func (w *world) shares(i int, a study.Ask, u []int, certificate [][]byte) []byte
 func (w *world) final(a study.Ask, u []int) *covey.CoordinatorMessage {
 	w.t.Helper()
 	m := w.result(a, u, 0)
+	w.follow(m)
 	for _, i := range w.real() {
 		w.ask(i, m)
 	}

@@ -23,7 +23,7 @@ func init() {
 			{"internal/noise/check.go", "root := math.Sqrt(lnReject) - math.Sqrt(rho)", "root := math.Sqrt(lnReject) - 0*math.Sqrt(rho)"},
 		}, in("noise", "TestRefusedByNeighborCoversTheLaws"), killer{}},
 		{"a population's budget sets nothing aside", 0, []edit{
-			{"internal/noise/check.go", "rho, err := RhoLess(eps, delta, budgetRefusals)", "rho, err := Rho(eps, delta)"},
+			{"internal/noise/check.go", "rho, err := c.RhoLess(eps, delta, budgetRefusals)", "rho, err := c.Rho(eps, delta)"},
 		}, in("noise", "TestBudgetRho"), killer{}},
 		{"a result may name another adjacency than its proposal", 0, []edit{
 			{"internal/study/verify.go", "if near(r.NoiseToSignal, want.NoiseToSignal) {", "want.Adjacency = r.Adjacency\n\tif near(r.NoiseToSignal, want.NoiseToSignal) {"},

@@ -119,7 +119,7 @@ func mutants() []mutant {
 		{"charge after release", 12, []edit{
 			{agentQuery, "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
 			{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
-			{agentQuery, "	s.record(r)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r)\n"},
+			{agentQuery, "	s.record(r, release)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r, release)\n"},
 		}, killer{pkg: "test/sim", run: "TestQuiet", tags: "failpoint", says: "charge-before-upload: "}, killer{}},
 		{"charge after release: the journal asks for none", 12, []edit{
 			{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
@@ -181,7 +181,7 @@ var further = []mutant{
 		{release, "	return noise.CheckReleased(difference, make([]int64, len(sum)), sigma)\n", "	_ = difference\n	return nil\n"},
 	}, in("coordinator", "TestReleaseWithoutNoiseIsRefused"), killer{}},
 	{"agents take less noise than planned", 0, []edit{
-		{"internal/study/ask.go", "!(got >= w*(1-1e-9))", "!(got >= w*0.9)"},
+		{"internal/study/ask.go", "!(got >= w*(1-sigmaTolerance))", "!(got >= w*0.9)"},
 	}, in("study", "TestCheckRefuses"), killer{}},
 	{"no margin for the clip's roundings", 0, []edit{
 		{clipSum, "	margin = 1 - 0x1p-30\n", "	margin = 1.0\n"},

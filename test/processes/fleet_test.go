@@ -111,6 +111,7 @@ const studyFile = `epsilon = 1.0
 delta = 1e-6
 rounds = %d
 radius = 3
+center = "public"
 on_dropout = %q
 spare_slots = 40
 [deadlines]
@@ -120,7 +121,7 @@ tick = "20ms"
 
 func (f *fleet) propose(name, onDropout string, rounds int) {
 	f.T.Helper()
-	f.Propose(name, fmt.Sprintf(studyFile, rounds, onDropout), columns, fmt.Sprintf("scale = %d.0\n", scale))
+	f.Propose(name, fmt.Sprintf(studyFile, rounds, onDropout), columns, fmt.Sprintf("offset = 0.0\nscale = %d.0\n", scale))
 }
 
 // over waits for a study's end.

@@ -143,7 +143,8 @@ func (f *Federation) describe(d study.Digest) string {
 // randomSpec draws a small study: of any kind, or of one component by power steps.
 func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	s := study.Spec{
-		Name: fmt.Sprintf("study-%d", k), Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
+		Center: study.CenterPublic,
+		Name:   fmt.Sprintf("study-%d", k), Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Rounds: 1 + rng.IntN(3),
 		OnDropout: study.DropoutContinue, Radius: "3", SpareSlots: 3, ExplainedVariance: study.VarianceNone,
 		Deadlines: study.Deadlines{Round: study.Duration(2+rng.IntN(6)) * study.Duration(time.Second), Tick: study.Duration(50 * time.Millisecond)},
 	}
@@ -159,7 +160,8 @@ func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	}
 	switch kind { // what asks more, more seldom
 	case 1:
-		s.Components, s.Method, s.Radius = 2, study.MethodAuto, study.RadiusPrivate
+		// so little budget that public sizes leave the method open
+		s.Components, s.Method, s.Radius, s.Epsilon = 2, study.MethodAuto, study.RadiusPrivate, 0.02
 	case 7, 8:
 		s.Components = 2
 	case 2:
@@ -167,7 +169,7 @@ func randomSpec(rng *rand.Rand, k, sites int, any bool) study.Spec {
 	case 3:
 		s.Center = study.CenterPrivate
 	case 4:
-		s.Method, s.Radius = study.MethodAuto, study.RadiusPrivate
+		s.Method, s.Radius, s.Epsilon = study.MethodAuto, study.RadiusPrivate, 0.02
 	case 5:
 		s.Method = study.MethodCovariance
 	case 6:

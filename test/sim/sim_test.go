@@ -83,7 +83,7 @@ var kinds = []func(*study.Spec){
 	func(s *study.Spec) { s.Center = study.CenterPrivate },
 	func(s *study.Spec) { s.Center = study.CenterPairs },
 	func(s *study.Spec) { s.Method = study.MethodCovariance },
-	func(s *study.Spec) { s.Method, s.Radius = study.MethodAuto, study.RadiusPrivate },
+	func(s *study.Spec) { s.Method, s.Radius, s.Epsilon = study.MethodAuto, study.RadiusPrivate, 0.02 },
 }
 
 // TestKinds: every kind of study completes without faults, with central noise and with

@@ -2,8 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -61,12 +59,8 @@ func (l *link) send(message []byte) error {
 }
 
 func encodeAsk(p *study.Plan, a study.Ask) ([]byte, error) {
-	kind, ok := covey.Kind_value["KIND_"+strings.ToUpper(string(a.Kind))]
-	if !ok {
-		return nil, fmt.Errorf("plain: a query of kind %q", a.Kind)
-	}
 	return proto.Marshal(&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
-		Study: p.Digest[:], Query: uint32(a.Query), Slot: uint32(a.Slot), Kind: covey.Kind(kind), Round: uint32(a.Round),
+		Study: p.Digest[:], Query: uint32(a.Query), Slot: uint32(a.Slot),
 		X: a.X, Center: a.Center, Found: a.Found, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
 	}}})
 }
@@ -80,9 +74,8 @@ func decodeAsk(raw []byte) (study.Ask, error) {
 	if q == nil {
 		return study.Ask{}, errors.New("plain: not a query")
 	}
-	kind := study.Kind(strings.ToLower(strings.TrimPrefix(q.GetKind().String(), "KIND_")))
 	return study.Ask{
-		Query: int(q.GetQuery()), Slot: int(q.GetSlot()), Kind: kind, Round: int(q.GetRound()),
+		Query: int(q.GetQuery()), Slot: int(q.GetSlot()),
 		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
 	}, nil
 }
@@ -129,6 +122,7 @@ func (c *client) answer(raw []byte) ([]byte, error) {
 	c.f.mu.Lock()
 	plan := c.f.plan
 	c.f.mu.Unlock()
+	ask = plan.Fill(ask)
 	if err := plan.Check(ask); err != nil {
 		return nil, err
 	}

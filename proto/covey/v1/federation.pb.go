@@ -77,76 +77,6 @@ func (Verdict) EnumDescriptor() ([]byte, []int) {
 	return file_covey_v1_federation_proto_rawDescGZIP(), []int{0}
 }
 
-type Kind int32
-
-const (
-	Kind_KIND_UNSPECIFIED Kind = 0
-	Kind_KIND_POWER       Kind = 1
-	Kind_KIND_HISTOGRAM   Kind = 2
-	Kind_KIND_MEAN        Kind = 3
-	Kind_KIND_MOMENT      Kind = 4
-	Kind_KIND_VARIANCE    Kind = 5
-	Kind_KIND_TOTAL       Kind = 6
-	Kind_KIND_ROWS        Kind = 7
-	Kind_KIND_LAMBDA      Kind = 8
-	Kind_KIND_SELECT      Kind = 9
-)
-
-// Enum value maps for Kind.
-var (
-	Kind_name = map[int32]string{
-		0: "KIND_UNSPECIFIED",
-		1: "KIND_POWER",
-		2: "KIND_HISTOGRAM",
-		3: "KIND_MEAN",
-		4: "KIND_MOMENT",
-		5: "KIND_VARIANCE",
-		6: "KIND_TOTAL",
-		7: "KIND_ROWS",
-		8: "KIND_LAMBDA",
-		9: "KIND_SELECT",
-	}
-	Kind_value = map[string]int32{
-		"KIND_UNSPECIFIED": 0,
-		"KIND_POWER":       1,
-		"KIND_HISTOGRAM":   2,
-		"KIND_MEAN":        3,
-		"KIND_MOMENT":      4,
-		"KIND_VARIANCE":    5,
-		"KIND_TOTAL":       6,
-		"KIND_ROWS":        7,
-		"KIND_LAMBDA":      8,
-		"KIND_SELECT":      9,
-	}
-)
-
-func (x Kind) Enum() *Kind {
-	p := new(Kind)
-	*p = x
-	return p
-}
-
-func (x Kind) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_covey_v1_federation_proto_enumTypes[1].Descriptor()
-}
-
-func (Kind) Type() protoreflect.EnumType {
-	return &file_covey_v1_federation_proto_enumTypes[1]
-}
-
-func (x Kind) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use Kind.Descriptor instead.
-func (Kind) EnumDescriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{1}
-}
-
 // Code says why, never in free text: a site's words are data.
 type Code int32
 
@@ -182,6 +112,7 @@ const (
 	Code_CODE_COLUMNS           Code = 43
 	Code_CODE_FORMAT            Code = 44
 	Code_CODE_BAD_REFUSAL       Code = 70
+	Code_CODE_FORKED            Code = 71
 )
 
 // Enum value maps for Code.
@@ -218,6 +149,7 @@ var (
 		43: "CODE_COLUMNS",
 		44: "CODE_FORMAT",
 		70: "CODE_BAD_REFUSAL",
+		71: "CODE_FORKED",
 	}
 	Code_value = map[string]int32{
 		"CODE_UNSPECIFIED":       0,
@@ -251,6 +183,7 @@ var (
 		"CODE_COLUMNS":           43,
 		"CODE_FORMAT":            44,
 		"CODE_BAD_REFUSAL":       70,
+		"CODE_FORKED":            71,
 	}
 )
 
@@ -265,11 +198,11 @@ func (x Code) String() string {
 }
 
 func (Code) Descriptor() protoreflect.EnumDescriptor {
-	return file_covey_v1_federation_proto_enumTypes[2].Descriptor()
+	return file_covey_v1_federation_proto_enumTypes[1].Descriptor()
 }
 
 func (Code) Type() protoreflect.EnumType {
-	return &file_covey_v1_federation_proto_enumTypes[2]
+	return &file_covey_v1_federation_proto_enumTypes[1]
 }
 
 func (x Code) Number() protoreflect.EnumNumber {
@@ -278,7 +211,7 @@ func (x Code) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Code.Descriptor instead.
 func (Code) EnumDescriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{2}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{1}
 }
 
 type JoinRequest struct {
@@ -2076,21 +2009,21 @@ func (x *Confirmed) GetSignatures() [][]byte {
 	return nil
 }
 
-// Query asks for one masked upload.
+// Query asks for one masked upload. What it asks about follows from the releases before it: a site
+// compares it with what it derives from them itself.
 type Query struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
 	Attempt       uint32                 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Query         uint32                 `protobuf:"varint,3,opt,name=query,proto3" json:"query,omitempty"`
 	Slot          uint32                 `protobuf:"varint,4,opt,name=slot,proto3" json:"slot,omitempty"`
-	Kind          Kind                   `protobuf:"varint,5,opt,name=kind,proto3,enum=covey.v1.Kind" json:"kind,omitempty"`
-	Round         uint32                 `protobuf:"varint,6,opt,name=round,proto3" json:"round,omitempty"`
 	X             []float64              `protobuf:"fixed64,7,rep,packed,name=x,proto3" json:"x,omitempty"`
 	Radius        float64                `protobuf:"fixed64,8,opt,name=radius,proto3" json:"radius,omitempty"`
 	Grid          float64                `protobuf:"fixed64,9,opt,name=grid,proto3" json:"grid,omitempty"`
 	Sigma         uint64                 `protobuf:"varint,10,opt,name=sigma,proto3" json:"sigma,omitempty"` // units of 2^-10 grid steps
 	Center        []float64              `protobuf:"fixed64,11,rep,packed,name=center,proto3" json:"center,omitempty"`
 	Found         []float64              `protobuf:"fixed64,12,rep,packed,name=found,proto3" json:"found,omitempty"`
+	History       []byte                 `protobuf:"bytes,13,opt,name=history,proto3" json:"history,omitempty"` // link of the last release before it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2153,20 +2086,6 @@ func (x *Query) GetSlot() uint32 {
 	return 0
 }
 
-func (x *Query) GetKind() Kind {
-	if x != nil {
-		return x.Kind
-	}
-	return Kind_KIND_UNSPECIFIED
-}
-
-func (x *Query) GetRound() uint32 {
-	if x != nil {
-		return x.Round
-	}
-	return 0
-}
-
 func (x *Query) GetX() []float64 {
 	if x != nil {
 		return x.X
@@ -2205,6 +2124,13 @@ func (x *Query) GetCenter() []float64 {
 func (x *Query) GetFound() []float64 {
 	if x != nil {
 		return x.Found
+	}
+	return nil
+}
+
+func (x *Query) GetHistory() []byte {
+	if x != nil {
+		return x.History
 	}
 	return nil
 }
@@ -2706,7 +2632,10 @@ type Refusal struct {
 	Shared    bool                   `protobuf:"varint,11,opt,name=shared,proto3" json:"shared,omitempty"` // with CODE_HELD: the site sent shares in that slot
 	// With CODE_BAD_ANNOUNCEMENT: the culprit's announcement, its head on the sparse graph, that this site stored first
 	// and that is not the one it was shown now.
-	Announcement  []byte `protobuf:"bytes,70,opt,name=announcement,proto3" json:"announcement,omitempty"`
+	Announcement []byte `protobuf:"bytes,70,opt,name=announcement,proto3" json:"announcement,omitempty"`
+	// With CODE_OUT_OF_ORDER: 1 + how many of the study's releases, from the first on, this site has
+	// followed; 0 if it is not about them.
+	Lacks         uint32 `protobuf:"varint,71,opt,name=lacks,proto3" json:"lacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2823,6 +2752,13 @@ func (x *Refusal) GetAnnouncement() []byte {
 		return x.Announcement
 	}
 	return nil
+}
+
+func (x *Refusal) GetLacks() uint32 {
+	if x != nil {
+		return x.Lacks
+	}
+	return 0
 }
 
 var File_covey_v1_federation_proto protoreflect.FileDescriptor
@@ -2942,21 +2878,20 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x1e\n" +
 	"\n" +
 	"signatures\x18\x03 \x03(\fR\n" +
-	"signatures\"\x99\x02\n" +
+	"signatures\"\xf9\x01\n" +
 	"\x05Query\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
 	"\x05query\x18\x03 \x01(\rR\x05query\x12\x12\n" +
-	"\x04slot\x18\x04 \x01(\rR\x04slot\x12\"\n" +
-	"\x04kind\x18\x05 \x01(\x0e2\x0e.covey.v1.KindR\x04kind\x12\x14\n" +
-	"\x05round\x18\x06 \x01(\rR\x05round\x12\f\n" +
+	"\x04slot\x18\x04 \x01(\rR\x04slot\x12\f\n" +
 	"\x01x\x18\a \x03(\x01R\x01x\x12\x16\n" +
 	"\x06radius\x18\b \x01(\x01R\x06radius\x12\x12\n" +
 	"\x04grid\x18\t \x01(\x01R\x04grid\x12\x14\n" +
 	"\x05sigma\x18\n" +
 	" \x01(\x04R\x05sigma\x12\x16\n" +
 	"\x06center\x18\v \x03(\x01R\x06center\x12\x14\n" +
-	"\x05found\x18\f \x03(\x01R\x05found\"`\n" +
+	"\x05found\x18\f \x03(\x01R\x05found\x12\x18\n" +
+	"\ahistory\x18\r \x01(\fR\ahistory\"`\n" +
 	"\x06Upload\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +
@@ -2991,7 +2926,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tsignature\x18\x05 \x01(\fR\tsignature\"A\n" +
 	"\x05Ended\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\"\n" +
-	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\xda\x02\n" +
+	"\x04code\x18\x02 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\"\xf0\x02\n" +
 	"\aRefusal\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
@@ -3005,25 +2940,13 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05final\x18\n" +
 	" \x01(\v2\x0f.covey.v1.FinalR\x05final\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\"\n" +
-	"\fannouncement\x18F \x01(\fR\fannouncement*c\n" +
+	"\fannouncement\x18F \x01(\fR\fannouncement\x12\x14\n" +
+	"\x05lacks\x18G \x01(\rR\x05lacks*c\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*\xb4\x01\n" +
-	"\x04Kind\x12\x14\n" +
-	"\x10KIND_UNSPECIFIED\x10\x00\x12\x0e\n" +
-	"\n" +
-	"KIND_POWER\x10\x01\x12\x12\n" +
-	"\x0eKIND_HISTOGRAM\x10\x02\x12\r\n" +
-	"\tKIND_MEAN\x10\x03\x12\x0f\n" +
-	"\vKIND_MOMENT\x10\x04\x12\x11\n" +
-	"\rKIND_VARIANCE\x10\x05\x12\x0e\n" +
-	"\n" +
-	"KIND_TOTAL\x10\x06\x12\r\n" +
-	"\tKIND_ROWS\x10\a\x12\x0f\n" +
-	"\vKIND_LAMBDA\x10\b\x12\x0f\n" +
-	"\vKIND_SELECT\x10\t*\x86\x05\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\x97\x05\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -3058,7 +2981,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\tCODE_UNIT\x10*\x12\x10\n" +
 	"\fCODE_COLUMNS\x10+\x12\x0f\n" +
 	"\vCODE_FORMAT\x10,\x12\x14\n" +
-	"\x10CODE_BAD_REFUSAL\x10F2C\n" +
+	"\x10CODE_BAD_REFUSAL\x10F\x12\x0f\n" +
+	"\vCODE_FORKED\x10G2C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
 	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\xc4\x01\n" +
@@ -3080,93 +3004,91 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 	return file_covey_v1_federation_proto_rawDescData
 }
 
-var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Verdict)(0),               // 0: covey.v1.Verdict
-	(Kind)(0),                  // 1: covey.v1.Kind
-	(Code)(0),                  // 2: covey.v1.Code
-	(*JoinRequest)(nil),        // 3: covey.v1.JoinRequest
-	(*JoinResponse)(nil),       // 4: covey.v1.JoinResponse
-	(*RenewRequest)(nil),       // 5: covey.v1.RenewRequest
-	(*RenewResponse)(nil),      // 6: covey.v1.RenewResponse
-	(*StandingRequest)(nil),    // 7: covey.v1.StandingRequest
-	(*StandingResponse)(nil),   // 8: covey.v1.StandingResponse
-	(*Authority)(nil),          // 9: covey.v1.Authority
-	(*NotLeader)(nil),          // 10: covey.v1.NotLeader
-	(*Frame)(nil),              // 11: covey.v1.Frame
-	(*LinkRequest)(nil),        // 12: covey.v1.LinkRequest
-	(*LinkResponse)(nil),       // 13: covey.v1.LinkResponse
-	(*SiteMessage)(nil),        // 14: covey.v1.SiteMessage
-	(*CoordinatorMessage)(nil), // 15: covey.v1.CoordinatorMessage
-	(*Hello)(nil),              // 16: covey.v1.Hello
-	(*Dataset)(nil),            // 17: covey.v1.Dataset
-	(*Proposal)(nil),           // 18: covey.v1.Proposal
-	(*Decision)(nil),           // 19: covey.v1.Decision
-	(*Announce)(nil),           // 20: covey.v1.Announce
-	(*Announcement)(nil),       // 21: covey.v1.Announcement
-	(*Reveal)(nil),             // 22: covey.v1.Reveal
-	(*Nonce)(nil),              // 23: covey.v1.Nonce
-	(*Deal)(nil),               // 24: covey.v1.Deal
-	(*Boxes)(nil),              // 25: covey.v1.Boxes
-	(*Confirm)(nil),            // 26: covey.v1.Confirm
-	(*Confirmation)(nil),       // 27: covey.v1.Confirmation
-	(*Confirmed)(nil),          // 28: covey.v1.Confirmed
-	(*Query)(nil),              // 29: covey.v1.Query
-	(*Upload)(nil),             // 30: covey.v1.Upload
-	(*Release)(nil),            // 31: covey.v1.Release
-	(*ReleaseSignature)(nil),   // 32: covey.v1.ReleaseSignature
-	(*Open)(nil),               // 33: covey.v1.Open
-	(*Shares)(nil),             // 34: covey.v1.Shares
-	(*Final)(nil),              // 35: covey.v1.Final
-	(*Ended)(nil),              // 36: covey.v1.Ended
-	(*Refusal)(nil),            // 37: covey.v1.Refusal
+	(Code)(0),                  // 1: covey.v1.Code
+	(*JoinRequest)(nil),        // 2: covey.v1.JoinRequest
+	(*JoinResponse)(nil),       // 3: covey.v1.JoinResponse
+	(*RenewRequest)(nil),       // 4: covey.v1.RenewRequest
+	(*RenewResponse)(nil),      // 5: covey.v1.RenewResponse
+	(*StandingRequest)(nil),    // 6: covey.v1.StandingRequest
+	(*StandingResponse)(nil),   // 7: covey.v1.StandingResponse
+	(*Authority)(nil),          // 8: covey.v1.Authority
+	(*NotLeader)(nil),          // 9: covey.v1.NotLeader
+	(*Frame)(nil),              // 10: covey.v1.Frame
+	(*LinkRequest)(nil),        // 11: covey.v1.LinkRequest
+	(*LinkResponse)(nil),       // 12: covey.v1.LinkResponse
+	(*SiteMessage)(nil),        // 13: covey.v1.SiteMessage
+	(*CoordinatorMessage)(nil), // 14: covey.v1.CoordinatorMessage
+	(*Hello)(nil),              // 15: covey.v1.Hello
+	(*Dataset)(nil),            // 16: covey.v1.Dataset
+	(*Proposal)(nil),           // 17: covey.v1.Proposal
+	(*Decision)(nil),           // 18: covey.v1.Decision
+	(*Announce)(nil),           // 19: covey.v1.Announce
+	(*Announcement)(nil),       // 20: covey.v1.Announcement
+	(*Reveal)(nil),             // 21: covey.v1.Reveal
+	(*Nonce)(nil),              // 22: covey.v1.Nonce
+	(*Deal)(nil),               // 23: covey.v1.Deal
+	(*Boxes)(nil),              // 24: covey.v1.Boxes
+	(*Confirm)(nil),            // 25: covey.v1.Confirm
+	(*Confirmation)(nil),       // 26: covey.v1.Confirmation
+	(*Confirmed)(nil),          // 27: covey.v1.Confirmed
+	(*Query)(nil),              // 28: covey.v1.Query
+	(*Upload)(nil),             // 29: covey.v1.Upload
+	(*Release)(nil),            // 30: covey.v1.Release
+	(*ReleaseSignature)(nil),   // 31: covey.v1.ReleaseSignature
+	(*Open)(nil),               // 32: covey.v1.Open
+	(*Shares)(nil),             // 33: covey.v1.Shares
+	(*Final)(nil),              // 34: covey.v1.Final
+	(*Ended)(nil),              // 35: covey.v1.Ended
+	(*Refusal)(nil),            // 36: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
-	9,  // 0: covey.v1.StandingResponse.authorities:type_name -> covey.v1.Authority
-	11, // 1: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
-	11, // 2: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
-	16, // 3: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
-	19, // 4: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
-	21, // 5: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
-	25, // 6: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
-	27, // 7: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
-	30, // 8: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
-	32, // 9: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
-	34, // 10: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	37, // 11: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
-	23, // 12: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
-	18, // 13: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	20, // 14: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	24, // 15: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	26, // 16: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	29, // 17: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	31, // 18: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	33, // 19: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	35, // 20: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	36, // 21: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	28, // 22: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	22, // 23: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
-	17, // 24: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	8,  // 0: covey.v1.StandingResponse.authorities:type_name -> covey.v1.Authority
+	10, // 1: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
+	10, // 2: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
+	15, // 3: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
+	18, // 4: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
+	20, // 5: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
+	24, // 6: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
+	26, // 7: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
+	29, // 8: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
+	31, // 9: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
+	33, // 10: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
+	36, // 11: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	22, // 12: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
+	17, // 13: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	19, // 14: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	23, // 15: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	25, // 16: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	28, // 17: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	30, // 18: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	32, // 19: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	34, // 20: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	35, // 21: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	27, // 22: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	21, // 23: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	16, // 24: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
 	0,  // 25: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	2,  // 26: covey.v1.Decision.code:type_name -> covey.v1.Code
-	1,  // 27: covey.v1.Query.kind:type_name -> covey.v1.Kind
-	2,  // 28: covey.v1.Ended.code:type_name -> covey.v1.Code
-	2,  // 29: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	35, // 30: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	3,  // 31: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	12, // 32: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	5,  // 33: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	7,  // 34: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
-	4,  // 35: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	13, // 36: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	6,  // 37: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	8,  // 38: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
-	35, // [35:39] is the sub-list for method output_type
-	31, // [31:35] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	1,  // 26: covey.v1.Decision.code:type_name -> covey.v1.Code
+	1,  // 27: covey.v1.Ended.code:type_name -> covey.v1.Code
+	1,  // 28: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	34, // 29: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	2,  // 30: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	11, // 31: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	4,  // 32: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	6,  // 33: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
+	3,  // 34: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	12, // 35: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	5,  // 36: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	7,  // 37: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
+	34, // [34:38] is the sub-list for method output_type
+	30, // [30:34] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -3204,7 +3126,7 @@ func file_covey_v1_federation_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
-			NumEnums:      3,
+			NumEnums:      2,
 			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   2,

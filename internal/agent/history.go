@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+// history is how far this site has followed a study by itself: every step from the release before,
+// by the plan's own rules. It is made of the signed results on the ledger, which outlive a restart,
+// so that a site which acted on one history takes no other. Vectors are kept of the course alone;
+// what a rule reads of earlier releases is read from the ledger again.
+type history struct {
+	course   study.Course
+	releases int // followed
+}
+
+var errForked = errors.New("agent: a result on record does not follow from those before it")
+
+// follow goes on over the results that this site holds, and returns where they lead. It is a
+// *study.MismatchError, or errForked, where a result on record is of another course: this site then
+// answers no query of the study any more. Called with mu held.
+func (s *session) follow() (*history, error) {
+	if s.history == nil {
+		s.history = &history{course: s.plan.Start()}
+	}
+	h := s.history
+	for h.course.End == "" && h.course.Query < len(s.plan.Queries) {
+		release, ok, err := s.result(h.course.Query)
+		if err != nil || !ok {
+			return h, err
+		}
+		// A result that came before those it follows was not compared with them.
+		if err := s.plan.CheckCourse(h.course, release.Ask(s.attempt)); err != nil {
+			return h, errors.Join(errForked, err)
+		}
+		var earlier []study.Release
+		for _, query := range s.plan.Earlier(release.Query) {
+			e, ok, err := s.result(query)
+			if err == nil && !ok {
+				err = errForked // the course went another way than these results
+			}
+			if err != nil {
+				return h, err
+			}
+			earlier = append(earlier, e)
+		}
+		next, err := s.plan.Next(h.course, release, earlier)
+		if err != nil {
+			return h, err
+		}
+		h.course, h.releases = next, h.releases+1
+	}
+	return h, nil
+}
+
+// result returns a query's signed result: that which is on its way to the disk, or on record.
+func (s *session) result(query int) (study.Release, bool, error) {
+	if w := s.recording; w != nil && w.query == query {
+		return w.release, true, nil
+	}
+	held, ok := s.recordedFinal(query)
+	if !ok {
+		return study.Release{}, false, nil
+	}
+	release, err := study.ParseRelease(held.Encoded)
+	return release, err == nil, err
+}
+
+// recordedFinal returns the result on record of a query. None is on its way to the disk while a
+// result is looked at: handle has waited for it.
+func (s *session) recordedFinal(query int) (wire.Final, bool) {
+	stored, ok := s.journal.FinalResult(query)
+	if !ok {
+		return wire.Final{}, false
+	}
+	held, err := decodeFinal(stored)
+	return held, err == nil
+}
+
+// lawful reports whether a query is what this site finds that comes next; if not, with the refusal.
+func (s *session) lawful(r wire.Query, ask study.Ask) (wire.Refusal, bool) {
+	h, err := s.follow()
+	log := s.agent.log.With("study", s.plan.Digest, "query", ask.Query)
+	switch {
+	case errors.Is(err, errForked):
+		log.Error("the results on record are of two histories; this site answers no query of the study", "error", err)
+		return refuse(r, study.CodeForked), false
+	case err != nil:
+		return refuse(r, s.internal(err)), false
+	case ask.Query != h.course.Query:
+		no := refuse(r, study.CodeOutOfOrder)
+		no.Lacks = 1 + h.releases // a coordinator tells the next one
+		return no, false
+	}
+	if err := s.plan.CheckCourse(h.course, ask); err != nil {
+		if m, ok := errors.AsType[*study.MismatchError](err); ok && m.Field == study.FieldHistory {
+			log.Error("the coordinator asks on the ground of other results than those that it told this site; it is refused", "held", h.course.History)
+			return refuse(r, study.CodeForked), false
+		}
+		log.Error("a query does not follow from the results before it; it is refused", "error", err)
+		return refuse(r, study.CodePlanMismatch), false
+	}
+	return wire.Refusal{}, true
+}
+
+// succeeds is nil if a release may be recorded: it is in its one encoding, and where this site has
+// followed the study up to its query, it is about what comes next. One of a later query waits on
+// record for those before it.
+func (s *session) succeeds(release study.Release, encoded []byte) error {
+	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
+		return errors.New("it is in another encoding than its one")
+	}
+	h, err := s.follow()
+	if err != nil || release.Query != h.course.Query {
+		return err
+	}
+	return s.plan.CheckCourse(h.course, release.Ask(s.attempt))
+}

@@ -1,0 +1,159 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+)
+
+// Curve is how a sum of charges ρ becomes (ε, δ).
+type Curve string
+
+const (
+	// ZCDP is the tight conversion of zCDP (CKS 2020, corollary 13): of every charge there is.
+	ZCDP Curve = "zcdp"
+	// GDP is the exact curve of the Gaussian mechanism with μ²/2 = ρ (docs/privacy.md, "The
+	// bridge"): of charges by BridgeRho and by GDP.SelectRho alone, each a bound on zCDP's ρ too.
+	GDP Curve = "gdp"
+)
+
+// Epsilon is the ε >= 0 at δ of charges of ρ in all, rounded up. A *ParameterError is for ρ outside
+// [0, 1e6] or δ outside (0, 1).
+func (c Curve) Epsilon(rho, delta float64) (float64, error) {
+	most, err := Epsilon(rho, delta)
+	if err != nil || c != GDP || most == 0 || gaussianDelta(rho, most) > delta {
+		return most, err // zCDP's holds for either
+	}
+	if gaussianDelta(rho, 0) <= delta {
+		return 0, nil
+	}
+	lo, hi := 0.0, most
+	for range 200 {
+		if mid := lo + (hi-lo)/2; mid == lo || mid == hi {
+			break
+		} else if gaussianDelta(rho, mid) > delta {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi, nil
+}
+
+// Rho is the largest ρ whose Epsilon at δ is at most ε, rounded down. A *ParameterError is for ε
+// outside (0, 1000] or δ outside (0, 1).
+func (c Curve) Rho(eps, delta float64) (float64, error) {
+	return c.RhoLess(eps, delta, func(float64) float64 { return 0 })
+}
+
+// fits reports whether charges of ρ in all are (ε, δ)-DP.
+func (c Curve) fits(rho, eps, delta float64) bool {
+	return delta > 0 && (c == GDP && gaussianDelta(rho, eps) <= delta || epsilon(rho, delta) <= eps)
+}
+
+// gaussianDelta is e^K·δ(ε - 2K) of the Gaussian mechanism with μ = √(2ρ), rounded up: δ is
+// AnalyticDelta's, and K = 2^-100 what the bridges of 2^20 queries come to (MaxKappa).
+//
+// δ is the difference of two positive terms, which may cancel: each is raised by what rounding may
+// have lost of it, and the difference so by that share of both. With u = 2^-53 and s = μ/2 + ε/μ,
+// both quotients and μ are off by at most 4u·s, so that a²/2 is by 6u·s²; erfcx loses 120u at most:
+// 100u of x² <= 100 in its exponential, 2u each of Exp and Erfc, the rest by an argument that is
+// off by 4u·s. The share is four times all of that. 2K moves a term by less than 2^-98 of it, K
+// by 2^-100. Exponentials that underflow are below 2^-1000.
+func gaussianDelta(rho, eps float64) float64 {
+	mu := math.Sqrt(2 * rho)
+	a, s := mu/2-eps/mu, mu/2+eps/mu
+	common := math.Exp(-a*a/2) / 2
+	first, second := 0.0, common*erfcx(s/math.Sqrt2)
+	if a > 0 {
+		first = math.Erfc(-a/math.Sqrt2) / 2
+	} else {
+		first = common * erfcx(-a/math.Sqrt2)
+	}
+	share := 0x1p-44 + min(s*s, 0x1p60)*0x1p-48 // both terms are 0 long before s is 2^30
+	return first - second + (first+second)*share + 0x1p-1000
+}
+
+// bridge is r of the bridge, in grid steps.
+const bridge = 4
+
+// MaxKappa bounds K of one query's bridge, BridgeKappa: 2^20 queries have 2^-100 together, which
+// GDP reserves.
+const MaxKappa = 0x1p-120
+
+// BridgeRho is the ρ of GDP, μ²/2, of a discrete Gaussian of parameter sigma on a query of L2
+// sensitivity Δ, both in grid units: Δ²/(2(σ² - r²)) with r = 4, rounded up. It holds where
+// BridgeKappa is at most MaxKappa. A σ of at most 4 costs +Inf.
+func BridgeRho(sensitivity, sigma float64) float64 {
+	if !(sigma > bridge) {
+		return math.Inf(1)
+	}
+	// seven roundings of 2^-53 at most; no difference of near numbers but the exact σ - 4
+	return max(sensitivity/(sigma-bridge)*(sensitivity/(sigma+bridge))/2*(1+16*0x1p-53), 0x1p-1000)
+}
+
+// BridgeMultiplier is σ/Δ for which BridgeRho(Δ, σ) is at most rho, rounded up: √(1/(2ρ) + r²/Δ²).
+// The caller checks that both are positive and finite.
+func BridgeMultiplier(rho, sensitivity float64) float64 {
+	r := bridge / sensitivity
+	return math.Sqrt(1/(2*rho)+r*r) * (1 + 32*0x1p-53)
+}
+
+// BridgeKappa bounds K of a query of so many values: the logarithm of the factor between what is
+// released and postprocessing of a continuous Gaussian, rounded up. On each coordinate it is 5q,
+// q = exp(-2π²r²), and τ/2 where the noise is the sum of honest shares (0 or 1: of one discrete
+// Gaussian; closeness). Parameters outside the bounds of DistributedRho cost +Inf.
+func BridgeKappa(values int, share Sigma, honest int) float64 {
+	if values < 1 || honest < 0 || honest > maxHonest || honest > 1 && share < closeSigma {
+		return math.Inf(1)
+	}
+	one := 5 * math.Exp(-2*math.Pi*math.Pi*bridge*bridge)
+	if honest > 1 {
+		one += closeness(share, honest) / 2
+	}
+	return float64(values) * one * (1 + 0x1p-30)
+}
+
+// overPi is above π by 2.7e-7.
+var overPi = big.NewRat(355, 113)
+
+// SelectRho is the charge of Select at ε0, the least float64 not below it: ε0²/8 of ZCDP, and of
+// GDP π/2 times that (docs/privacy.md, "Selection"), with π rounded up to 355/113. An ε0 that
+// Select refuses costs +Inf.
+func (c Curve) SelectRho(e0 *big.Rat) float64 {
+	if e0 == nil || e0.Sign() <= 0 {
+		return math.Inf(1)
+	}
+	rho := new(big.Rat).Mul(e0, e0)
+	rho.Mul(rho, c.selection())
+	f, _ := rho.Float64()
+	if !math.IsInf(f, 1) && new(big.Rat).SetFloat64(f).Cmp(rho) < 0 {
+		f = math.Nextafter(f, math.Inf(1))
+	}
+	return f
+}
+
+// selection is what Select at ε0 = 1 costs.
+func (c Curve) selection() *big.Rat {
+	if c == GDP {
+		return new(big.Rat).Mul(overPi, big.NewRat(1, 16))
+	}
+	return big.NewRat(1, 8)
+}
+
+// SelectEpsilon is the largest multiple ε0 of 2^-20 whose SelectRho is at most rho: exact, and so
+// rounded down. A *ParameterError is for a rho outside [2^-43, 1e6], of GDP [2^-42, 1e6].
+func (c Curve) SelectEpsilon(rho float64) (*big.Rat, error) {
+	least := -43
+	if c == GDP {
+		least = -42
+	}
+	if !(rho >= math.Ldexp(1, least) && rho <= 1e6) {
+		return nil, parameter("rho", "must be in [2^%d, 1e6], got %v", least, rho)
+	}
+	// k²/2^40 times the cost of 1 <= rho.
+	square := new(big.Rat).SetFloat64(rho)
+	square.Quo(square, c.selection())
+	square.Mul(square, big.NewRat(selectStep*selectStep, 1))
+	k := new(big.Int).Quo(square.Num(), square.Denom())
+	return new(big.Rat).SetFrac(k.Sqrt(k), big.NewInt(selectStep)), nil
+}

@@ -1,0 +1,81 @@
+package study
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/query"
+)
+
+// TestCourseIsExact: S12. It takes studies of every kind to their ends and hashes every bit of what
+// each release leads to, and of matrices' eigenvectors. .ci/run compares the hash with that of a
+// build whose compiler fuses products and sums: a product that is not rounded before it is added
+// shows, as it would between a coordinator and a site on two processors.
+func TestCourseIsExact(t *testing.T) {
+	h := sha256.New()
+	bits := func(v ...float64) {
+		for _, x := range v {
+			var b [8]byte
+			binary.BigEndian.PutUint64(b[:], math.Float64bits(x))
+			h.Write(b[:])
+		}
+	}
+	var names []string
+	for name := range studies {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		p, _, releases, _ := runStudy(t, studies[name], strings.Contains(name, "auto"))
+		c := p.Start()
+		for i, r := range releases {
+			var err error
+			if c, err = p.Next(c, r, releases[:i]); err != nil {
+				t.Fatal(err)
+			}
+			bits(c.X...)
+			bits(c.Center...)
+			bits(c.Found...)
+			for _, k := range query.Kinds() {
+				bits(c.Radii[k.Kind])
+			}
+		}
+	}
+	// By the dense decomposition, by Lanczos, and of a run's steps, where eigenvalues crowd.
+	for _, d := range []int{40, denseEigen + 44} {
+		rng := rand.New(rand.NewPCG(8, uint64(d)))
+		m := mat.NewSymDense(d, nil)
+		for i := range d {
+			for j := i; j < d; j++ {
+				m.SetSym(i, j, rng.Float64()-0.5)
+			}
+			m.SetSym(i, i, 300/float64(i+1))
+		}
+		vectors, values, err := leadingEigen(m, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bits(flat(vectors)...)
+		bits(values...)
+		columns := make([][]float64, 12)
+		for i := range columns {
+			columns[i] = make([]float64, d)
+			for j := range columns[i] {
+				columns[i][j] = rng.Float64() - 0.5 + 1e6*float64(j%7)
+			}
+		}
+		if vectors, values, err = leading(columns, 5); err != nil {
+			t.Fatal(err)
+		}
+		bits(flat(vectors)...)
+		bits(values...)
+	}
+	t.Logf("bits: %x", h.Sum(nil))
+}

@@ -1,0 +1,84 @@
+package study
+
+import (
+	"crypto/sha256"
+	"math"
+	"slices"
+)
+
+// historyLabel separates links from every other hash.
+const historyLabel = "covey history v1\x00"
+
+// Link is what stands for encoded release bytes, and for all releases before them, whose link they
+// hold.
+func Link(encoded []byte) Digest {
+	h := sha256.New()
+	h.Write([]byte(historyLabel))
+	h.Write(encoded)
+	return Digest(h.Sum(nil))
+}
+
+func (r Release) link() (Digest, error) {
+	encoded, err := r.Encode()
+	if err != nil {
+		return Digest{}, mismatch(r.Query, "release", "does not encode")
+	}
+	return Link(encoded), nil
+}
+
+// Earlier lists the queries whose releases Next reads with that of query: the other steps of a run
+// of power steps, after its last; the parts of a covariance before, and the histogram that their
+// bounds are read from.
+func (p *Plan) Earlier(query int) []int {
+	var out []int
+	q := p.Queries[query]
+	for i, e := range p.Queries[:query] {
+		step := q.Kind == KindPower && q.Round == p.Rounds-1 && e.Kind == KindPower && e.Run == q.Run
+		part := q.Kind == KindMoment && (e.Kind == KindMoment || e.Of == KindTotal)
+		if step || part {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// CheckCourse is nil if an ask is what follows from the releases that led to the course: its query,
+// of the same history, about its vectors with its radius. A number may be off by its last digits,
+// which differ between processors (docs/protocol.md); Check compares g and σ with R. The error is a
+// *MismatchError, whose Field is FieldHistory where the releases are others.
+func (p *Plan) CheckCourse(c Course, a Ask) error {
+	if a.Query != c.Query {
+		return mismatch(a.Query, "query", "query %d is due", c.Query)
+	}
+	if a.History != c.History {
+		return mismatch(a.Query, FieldHistory, "is not the link of the releases before")
+	}
+	want, err := p.NewAsk(c, a.Slot, a.Attempt)
+	if err != nil {
+		return err
+	}
+	const why = "does not follow from the releases before"
+	switch {
+	case !nearVector(a.X, want.X):
+		return mismatch(a.Query, "x", why)
+	case !nearScaled(a.Center, want.Center):
+		return mismatch(a.Query, "center", why)
+	case !nearVector(a.Found, want.Found):
+		return mismatch(a.Query, "found", why)
+	case !near(a.Radius, want.Radius):
+		return mismatch(a.Query, "radius", why)
+	}
+	return nil
+}
+
+// FieldHistory is the Field of a MismatchError about a history that is not this party's.
+const FieldHistory = "history"
+
+// nearScaled is within verifyTolerance of the largest coordinate wanted: a center has units.
+func nearScaled(a, b []float64) bool {
+	size := 0.0
+	for _, v := range b {
+		size = max(size, math.Abs(v))
+	}
+	return slices.EqualFunc(a, b, func(a, b float64) bool { return a == b || math.Abs(a-b) <= verifyTolerance*size })
+}

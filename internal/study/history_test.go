@@ -1,0 +1,129 @@
+package study
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestEarlierIsAllThatNextReads: a party that keeps no releases but those that Earlier lists goes
+// the same way as one that keeps all: agents do, and hold no more.
+func TestEarlierIsAllThatNextReads(t *testing.T) {
+	for name, text := range studies {
+		t.Run(name, func(t *testing.T) {
+			p, _, releases, _ := runStudy(t, text, false)
+			c := p.Start()
+			for i, r := range releases {
+				var kept []Release
+				for _, q := range p.Earlier(r.Query) {
+					at := slices.IndexFunc(releases[:i], func(e Release) bool { return e.Query == q })
+					if at < 0 {
+						t.Fatalf("query %d reads query %d, which was not released before it", r.Query, q)
+					}
+					kept = append(kept, releases[at])
+				}
+				all, err := p.Next(c, r, releases[:i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				few, err := p.Next(c, r, kept)
+				if err != nil || !equalCourses(all, few) {
+					t.Fatalf("after query %d the course is another, or %v", r.Query, err)
+				}
+				c = all
+			}
+		})
+	}
+}
+
+func equalCourses(a, b Course) bool {
+	if a.Query != b.Query || a.History != b.History || a.Method != b.Method || a.End != b.End || len(a.Radii) != len(b.Radii) {
+		return false
+	}
+	for k, r := range a.Radii {
+		if b.Radii[k] != r {
+			return false
+		}
+	}
+	return slices.Equal(a.X, b.X) && slices.Equal(a.Center, b.Center) && slices.Equal(a.Found, b.Found)
+}
+
+// TestCheckCourse: AG-40. It changes one thing of an ask at a time: what follows from the releases
+// is taken with other last digits, and nothing else is.
+func TestCheckCourse(t *testing.T) {
+	p, _, releases, _ := runStudy(t, with(four, `center = "private"`, "components = 3", `subspace = "deflation"`, "rounds = 2"), false)
+	c := p.Start()
+	for i, r := range releases {
+		a, err := p.NewAsk(c, i, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := func(field string, change func(*Ask)) {
+			t.Helper()
+			bad := a
+			bad.X, bad.Center, bad.Found = slices.Clone(a.X), slices.Clone(a.Center), slices.Clone(a.Found)
+			change(&bad)
+			err := p.CheckCourse(c, bad)
+			if m, ok := errors.AsType[*MismatchError](err); field != "" && (!ok || m.Field != field) || field == "" && err != nil {
+				t.Errorf("query %d: got %v, want it refused for %q", r.Query, err, field)
+			}
+		}
+		refused("", func(*Ask) {})
+		refused("query", func(a *Ask) { a.Query++ })
+		refused(FieldHistory, func(a *Ask) { a.History[31]++ })
+		if a.Radius > 0 {
+			refused("radius", func(a *Ask) { a.Radius *= 1 + 1e-8 })
+			refused("", func(a *Ask) { a.Radius *= 1 + 1e-13 })
+		}
+		for field, of := range map[string]func(*Ask) []float64{
+			"x": func(a *Ask) []float64 { return a.X }, "center": func(a *Ask) []float64 { return a.Center }, "found": func(a *Ask) []float64 { return a.Found },
+		} {
+			if len(of(&a)) == 0 {
+				continue
+			}
+			refused(field, func(a *Ask) { of(a)[1] += 1e-8 * norm(of(a)) })
+			refused("", func(a *Ask) { of(a)[1] *= 1 + 1e-15 })
+		}
+		refused("x", func(a *Ask) { a.X = append(a.X, 0) })
+		if c, err = p.Next(c, r, releases[:i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLinkNamesAllBefore: the link after a release changes with any bit of it and of those before.
+func TestLinkNamesAllBefore(t *testing.T) {
+	p, _, releases, _ := runStudy(t, with(four, "rounds = 2"), false)
+	if p.Start().History != p.Digest {
+		t.Error("a course does not begin with the study's digest")
+	}
+	walk := func(change int) Digest {
+		c := p.Start()
+		for i, r := range releases {
+			a, err := p.NewAsk(c, r.Slot, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			noised := slices.Clone(r.Noised)
+			if i == change {
+				noised[rand.New(rand.NewPCG(1, 1)).IntN(len(noised))]++
+			}
+			if r, err = p.NewRelease(a, r.Survivors, noised); err != nil {
+				t.Fatal(err)
+			}
+			if c, err = p.Next(c, r, releases[:i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return c.History
+	}
+	seen := map[Digest]int{}
+	for change := -1; change < len(releases); change++ {
+		link := walk(change)
+		if at, ok := seen[link]; ok {
+			t.Errorf("a change of release %d gives the link of %d", change, at)
+		}
+		seen[link] = change
+	}
+}

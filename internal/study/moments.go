@@ -1,0 +1,274 @@
+package study
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A covariance is bought in parts where its bound B² is private (docs/experiments.md). What noise
+// costs grows with B², so that rows are best clipped short; but short clips hide a direction that
+// only the longest rows have. So a first part is clipped at a low quantile of ‖y‖² and a small one
+// at a high quantile, and by these two the last part is clipped low or high. Where noise is small
+// the second part is larger and speaks for the high clip sooner: either costs less there. With a
+// public bound, and where noise hardly matters, there is one part; in the latter case it is clipped
+// high.
+func (p *Plan) momentShares() []float64 {
+	const first = 0.3
+	if p.Proposal.Spec.NormBound != BoundPrivate || p.Iota <= iotaNone {
+		return []float64{1}
+	}
+	second := 0.05
+	if p.Iota <= iotaSmall {
+		second = 0.2
+	}
+	return []float64{first, second, 1 - first - second}
+}
+
+// sure is how many standard deviations the high clip must be ahead by.
+func (p *Plan) sure() float64 {
+	if p.Iota <= iotaSmall {
+		return 1
+	}
+	return 1.7
+}
+
+const (
+	iotaNone          = 0.02
+	iotaSmall         = 0.06
+	clipLow, clipHigh = 0.15, 0.9
+	// A direction of the high clip is looked at where its variance is so many times the largest
+	// that noise alone would show.
+	standsClear = 1.2
+	// The high clip is taken where the low one misses more than this part of the variance, beyond
+	// what noise explains.
+	missed = 0.004
+)
+
+// bounds are the low and the high B² by the histogram of ‖y‖² among the releases.
+func (p *Plan) bounds(releases []Release) (low, high float64) {
+	for _, r := range releases {
+		if q := p.Queries[r.Query]; q.Kind == KindHistogram && q.Of == KindTotal {
+			units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
+			low = quantileRadius(r.Noised, r.Spread(), clipLow, units)
+			high = quantileRadius(r.Noised, r.Spread(), clipHigh, units)
+		}
+	}
+	if !(low > 0) {
+		low = defaultRadius
+	}
+	return low, max(low, high)
+}
+
+// moment sets what follows from a part of the covariance: the next part's bound, or the components.
+// Of earlier it reads the parts before and the histogram of ‖y‖².
+func (p *Plan) moment(c *Course, r Release, earlier []Release) error {
+	moments := append(momentsOf(earlier), r)
+	if p.lastMoment(r) {
+		m := pooledMoment(moments)
+		v, _, err := m.principal(p.D, p.K())
+		c.X = flat(v)
+		return err
+	}
+	low, high := p.bounds(earlier)
+	switch len(moments) {
+	case 1:
+		c.Radii[KindMoment] = high
+	case 2:
+		c.Radii[KindMoment] = low
+		wider, err := p.wider(moments[0], moments[1])
+		if err != nil {
+			return err
+		}
+		if wider {
+			c.Radii[KindMoment] = high
+		}
+	}
+	return nil
+}
+
+// lastMoment reports whether no part of the covariance follows.
+func (p *Plan) lastMoment(r Release) bool {
+	next := r.Query + 1
+	return next == len(p.Queries) || p.Queries[next].Kind != KindMoment
+}
+
+func momentsOf(releases []Release) []Release {
+	var out []Release
+	for _, r := range releases {
+		if r.Kind == KindMoment {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Spectrum returns all d eigenvalues, descending, and unit eigenvectors of the covariance that a
+// study's releases add up to, in squared units of the scaled columns, and the standard deviation
+// tau of its noise on the diagonal; off it, it is tau/√2.
+func Spectrum(releases []Release, d int) (values []float64, vectors [][]float64, tau float64, err error) {
+	moments := momentsOf(releases)
+	if len(moments) == 0 || len(moments[0].Noised) != d*(d+1)/2 {
+		return nil, nil, 0, fieldError("releases", "there is no covariance of %d columns among them", d)
+	}
+	m := pooledMoment(moments)
+	all, w, ok := allEigen(m.matrix(d))
+	if !ok {
+		return nil, nil, 0, fieldError("releases", "the covariance's eigenvalues do not converge")
+	}
+	values, vectors = make([]float64, d), make([][]float64, d)
+	for i := range d {
+		values[i], vectors[i] = all[d-1-i], mat.Col(nil, d-1-i, w)
+	}
+	return values, vectors, m.tau, nil
+}
+
+// secondMoment is a noised second-moment matrix: its upper triangle row by row, entries off the
+// diagonal times √2, and the noise's standard deviation on each number.
+type secondMoment struct {
+	packed []float64
+	tau    float64
+}
+
+// pooledMoment adds the parts of a covariance up, each with the weight of its own noise. Parts
+// clipped at a lower bound than the last are left out: they may not show what it shows. Of rows
+// whose directions do not depend on their lengths a part clipped higher is the same matrix, times
+// the ratio of the traces.
+func pooledMoment(moments []Release) secondMoment {
+	last := moments[len(moments)-1]
+	base := secondMoment{packed: last.Z(), tau: last.Tau()}
+	d := dimension(len(base.packed))
+	scale := trace(base.packed, d)
+	sum, weight := make([]float64, len(base.packed)), 0.0
+	for _, r := range moments {
+		z, ratio := r.Z(), 1.0
+		switch {
+		case r.Radius < last.Radius:
+			continue
+		case r.Radius > last.Radius:
+			if ratio = trace(z, d) / scale; !(ratio >= 1 && ratio <= r.Radius/last.Radius) {
+				continue // noise: neither bound allows it
+			}
+		}
+		tau := r.Tau() / base.tau // relative, to stay in range
+		w := ratio / (tau * tau)
+		for i, v := range z {
+			sum[i] += float64(w * v)
+		}
+		weight += float64(w * ratio)
+	}
+	for i := range sum {
+		sum[i] /= weight
+	}
+	return secondMoment{sum, base.tau / math.Sqrt(weight)}
+}
+
+// dimension is d of d(d+1)/2.
+func dimension(values int) int { return int((math.Sqrt(float64(8*values+1)) - 1) / 2) }
+
+func trace(packed []float64, d int) float64 {
+	sum := 0.0
+	for i, at := 0, 0; i < d; i++ {
+		sum += packed[at]
+		at += d - i
+	}
+	return sum
+}
+
+// matrix unpacks m.
+func (m secondMoment) matrix(d int) *mat.SymDense {
+	out := mat.NewSymDense(d, nil)
+	for i, at := 0, 0; i < d; i++ {
+		for j := i; j < d; j++ {
+			v := m.packed[at]
+			if j > i {
+				// off-diagonal numbers travel times √2: their L2 norm is the matrix's
+				v /= math.Sqrt2
+			}
+			out.SetSym(i, j, v)
+			at++
+		}
+	}
+	return out
+}
+
+// principal returns the k leading eigenvectors of m, and its eigenvalues, descending. An
+// eigenvector of a noised matrix is post-processing.
+func (m secondMoment) principal(d, k int) ([][]float64, []float64, error) {
+	vectors, values, err := leadingEigen(m.matrix(d), k)
+	if err != nil {
+		return nil, nil, err
+	}
+	return orthonormalize(vectors, vectors), values, nil
+}
+
+// principal is of the matrix that one release holds.
+func principal(r Release, d, k int) ([][]float64, []float64, error) {
+	return secondMoment{r.Z(), r.Tau()}.principal(d, k)
+}
+
+// wider reports whether the longest rows show directions that those clipped low do not: whether of
+// the variance of the high clip, along its leading directions that stand clear of noise, the
+// components of the low clip have less than they should.
+func (p *Plan) wider(low, high Release) (bool, error) {
+	k := p.K()
+	m := secondMoment{high.Z(), high.Tau()}.matrix(p.D)
+	values, w, ok := allEigen(m)
+	if !ok {
+		return false, fieldError("releases", "the covariance's eigenvalues do not converge")
+	}
+	at := func(i int) float64 { return values[p.D-1-i] } // descending
+	s := high.Tau()
+	clear := 0
+	for clear < k && at(clear) > standsClear*s*math.Sqrt(2*float64(p.D)) {
+		clear++
+	}
+	if clear == 0 {
+		return false, nil
+	}
+	top, excess := 0.0, 0.0
+	for i := range clear {
+		top += at(i)
+		for j := clear; j < p.D; j++ { // what leading eigenvectors gain by following noise (Stein)
+			excess += s * s / (at(i) - at(j))
+		}
+	}
+	components, _, err := principal(low, p.D, k)
+	if err != nil {
+		return false, err
+	}
+	inside, row := mat.NewSymDense(k, nil), make([]float64, p.D)
+	for i, a := range components {
+		through := make([]float64, p.D) // m times a
+		for r := range through {
+			for l := range row {
+				row[l] = m.At(r, l)
+			}
+			through[r] = dot(row, a)
+		}
+		for j := i; j < k; j++ {
+			inside.SetSym(i, j, dot(through, components[j]))
+		}
+	}
+	has, u, ok := allEigen(inside)
+	if !ok {
+		return false, fieldError("releases", "the covariance's eigenvalues do not converge")
+	}
+	got, common := 0.0, 0.0 // common is tr(PQ) of the two spans
+	for i := range clear {
+		got += has[k-1-i]
+		x := make([]float64, p.D)
+		for a, v := range components {
+			f := u.At(a, k-1-i)
+			for l := range x {
+				x[l] += float64(f * v[l])
+			}
+		}
+		for j := range clear {
+			c := dot(x, mat.Col(nil, p.D-1-j, w))
+			common += float64(c * c)
+		}
+	}
+	spread := s * math.Sqrt(max(0, 2*(float64(clear)-common))) // of top - got
+	return top-excess-got > float64(p.sure()*spread)+float64(missed*top), nil
+}

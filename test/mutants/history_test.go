@@ -1,0 +1,66 @@
+//go:build mutants
+
+package mutants
+
+const (
+	agentHistory = "internal/agent/history.go"
+	studyHistory = "internal/study/history.go"
+)
+
+// What comes next: every site finds it itself, from results of one history.
+func init() {
+	tables = append(tables, []mutant{
+		{"history: a site asks nothing of what follows", 0, []edit{
+			{"internal/agent/query.go", "if no, ok := s.lawful(r, ask); !ok {", "if no, ok := s.lawful(r, ask); !ok && no.Code == study.CodeInternal {"},
+		}, in("agent", "TestCatchesUp"), killer{}},
+		{"history: releases of another history are asked on", 0, []edit{
+			{studyHistory, "if a.History != c.History {", "if false {"},
+		}, in("agent", "TestForkedHistory"), killer{}},
+		{"history: a result on record is not compared with those before it", 0, []edit{
+			{agentHistory, "if err := s.plan.CheckCourse(h.course, release.Ask(s.attempt)); err != nil {\n\t\t\treturn h,", "if err := error(nil); err != nil {\n\t\t\treturn h,"},
+		}, in("agent", "TestForkBehindAGap"), killer{}},
+		{"history: a result off the course is recorded", 0, []edit{
+			{agentHistory, "\treturn s.plan.CheckCourse(h.course, release.Ask(s.attempt))\n", "\treturn nil\n"},
+		}, in("agent", "TestResultsOffTheCourse"), killer{}},
+		{"history: a result in another encoding", 0, []edit{
+			{agentHistory, "err != nil || !bytes.Equal(again, encoded) {", "err != nil || !bytes.Equal(again, again) {"},
+		}, in("agent", "TestResultsOffTheCourse"), killer{}},
+		{"history: x off the rule", 0, []edit{
+			{studyHistory, "case !nearVector(a.X, want.X):", "case false:"},
+		}, in("study", "TestCheckCourse"), killer{}},
+		{"history: a center off the rule", 0, []edit{
+			{studyHistory, "case !nearScaled(a.Center, want.Center):", "case false:"},
+		}, in("study", "TestCheckCourse"), killer{}},
+		{"history: found vectors off the rule", 0, []edit{
+			{studyHistory, "case !nearVector(a.Found, want.Found):", "case false:"},
+		}, in("study", "TestCheckCourse"), killer{}},
+		{"history: a radius off the rule", 0, []edit{
+			{studyHistory, "case !near(a.Radius, want.Radius):", "case false:"},
+		}, in("study", "TestCheckCourse"), killer{}},
+		{"history: the branch that the releases do not lead to", 0, []edit{
+			{agentHistory, "case ask.Query != h.course.Query:", "case !s.plan.Follows(h.course.Query-1, ask.Query):"},
+			{studyHistory, "if a.Query != c.Query {", "if a.Query < c.Query {"},
+		}, in("agent", "TestOneBranch"), killer{}},
+		{"history: masks and signatures of two histories fit", 0, []edit{
+			{"internal/study/ask.go", "\te.fixed(a.History)\n", ""},
+		}, in("study", "TestContextBinds"), killer{}},
+		{"history: a release names nothing before it", 0, []edit{
+			{"internal/study/release.go", "Previous: a.History, Kind", "Previous: p.Digest, Kind"},
+		}, in("study", "TestLinkNamesAllBefore"), killer{}},
+		{"history: a course forgets which releases led to it", 0, []edit{
+			{"internal/study/course.go", "\tc.History = link\n", "\t_ = link\n"},
+		}, in("study", "TestLinkNamesAllBefore"), killer{}},
+		{"history: a coordinator takes up a result of another history", 0, []edit{
+			{"internal/coordinator/session.go", "s.plan.CheckCourse(s.state.Course, release.Ask(s.state.Attempt)) == nil &&", ""},
+		}, in("coordinator", "TestAdoptedResultFitsThePlan"), killer{}},
+		{"history: a site that lacks releases is not told them", 0, []edit{
+			{"internal/round/step.go", "s.live.lacks[e.Site], s.live.caught[e.Site] = e.Lacks, e.Lacks", "s.live.caught[e.Site] = e.Lacks"},
+		}, in("round", "TestLackedReleases"), killer{}},
+		{"history: a site is told the same release without end", 0, []edit{
+			{"internal/round/step.go", "has >= s.live.caught[e.Site] && ", ""},
+		}, in("round", "TestLackedReleases"), killer{}},
+		{"history: a result that another key signed", 0, []edit{
+			{agentQuery, "if !ed25519.Verify(key, study.SigningInput(r.Encoded), r.Signature) {", "if false {"},
+		}, killer{pkg: "test/hostile", run: "TestForgedResults"}, killer{}},
+	})
+}

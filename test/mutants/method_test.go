@@ -1,0 +1,37 @@
+//go:build mutants
+
+package mutants
+
+func init() {
+	const (
+		course     = "internal/study/course.go"
+		moments    = "internal/study/moments.go"
+		components = "internal/study/components.go"
+		derive     = "internal/clip/derive.go"
+		answer     = "internal/answer/answer.go"
+		start      = "internal/study/start.go"
+	)
+	tables = append(tables, []mutant{
+		{"auto pays for deciding where public sizes decide", 0, []edit{{course, "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
+		{"ι forgets the other sites' shares", 0, []edit{{course, "sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))", "sigma *= 1"}}, in("study", "TestIota"), killer{}},
+		{"the covariance is never clipped high", 0, []edit{{moments, "		if wider {\n", "		if false && wider {\n"}}, in("study", "TestMomentsFollow"), killer{}},
+		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "|| p.Iota <= iotaNone {", "{"}}, in("study", "TestMomentsFollow"), killer{}},
+		{"close eigenvalues look like a hidden direction", 0, []edit{
+			{moments, "excess += s * s / (at(i) - at(j))", "excess += 0 * s"},
+			{moments, "> float64(p.sure()*spread)+float64(missed*top), nil", "> float64(missed*top), nil"},
+		}, in("study", "TestWider"), killer{}},
+		{"noise looks like a hidden direction", 0, []edit{
+			{moments, "at(clear) > standsClear*s*math.Sqrt(2*float64(p.D))", "at(clear) > 0*s"},
+			{moments, "> float64(p.sure()*spread)+float64(missed*top), nil", "> float64(missed*top), nil"},
+		}, in("study", "TestWider"), killer{}},
+		{"a part clipped too low is added", 0, []edit{{moments, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
+		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio"}}, in("study", "TestPooledMoment"), killer{}},
+		{"24 rounds are not pooled", 0, []edit{{components, "p.Rounds < poolRounds && out.noise", "out.noise"}}, in("study", "TestPooledOutput"), killer{}},
+		{"rows on the sphere are clipped as others", 0, []edit{{course, "set(q.Of, quantile(powerSphere))", "set(q.Of, quantile(powerPlain))"}}, in("study", "TestSphereQuantile"), killer{}},
+		{"rows are not divided by their lengths", 0, []edit{{derive, "out[j] = v / norm", "out[j] = v"}}, in("clip", "TestSphere"), killer{}},
+		{"explained variance is of the sphere", 0, []edit{{answer, "sphere := p.OnSphere(p.Queries[a.Query])", "sphere := p.Proposal.Spec.Rows == study.RowsSphere"}}, in("answer", "TestSphere"), killer{}},
+		{"rows kept from another query are on the sphere", 0, []edit{{answer, "m.rows != nil && m.sphere == sphere &&", "m.rows != nil &&"}}, in("answer", "TestSphere"), killer{}},
+		{"a start need not be orthonormal", 0, []edit{{start, "why := orthonormal(s.Start.Vectors, len(s.Columns)); why != \"\"", "why := orthonormal(nil, len(s.Columns)); why != \"\""}}, in("study", "TestStart"), killer{}},
+		{"a start may be of other columns", 0, []edit{{start, "r.Scale[i] != c.Scale", "false"}}, in("study", "TestStart"), killer{}},
+	})
+}
