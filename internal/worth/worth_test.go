@@ -346,9 +346,9 @@ func TestAlarm(t *testing.T) {
 }
 
 // Longer rows whose two leading directions are turned against each other: the components span the
-// same plane, so that the clip stays low, but their directions are not those of all rows. Elliptical
-// rows raise no alarm: with 20 seeds at 0.005 each a false one has probability 0.1 at most, by the
-// bounds' own slack much less.
+// same plane, so that the clip stays low, but their directions are not those of all rows.
+// Elliptical rows raise no alarm: with 20 seeds at 0.005 each a false one has probability 0.1 at
+// most, by the bounds' own slack much less.
 func TestLongerRowsTurnedRaiseTheAlarm(t *testing.T) {
 	second := diagonal(2, 1, 0.3, 0.3, 0.2, 0.2, 0.1, 0.1)
 	turnedBy := diagonal(2, 1, 0.3, 0.3, 0.2, 0.2, 0.1, 0.1)
