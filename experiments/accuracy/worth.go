@@ -33,7 +33,7 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 	output := f.String("output", "", "of power iteration; the default if empty")
 	epsilon := f.Float64("epsilon", 1, "ε")
 	components := f.Int("components", 0, "in place of the laws' own")
-	onSphere := f.Bool("sphere", false, "rows are put on the unit sphere first")
+	rows := f.String("rows", "", "of power iteration: sphere or plain; the default if empty")
 	only := f.String("data", "", "only laws whose name has this in it")
 	columns := f.Int("columns", 512, "only laws of so many columns at most")
 	units := f.Int("units", 1<<30, "only laws of so many units at most")
@@ -45,10 +45,10 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 		laws = slices.DeleteFunc(laws, func(l run.Law) bool {
 			return l.Held == *tuning || !strings.Contains(l.Name, *only) || l.D > *columns || l.N > *units
 		})
-		s := sheetOfWorth{jobs: *jobs, times: *times, first: *first, onSphere: *onSphere, change: func(spec *study.Spec) {
+		s := sheetOfWorth{jobs: *jobs, times: *times, first: *first, change: func(spec *study.Spec) {
 			spec.Method, spec.Noise, spec.Center, spec.ExplainedVariance, spec.Epsilon = *method, *noise, *center, *variance, *epsilon
 			if *method != study.MethodCovariance {
-				spec.Output = *output
+				spec.Output, spec.Rows = *output, *rows
 				spec.Rounds = *rounds
 			}
 			if *components > 0 {
@@ -62,7 +62,6 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 type sheetOfWorth struct {
 	jobs, times int
 	first       uint64
-	onSphere    bool
 	change      func(*study.Spec)
 }
 
@@ -85,9 +84,6 @@ func (s sheetOfWorth) one(l run.Law, seed uint64) (judged, error) {
 	source := l.Source
 	if l.N*l.D*l.D <= 1<<29 {
 		source = run.Rotated(source)
-	}
-	if s.onSphere {
-		source = run.OnSphere(source)
 	}
 	m, err := source.Draw(l.N, seed)
 	if err != nil {

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -54,27 +52,4 @@ func (m *Data) Eigen() ([]float64, [][]float64) {
 		values[m.D-1-i], vectors[m.D-1-i] = v, mat.Col(nil, i, &w)
 	}
 	return values, vectors
-}
-
-// OnSphere returns the law of src with every row at unit length. The matrix whose components are
-// looked for stays.
-func OnSphere(src Source) Source {
-	return Source{src.Name, src.D, func(n int, seed uint64) (*Data, error) {
-		m, err := src.Draw(n, seed)
-		if err != nil {
-			return nil, err
-		}
-		for i := range n {
-			row, square := m.values[i*m.D:(i+1)*m.D], 0.0
-			for _, v := range row {
-				square += v * v
-			}
-			if length := math.Sqrt(square); length > 0 {
-				for j := range row {
-					row[j] /= length
-				}
-			}
-		}
-		return m, nil
-	}}
 }

@@ -3,6 +3,9 @@ package worth
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"covey/internal/study"
 )
 
@@ -38,6 +41,73 @@ func (a *spectrum) alarm(r *study.Result, rank []int) *bool {
 		}
 	}
 	return &differ
+}
+
+// turned is the probability with which two clips of elliptical rows would raise the alarm.
+const turned = 0.005
+
+// longer reports whether longer rows have other directions than shorter ones, where a part of the
+// covariance was clipped later than the one in force: of elliptical rows both have the same
+// eigenvectors, so that what the other part has between two of them is noise, sampling and how far
+// the eigenvectors are off. It is nil where no part was.
+func (a *spectrum) longer(r *study.Result, vectors [][]float64) *bool {
+	last := -1
+	for i, rel := range r.Releases {
+		if rel.Kind == study.KindMoment {
+			last = i
+		}
+	}
+	var out *bool
+	for _, rel := range r.Releases[:max(0, last)] {
+		if rel.Kind != study.KindMoment || rel.Radius <= r.Releases[last].Radius {
+			continue
+		}
+		differ := a.differs(rel.Z(), rel.Tau(), vectors, r.K)
+		if out != nil {
+			differ = differ || *out
+		}
+		out = &differ
+	}
+	return out
+}
+
+// differs compares another matrix, packed, of noise tau, with the eigenvectors.
+func (a *spectrum) differs(packed []float64, tau float64, vectors [][]float64, k int) bool {
+	d := len(a.mu)
+	m := mat.NewSymDense(d, nil)
+	for i, at := 0, 0; i < d; i++ {
+		for j := i; j < d; j++ {
+			v := packed[at]
+			if j > i {
+				v /= math.Sqrt2 // as off-diagonal numbers travel
+			}
+			m.SetSym(i, j, v)
+			at++
+		}
+	}
+	along := make([]float64, d)
+	images := make([][]float64, d)
+	for i, v := range vectors {
+		var y mat.VecDense
+		y.MulVec(m, mat.NewVecDense(d, v))
+		images[i] = y.RawVector().Data
+		along[i] = dot(v, images[i])
+	}
+	most := distuv.UnitNormal.Quantile(1 - turned/float64(2*k*d))
+	for i := range k {
+		for j := range d {
+			gap := a.mu[i] - a.mu[j]
+			if j == i || gap == 0 {
+				continue
+			}
+			turn := (along[i] - along[j]) / gap
+			variance := tau*tau/2 + max(0, along[i])*max(0, along[j])/a.n + turn*turn*a.mixing(i, j)
+			if math.Abs(dot(vectors[j], images[i])) > most*math.Sqrt(variance) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func parts(v []float64) []float64 {

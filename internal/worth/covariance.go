@@ -220,8 +220,16 @@ func (out *Report) covariance(p *study.Plan, r *study.Result) (string, error) {
 		}
 		out.Components = append(out.Components, c)
 	}
-	out.Alarm = a.alarm(r, rank)
+	out.Alarm = either(a.alarm(r, rank), a.longer(r, vectors))
 	return "", nil
+}
+
+// either is true where one of a and b is, nil where both are.
+func either(a, b *bool) *bool {
+	if a == nil || b != nil && *b {
+		return b
+	}
+	return a
 }
 
 // ranks are the places of components among eigenvectors, which explained variance may have put into

@@ -17,7 +17,8 @@ import (
 type law struct {
 	second *mat.SymDense // what rows have after the clip
 	whole  *mat.SymDense // and without it; nil for the same
-	radius float64       // of every histogram
+	long   *mat.SymDense // what a covariance clipped beyond radius has; nil for the same
+	radius float64       // of every histogram; with long, of half the units, and 16 times it of others
 	rng    *rand.Rand
 }
 
@@ -97,21 +98,33 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 	scale := float64(p.N) / a.Grid
 	switch a.Kind {
 	case study.KindHistogram:
-		values, scale = make([]float64, p.Queries[a.Query].Values), 1/a.Grid // counts are scaled, too
-		for j := range values {
-			if study.BinEdge(j) >= l.radius {
-				values[j] = float64(p.N)
-				break
+		values, scale = make([]float64, p.Queries[a.Query].Values), 1/a.Grid
+		fill := func(radius, units float64) {
+			for j := range values {
+				if study.BinEdge(j) >= radius {
+					values[j] += units
+					break
+				}
 			}
+		}
+		if l.long != nil {
+			fill(l.radius, float64(p.N)/2)
+			fill(16*l.radius, float64(p.N)/2)
+		} else {
+			fill(l.radius, float64(p.N))
 		}
 	case study.KindPower:
 		for x := a.X; len(x) > 0; x = x[d:] {
 			values = append(values, along(l.second, x[:d])...)
 		}
 	case study.KindMoment:
+		m := l.second
+		if l.long != nil && a.Radius > 2*l.radius {
+			m = l.long
+		}
 		for i := range d {
 			for j := i; j < d; j++ {
-				v := l.second.At(i, j)
+				v := m.At(i, j)
 				if j > i {
 					v *= math.Sqrt2
 				}

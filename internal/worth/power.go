@@ -50,6 +50,8 @@ func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
 	switch why := uncalibrated(p, r); {
 	case why != "":
 		return why, nil
+	case p.Proposal.Spec.Start != nil:
+		return "a start that was given", nil
 	case slices.ContainsFunc(seen, func(s round) bool { return len(s.x) != r.K }):
 		return "components one after another, by deflation", nil
 	case r.K > mostPowerComponents:
@@ -59,7 +61,7 @@ func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
 	case r.Output != study.OutputLast && r.Output != study.OutputPooled:
 		return "the output of a random round", nil
 	}
-	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == study.OutputPooled}
+	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == study.OutputPooled, sphere: p.Proposal.Spec.Rows == study.RowsSphere}
 	vectors := r.Outputs[r.Output] // in the order in which they were found
 	if len(vectors) != r.K {
 		return "no output", nil

@@ -22,8 +22,8 @@ type Report struct {
 	// Unfinished reports whether power iteration had not converged: more rounds would help.
 	Unfinished bool `json:"iteration_unfinished"`
 	// Alarm reports whether large rows look different from small ones, so that the bounds are not
-	// to be relied on. It is nil where that cannot be seen: it needs explained variance and the
-	// covariance.
+	// to be relied on. It is nil where that cannot be seen: it needs a covariance, and explained
+	// variance or a second clip.
 	Alarm *bool `json:"large_rows_differ"`
 	// Sentences say it all for people, the share first.
 	Sentences []string `json:"sentences"`
@@ -110,8 +110,6 @@ func uncalibrated(p *study.Plan, r *study.Result) string {
 		return "the paper's profile"
 	case r.Unit != "":
 		return "units of several rows"
-	case s.Start != nil && r.Method == study.MethodPower:
-		return "a start that was given"
 	case r.N < leastUnits:
 		return fmt.Sprintf("fewer than %d units", leastUnits)
 	case r.D > mostColumns:

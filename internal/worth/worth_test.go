@@ -182,7 +182,7 @@ func eigen(m *mat.SymDense) ([]float64, [][]float64) {
 }
 
 // Of studies that the simulation itself would draw, the bound of the share holds in 98% or more
-// when measured; 93% of 200 are missed then with probability 10^-5. Had the bound no factor and
+// when measured; fewer than 91 of 100 then hold with probability 10^-4. Had the bound no factor and
 // the regression its own draws back, it would hold in fewer.
 func TestPowerBoundsHold(t *testing.T) {
 	s := &shape{d: 12, k: 2, n: 5000}
@@ -194,7 +194,7 @@ func TestPowerBoundsHold(t *testing.T) {
 	rng := seeded(4)
 	held, angles, angle := 0, 0, 0
 	slack := []float64{}
-	const runs = 200
+	const runs = 100
 	for range runs {
 		truth := s.one(rng)
 		var got Report
@@ -216,10 +216,10 @@ func TestPowerBoundsHold(t *testing.T) {
 	}
 	slices.Sort(slack)
 	t.Logf("share %d of %d, median slack %.3f; angles %d of %d", held, runs, slack[runs/2], angle, angles)
-	if held < 186 || slack[runs/2] > 0.06 {
+	if held < 91 || slack[runs/2] > 0.06 {
 		t.Errorf("the share's bound holds in %d of %d studies, median slack %.3f", held, runs, slack[runs/2])
 	}
-	if angles < 20 || float64(angle) < 0.9*float64(angles) {
+	if angles < 10 || float64(angle) < 0.9*float64(angles) {
 		t.Errorf("the angle's bound holds for %d of %d separated components", angle, angles)
 	}
 }
@@ -338,10 +338,34 @@ func TestAlarm(t *testing.T) {
 			t.Errorf("want alarm %v: %+v", c.alarm, got)
 		}
 	}
-	s.ExplainedVariance = study.VarianceNone
+	s.ExplainedVariance, s.NormBound = study.VarianceNone, "8" // and no clip to compare with
 	p, r := law{second: second, whole: large, radius: 8, rng: seeded(9)}.run(t, s, 60_000)
 	if got := of(t, p, r); got.Alarm != nil || !says(got, "what the clip hides") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Longer rows whose two leading directions are turned against each other: the components span the
+// same plane, so that the clip stays low, but their directions are not those of all rows.
+// Elliptical rows raise no alarm: with 20 seeds at 0.005 each a false one has probability 0.1 at
+// most, by the bounds' own slack much less.
+func TestLongerRowsTurnedRaiseTheAlarm(t *testing.T) {
+	second := diagonal(2, 1, 0.3, 0.3, 0.2, 0.2, 0.1, 0.1)
+	turnedBy := diagonal(2, 1, 0.3, 0.3, 0.2, 0.2, 0.1, 0.1)
+	turnedBy.SetSym(0, 0, 1.5)
+	turnedBy.SetSym(1, 1, 1.5)
+	turnedBy.SetSym(0, 1, 0.5) // eigenvalues 2 and 1, 45 degrees off
+	s := spec(8, 2, study.MethodCovariance)
+	s.Epsilon = 0.4 // below it public sizes clip high at once, above it the high part is too noisy
+	for seed := range uint64(20) {
+		p, r := law{second: second, long: second, radius: 2, rng: seeded(100 + seed)}.run(t, s, 6000)
+		if got := of(t, p, r); got.Alarm == nil || *got.Alarm {
+			t.Errorf("seed %d, equal rows: %+v", seed, got)
+		}
+	}
+	p, r := law{second: second, long: turnedBy, radius: 2, rng: seeded(13)}.run(t, s, 6000)
+	if got := of(t, p, r); got.Alarm == nil || !*got.Alarm || !says(got, "Large rows look different") {
+		t.Errorf("turned rows: %+v", got)
 	}
 }
 

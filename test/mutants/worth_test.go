@@ -45,6 +45,12 @@ func init() {
 		{"worth: no alarm", 0, []edit{
 			{"internal/worth/alarm.go", "differ = true", "differ = differ && true"},
 		}, in("worth", "TestAlarm"), killer{}},
+		{"worth: parts of the covariance are not compared", 0, []edit{
+			{"internal/worth/alarm.go", "if math.Abs(dot(vectors[j], images[i])) > most*", "if false && 0 > most*"},
+		}, in("worth", "TestLongerRowsTurnedRaiseTheAlarm"), killer{}},
+		{"worth: every difference of clips raises the alarm", 0, []edit{
+			{"internal/worth/alarm.go", "variance := tau*tau/2 + max(0, along[i])*max(0, along[j])/a.n + turn*turn*a.mixing(i, j)", "variance := max(0, along[i])*max(0, along[j])/a.n + 0*turn"},
+		}, in("worth", "TestLongerRowsTurnedRaiseTheAlarm"), killer{}},
 		{"worth: what the clip hides is not said", 0, []edit{
 			{"internal/worth/sentence.go", "\ttell(\"%s\", clipSentence)\n", ""},
 		}, in("worth", "TestStandingSentence"), killer{}},
