@@ -118,11 +118,11 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 	switch q.Of {
 	case KindTotal: // also bounds the trace, by which the covariance is clipped
 		if _, public := p.publicRadius(KindMoment); !public {
-			at := clipLow
+			low, high := p.clips(*c, r)
 			if len(p.momentShares()) == 1 {
-				at = clipHigh
+				low = high
 			}
-			set(KindMoment, quantile(at))
+			set(KindMoment, low)
 		}
 		set(KindTotal, last)
 	case KindVariance, KindRows:

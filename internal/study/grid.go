@@ -82,35 +82,57 @@ func (p *Plan) Sigma(q Query, radius float64) (noise.Sigma, error) {
 // zeroed bins hold more than a fifth of the units, neighbouring bins are taken together, two,
 // four, up to 32: few units for the noise still say where they are. 0 if noise left nothing.
 func quantileRadius(noised []int64, spread, quantile float64, units int) float64 {
+	return quantileOf(noised, spread, quantile, units, math.Inf(1))
+}
+
+// quantileOf is quantileRadius where bins within four octaves of those that stand out also count
+// from near·spread on: a tail stands out less than the middle does. A bin of noise alone may count,
+// one time in 40 where near is 2.
+func quantileOf(noised []int64, spread, quantile float64, units int, near float64) float64 {
 	enough := 0.5 * float64(units)
 	if quantile == 1 {
 		enough = 0.8 * float64(units)
 	}
 	radius, most := 0.0, 0.0
 	for width := 1; width <= 32 && most < enough; width *= 2 {
-		if r, left := binsRadius(noised, spread, quantile, width); left > most {
+		if r, left := binsRadius(noised, spread, quantile, width, near); left > most {
 			radius, most = r, left
 		}
 	}
 	return radius
 }
 
-// binsRadius is quantileRadius with bins of width together, and the count that was left.
-func binsRadius(noised []int64, spread, quantile float64, width int) (radius, left float64) {
-	floor := standsOut(spread*math.Sqrt(float64(width)), len(noised)/width)
+// binsRadius is quantileOf with bins of width together, and the count of those that stand out.
+func binsRadius(noised []int64, spread, quantile float64, width int, near float64) (radius, left float64) {
+	const reach = 16 // bins
+	spread *= math.Sqrt(float64(width))
+	floor := standsOut(spread, len(noised)/width)
 	var counts []float64 // 0 where zeroed
+	first, last := -1, -1
 	for at := 0; at < len(noised); at += width {
 		sum := 0.0
 		for _, c := range noised[at : at+width] {
 			sum += float64(c)
 		}
-		if sum < floor {
-			sum = 0
+		if sum >= floor {
+			left += sum
+			if last = len(counts); first < 0 {
+				first = last
+			}
 		}
 		counts = append(counts, sum)
-		left += sum
 	}
-	wanted, seen := float64(quantile*left), 0.0
+	all := left
+	for j, sum := range counts {
+		switch {
+		case sum >= floor:
+		case sum >= float64(near*spread) && j >= first-reach/width && j <= last+reach/width:
+			all += sum
+		default:
+			counts[j] = 0
+		}
+	}
+	wanted, seen := float64(quantile*all), 0.0
 	for j, c := range counts {
 		if c > 0 && seen+c >= wanted {
 			low, high := BinEdge(max(0, j*width-1)), BinEdge((j+1)*width-1)

@@ -232,7 +232,7 @@ func TestMomentsFollow(t *testing.T) {
 			}
 			releases = append(releases, r)
 		}
-		low, high := p.bounds(releases)
+		low, high := p.bounds(c, releases)
 		want := []float64{low, high, low}
 		if turn > 0 {
 			want[2] = high
@@ -261,7 +261,7 @@ func TestMomentsFollow(t *testing.T) {
 	}
 	r := Release{Noised: counts, Sigma: 1 << 10, Units: 180_000, Grid: 1}
 	large.readRadius(&c, large.Queries[0], r)
-	if want := quantileRadius(counts, r.Spread(), 0.9, r.Units); len(large.Queries) != 2 || c.Radii[KindMoment] != want {
+	if want := quantileRadius(counts, r.Spread(), 0.93, r.Units); len(large.Queries) != 2 || c.Radii[KindMoment] != want {
 		t.Errorf("where noise is negligible there are %d queries, and B² is %v, not %v", len(large.Queries), c.Radii[KindMoment], want)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // at a high quantile, and by these two the last part is clipped low or high. Where noise is small
 // the second part is larger and speaks for the high clip sooner: either costs less there. With a
 // public bound, and where noise hardly matters, there is one part; in the latter case it is clipped
-// high.
+// high. So is every part where the histogram of ‖y‖² has two peaks: rows are then of several kinds.
 func (p *Plan) momentShares() []float64 {
 	const first = 0.3
 	if p.Proposal.Spec.NormBound != BoundPrivate || p.Iota <= iotaNone {
@@ -49,7 +49,7 @@ func (p *Plan) sure() float64 {
 const (
 	iotaNone          = 0.02
 	iotaSmall         = 0.1
-	clipLow, clipHigh = 0.15, 0.9
+	clipLow, clipHigh = 0.15, 0.93
 	// A direction of the high clip is looked at where its variance is so many times the largest
 	// that noise alone would show.
 	standsClear = 1.2
@@ -59,18 +59,71 @@ const (
 )
 
 // bounds are the low and the high B² by the histogram of ‖y‖² among the releases.
-func (p *Plan) bounds(releases []Release) (low, high float64) {
+func (p *Plan) bounds(c Course, releases []Release) (low, high float64) {
 	for _, r := range releases {
 		if q := p.Queries[r.Query]; q.Kind == KindHistogram && q.Of == KindTotal {
-			units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
-			low = quantileRadius(r.Noised, r.Spread(), clipLow, units)
-			high = quantileRadius(r.Noised, r.Spread(), clipHigh, units)
+			return p.clips(c, r)
 		}
+	}
+	return defaultRadius, defaultRadius
+}
+
+// clips are the low and the high B² by the histogram r of ‖y‖². Where it has two peaks both are the
+// high one.
+func (p *Plan) clips(c Course, r Release) (low, high float64) {
+	units := int(float64(r.Units) / r.Grid) // in the grid steps of the counts
+	// of the kept rows: the others are in the lowest bin
+	quantile := func(q float64) float64 {
+		return quantileOf(r.Noised, r.Spread(), 1-(1-q)*p.keptShare(c), units, tailNear)
+	}
+	low, high = quantile(clipLow), quantile(clipHigh)
+	if twoPeaks(r.Noised, r.Spread()) {
+		low = high
 	}
 	if !(low > 0) {
 		low = defaultRadius
 	}
 	return low, max(low, high)
+}
+
+const (
+	// tailNear is how many standard deviations a bin of a tail counts from.
+	tailNear = 2
+	// dips is how many standard deviations two peaks are above what lies between them.
+	dips = 5
+)
+
+// twoPeaks reports whether a histogram of lengths, of noise spread on each count, has two peaks
+// that stand out, and clearly less between them, in bins of one to four together. Lengths of
+// elliptical rows have one peak, whatever their tail. Clusters whose centers differ in length have
+// several, and what is short there is another kind of row, not a part of the same. The lowest bin,
+// which holds the rows that were left out, does not count.
+func twoPeaks(noised []int64, spread float64) bool {
+	for width := 1; width <= 4; width *= 2 {
+		s := spread * math.Sqrt(float64(width))
+		floor := standsOut(s, len(noised)/width)
+		for first := 1; first <= width; first++ {
+			var counts, before []float64 // and the highest count before each
+			highest := 0.0
+			for at := first; at+width <= len(noised); at += width {
+				count := 0.0
+				for _, v := range noised[at : at+width] {
+					count += float64(v)
+				}
+				counts, before = append(counts, count), append(before, highest)
+				highest = max(highest, count)
+			}
+			highest = 0 // of those behind
+			for i := len(counts) - 1; i >= 0; i-- {
+				peak := min(before[i], highest)
+				if peak >= floor && peak-max(0, counts[i]) >= dips*s {
+					return true
+				}
+				highest = max(highest, counts[i])
+			}
+		}
+	}
+	return false
 }
 
 // moment sets what follows from a part of the covariance: the next part's bound, or the components.
@@ -83,7 +136,7 @@ func (p *Plan) moment(c *Course, r Release, earlier []Release) error {
 		c.X = flat(v)
 		return err
 	}
-	low, high := p.bounds(earlier)
+	low, high := p.bounds(*c, earlier)
 	switch len(moments) {
 	case 1:
 		c.Radii[KindMoment] = high

@@ -51,6 +51,25 @@ const (
 	fewUnits       = 4000
 )
 
+// bound_share where the proposal leaves it to the number of units.
+const (
+	boundShareFew = 0.04
+	boundShare    = 0.01
+)
+
+// boundShare is the part of the budget that a private norm bound takes. Few units need more, to
+// show two peaks of their lengths; where noise limits a covariance they cannot spare it.
+func (p *Plan) boundShare() float64 {
+	switch s := p.Proposal.Spec; {
+	case s.BoundShare > 0:
+		return s.BoundShare
+	case p.N < 2*fewUnits && p.Iota <= iotaEnough:
+		return boundShareFew
+	default:
+		return boundShare
+	}
+}
+
 // radiusShare is the part of the budget that private radii take.
 func (p *Plan) radiusShare() float64 {
 	switch s := p.Proposal.Spec; {
@@ -123,7 +142,7 @@ func (p *Plan) setQueries() error {
 		buy(q, s.LambdaShare)
 	}
 	if p.method() != MethodPower && s.NormBound == BoundPrivate {
-		buy(Query{Kind: KindHistogram, Of: KindTotal}, s.BoundShare)
+		buy(Query{Kind: KindHistogram, Of: KindTotal}, p.boundShare())
 	}
 	variance := p.varianceQueries()
 	for _, q := range variance {

@@ -68,9 +68,6 @@ func (s *Spec) resolve() error {
 	}
 	if s.Method != MethodPower {
 		def(&s.NormBound, BoundPrivate)
-		if s.NormBound == BoundPrivate {
-			def(&s.BoundShare, 0.01)
-		}
 	}
 	def(&s.Deadlines.Round, Duration(time.Minute))
 	def(&s.Deadlines.Tick, s.tick())
@@ -252,8 +249,13 @@ func (s *Spec) checkShares() error {
 		{"lambda_share", s.LambdaShare, s.Lambda == LambdaPrivate},
 		{"bound_share", s.BoundShare, s.Method != MethodPower && s.NormBound == BoundPrivate},
 	} {
-		if f.field == "radius_share" && f.share == 0 {
-			f.share = radiusShareFew // the most that the number of units makes of it
+		if f.share == 0 { // the most that the number of units makes of it
+			switch {
+			case f.field == "radius_share":
+				f.share = radiusShareFew
+			case f.field == "bound_share" && f.on:
+				f.share = boundShareFew
+			}
 		}
 		if (f.on || f.field == "radius_share") && !(f.share > 0 && f.share < 1) {
 			return fieldError(f.field, "must be in (0, 1), got %v", f.share)

@@ -1,0 +1,131 @@
+package study
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// lengths is a noised histogram of values.
+func lengths(rng *rand.Rand, spread float64, values []float64) []int64 {
+	counts := make([]int64, HistogramBins)
+	for _, v := range values {
+		j := 0
+		for BinEdge(j) < v {
+			j++
+		}
+		counts[j]++
+	}
+	for j := range counts {
+		counts[j] += int64(math.Round(spread * rng.NormFloat64()))
+	}
+	return counts
+}
+
+// TestTwoPeaks: lengths of normal rows and of rows with heavy tails have one peak, those of two
+// kinds of rows have two; rows that were left out, in the lowest bin, are no peak. A seed fixes
+// lengths and noise: it cannot fail by chance.
+func TestTwoPeaks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(67, 68))
+	const n, spread = 8000, 60
+	squares := func(d, nu int) float64 {
+		sum, chi := 0.0, 0.0
+		for range d {
+			g := rng.NormFloat64()
+			sum += g * g
+		}
+		for range nu {
+			g := rng.NormFloat64()
+			chi += g * g
+		}
+		if nu > 0 {
+			sum *= float64(nu) / chi
+		}
+		return sum
+	}
+	for name, c := range map[string]struct {
+		draw func() float64
+		want bool
+	}{
+		"normal, 64 columns": {func() float64 { return squares(64, 0) }, false},
+		"normal, 3 columns":  {func() float64 { return squares(3, 0) }, false},
+		"t3":                 {func() float64 { return squares(40, 3) }, false},
+		"left out": {func() float64 {
+			if rng.Float64() < 0.3 {
+				return 0
+			}
+			return squares(40, 0)
+		}, false},
+		"two kinds": {func() float64 {
+			if rng.Float64() < 0.2 {
+				return 6 * squares(40, 0)
+			}
+			return squares(40, 0)
+		}, true},
+		"few of a kind": {func() float64 {
+			if rng.Float64() < 0.02 { // hidden by the noise
+				return 6 * squares(40, 0)
+			}
+			return squares(40, 0)
+		}, false},
+		"no rows": {func() float64 { return 0 }, false},
+	} {
+		took := 0
+		for range 20 {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = c.draw()
+			}
+			if twoPeaks(lengths(rng, spread, values), spread) {
+				took++
+			}
+		}
+		if c.want && took < 20 || !c.want && took > 0 {
+			t.Errorf("%s: two peaks %d times of 20", name, took)
+		}
+	}
+}
+
+// TestClipsOfTwoPeaks: every part of a covariance is clipped high where lengths have two peaks, and
+// the tail of lengths counts where no single bin of it stands out. Of rows that were left out both
+// clips are free.
+func TestClipsOfTwoPeaks(t *testing.T) {
+	p := mustPlan(t, with(four, `method = "covariance"`, `explained_variance = "none"`), 500, 500)
+	if len(p.momentShares()) != 3 {
+		t.Fatalf("ι = %v: %d parts", p.Iota, len(p.momentShares()))
+	}
+	at := func(counts map[int]int64) (low, high float64, c Course) {
+		r := Release{Noised: make([]int64, HistogramBins), Sigma: 10 << 10, Units: 1000, Grid: 1}
+		for j, n := range counts {
+			r.Noised[j] = n
+		}
+		c = p.Start()
+		p.readRadius(&c, p.Queries[0], r)
+		low, high = p.clips(c, r)
+		return low, high, c
+	}
+	low, high, c := at(map[int]int64{260: 400, 261: 380, 264: 60, 265: 160})
+	if low != high || c.Radii[KindMoment] != high || !(high > BinEdge(263) && high <= BinEdge(265)) {
+		t.Errorf("of two peaks the clips are %v and %v, the first %v", low, high, c.Radii[KindMoment])
+	}
+	low, high, c = at(map[int]int64{260: 400, 261: 380, 262: 100, 263: 40, 264: 30, 265: 30})
+	if !(low < BinEdge(260)) || c.Radii[KindMoment] != low || !(high > 3.5) {
+		t.Errorf("of a tail the clips are %v and %v, the first %v", low, high, c.Radii[KindMoment])
+	}
+}
+
+// TestBoundShare: few units pay more for the histogram, unless noise limits or the proposal says.
+func TestBoundShare(t *testing.T) {
+	for _, c := range []struct {
+		units int
+		lines []string
+		want  float64
+	}{
+		{3999, nil, 0.04}, {4000, nil, 0.01}, {3999, []string{"bound_share = 0.02"}, 0.02}, {30, nil, 0.01},
+	} {
+		p := mustPlan(t, with(four, append(c.lines, `method = "covariance"`)...), c.units, c.units)
+		if got := p.Queries[0].Rho / p.Rho; math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%d units at ι = %.2f pay %v for the bound, want %v", p.N, p.Iota, got, c.want)
+		}
+	}
+}
