@@ -145,7 +145,8 @@ type Spec struct {
 	// NormBound is B, the norm at which method = "covariance" clips a row: "private" or
 	// a public number.
 	NormBound Scalar `toml:"norm_bound,omitempty" json:"norm_bound,omitempty"`
-	// BoundShare is the part of the budget that a private norm bound takes. 0: by the number of units.
+	// BoundShare is the part of the budget that a private norm bound takes. 0: by the number of
+	// units.
 	BoundShare float64 `toml:"bound_share,omitempty" json:"bound_share,omitempty"`
 	// Accountant is "gdp" (the Gaussian's exact curve), "zcdp" or "paper" (the paper's τ).
 	Accountant string `toml:"accountant" json:"accountant"`

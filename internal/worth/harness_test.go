@@ -18,7 +18,7 @@ type law struct {
 	second *mat.SymDense // what rows have after the clip
 	whole  *mat.SymDense // and without it; nil for the same
 	long   *mat.SymDense // what a covariance clipped beyond radius has; nil for the same
-	radius float64       // of every histogram; with long, of half the units, and 16 times it of others
+	radius float64       // of every histogram; with long, up to four times it
 	rng    *rand.Rand
 }
 
@@ -109,8 +109,9 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 			}
 		}
 		if l.long != nil {
-			fill(l.radius, float64(p.N)/2)
-			fill(16*l.radius, float64(p.N)/2)
+			for j := range 9 { // without a second peak, up to four times the radius
+				fill(0.95*l.radius*math.Exp2(float64(j)/4), float64(p.N)/9) // each in a bin of its own
+			}
 		} else {
 			fill(l.radius, float64(p.N))
 		}
