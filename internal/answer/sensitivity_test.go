@@ -22,7 +22,9 @@ func TestReplacedUnitMovesNoAnswerByMore(t *testing.T) {
 		name   string
 		change func(*study.Spec)
 	}{
-		{"block", func(s *study.Spec) { s.Components, s.Method, s.Epsilon, s.Rows = 2, study.MethodAuto, 0.005, study.RowsPlain }},
+		{"block", func(s *study.Spec) {
+			s.Components, s.Method, s.Epsilon, s.Rows = 2, study.MethodAuto, 0.005, study.RowsPlain
+		}},
 		{"distributed", func(s *study.Spec) {
 			s.Components, s.Method, s.Noise, s.Epsilon, s.Rows = 2, study.MethodAuto, study.NoiseDistributed, 0.005, study.RowsPlain
 		}},

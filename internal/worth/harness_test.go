@@ -39,8 +39,8 @@ func spec(d, k int, method string) study.Spec {
 	return s
 }
 
-// planned is the plan of a study of three sites with n units in all.
-func planned(t testing.TB, s study.Spec, n int) *study.Plan {
+// planned is the plan of a study of three sites with n units in all, and its proposal.
+func planned(t testing.TB, s study.Spec, n int) (*study.Plan, []byte) {
 	t.Helper()
 	var roster []study.Member
 	for i := range 3 {
@@ -55,12 +55,12 @@ func planned(t testing.TB, s study.Spec, n int) *study.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p, body
 }
 
 func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result) {
 	t.Helper()
-	p := planned(t, s, n)
+	p, body := planned(t, s, n)
 	c := p.Start()
 	var releases []study.Release
 	for c.Query < len(p.Queries) {
@@ -81,6 +81,7 @@ func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Proposal = body
 	return p, r
 }
 

@@ -9,6 +9,12 @@ import (
 	"covey/internal/study"
 )
 
+func predict(t *testing.T, s study.Spec, n int) (*Prediction, error) {
+	t.Helper()
+	p, _ := planned(t, s, n)
+	return Predict(p)
+}
+
 // TestPredictionFollowsTheSizes: more units, a larger ε and central noise are never worse, and the
 // family's order is that of its eigenvalues.
 func TestPredictionFollowsTheSizes(t *testing.T) {
@@ -17,7 +23,7 @@ func TestPredictionFollowsTheSizes(t *testing.T) {
 		if change != nil {
 			change(&s)
 		}
-		got, err := Predict(planned(t, s, n))
+		got, err := predict(t, s, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +53,7 @@ func TestPredictionFollowsTheSizes(t *testing.T) {
 // TestPredictionOfPictures: 800 columns of 60,000 units capture 0.994 of what ten components could.
 // A study as good as that is not called hopeless.
 func TestPredictionOfPictures(t *testing.T) {
-	got, err := Predict(planned(t, spec(800, 10, study.MethodAuto), 60_000))
+	got, err := predict(t, spec(800, 10, study.MethodAuto), 60_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +75,7 @@ func TestPredictionIsMet(t *testing.T) {
 			trace += lambda[j]
 		}
 		s := spec(d, k, study.MethodCovariance)
-		p, err := Predict(planned(t, s, n))
+		p, err := predict(t, s, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +99,7 @@ func TestNoPrediction(t *testing.T) {
 	} {
 		s := spec(16, 2, study.MethodAuto)
 		change(&s)
-		if p, err := Predict(planned(t, s, 6000)); p != nil || !errors.Is(err, ErrNoPrediction) || !strings.Contains(err.Error(), word) {
+		if p, err := predict(t, s, 6000); p != nil || !errors.Is(err, ErrNoPrediction) || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: %v, %v", word, p, err)
 		}
 	}

@@ -1,6 +1,8 @@
 package corrupt
 
 import (
+	"crypto/ed25519"
+	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -50,8 +52,7 @@ func (f *bubble) holding(d study.Digest, u secagg.Survivors) func(*covey.Coordin
 			slot := int(b.Query.GetSlot())
 			ask := plan.Fill(askOf(b.Query))
 			q := secagg.Query{Slot: slot, Context: plan.Context(setup.Transcript(), ask), Bits: plan.Bits, Lanes: plan.Queries[ask.Query].Lanes}
-			signature, err := setup.SignRelease(mallory, f.proxy.site.Identity(), q, u)
-			f.Must(err)
+			signature := signed(f.proxy.site.Identity(), setup, q, u)
 			r := &covey.Refusal{Study: d[:], Query: b.Query.GetQuery(), Slot: b.Query.GetSlot(), Code: covey.Code_CODE_HELD,
 				Context: q.Context[:], Signature: signature}
 			for _, i := range u {
@@ -61,6 +62,16 @@ func (f *bubble) holding(d study.Digest, u secagg.Survivors) func(*covey.Coordin
 		}
 		return true
 	}
+}
+
+// signed is a release signature on any U, also one that no rule allows, and so none of
+// [secagg.Setup.SignRelease].
+func signed(key ed25519.PrivateKey, s *secagg.Setup, q secagg.Query, u secagg.Survivors) []byte {
+	transcript, hash := s.Transcript(), u.Hash()
+	m := append([]byte("covey secagg release v1\x00"), transcript[:]...)
+	m = binary.BigEndian.AppendUint32(m, uint32(q.Slot))
+	m = append(m, q.Context[:]...)
+	return ed25519.Sign(key, append(m, hash[:]...))
 }
 
 // TestAccusations: the corrupt site refuses because of an honest one. Where the coordinator has

@@ -105,7 +105,7 @@ func newStory(t testing.TB, vary variation) *story {
 		st.truth.Sites[m.dir] = Site{Name: m.name, Sum: func(_ *study.Plan, _ int, a study.Ask) ([]int64, error) { return vectorOf(i, a), nil }}
 	}
 	spec := study.Spec{
-		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
+		Name: "story", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: study.MethodPower, Center: study.CenterPublic, Rounds: 2, Radius: "3", SpareSlots: 1, ExplainedVariance: study.VarianceNone, OnDropout: study.DropoutContinue,
 		Deadlines: study.Deadlines{Round: study.Duration(time.Minute), Tick: study.Duration(100 * time.Millisecond)},
 		Columns:   []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
 	}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"covey/internal/study"
+)
+
+func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
+	s := p.Proposal.Spec
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	radius := "private"
+	if p.Radius > 0 {
+		radius = fmt.Sprintf("%.6g (%s)", p.Radius, s.Radius)
+	}
+	fmt.Fprintf(w, "study\t%s (%s)\n", s.Name, s.Profile)
+	fmt.Fprintf(w, "privacy\tε = %g, δ = %g (%s accountant): ρ = %.6g in all\n", s.Epsilon, s.Delta, s.Accountant, p.Rho)
+	fmt.Fprintf(w, "\tadjacency %s: when one unit is replaced by another, their number being public\n", p.Adjacency)
+	fmt.Fprintf(w, "\t%s\n", study.AtSites(p.SitesPerUnit()))
+	fmt.Fprintf(w, "data\t%d units × %d columns at %d sites\n", p.N, p.D, p.Thresholds.Sites)
+	if s.Unit != "" {
+		fmt.Fprintf(w, "unit\tall rows with one value of %q at one site\n", s.Unit)
+	}
+	center := s.Center
+	if s.Center == study.CenterPrivate {
+		center += fmt.Sprintf(", for %.3g%% of the budget", 100*s.CenterShare)
+	}
+	fmt.Fprintf(w, "components\t%d, %s; center %s; explained variance %s\n", p.K(), s.Subspace, center, s.ExplainedVariance)
+	if s.Missing == study.MissingDropRow {
+		fmt.Fprintf(w, "missing\trows with a missing value are left out; how many are kept is released, noised, for %.3g%% of the budget\n", 100*p.RowsShare())
+	}
+	fmt.Fprintf(w, "method\t%s\n", p.MethodRule())
+	if p.Groups > 0 {
+		fmt.Fprintf(w, "scale\tΛ from %d groups of %d units\n", p.Groups, p.GroupSize)
+	}
+	fmt.Fprintf(w, "sites\tη = %d corrupt, q = %d to open, at least %d in a sum\n", p.Thresholds.Corrupt, p.Thresholds.Quorum, p.Thresholds.MinSurvivors)
+	fmt.Fprintf(w, "\t%s\n", p.Thresholds.Collusion())
+	fmt.Fprintf(w, "rounds\tT = %d, %d queries, %d slots (%d spare)\n", p.Rounds, p.Left(0), p.Slots, p.Slots-p.Left(0))
+	fmt.Fprintf(w, "radius\tR = %s\n", radius)
+	if p.Paper != nil {
+		fmt.Fprintf(w, "paper\tu = %.6g, τ = %.6g, δ̄ = %.3g\n", p.Paper.U, p.Paper.Tau, p.Paper.DeltaBar)
+	}
+	fmt.Fprintf(w, "output\t%s\n", s.Output)
+	fmt.Fprintf(w, "expected\t%s\n", strings.Join(prediction, "\n\t"))
+	if s.Expires != "" {
+		fmt.Fprintf(w, "expires\t%s, unless all sites have approved by then\n", s.Expires)
+	}
+	fmt.Fprintf(w, "wire\tb = %d bits a number, at most %d bytes from each site in all\n", p.Bits, p.BytesInAll())
+	fmt.Fprintf(w, "noise\t%s\n", p.NoiseWords())
+	fmt.Fprintln(w, "\nQUERY\tKIND\tROUND\tσ/Δ\tρ\tBYTES\t")
+	for _, q := range p.Queries {
+		kind := string(q.Kind)
+		if q.Of != "" {
+			kind += " of " + string(q.Of)
+		}
+		if q.Run > 0 {
+			kind += fmt.Sprintf(", component %d", q.Run+1)
+		}
+		only := ""
+		if q.Branch != "" {
+			only = "if auto takes " + q.Branch
+		}
+		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\t%s\n", q.Index, kind, q.Round, q.Multiplier, q.Rho, q.Bytes, only)
+	}
+	return w.Flush()
+}
