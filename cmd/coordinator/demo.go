@@ -22,6 +22,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/round"
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 type demoCmd struct {
@@ -349,16 +350,21 @@ func (r *demoReport) print(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, `
+	said, err := worth.Read(r.result)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, `
 captured      %.4f of the best possible variance (%s output, %s profile)
 method        %s (%s)
-%sprivacy       ε = %g, δ = %g spent, for replacing any one of %d units (ρ = %.5f)
+%sworth         %s
+privacy       ε = %g, δ = %g spent, for replacing any one of %d units (ρ = %.5f)
 noise         %s
 rounds        %s, at least %d of %d sites in each sum, last noise-to-signal %.3f
 wire          %d bytes from each site in all, masked
 time          %.1f s
 digest        %s
-`, r.Captured, r.Output, r.Profile, r.Method, r.MethodWhy, varianceText(r.result), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
+`, r.Captured, r.Output, r.Profile, r.Method, r.MethodWhy, varianceText(r.result), strings.Join(said.Sentences, "\n              "), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
 	return err
 }
 

@@ -1,5 +1,6 @@
 // Command accuracy measures how much variance the components of private studies capture. Every
-// study goes through the real query path in one process (package run).
+// study goes through the real query path in one process (package run); the walks of stop are no
+// studies.
 //
 //	accuracy utility    Gaussian rows against the listed values of reference.csv
 //	accuracy targets    the errors that studies of listed laws may have
@@ -8,6 +9,7 @@
 //	accuracy noise      distributed noise against central, at 4, 5 and 20 sites
 //	accuracy worth      coverage of what a result says of its own worth
 //	accuracy predict    what validate predicts, against what studies capture
+//	accuracy stop       rounds that go on while the direction moves, against fixed ones
 //	accuracy figures    the figures of docs/experiments.md
 //
 // All but the figures key their noise by the seed, so that they pass or fail alike everywhere, and
@@ -25,12 +27,12 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions,
+	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions, "stop": stop,
 }
 
 func main() {
 	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|predict|figures [-help] [flags]")
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|predict|stop|figures [-help] [flags]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)

@@ -210,7 +210,7 @@ const iotaEnough = 0.3
 // were measured (docs/experiments.md), on the sphere for one component and for five; what lies
 // between is interpolated.
 func (p *Plan) powerFactor() float64 {
-	if p.Proposal.Spec.Rows != RowsSphere {
+	if !p.Sphere() {
 		return 1.25
 	}
 	return max(0.9, 1.2-0.075*float64(p.K()-1))
@@ -250,9 +250,19 @@ func (p *Plan) method() string {
 	}
 }
 
+// iotaSphere is the ι up to which rows = "auto" leaves rows as they are: there noise is little, and
+// the sphere's other components, of rows whose directions go with their lengths, would cost more.
+const iotaSphere = 0.05
+
+// Sphere reports whether power iteration works on rows divided by their lengths.
+func (p *Plan) Sphere() bool {
+	rows := p.Proposal.Spec.Rows
+	return rows == RowsSphere || rows == RowsAuto && p.Iota > iotaSphere
+}
+
 // OnSphere reports whether a query is about rows divided by their lengths.
 func (p *Plan) OnSphere(q Query) bool {
-	return p.Proposal.Spec.Rows == RowsSphere && q.sum() == KindPower
+	return p.Sphere() && q.sum() == KindPower
 }
 
 // MethodRule says in a sentence how the method is or will be chosen: from public sizes
@@ -272,7 +282,7 @@ func (p *Plan) MethodRule() string {
 }
 
 func (p *Plan) boundWords() string {
-	if p.Proposal.Spec.Rows == RowsSphere {
+	if p.Sphere() {
 		return "= 1, as every row is divided by its length"
 	}
 	return "the private bound of ‖y‖²"
@@ -285,7 +295,7 @@ func (p *Plan) boundWords() string {
 func (p *Plan) decide(radii map[Kind]float64) (method, why string) {
 	steps := float64(p.Rounds * p.runs())
 	power, covariance := p.powerFactor()*radii[KindPower]*math.Sqrt(steps), 1.0
-	if p.Proposal.Spec.Rows != RowsSphere {
+	if !p.Sphere() {
 		covariance = radii[KindMoment]
 	}
 	if power < covariance {

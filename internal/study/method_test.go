@@ -60,9 +60,13 @@ func TestDefaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		sphere := s.Radius == RadiusPrivate && s.Unit == "" && want != MethodCovariance && !strings.Contains(lines, "plain")
-		if s.Method != want || (s.Rows == RowsSphere) != sphere {
+		if s.Method != want || (s.Rows == RowsAuto) != sphere {
 			t.Errorf("%q asks for %s of %s rows", lines, s.Method, s.Rows)
 		}
+	}
+	// rows are left as they are where noise is little
+	if noisy, quiet := mustPlan(t, with(four, `method = "power"`), 150, 150), mustPlan(t, with(four, `method = "power"`), 30_000, 30_000); !noisy.Sphere() || quiet.Sphere() {
+		t.Errorf("ι = %v: sphere %v; ι = %v: sphere %v", noisy.Iota, noisy.Sphere(), quiet.Iota, quiet.Sphere())
 	}
 	few, many := mustPlan(t, with(four, `method = "power"`), 1500, 1500), mustPlan(t, with(four, `method = "power"`), 4000, 4000)
 	if few.radiusShare() != 0.1 || many.radiusShare() != 0.04 || few.Rounds != 24 {

@@ -54,7 +54,7 @@ func (s *Spec) resolve() error {
 	def(&s.Missing, MissingError)
 	def(&s.C, 1)
 	if s.Method != MethodCovariance && s.Radius == RadiusPrivate && s.Unit == "" {
-		def(&s.Rows, RowsSphere)
+		def(&s.Rows, RowsAuto)
 	}
 	def(&s.Rows, RowsPlain)
 	if s.Center == CenterPrivate {
@@ -151,7 +151,7 @@ func (s *Spec) check() error {
 		{"output", s.Output, []string{OutputAuto, OutputPooled, OutputLast, OutputRandom}},
 		{"noise", s.Noise, []string{NoiseCentral, NoiseDistributed}},
 		{"method", s.Method, []string{MethodPower, MethodCovariance, MethodAuto}},
-		{"rows", s.Rows, []string{RowsSphere, RowsPlain}},
+		{"rows", s.Rows, []string{RowsAuto, RowsSphere, RowsPlain}},
 		{"subspace", s.Subspace, []string{SubspaceBlock, SubspaceDeflation}},
 		{"center", s.Center, []string{CenterPublic, CenterPrivate, CenterPairs}},
 		{"explained_variance", s.ExplainedVariance, []string{VariancePrivate, VarianceNone}},
@@ -312,14 +312,14 @@ func (s *Spec) checkModel() error {
 	if s.Method == MethodAuto && (s.Radius != RadiusPrivate || s.NormBound != BoundPrivate) {
 		return fieldError("method", `"auto" compares a private radius with a private norm bound`)
 	}
-	if s.Rows == RowsSphere {
+	if s.Rows != RowsPlain {
 		switch {
 		case s.Method == MethodCovariance:
-			return fieldError("rows", `"sphere" is of power iteration`)
+			return fieldError("rows", `%q is of power iteration`, s.Rows)
 		case s.Radius != RadiusPrivate:
-			return fieldError("rows", `"sphere" needs radius = "private"`)
+			return fieldError("rows", `%q needs radius = "private"`, s.Rows)
 		case s.Unit != "":
-			return fieldError("rows", `"sphere" needs one row per unit`)
+			return fieldError("rows", `%q needs one row per unit`, s.Rows)
 		}
 	}
 	if err := s.checkStart(); err != nil {

@@ -45,6 +45,7 @@ const (
 	SubspaceBlock     = "block"
 	SubspaceDeflation = "deflation"
 
+	RowsAuto   = "auto"
 	RowsSphere = "sphere"
 	RowsPlain  = "plain"
 
@@ -99,7 +100,7 @@ type Spec struct {
 	// d(d+1)/2 numbers) or "auto", which decides by public sizes first and by private radii then.
 	Method string `toml:"method" json:"method"`
 	// Rows is what power iteration works on: "sphere" (each row divided by its length, where a unit
-	// is one row) or "plain" (rows as they are).
+	// is one row), "plain" (rows as they are) or "auto" (the sphere where noise limits).
 	Rows string `toml:"rows" json:"rows"`
 	// Start is where power iteration starts; nil: at public random directions.
 	Start *Start `toml:"start,omitempty" json:"start,omitempty"`

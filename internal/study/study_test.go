@@ -80,7 +80,7 @@ func TestPracticalDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := p.Proposal.Spec
-	if p.Rounds != 24 || s.Rows != RowsSphere || s.Radius != RadiusPrivate || s.Accountant != AccountantGDP || s.Output != OutputAuto || s.OnDropout != DropoutWait {
+	if p.Rounds != 24 || s.Rows != RowsAuto || s.Radius != RadiusPrivate || s.Accountant != AccountantGDP || s.Output != OutputAuto || s.OnDropout != DropoutWait {
 		t.Fatalf("defaults: %+v", s)
 	}
 	if len(p.Queries) != 29 {

@@ -61,7 +61,7 @@ func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
 	case r.Output != study.OutputLast && r.Output != study.OutputPooled:
 		return "the output of a random round", nil
 	}
-	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == study.OutputPooled, sphere: p.Proposal.Spec.Rows == study.RowsSphere}
+	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == study.OutputPooled, sphere: p.Sphere()}
 	vectors := r.Outputs[r.Output] // in the order in which they were found
 	if len(vectors) != r.K {
 		return "no output", nil

@@ -118,7 +118,13 @@ func uncalibrated(p *study.Plan, r *study.Result) string {
 	return ""
 }
 
+// tiltReserve is added to the squared tangent of every angle's bound, for the reason of
+// shareReserve and as large: with real rows, which are not elliptical, the clip itself turns a
+// direction a little.
+const tiltReserve = shareReserve
+
+// degrees is the bound of an angle whose squared tangent noise, sampling and rounds bound.
 func degrees(tangentSquared float64) *float64 {
-	v := math.Atan(math.Sqrt(max(0, tangentSquared))) * 180 / math.Pi
+	v := math.Atan(math.Sqrt(max(0, tangentSquared)+tiltReserve)) * 180 / math.Pi
 	return &v
 }
