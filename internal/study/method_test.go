@@ -135,7 +135,6 @@ func noisy(rng *rand.Rand, values []float64, turn, tau float64) *mat.SymDense {
 // eigenvalues, or a scale alone. A seed fixes the noise: it cannot fail by chance.
 func TestWider(t *testing.T) {
 	p := mustPlan(t, with(four, `method = "covariance"`), 200, 200)
-	rng := rand.New(rand.NewPCG(61, 62))
 	for name, c := range map[string]struct {
 		values    []float64
 		turn, tau float64
@@ -148,6 +147,7 @@ func TestWider(t *testing.T) {
 		"noise alone":    {[]float64{0.1, 0.05, 0.02, 0.01}, 0.3, 1, false},
 		"close together": {[]float64{1, 0.99, 0.98, 0.97}, 0, 0.05, false},
 	} {
+		rng := rand.New(rand.NewPCG(61, 62)) // its own: a map has no order
 		took := 0
 		for range 40 {
 			low := packedRelease(noisy(rng, c.values, 0, c.tau/3), 1, c.tau/3)
