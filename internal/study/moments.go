@@ -279,14 +279,18 @@ func principal(r Release, d, k int) ([][]float64, []float64, error) {
 func (p *Plan) wider(low, high Release) (bool, error) {
 	k := p.K()
 	m := secondMoment{high.Z(), high.Tau()}.matrix(p.D)
-	values, w, ok := allEigen(m)
-	if !ok {
-		return false, fieldError("releases", "the covariance's eigenvalues do not converge")
+	seen := p.D
+	if p.D > denseEigen { // all of them would take long, and every site computes this
+		seen = k
 	}
-	at := func(i int) float64 { return values[p.D-1-i] } // descending
+	w, values, err := leadingEigen(m, seen)
+	if err != nil {
+		return false, err
+	}
+	rest, spread := others(m, values)
 	s := high.Tau()
 	clear := 0
-	for clear < k && at(clear) > standsClear*s*math.Sqrt(2*float64(p.D)) {
+	for clear < k && values[clear] > standsClear*s*math.Sqrt(2*float64(p.D)) {
 		clear++
 	}
 	if clear == 0 {
@@ -294,9 +298,12 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 	}
 	top, excess := 0.0, 0.0
 	for i := range clear {
-		top += at(i)
-		for j := clear; j < p.D; j++ { // what leading eigenvectors gain by following noise (Stein)
-			excess += s * s / (at(i) - at(j))
+		top += values[i]
+		for _, v := range values[clear:] { // what leading eigenvectors gain by following noise (Stein)
+			excess += float64(s*s) / (values[i] - v)
+		}
+		if gap := values[i] - rest; seen < p.D { // to second order in their spread
+			excess += float64(float64(s*s)*float64(p.D-seen)) / gap * (1 + spread/float64(gap*gap))
 		}
 	}
 	components, _, err := principal(low, p.D, k)
@@ -331,10 +338,34 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 			}
 		}
 		for j := range clear {
-			c := dot(x, mat.Col(nil, p.D-1-j, w))
+			c := dot(x, w[j])
 			common += float64(c * c)
 		}
 	}
-	spread := s * math.Sqrt(max(0, 2*(float64(clear)-common))) // of top - got
-	return top-excess-got > float64(p.sure()*spread)+float64(missed*top), nil
+	noise := s * math.Sqrt(max(0, 2*(float64(clear)-common))) // of top - got
+	return top-excess-got > float64(p.sure()*noise)+float64(missed*top), nil
+}
+
+// others returns the mean and the variance of a matrix's eigenvalues but the leading ones; 0, 0
+// where there are no others.
+func others(m *mat.SymDense, leading []float64) (mean, variance float64) {
+	d := m.SymmetricDim()
+	n := float64(d - len(leading))
+	if n == 0 {
+		return 0, 0
+	}
+	square := 0.0
+	for i := range d {
+		mean += m.At(i, i)
+		for j := range d {
+			v := m.At(i, j)
+			square += float64(v * v)
+		}
+	}
+	for _, v := range leading {
+		mean -= v
+		square -= float64(v * v)
+	}
+	mean /= n
+	return mean, max(0, square/n-float64(mean*mean))
 }

@@ -1,0 +1,75 @@
+package study
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestOthers: what is known of eigenvalues without computing them agrees with them.
+func TestOthers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const d, k = 20, 3
+	m := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			m.SetSym(i, j, rng.NormFloat64())
+		}
+	}
+	_, values, err := leadingEigen(m, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variance := 0.0, 0.0
+	for _, v := range values[k:] {
+		mean += v / (d - k)
+	}
+	for _, v := range values[k:] {
+		variance += (v - mean) * (v - mean) / (d - k)
+	}
+	got, spread := others(m, values[:k])
+	if math.Abs(got-mean) > 1e-9 || math.Abs(spread-variance) > 1e-9 {
+		t.Errorf("mean %v, variance %v; want %v, %v", got, spread, mean, variance)
+	}
+	if a, b := others(m, values); a != 0 || b != 0 {
+		t.Errorf("of no others: %v, %v", a, b)
+	}
+}
+
+// TestWiderOfManyColumns: above denseEigen the decision is that of all eigenvalues: a direction that
+// only long rows have is seen, and noise alone is not one. A seed fixes the noise.
+func TestWiderOfManyColumns(t *testing.T) {
+	const d = denseEigen + 20
+	p := &Plan{D: d, Iota: 0.2}
+	p.Proposal.Spec.Components = 2
+	rng := rand.New(rand.NewPCG(5, 6))
+	matrix := func(tau float64, values ...float64) Release {
+		m := mat.NewSymDense(d, nil)
+		for i := range d {
+			for j := i; j < d; j++ {
+				v := tau / math.Sqrt2 * rng.NormFloat64()
+				if i == j {
+					if v *= math.Sqrt2; i < len(values) {
+						v += values[i]
+					}
+				}
+				m.SetSym(i, j, v)
+			}
+		}
+		return packedRelease(m, 1, tau)
+	}
+	low := matrix(0.005, 1, 0.8, 0)
+	for name, c := range map[string]struct {
+		high Release
+		want bool
+	}{
+		"the same":       {matrix(0.01, 1, 0.8, 0), false},
+		"another behind": {matrix(0.01, 1, 0.8, 2), true},
+	} {
+		if got, err := p.wider(low, c.high); err != nil || got != c.want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
