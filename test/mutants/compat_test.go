@@ -14,7 +14,7 @@ func init() {
 			{"internal/egress/chain.go", "		case m.Prev != chain.Last:", "		case m.Prev != chain.Last && (m.Prev != \"\" || chain.Lines > 1):"},
 		}, in("egress", "TestEgressChain"), killer{}},
 		{"an end that says no protocol speaks ours", 0, []edit{
-			{"internal/wire/version.go", "	v := Version{Software: frame.Clean(one(softwareKey))}", "	v := Version{Protocol: 1, Oldest: 1, Software: frame.Clean(one(softwareKey))}"},
+			{"internal/wire/version.go", "	v := Version{Software: frame.Clean(one(softwareKey))}", "	v := Version{Protocol: Protocol, Oldest: OldestProtocol, Software: frame.Clean(one(softwareKey))}"},
 		}, in("wire", "TestVersionOf"), killer{}},
 	})
 }
