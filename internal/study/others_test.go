@@ -38,8 +38,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestWiderOfManyColumns: above denseEigen the decision is that of all eigenvalues: a direction that
-// only long rows have is seen, and noise alone is not one. A seed fixes the noise.
+// TestWiderOfManyColumns: above denseEigen the decision is that of all eigenvalues: a direction
+// that only long rows have is seen, and noise alone is not one. A seed fixes the noise.
 func TestWiderOfManyColumns(t *testing.T) {
 	const d = denseEigen + 20
 	p := &Plan{D: d, Iota: 0.2}

@@ -17,12 +17,12 @@ func init() {
 		{"the covariance is never clipped high", 0, []edit{{moments, "		if wider {\n", "		if false && wider {\n"}}, in("study", "TestMomentsFollow"), killer{}},
 		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "|| p.Iota <= iotaNone {", "{"}}, in("study", "TestMomentsFollow"), killer{}},
 		{"close eigenvalues look like a hidden direction", 0, []edit{
-			{moments, "excess += s * s / (at(i) - at(j))", "excess += 0 * s"},
-			{moments, "> float64(p.sure()*spread)+float64(missed*top), nil", "> float64(missed*top), nil"},
+			{moments, "excess += float64(s*s) / (values[i] - v)", "excess += 0 * (values[i] - v)"},
+			{moments, "> float64(p.sure()*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"noise looks like a hidden direction", 0, []edit{
-			{moments, "at(clear) > standsClear*s*math.Sqrt(2*float64(p.D))", "at(clear) > 0*s"},
-			{moments, "> float64(p.sure()*spread)+float64(missed*top), nil", "> float64(missed*top), nil"},
+			{moments, "values[clear] > standsClear*s*math.Sqrt(2*float64(p.D))", "values[clear] > 0*s"},
+			{moments, "> float64(p.sure()*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"a part clipped too low is added", 0, []edit{{moments, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
 		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio"}}, in("study", "TestPooledMoment"), killer{}},
