@@ -178,7 +178,7 @@ func TestMovedRows(t *testing.T) {
 func TestSphere(t *testing.T) {
 	const n = 500
 	p := planOf(t, n, func(s *study.Spec) {
-		s.Method, s.Components, s.Subspace, s.Center = study.MethodPower, 2, study.SubspaceDeflation, study.CenterPrivate
+		s.Method, s.Components, s.Subspace, s.Center, s.Rows = study.MethodPower, 2, study.SubspaceDeflation, study.CenterPrivate, study.RowsSphere
 	})
 	values := valuesOf(n)
 	r := New(matrix(t, values))
