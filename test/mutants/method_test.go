@@ -25,7 +25,7 @@ func init() {
 			{moments, "> float64(p.sure()*noise)+float64(missed*top), nil", "> float64(0*noise)+float64(missed*top), nil"},
 		}, in("study", "TestWider"), killer{}},
 		{"a part clipped too low is added", 0, []edit{{moments, "		case r.Radius < last.Radius:\n			continue\n", ""}}, in("study", "TestPooledMoment"), killer{}},
-		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio"}}, in("study", "TestPooledMoment"), killer{}},
+		{"parts of a covariance are added without their weights", 0, []edit{{moments, "w := ratio / (tau * tau)", "w := ratio / (tau / tau)"}}, in("study", "TestPooledMoment"), killer{}},
 		{"24 rounds are not pooled", 0, []edit{{components, "p.Rounds < poolRounds && out.noise", "out.noise"}}, in("study", "TestPooledOutput"), killer{}},
 		{"rows are on the sphere where noise is little", 0, []edit{{course, "rows == RowsAuto && p.Iota > iotaSphere", "rows == RowsAuto"}}, in("study", "TestDefaults"), killer{}},
 		{"rows on the sphere are clipped as others", 0, []edit{{course, "set(q.Of, quantile(powerSphere))", "set(q.Of, quantile(powerPlain))"}}, in("study", "TestSphereQuantile"), killer{}},

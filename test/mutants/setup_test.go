@@ -11,7 +11,7 @@ func init() {
 			"return true"}}, in("round", "TestNothingElseFollowsAnApproval"), killer{}},
 		{"proposal, round: any rejection in the setup counts", 0, []edit{{approval,
 			"		return withdraws(v, code)\n",
-			"		return v == VerdictRejected\n"}}, in("round", "TestWithdrawalAfterTheLastApproval"), killer{}},
+			"		return v == study.VerdictRejected\n"}}, in("round", "TestWithdrawalAfterTheLastApproval"), killer{}},
 		{"proposal, round: an expiry ends a study that began", 0, []edit{{"internal/round/entry.go",
 			"e.Code == study.CodeExpired && s.Status != StatusProposed",
 			"false"}}, in("round", "TestExpiryIsOfApprovals"), killer{}},

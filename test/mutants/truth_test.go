@@ -31,9 +31,6 @@ func init() {
 			{roundHeld, "!s.graph().Signs(i) {", "i < 0 {"},
 			{roundHeld, "s.graph().Signs(j) && slices.Equal(u, v) {", "j >= 0 && slices.Equal(u, v) {"},
 		}, in("round", "TestHeldOnTheSparseGraph"), killer{}},
-		{"held: wait mode takes it", 0, []edit{
-			{roundStep, "case s.Survivors == nil && waits:", "case s.Survivors == nil && waits && s.held() == nil:"},
-		}, in("round", "TestWaitModeTakesNobodysWord"), killer{}},
 		{"held: who is not believed is not named", 0, []edit{
 			{roundStep, "return []Effect{Doubt{site, study.CodeHeld}}", "return nil"},
 		}, in("round", "TestOneSitesHeldChangesNothing"), killer{}},
