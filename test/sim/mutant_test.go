@@ -28,7 +28,7 @@ var mutants = []mutant{
 	{"charge after release", []edit{
 		{"internal/agent/query.go", "	if data == \"\" {\n		if err := s.agent.ledger.Charge(", "	if false {\n		if err := s.agent.ledger.Charge("},
 		{"internal/ledger/query.go", "if r.get(chargeBucket, index(query)) == nil {", "if false {"},
-		{"internal/agent/query.go", "	s.record(r)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r)\n"},
+		{"internal/agent/query.go", "	s.record(r, release)\n", "	s.agent.ledger.Charge(s.plan.Digest, r.Query, s.plan.Queries[r.Query].Rho)\n	s.record(r, release)\n"},
 	}, "TestQuiet", "charge-before-upload"},
 	{"survivors asked before they are committed", []edit{
 		{"internal/round/step.go", "		return s.propose(Entry{Kind: EntrySurvivors, Survivors: s.wanted()})\n	case s.Survivors == nil:\n",
