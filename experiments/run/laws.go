@@ -82,12 +82,22 @@ func Clusters(d, count int, spread float64) Source {
 	for j := range d {
 		sigma.SetSym(j, j, sigma.At(j, j)+spread*spread)
 	}
-	return Source{"clusters", d, func(n int, seed uint64) (*Data, error) {
+	return cloudsAround("clusters", d, centers, weight, spread, sigma)
+}
+
+// cloudsAround is Gaussian clouds of standard deviation spread, cluster c drawn in proportion to
+// weight[c].
+func cloudsAround(name string, d int, centers [][]float64, weight []float64, spread float64, sigma *mat.SymDense) Source {
+	total := 0.0
+	for _, w := range weight {
+		total += w
+	}
+	return Source{name, d, func(n int, seed uint64) (*Data, error) {
 		rng := generator(seed)
 		values := make([]float64, n*d)
 		for i := range n {
 			u, c := rng.Float64()*total, 0
-			for c < count-1 && u >= weight[c] {
+			for c < len(weight)-1 && u >= weight[c] {
 				u -= weight[c]
 				c++
 			}
@@ -95,7 +105,7 @@ func Clusters(d, count int, spread float64) Source {
 				values[i*d+j] = centers[c][j] + spread*rng.NormFloat64()
 			}
 		}
-		return newData("clusters", d, values, sigma)
+		return newData(name, d, values, sigma)
 	}}
 }
 

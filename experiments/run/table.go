@@ -152,21 +152,7 @@ func clouds(name, spectrum string, d, count int, centered bool) (Source, error) 
 	for j := range d {
 		sigma.SetSym(j, j, sigma.At(j, j)+spread*spread)
 	}
-	return Source{name, d, func(n int, seed uint64) (*Data, error) {
-		rng := generator(seed)
-		values := make([]float64, n*d)
-		for i := range n {
-			u, c := rng.Float64()*total, 0
-			for c < count-1 && u >= weight[c] {
-				u -= weight[c]
-				c++
-			}
-			for j := range d {
-				values[i*d+j] = centers[c][j] + spread*rng.NormFloat64()
-			}
-		}
-		return newData(name, d, values, sigma)
-	}}, nil
+	return cloudsAround(name, d, centers, weight, spread, sigma), nil
 }
 
 // rare returns Gaussian rows of a named spectrum whose first three components are in a share of the

@@ -28,6 +28,9 @@ type Case struct {
 	Method string  `json:"method"`
 	Median float64 `json:"captured_median"`
 	Lowest float64 `json:"captured_lowest"` // of the simulated runs
+	// Blind is what components picked without looking capture on average: of few columns, or of
+	// many components, a large share that says nothing.
+	Blind float64 `json:"captured_blind"`
 }
 
 const (
@@ -37,6 +40,10 @@ const (
 	// mostSimulated is how many eigenvalues a covariance is simulated with: of more, the tail is
 	// taken together in groups of equal size.
 	mostSimulated = 72
+	// mostPredicted and mostWork bound a simulation to some seconds, whatever a proposal asks for:
+	// components, and rounds times columns times components squared.
+	mostPredicted = 20
+	mostWork      = 3e6
 )
 
 // falls are the family's members, from slow to steep.
@@ -46,7 +53,7 @@ var falls = []float64{0.05, 0.2, 1}
 var ErrNoPrediction = errors.New("no prediction")
 
 // Predict simulates what a study of these public sizes captures, with the keyed public generator
-// of the study, so that everybody sees the same. It takes about a second. The error wraps
+// of the study, so that everybody sees the same. It takes up to some ten seconds. The error wraps
 // [ErrNoPrediction] and says why.
 func Predict(p *study.Plan) (*Prediction, error) {
 	s := p.Proposal.Spec
@@ -57,8 +64,13 @@ func Predict(p *study.Plan) (*Prediction, error) {
 		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
 	case s.Subspace == study.SubspaceDeflation && p.K() > 1:
 		return nil, fmt.Errorf("%w for components one after another", ErrNoPrediction)
+	case p.K() > mostPredicted:
+		return nil, fmt.Errorf("%w for more than %d components", ErrNoPrediction, mostPredicted)
 	}
 	f := newForecast(p)
+	if float64(len(f.steps))*float64(p.D)*float64(p.K()*p.K()) > mostWork {
+		return nil, fmt.Errorf("%w for power iteration of so many rounds, columns and components: it would take long", ErrNoPrediction)
+	}
 	out := &Prediction{}
 	for _, fall := range falls {
 		out.Cases = append(out.Cases, f.at(fall, 1))
@@ -73,8 +85,8 @@ func Predict(p *study.Plan) (*Prediction, error) {
 func (a *Prediction) Lines() []string {
 	slow, steep := a.Cases[0], a.Cases[len(a.Cases)-1]
 	out := []string{
-		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j))",
-			Percent(slow.Median), slow.Fall, Percent(steep.Median), steep.Fall),
+		fmt.Sprintf("captures about %s of the variance that as many components could where the spectrum falls slowly (eigenvalues 1/(1+%g·j)), %s where it falls steeply (1/(1+%g·j)); a blind guess %s and %s",
+			Percent(slow.Median), slow.Fall, Percent(steep.Median), steep.Fall, Percent(slow.Blind), Percent(steep.Blind)),
 		fmt.Sprintf("the worst of %d simulated studies captures %s; less where few rows carry a direction of their own", predictRuns*len(a.Cases), Percent(a.lowest())),
 	}
 	if a.Needed > 0 {
@@ -126,7 +138,11 @@ func (f *forecast) at(fall, units float64) Case {
 	for j := range lambda { // columns of unit variance
 		lambda[j] *= float64(len(lambda)) / sum
 	}
-	best := Case{Fall: fall}
+	top := 0.0
+	for _, v := range lambda[:f.plan.K()] {
+		top += v
+	}
+	best := Case{Fall: fall, Blind: float64(f.plan.K()) / top} // the mean eigenvalue is 1
 	take := func(method string, run func(rng *rand.Rand) float64) {
 		var shares []float64
 		for i := range predictRuns {
@@ -248,10 +264,11 @@ func (c *noisy) run(rng *rand.Rand) float64 {
 	m := mat.NewSymDense(d, nil)
 	for i := range d {
 		for j := i; j < d; j++ {
-			variance := (c.s*c.s/2 + c.lambda[i]*c.lambda[j]/c.n) * math.Sqrt(c.weight[i]*c.weight[j])
-			if c.weight[i] == 1 || c.weight[j] == 1 {
-				variance = (c.s*c.s/2 + c.lambda[i]*c.lambda[j]/c.n) * c.weight[i] * c.weight[j]
+			columns := c.weight[i] * c.weight[j]
+			if c.weight[i] > 1 && c.weight[j] > 1 {
+				columns = math.Sqrt(columns)
 			}
+			variance := (c.s*c.s/2 + c.lambda[i]*c.lambda[j]/c.n) * columns
 			if i == j {
 				m.SetSym(i, i, c.lambda[i]+math.Sqrt(2*variance)*rng.NormFloat64())
 			} else {

@@ -38,6 +38,13 @@ func TestPredictionFollowsTheSizes(t *testing.T) {
 				falls[i], few.Cases[i].Median, more.Cases[i].Median, private.Cases[i].Median, shared.Cases[i].Median)
 		}
 	}
+	// where nothing is left of the signal, a study is worth a blind guess, and that is said
+	lost := at(32, 2, 3000, func(s *study.Spec) { s.Epsilon = 1e-9 })
+	for i, c := range lost.Cases {
+		if c.Blind < 0.05 || c.Median > 2*c.Blind || few.Cases[i].Median < c.Blind {
+			t.Errorf("s = %g: %v of noise alone, %v blindly", falls[i], c.Median, c.Blind)
+		}
+	}
 	if few.Cases[0].Median >= few.Cases[len(falls)-1].Median {
 		t.Errorf("a slow spectrum is no harder: %+v", few)
 	}
@@ -95,9 +102,11 @@ func TestPredictionIsMet(t *testing.T) {
 func TestNoPrediction(t *testing.T) {
 	for word, change := range map[string]func(*study.Spec){
 		"several rows":      func(s *study.Spec) { s.Unit = "patient" },
+		"20 components":     func(s *study.Spec) { s.Components = 21 },
+		"take long":         func(s *study.Spec) { s.Method, s.Components, s.Rounds = study.MethodPower, 20, 500 },
 		"one after another": func(s *study.Spec) { s.Method, s.Subspace = study.MethodPower, study.SubspaceDeflation },
 	} {
-		s := spec(16, 2, study.MethodAuto)
+		s := spec(40, 2, study.MethodAuto)
 		change(&s)
 		if p, err := predict(t, s, 6000); p != nil || !errors.Is(err, ErrNoPrediction) || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: %v, %v", word, p, err)
