@@ -15,17 +15,21 @@ import (
 // arrows are who may import whom (docs/adr/0001-house.md). A package that is not
 // here fails the test: say where a new room stands before building it.
 var arrows = map[string][]string{
-	"proto/covey/v1":     {},
-	"internal/query":     {},
-	"internal/clip":      {"internal/query"},
-	"internal/noise":     {},
-	"internal/secagg":    {},
-	"internal/failpoint": {},
-	"internal/memory":    {},
-	"internal/ledger":    {"internal/failpoint"},
-	"internal/strict":    {},
-	"internal/dataset":   {},
+	"proto/covey/v1": {},
+	"internal/query": {},
+	"internal/clip":  {"internal/query"},
+	// What released counts and moments say of columns.
+	"internal/standardize": {"internal/query"},
+	"internal/noise":       {},
+	"internal/secagg":      {},
+	"internal/failpoint":   {},
+	"internal/memory":      {},
+	"internal/ledger":      {"internal/failpoint"},
+	"internal/strict":      {},
+	"internal/studyfile":   {"internal/strict"},
+	"internal/dataset":     {},
 	// Readers of formats, which the commands that read them import.
+	"internal/dataset/mariadb":  {"internal/dataset"},
 	"internal/dataset/parquet":  {"internal/dataset"},
 	"internal/dataset/postgres": {"internal/dataset"},
 	"internal/pki":              {},
@@ -34,7 +38,8 @@ var arrows = map[string][]string{
 	// The one room of the generated messages.
 	"internal/wire":        {"internal/frame", "internal/noise", "internal/pki", "internal/study", "proto/covey/v1"},
 	"internal/admission":   {"internal/pki"},
-	"internal/study":       {"internal/noise", "internal/query", "internal/secagg", "internal/strict"},
+	"internal/study":       {"internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/strict", "internal/studyfile"},
+	"internal/draft":       {"internal/study", "internal/studyfile"},
 	"internal/round":       {"internal/study", "internal/wire"},
 	"internal/report":      {"internal/study", "internal/worth"},
 	"internal/worth":       {"internal/study"},
@@ -42,10 +47,11 @@ var arrows = map[string][]string{
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
 	"internal/egress":      {"internal/study"},
 	"internal/sitedata":    {"internal/clip", "internal/dataset", "internal/study"},
+	"internal/profile":     {"internal/dataset", "internal/siteconfig", "internal/strict", "internal/study"},
 	"internal/proposals":   {"internal/frame", "internal/siteconfig", "internal/study"},
 	"internal/terms":       {"internal/study"},
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
-	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
+	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/wire"},
 	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/worth"},
@@ -55,14 +61,14 @@ var arrows = map[string][]string{
 	"test/sim":             {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
-	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/study", "internal/worth"},
 	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace", "internal/worth"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/draft", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/study", "internal/answer", "internal/clip", "internal/noise"},
-	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/study", "internal/worth"},
+	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/standardize", "internal/study", "internal/worth"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
 	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
@@ -71,8 +77,9 @@ var arrows = map[string][]string{
 	"experiments/bench/delay":  {},
 	"experiments/bench/kernel": {},
 	"experiments/bench/plain":  {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "internal/wire", "proto/covey/v1"},
-	// A server for tests; built under the tag postgres alone.
-	"internal/dataset/pgtest": {},
+	// Servers for tests; built under the tags mariadb and postgres alone.
+	"internal/dataset/mariatest": {},
+	"internal/dataset/pgtest":    {},
 	// What several rooms of tests share.
 	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study", "test/network", "test/site"},
 	"test/network": {},
@@ -86,10 +93,10 @@ var arrows = map[string][]string{
 const demoOnly = "cmd/coordinator/demo"
 
 // siteOnly are the rooms of a site.
-var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
+var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/study", "internal/round", "internal/worth"}
+var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/round", "internal/worth"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

@@ -3,46 +3,10 @@ package covey
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-
-	"covey/internal/study"
 )
-
-// TestStudyPageHasEveryKey: docs/study.md names every key that study.toml takes.
-func TestStudyPageHasEveryKey(t *testing.T) {
-	page, err := os.ReadFile("docs/study.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys := keysOf(reflect.TypeFor[study.Spec](), "")
-	if len(keys) < 30 {
-		t.Fatalf("%d keys; the walk over the fields must be wrong", len(keys))
-	}
-	for _, key := range keys {
-		if !strings.Contains(string(page), "`"+key+"`") && !strings.Contains(string(page), "`[["+key+"]]`") {
-			t.Errorf("docs/study.md does not name %s", key)
-		}
-	}
-}
-
-// keysOf returns the TOML keys of a struct, those of nested structs with their parent's name.
-func keysOf(typ reflect.Type, prefix string) (keys []string) {
-	for field := range typ.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("toml"), ",")
-		switch {
-		case name == "":
-			continue
-		case field.Type.Kind() == reflect.Struct:
-			keys = append(keys, keysOf(field.Type, prefix+name+".")...)
-		default:
-			keys = append(keys, prefix+name)
-		}
-	}
-	return keys
-}
 
 // TestPageLinks: what a page of ours links to is there.
 func TestPageLinks(t *testing.T) {

@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
+	"covey/internal/dataset"
 	"covey/internal/doctor"
 	"covey/internal/egress"
 	"covey/internal/enroll"
@@ -103,13 +106,50 @@ func (c *checkCmd) Run(t *terminal) error {
 	if err := t.Print(found, func(w io.Writer) { printFindings(w, found) }); err != nil {
 		return err
 	}
-	var failed []error
+	failed := checkError{shown: t.Shown()}
 	for _, f := range found {
 		if f.Err != nil {
-			failed = append(failed, fmt.Errorf("%s: %s: %w", f.Code, f.Check, f.Err))
+			failed.found = append(failed.found, f)
 		}
 	}
-	return errors.Join(failed...)
+	if failed.found == nil {
+		return nil
+	}
+	return failed
+}
+
+// checkError is what "agent check" found to fail. Its text has each fault once, and their number
+// alone where a person has just read them above it.
+type checkError struct {
+	found []doctor.Finding
+	shown bool
+}
+
+func (e checkError) Error() string {
+	if e.shown {
+		return fmt.Sprintf("%d of the checks failed", len(e.found))
+	}
+	said := map[string]bool{}
+	var lines []string
+	for _, f := range e.found {
+		if fault, ok := errors.AsType[*dataset.Error](f.Err); ok {
+			if said[fault.Error()] {
+				continue
+			}
+			said[fault.Error()] = true
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s: %v", f.Code, f.Check, f.Err))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns what the findings failed with.
+func (e checkError) Unwrap() []error {
+	var out []error
+	for _, f := range e.found {
+		out = append(out, f.Err)
+	}
+	return out
 }
 
 type runCmd struct {
@@ -139,6 +179,19 @@ func (c *runCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	go func() {
+		for {
+			select {
+			case <-hangup:
+				a.Reload(false) // which logs what came of it
+			case <-t.Ctx.Done():
+				return
+			}
+		}
+	}()
 	if c.Metrics != "" {
 		l, err := net.Listen("tcp", c.Metrics)
 		if err != nil {
@@ -161,10 +214,16 @@ func (c *runCmd) Run(t *terminal) error {
 	return nil
 }
 
-type statusCmd struct{}
+type statusCmd struct {
+	Hash bool `help:"Compare every byte of the data sets with what the studies under way pinned; a query is asked again."`
+}
 
-func (statusCmd) Run(t *terminal) error {
-	s, err := ask[agent.Status](t, "GET", "status")
+func (c *statusCmd) Run(t *terminal) error {
+	path := []string{"status"}
+	if c.Hash {
+		path = append(path, "hashed")
+	}
+	s, err := ask[agent.Status](t, "GET", path...)
 	if err != nil {
 		return err
 	}

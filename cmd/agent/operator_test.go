@@ -28,6 +28,30 @@ func serving(t *testing.T) (dir string, id study.Digest) {
 			t.Fatal(err)
 		}
 	}
+	dir, id = joinedSite(t)
+	config, err := siteconfig.Read(dir)
+	check(err)
+	a, err := agent.New(agent.Options{Config: config})
+	check(err)
+	socket, err := agent.SocketPath(dir)
+	check(err)
+	l, err := net.Listen("unix", socket)
+	check(err)
+	server := &http.Server{Handler: a.Control()}
+	go server.Serve(l) // ends with Close
+	t.Cleanup(func() { server.Close(); a.Close() })
+	return dir, id
+}
+
+// joinedSite is serving without the agent.
+func joinedSite(t *testing.T) (dir string, id study.Digest) {
+	t.Helper()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	root := t.TempDir()
 	dir = filepath.Join(root, "alpha")
 	authority := site.Authority(t, filepath.Join(root, "c"), time.Now())
@@ -47,17 +71,6 @@ func serving(t *testing.T) (dir string, id study.Digest) {
 	c.Coordinator, c.Populations[0], c.Datasets[0].Population = []string{"127.0.0.1:1"}, siteconfig.Population{Name: "patients", CapRho: 0.5}, "patients"
 	c.Policy = siteconfig.Policy{}
 	check(site.Write(dir, c))
-	config, err := siteconfig.Read(dir)
-	check(err)
-	a, err := agent.New(agent.Options{Config: config})
-	check(err)
-	socket, err := agent.SocketPath(dir)
-	check(err)
-	l, err := net.Listen("unix", socket)
-	check(err)
-	server := &http.Server{Handler: a.Control()}
-	go server.Serve(l) // ends with Close
-	t.Cleanup(func() { server.Close(); a.Close() })
 	return dir, id
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,11 +11,13 @@ import (
 	"time"
 
 	"covey/internal/agent"
+	"covey/internal/dataset"
 	"covey/internal/doctor"
 	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/sitedata"
+	"covey/internal/study"
 )
 
 // table writes aligned columns.
@@ -27,17 +30,24 @@ func table(w io.Writer, rows func(line func(format string, args ...any))) {
 // printFindings has what to do in a line of its own: beside the result it would be beyond a
 // terminal's width.
 func printFindings(w io.Writer, found []doctor.Finding) {
+	said := map[string]bool{} // a fault of a data set is said once, whatever meets it
 	table(w, func(line func(string, ...any)) {
 		for _, f := range found {
-			mark, result := "ok", f.Result
+			mark, result, again := "ok", f.Result, false
 			if f.Warning {
 				mark = "WARN"
 			}
 			if f.Err != nil {
 				mark, result = "FAILED", string(f.Code)+": "+f.Result
 			}
+			if fault, ok := errors.AsType[*dataset.Error](f.Err); ok {
+				if again = said[fault.Error()]; again {
+					result = string(f.Code) + ": its data set, as above"
+				}
+				said[fault.Error()] = true
+			}
 			line("%s\t%s\t%s", mark, f.Check, result)
-			if f.Do != "" {
+			if f.Do != "" && !again {
 				line("\t\tdo: %s", f.Do)
 			}
 		}
@@ -52,14 +62,22 @@ func printFindings(w io.Writer, found []doctor.Finding) {
 // columnsShown is how many columns are listed; JSON has all.
 const columnsShown = 40
 
+// nothingRead is in place of figures of a column without a value.
+const nothingRead = "no value read"
+
 // printFigures shows this site's own columns beside what the study takes of them, those with a
 // warning first.
 func printFigures(w io.Writer, f sitedata.Figures) {
-	fmt.Fprintln(w, "\nThe study's columns, and this site's own figures of them: those stay here, nobody else is told")
+	fmt.Fprintln(w, "\nThe study's columns, and this site's own figures for them, which stay here")
 	columns := slices.Clone(f.Columns)
 	slices.SortStableFunc(columns, func(a, b sitedata.ColumnFigure) int { return min(1, len(b.Warnings)) - min(1, len(a.Warnings)) })
+	stated := slices.ContainsFunc(columns, func(c sitedata.ColumnFigure) bool { return c.Measure != "" || c.Range != nil })
 	table(w, func(line func(string, ...any)) {
-		line("  COLUMN\tOFFSET\tSCALE\tMEDIAN HERE\tSPREAD HERE\t")
+		head := "  COLUMN\tOFFSET\tSCALE\tMEDIAN HERE\tSPREAD HERE\t"
+		if stated {
+			head += "5% TO 95% HERE\tMEASURE*\tPLAUSIBLE*\t"
+		}
+		line("%s", head)
 		for i, c := range columns {
 			if i == columnsShown {
 				line("  … and %d more (--json has all)", len(columns)-i)
@@ -69,9 +87,54 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 			if len(c.Warnings) > 0 {
 				mark = "WARNING"
 			}
-			line("  %s\t%.6g\t%.6g\t%.6g\t%.6g\t%s", frame.Word(c.Name), c.Offset, c.Scale, c.Median, c.Spread, mark)
+			if c.Levels > 0 {
+				here := fmt.Sprintf("%.3g%% other", 100*c.Other)
+				if c.Unread {
+					here = nothingRead
+				}
+				line("  %s\t%d levels\t\t%s\t\t%s", frame.Word(c.Name), c.Levels, here, mark)
+				continue
+			}
+			words := ""
+			if stated {
+				here := ""
+				if c.Low != nil {
+					here = fmt.Sprintf("%.6g to %.6g", *c.Low, *c.High)
+				}
+				words = here + "\t" + statedOf(c.Measure, c.Range) + "\t"
+			}
+			offset, scale := constants(c.Offset, c.Scale, c.Learned)
+			median, spread := fmt.Sprintf("%.6g", c.Median), fmt.Sprintf("%.6g", c.Spread)
+			if c.Unread {
+				median, spread = nothingRead, ""
+			}
+			line("  %s\t%s\t%s\t%s\t%s\t%s%s", frame.Word(c.Name), offset, scale, median, spread, words, mark)
 		}
 	})
+	if stated {
+		fmt.Fprintln(w, "  * "+study.StatementsTitle)
+	}
+}
+
+// statedOf is what a proposer wrote of a column: two cells of a table.
+func statedOf(measure string, plausible []float64) string {
+	if measure != "" {
+		measure = frame.Quoted(measure)
+	}
+	if len(plausible) == 2 {
+		measure += fmt.Sprintf("\t%g to %g", plausible[0], plausible[1])
+	} else {
+		measure += "\t"
+	}
+	return measure
+}
+
+// constants are a column's offset and scale as shown.
+func constants(offset, scale float64, learned bool) (string, string) {
+	if learned {
+		return "learned", "learned"
+	}
+	return fmt.Sprintf("%.6g", offset), fmt.Sprintf("%.6g", scale)
 }
 
 func printStatus(w io.Writer, s agent.Status) {
@@ -90,6 +153,10 @@ func printStatus(w io.Writer, s agent.Status) {
 		line("certificate\tends %s, %d days left", s.Expires.Format(time.DateOnly), s.DaysLeft)
 		line("studies\t%d await you, %d approved", s.Pending, s.Approved)
 	})
+	if len(s.Datasets) > 0 {
+		fmt.Fprintln(w)
+		table(w, func(line func(string, ...any)) { printDatasets(line, s.Datasets) })
+	}
 }
 
 func printStudies(w io.Writer, all []agent.StudyView) {
@@ -148,7 +215,7 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		}
 		fmt.Fprintln(w, "\nIt is over here. What it asked for:")
 	}
-	fmt.Fprintf(w, "data     %s, %d columns\n", frame.Word(s.Dataset), s.Plan.D)
+	fmt.Fprintf(w, "data     %s, %s\n", frame.Word(s.Dataset), study.ColumnsText(len(s.Plan.Proposal.Spec.Columns), s.Plan.D))
 	if s.State == "pending" {
 		fmt.Fprintln(w, "rows     go into a sum once you approve, not before; a dry run: agent check --study FILE,\n         where FILE is pending/DIGEST.toml in the data folder")
 	}
@@ -202,31 +269,79 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 	}
 	printPolicy(w, s)
 	section(w, "Warnings", s.Warnings)
+	section(w, study.StatementsTitle, s.Plan.Proposal.Spec.Statements())
 }
 
 // printColumns shows offset and scale of every column, beside this site's own figures where they
 // were computed, and what they warn of.
 func printColumns(w io.Writer, s agent.StudyDetail) {
+	defer printReadings(w, s.Plan.Proposal.Spec.Columns)
 	if s.Figures != nil {
 		printFigures(w, *s.Figures)
 		section(w, "WARNINGS of this site's own rows (they stay here; the proposer is told nothing of them)", s.Figures.Warnings())
 		return
 	}
 	fmt.Fprintln(w, "\nThe study's columns: (value - offset) / scale is used")
+	stated := slices.ContainsFunc(s.Plan.Proposal.Spec.Columns, func(c study.Column) bool { return c.Measure != "" || c.Range != nil })
 	table(w, func(line func(string, ...any)) {
-		line("  COLUMN\tOFFSET\tSCALE")
-		for i, c := range s.Plan.Proposal.Spec.Columns {
+		if stated {
+			line("  COLUMN\tOFFSET\tSCALE\tMEASURE*\tPLAUSIBLE*")
+		} else {
+			line("  COLUMN\tOFFSET\tSCALE")
+		}
+		columns := s.Plan.Proposal.Spec.Columns
+		for i, c := range columns {
 			if i == columnsShown {
-				line("  … and %d more (--json has all)", s.Plan.D-i)
+				line("  … and %d more (--json has all)", len(columns)-i)
 				break
 			}
-			line("  %s\t%.6g\t%.6g", frame.Word(c.Name), c.Offset, c.Scale)
+			if len(c.Levels) > 0 {
+				line("  %s\t%d levels\t", frame.Word(c.Name), len(c.Levels))
+				continue
+			}
+			words := ""
+			if stated {
+				words = "\t" + statedOf(c.Measure, c.Range)
+			}
+			offset, scale := constants(c.Offset, c.Scale, c.Standardize == study.StandardizePrivate)
+			line("  %s\t%s\t%s%s", frame.Word(c.Name), offset, scale, words)
 		}
 	})
+	if stated {
+		fmt.Fprintln(w, "  * "+study.StatementsTitle)
+	}
 	if s.FiguresError != "" {
 		section(w, "WARNING", []string{"This site's own figures cannot be computed: " + s.FiguresError})
 	}
 }
+
+// printReadings shows what is read of the columns that are not of numbers: the proposer's texts,
+// quoted.
+func printReadings(w io.Writer, columns []study.Column) {
+	shown := 0
+	for _, c := range columns {
+		said := "as " + c.As
+		if len(c.Levels) > 0 {
+			said = fmt.Sprintf("levels %q", c.Levels)
+			if r := []rune(said); len(r) > levelsShown {
+				said = string(r[:levelsShown]) + "…"
+			}
+		} else if c.As == study.AsNumber {
+			continue
+		}
+		if shown++; shown == 1 {
+			fmt.Fprintln(w, "\nHow the columns of text are read (any other text is the level \"other\", or a missing value)")
+		}
+		if shown > columnsShown {
+			fmt.Fprintln(w, "  … and more (--json has all)")
+			return
+		}
+		fmt.Fprintf(w, "  %s: %s\n", frame.Word(c.Name), said)
+	}
+}
+
+// levelsShown is how many characters of a column's levels are shown; JSON has all.
+const levelsShown = 500
 
 // printPolicy shows every limit of the site's policy beside what the study has.
 func printPolicy(w io.Writer, s agent.StudyDetail) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,8 @@ import (
 )
 
 type demoCmd struct {
+	Raw bool `help:"The diamonds as they come: all ten columns, three of them categories, 5% of the cells emptied at random, no constants. Everything is learned in the study."`
+
 	Epsilon float64 `default:"1" help:"The ε of the study."`
 	Delta   float64 `default:"1e-6" help:"The δ of the study."`
 	Profile string  `default:"practical" help:"practical, or paper: Algorithm 1 to the letter."`
@@ -33,10 +36,10 @@ type demoCmd struct {
 	Output  string  `help:"auto, pooled, last or random; the profile's own if not given."`
 
 	Components int    `default:"1" help:"k, how many principal components."`
-	Method     string `default:"power" enum:"power,covariance,auto" help:"power, covariance or auto."`
+	Method     string `enum:"power,covariance,auto," default:"" help:"power, covariance or auto; power if not given, with --raw auto."`
 	Subspace   string `default:"block" enum:"block,deflation" help:"How power iteration finds several components: block or deflation."`
-	Center     string `default:"public" enum:"public,private,pairs" help:"public, private (the columns' public offsets are then not used) or pairs."`
-	Noise      string `default:"central" enum:"central,distributed" help:"central, or distributed: the coordinator sees no exact sum either."`
+	Center     string `enum:"public,private,pairs," default:"" help:"public, private (the columns' public offsets are then not used) or pairs; public if not given, with --raw private."`
+	Noise      string `enum:"central,distributed," default:"" help:"central, or distributed: the coordinator sees no exact sum either. central if not given, with --raw distributed."`
 	Unit       string `help:"The unit of privacy: a row, or parcel (three rows of a site)."`
 	Lambda     string `help:"With --profile paper: the public Λ, 7 if not given, or private."`
 	Variance   string `default:"private" enum:"private,none" help:"Buy explained variance, or none."`
@@ -81,12 +84,14 @@ type demoReport struct {
 	// from the kill to the next released query
 	ResumeSeconds float64 `json:"resume_seconds"`
 
-	Components        [][]float64 `json:"components_"`
-	ExplainedVariance []float64   `json:"explained_variance_"`
-	Method            string      `json:"method"`
-	MethodWhy         string      `json:"method_why"`
-	Center            string      `json:"center"`
-	Noise             string      `json:"noise"`
+	Components        [][]float64     `json:"components_"`
+	ExplainedVariance []float64       `json:"explained_variance_"`
+	LeftOut           []study.LeftOut `json:"left_out_,omitempty"`
+	Filled            []float64       `json:"filled_,omitempty"`
+	Method            string          `json:"method"`
+	MethodWhy         string          `json:"method_why"`
+	Center            string          `json:"center"`
+	Noise             string          `json:"noise"`
 
 	result *study.Result
 	bytes  int         // uploaded by each site
@@ -98,16 +103,8 @@ func (c *demoCmd) Run(s *terminal) error {
 		return err
 	}
 	// Checked before anything is built, so that a bad flag costs nothing.
-	text, err := toml.Marshal(c.spec())
+	text, spec, err := c.parsed()
 	if err != nil {
-		return err
-	}
-	spec, err := study.ParseSpec(text)
-	if err != nil {
-		return err
-	}
-	// As resolved, for people to read in full.
-	if text, err = toml.Marshal(spec); err != nil {
 		return err
 	}
 	dir := c.Keep
@@ -149,12 +146,42 @@ func (c *demoCmd) Run(s *terminal) error {
 	return nil
 }
 
+// parsed returns the demo's study, and its study.toml: of a raw table as a person would write it,
+// else with every default in force.
+func (c *demoCmd) parsed() ([]byte, study.Spec, error) {
+	if c.Raw {
+		text := c.rawStudy()
+		spec, err := study.ParseSpec(text)
+		return text, spec, err
+	}
+	text, err := toml.Marshal(c.spec())
+	if err != nil {
+		return nil, study.Spec{}, err
+	}
+	spec, err := study.ParseSpec(text)
+	if err != nil {
+		return nil, study.Spec{}, err
+	}
+	text, err = toml.Marshal(spec)
+	return text, spec, err
+}
+
 func (c *demoCmd) check() error {
-	if c.Rounds == 0 {
-		c.Rounds = 12
-		if c.Profile == study.ProfilePaper {
-			c.Rounds = 10
+	most := c.Rounds
+	if c.Raw {
+		if err := c.checkRaw(); err != nil {
+			return err
 		}
+		most = cmp.Or(most, 24) // the study's default, which stays out of its study.toml
+	} else {
+		c.Method, c.Center, c.Noise = cmp.Or(c.Method, study.MethodPower), cmp.Or(c.Center, study.CenterPublic), cmp.Or(c.Noise, study.NoiseCentral)
+		if c.Rounds == 0 {
+			c.Rounds = 12
+			if c.Profile == study.ProfilePaper {
+				c.Rounds = 10
+			}
+		}
+		most = c.Rounds
 	}
 	if c.Coordinators < 1 || c.Coordinators > 7 {
 		return shared.Bad("--coordinators must be in 1..7, got %d", c.Coordinators)
@@ -163,8 +190,8 @@ func (c *demoCmd) check() error {
 		if c.Coordinators < 3 {
 			return shared.Bad("--kill-leader-at-round goes with --coordinators 3 or more: with %d nobody is left to lead", c.Coordinators)
 		}
-		if c.KillLeaderAtRound < 1 || c.KillLeaderAtRound > c.Rounds {
-			return shared.Bad("--kill-leader-at-round must be in 1..%d, got %d", c.Rounds, c.KillLeaderAtRound)
+		if c.KillLeaderAtRound < 1 || c.KillLeaderAtRound > most {
+			return shared.Bad("--kill-leader-at-round must be in 1..%d, got %d", most, c.KillLeaderAtRound)
 		}
 	}
 	if c.KillSite == 0 {
@@ -176,11 +203,11 @@ func (c *demoCmd) check() error {
 	if c.KillSite < 1 || c.KillSite > len(diamondCuts) {
 		return shared.Bad("--kill-site must be in 1..%d, got %d", len(diamondCuts), c.KillSite)
 	}
-	if c.AtRound < 1 || c.AtRound > c.Rounds {
-		return shared.Bad("--at-round must be in 1..%d, got %d", c.Rounds, c.AtRound)
+	if c.AtRound < 1 || c.AtRound > most {
+		return shared.Bad("--at-round must be in 1..%d, got %d", most, c.AtRound)
 	}
-	if c.ReturnAt != 0 && (c.ReturnAt <= c.AtRound || c.ReturnAt > c.Rounds) {
-		return shared.Bad("--return-at must be in %d..%d, got %d", c.AtRound+1, c.Rounds, c.ReturnAt)
+	if c.ReturnAt != 0 && (c.ReturnAt <= c.AtRound || c.ReturnAt > most) {
+		return shared.Bad("--return-at must be in %d..%d, got %d", c.AtRound+1, most, c.ReturnAt)
 	}
 	return nil
 }
@@ -191,10 +218,8 @@ func (c *demoCmd) spec() study.Spec {
 		Name: "diamonds", Dataset: "diamonds", Epsilon: c.Epsilon, Delta: c.Delta, Profile: c.Profile, Rounds: c.Rounds, Output: c.Output,
 		Components: c.Components, Method: c.Method, Subspace: c.Subspace, Center: c.Center, Noise: c.Noise, Unit: c.Unit,
 		Columns:   c.columns(),
-		Deadlines: study.Deadlines{Round: study.Duration(30 * time.Second), Tick: study.Duration(20 * time.Millisecond)},
-	}
-	for _, cut := range diamondCuts {
-		s.Sites = append(s.Sites, siteName(cut))
+		Deadlines: c.deadlines(),
+		Sites:     diamondSites(),
 	}
 	if c.Profile == study.ProfilePaper {
 		// The trace of columns of unit variance: λ1 <= Λ without looking.
@@ -210,9 +235,17 @@ func (c *demoCmd) spec() study.Spec {
 	}
 	if c.KillSite != 0 {
 		s.OnDropout = study.DropoutContinue
-		s.Deadlines.Round = study.Duration(2 * time.Second)
 	}
 	return s
+}
+
+// deadlines are short where a site will be missing.
+func (c *demoCmd) deadlines() study.Deadlines {
+	out := study.Deadlines{Round: study.Duration(30 * time.Second), Tick: study.Duration(20 * time.Millisecond)}
+	if c.KillSite != 0 {
+		out.Round = study.Duration(2 * time.Second)
+	}
+	return out
 }
 
 // columns are the demo's, without what a private mean is to find.
@@ -234,7 +267,10 @@ func (c *demoCmd) study(s *terminal, dir string, spec study.Spec) (*demoReport, 
 	}
 	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: level}))
 	fmt.Fprintf(s.Err, "preparing %s and five sites with the diamonds of one cut each\n", plural(c.Coordinators, "coordinator"))
-	data, err := splitDiamonds(dir, spec.Columns, spec.Center != study.CenterPublic)
+	if c.Raw {
+		fmt.Fprintf(s.Err, "%g%% of their cells are emptied at random. Each site alone has its level of cut: noise is distributed, so that nobody reads what it adds there\n", 100*emptied)
+	}
+	data, err := splitDiamonds(dir, spec, c.Raw)
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +344,8 @@ func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float6
 		Rounds: r.Rounds, Sites: len(r.Sites), FewestSurvivors: len(r.Sites), N: r.N, D: r.D, Output: r.Output,
 		Columns: r.Columns, Component: r.Components[0], Digest: r.Digest, NoiseToSignal: r.NoiseToSignal,
 		BytesPerSitePerRound: plan.BytesPerRound(), Seconds: seconds,
-		Components: r.Components, ExplainedVariance: r.ExplainedVariance, Method: r.Method, MethodWhy: r.MethodWhy, Center: r.Center, Noise: r.Noise, result: r,
+		Components: r.Components, ExplainedVariance: r.ExplainedVariance, Method: r.Method, MethodWhy: r.MethodWhy, Center: r.Center, Noise: r.Noise,
+		LeftOut: r.LeftOut, Filled: r.Filled, result: r,
 	}
 	for _, release := range r.Releases {
 		out.bytes += plan.Queries[release.Query].Bytes
@@ -316,11 +353,11 @@ func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float6
 	}
 	var err error
 	for name, x := range r.Outputs {
-		if out.CapturedOutputs[name], err = data.captured(x); err != nil {
+		if out.CapturedOutputs[name], err = data.captured(r, x); err != nil {
 			return nil, err
 		}
 	}
-	if out.Captured, err = data.captured(out.Components); err != nil {
+	if out.Captured, err = data.captured(r, out.Components); err != nil {
 		return nil, err
 	}
 	_, out.best, err = data.best(r.K)
@@ -435,10 +472,14 @@ func (f *federation) fault(v coordinator.View) error {
 
 // readme is the kept folder's README.md.
 func (c *demoCmd) readme() string {
-	if c.Coordinators == 1 {
-		return keepReadme
+	text := keepReadme
+	if c.Raw {
+		text = strings.Replace(text, "`SITE.csv` its rows,", fmt.Sprintf("`SITE.csv` its rows, of which %g%% of the cells were emptied,", 100*emptied), 1)
 	}
-	text := strings.Replace(keepReadme, "`coordinator/` is the coordinator's data folder", fmt.Sprintf("`coordinator-1/` to `coordinator-%d/` are the coordinators' data folders", c.Coordinators), 1)
+	if c.Coordinators == 1 {
+		return text
+	}
+	text = strings.Replace(text, "`coordinator/` is the coordinator's data folder", fmt.Sprintf("`coordinator-1/` to `coordinator-%d/` are the coordinators' data folders", c.Coordinators), 1)
 	text = strings.Replace(text, "coordinator serve --data coordinator\n", fmt.Sprintf("coordinator serve --data coordinator-1    # and so on to coordinator-%d; any of them takes the commands below\n", c.Coordinators), 1)
 	return strings.ReplaceAll(text, "--data coordinator ", "--data coordinator-1 ")
 }

@@ -2,11 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,75 +39,131 @@ const parcelColumn = "parcel"
 // siteName turns a cut into a site's name: "Very Good" is very-good.
 func siteName(cut string) string { return strings.ReplaceAll(strings.ToLower(cut), " ", "-") }
 
+// diamondSites are the sites' names.
+func diamondSites() (out []string) {
+	for _, cut := range diamondCuts {
+		out = append(out, siteName(cut))
+	}
+	return out
+}
+
 // diamonds is the demo's data in the clear, which only a demo has: it measures
 // what the study lost against pooling.
 type diamonds struct {
-	// pooled second moment of the scaled columns, less the mean's where the study centres; d×d
+	spec study.Spec
+	at   []study.Coordinate
+	// second is the pooled rows' second moment, less the mean's where the study centers; d×d. Each
+	// coordinate is divided by its scale: the column's public one or, of raw tables, the pooled
+	// standard deviation of numbers and √p of a level that a share p of the rows has.
 	second *mat.SymDense
-	units  map[string]int
+	scale  []float64
 }
 
-// splitDiamonds writes each site's rows to dir/SITE.csv, 0600.
-// Each three rows of a site are one parcel, a unit that --unit can name. centered is
-// whether the study takes a mean off.
-func splitDiamonds(dir string, columns []study.Column, centered bool) (*diamonds, error) {
+// readDiamonds returns the table, its header first, and where each of its columns is.
+func readDiamonds() (rows [][]string, column map[string]int, err error) {
 	z, err := gzip.NewReader(bytes.NewReader(diamondsCSV))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	rows, err := csv.NewReader(z).ReadAll()
+	if rows, err = csv.NewReader(z).ReadAll(); err != nil {
+		return nil, nil, err
+	}
+	column = map[string]int{}
+	for i, name := range rows[0] {
+		column[name] = i
+	}
+	return rows, column, nil
+}
+
+// splitDiamonds writes each site's rows to dir/SITE.csv, 0600. Each three rows of a site are one
+// parcel, a unit that --unit can name. Of a raw table cells are emptied as they are written: what
+// the study is measured by are the rows before.
+func splitDiamonds(dir string, spec study.Spec, raw bool) (*diamonds, error) {
+	rows, column, err := readDiamonds()
 	if err != nil {
 		return nil, err
 	}
-	header := rows[0]
-	column := map[string]int{}
-	for i, name := range header {
-		column[name] = i
+	data, err := measure(rows[1:], column, spec, raw)
+	if err != nil {
+		return nil, err
 	}
-	d := len(columns)
-	data := &diamonds{second: mat.NewSymDense(d, nil), units: map[string]int{}}
-	writers := map[string]*csv.Writer{}
-	var files []io.Closer
-	for _, cut := range diamondCuts {
-		f, err := os.OpenFile(filepath.Join(dir, siteName(cut)+".csv"), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-		if err != nil {
+	keep := func(row []string) []string { return row }
+	if raw {
+		if keep, err = emptier(); err != nil {
 			return nil, err
 		}
-		files = append(files, f)
-		writers[cut] = csv.NewWriter(f)
-		writers[cut].Write(append(header, parcelColumn))
 	}
-	y, mean := mat.NewVecDense(d, nil), mat.NewVecDense(d, nil)
+	of := map[string][][]string{}
 	for _, row := range rows[1:] {
 		cut := row[column["cut"]]
-		if writers[cut] == nil {
-			return nil, fmt.Errorf("diamonds: unknown cut %q", cut)
-		}
-		writers[cut].Write(append(row, strconv.Itoa(data.units[siteName(cut)]/3)))
-		data.units[siteName(cut)]++
-		for j, c := range columns {
-			v, err := strconv.ParseFloat(row[column[c.Name]], 64)
-			if err != nil {
-				return nil, fmt.Errorf("diamonds: column %s: not a number", c.Name)
-			}
-			y.SetVec(j, (v-c.Offset)/c.Scale)
-		}
-		data.second.SymRankOne(data.second, 1/float64(len(rows)-1), y)
-		mean.AddScaledVec(mean, 1/float64(len(rows)-1), y)
-	}
-	if centered {
-		data.second.SymRankOne(data.second, -1, mean)
+		of[cut] = append(of[cut], row)
 	}
 	for _, cut := range diamondCuts {
-		writers[cut].Flush()
-		if err := writers[cut].Error(); err != nil {
+		var text bytes.Buffer
+		w := csv.NewWriter(&text)
+		w.Write(append(rows[0], parcelColumn))
+		for i, row := range of[cut] {
+			w.Write(append(keep(row), strconv.Itoa(i/3)))
+		}
+		w.Flush()
+		if err := os.WriteFile(filepath.Join(dir, siteName(cut)+".csv"), text.Bytes(), 0o600); err != nil {
 			return nil, err
 		}
 	}
-	for _, f := range files {
-		if err := f.Close(); err != nil {
-			return nil, err
+	return data, nil
+}
+
+// measure computes what pooling would have.
+func measure(rows [][]string, column map[string]int, spec study.Spec, raw bool) (*diamonds, error) {
+	data := &diamonds{spec: spec, at: spec.Coordinates()}
+	d := len(data.at)
+	data.second, data.scale = mat.NewSymDense(d, nil), make([]float64, d)
+	y, mean := mat.NewVecDense(d, nil), mat.NewVecDense(d, nil)
+	for _, row := range rows {
+		for j, at := range data.at {
+			c := spec.Columns[at.Column]
+			cell := row[column[c.Name]]
+			switch {
+			case at.Level == len(c.Levels): // every text of the table is a level
+				y.SetVec(j, 0)
+			case at.Level >= 0:
+				y.SetVec(j, 0)
+				if cell == c.Levels[at.Level] {
+					y.SetVec(j, 1)
+				}
+			default:
+				v, err := strconv.ParseFloat(cell, 64)
+				if err != nil {
+					return nil, fmt.Errorf("diamonds: column %s: not a number", c.Name)
+				}
+				y.SetVec(j, (v-c.Offset)/c.Scale)
+			}
 		}
+		data.second.SymRankOne(data.second, 1/float64(len(rows)), y)
+		mean.AddScaledVec(mean, 1/float64(len(rows)), y)
+	}
+	if spec.Center != study.CenterPublic {
+		data.second.SymRankOne(data.second, -1, mean)
+	}
+	for j, at := range data.at {
+		data.scale[j] = 1
+		if raw {
+			variance := data.second.At(j, j)
+			if at.Level >= 0 {
+				variance = mean.AtVec(j) // a share p: an indicator over √p
+			}
+			data.scale[j] = math.Sqrt(variance)
+		}
+	}
+	for i := range d {
+		for j := range i + 1 {
+			if s := data.scale[i] * data.scale[j]; s > 0 {
+				data.second.SetSym(i, j, data.second.At(i, j)/s)
+			}
+		}
+	}
+	for i := range d { // in the file's own units
+		data.scale[i] *= cmp.Or(spec.Columns[data.at[i].Column].Scale, 1)
 	}
 	return data, nil
 }
@@ -140,15 +197,36 @@ func (d *diamonds) best(k int) (float64, [][]float64, error) {
 	return sum, out, nil
 }
 
-// captured is tr(XᵀMX) over the best possible of as many orthonormal vectors.
-func (d *diamonds) captured(x [][]float64) (float64, error) {
+// captured returns the pooled variance along what a result's components add up of a row, over the
+// best possible of as many. Component x adds up Σ x_j·(value - offset_j)/scale_j with the result's
+// scales; in pooled coordinates that is the vector of x_j·(pooled scale)/scale_j, and the vectors
+// are made orthonormal. A level that joined its column's other texts has their part.
+func (d *diamonds) captured(r *study.Result, x [][]float64) (float64, error) {
 	best, _, err := d.best(len(x))
 	if err != nil {
 		return 0, err
 	}
+	joined := map[string]bool{}
+	for _, l := range r.LeftOut {
+		joined[l.Column] = l.Why == study.OutJoined
+	}
+	vectors := mat.NewDense(len(d.at), len(x), nil)
+	for k, x := range x {
+		for j, at := range d.at {
+			from := j
+			if joined[at.Name] {
+				from += len(d.spec.Columns[at.Column].Levels) - at.Level
+			}
+			vectors.Set(j, k, x[from]*d.scale[j]/r.Scale[from])
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(vectors)
+	var q mat.Dense
+	qr.QTo(&q)
 	sum := 0.0
-	for _, x := range x {
-		v := mat.NewVecDense(len(x), x)
+	for k := range x {
+		v := q.ColView(k)
 		sum += mat.Inner(v, d.second, v)
 	}
 	return sum / best, nil

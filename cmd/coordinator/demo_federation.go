@@ -58,8 +58,7 @@ func startFederation(ctx context.Context, dir string, demo *demoCmd, log *slog.L
 	if err := f.startNodes(); err != nil {
 		return nil, err
 	}
-	for _, cut := range diamondCuts {
-		site := siteName(cut)
+	for _, site := range diamondSites() {
 		if err := f.join(site); err != nil {
 			return nil, fmt.Errorf("site %s: %w", site, err)
 		}
@@ -110,11 +109,7 @@ func (f *federation) join(site string) error {
 	if err != nil {
 		return err
 	}
-	var sites []string
-	for _, cut := range diamondCuts {
-		sites = append(sites, siteName(cut))
-	}
-	peers, err := siteconfig.PeersIn(f.dir, sites...)
+	peers, err := siteconfig.PeersIn(f.dir, diamondSites()...)
 	if err != nil {
 		return err
 	}

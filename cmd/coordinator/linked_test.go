@@ -20,7 +20,7 @@ func TestLinksNoReaders(t *testing.T) {
 	// refused are modules and packages, and all below them.
 	refused := []string{
 		"gonum.org/v1/plot", "golang.org/x/image", "codeberg.org/go-pdf", "codeberg.org/go-fonts", "codeberg.org/go-latex", "github.com/ajstarks/svgo", "git.sr.ht/~sbinet/gg",
-		"github.com/sbinet/npyio", "github.com/parquet-go", "github.com/jackc", "database/sql", "covey/internal/report", "covey/internal/dataset/parquet", "covey/internal/dataset/postgres",
+		"github.com/sbinet/npyio", "github.com/parquet-go", "github.com/jackc", "github.com/go-sql-driver", "database/sql", "covey/internal/report", "covey/internal/dataset/mariadb", "covey/internal/dataset/parquet", "covey/internal/dataset/postgres",
 	}
 	links := func(list []string, module string) bool {
 		for _, pkg := range list {

@@ -9,6 +9,19 @@ import (
 	"covey/internal/study"
 )
 
+// planShares are the parts of a plan's budget that learn of single columns, and that count kept
+// rows. Those of a study's keys are in its proposal.
+type planShares struct {
+	Standardize float64 `json:"standardize,omitempty"`
+	Levels      float64 `json:"levels,omitempty"`
+	Filled      float64 `json:"filled,omitempty"`
+	Rows        float64 `json:"rows,omitempty"`
+}
+
+func sharesOf(p *study.Plan) planShares {
+	return planShares{Standardize: p.StandardizeShare(), Levels: p.LevelsShare(), Filled: p.FilledShare(), Rows: p.RowsShare()}
+}
+
 func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	s := p.Proposal.Spec
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -20,15 +33,35 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	fmt.Fprintf(w, "privacy\tε = %g, δ = %g (%s accountant): ρ = %.6g in all\n", s.Epsilon, s.Delta, s.Accountant, p.Rho)
 	fmt.Fprintf(w, "\tadjacency %s: when one unit is replaced by another, their number being public\n", p.Adjacency)
 	fmt.Fprintf(w, "\t%s\n", study.AtSites(p.SitesPerUnit()))
-	fmt.Fprintf(w, "data\t%d units × %d columns at %d sites\n", p.N, p.D, p.Thresholds.Sites)
+	fmt.Fprintf(w, "data\t%d units × %s at %d sites\n", p.N, study.ColumnsText(len(s.Columns), p.D), p.Thresholds.Sites)
+	if share := p.LevelsShare(); share > 0 {
+		fmt.Fprintf(w, "levels\tscaled by noised counts, which take %.3g%% of the budget; rare ones join \"other\"\n", 100*share)
+	}
 	if s.Unit != "" {
 		fmt.Fprintf(w, "unit\tall rows with one value of %q at one site\n", s.Unit)
 	}
 	center := s.Center
-	if s.Center == study.CenterPrivate {
+	if s.CenterShare > 0 {
 		center += fmt.Sprintf(", for %.3g%% of the budget", 100*s.CenterShare)
 	}
+	if s.Standardize == study.StandardizePrivate {
+		learned := 0
+		for _, c := range s.Columns {
+			if c.Standardize == study.StandardizePrivate {
+				learned++
+			}
+		}
+		fmt.Fprintf(w, "standardize\tprivate: the constants of %d of %d columns are learned, for %.3g%% of the budget\n", learned, len(s.Columns), 100*p.StandardizeShare())
+		fmt.Fprintf(w, "\ta plain column's counts should exceed the noise by %.2g of its standard deviations\n", p.Score())
+	}
 	fmt.Fprintf(w, "components\t%d, %s; center %s; explained variance %s\n", p.K(), s.Subspace, center, s.ExplainedVariance)
+	if share := p.FilledShare(); share > 0 {
+		what := "filled from the other cells of their row, by released components"
+		if s.Missing == study.MissingZero {
+			what = "taken as the center"
+		}
+		fmt.Fprintf(w, "missing\tcells without a value are %s; each column's share of them is released with noise, for %.3g%% of the budget\n", what, 100*share)
+	}
 	if s.Missing == study.MissingDropRow {
 		fmt.Fprintf(w, "missing\trows with a missing value are left out; how many are kept is released, noised, for %.3g%% of the budget\n", 100*p.RowsShare())
 	}
@@ -64,6 +97,9 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 			only = "if auto takes " + q.Branch
 		}
 		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\t%s\n", q.Index, kind, q.Round, q.Multiplier, q.Rho, q.Bytes, only)
+	}
+	if said := s.Statements(); len(said) > 0 {
+		fmt.Fprintf(w, "\n%s\n  %s\n", study.StatementsTitle, strings.Join(said, "\n  "))
 	}
 	return w.Flush()
 }

@@ -24,6 +24,7 @@ import (
 )
 
 type studyCmd struct {
+	Init      studyInitCmd `cmd:"" help:"Write a first study file from a header or a data dictionary."`
 	Validate  validateCmd  `cmd:"" help:"Check a study file and print its plan."`
 	Create    createCmd    `cmd:"" help:"Propose a study to its sites."`
 	List      studiesCmd   `cmd:"" help:"List studies."`
@@ -56,8 +57,10 @@ func (c *validateCmd) Run(s *terminal) error {
 	if s.JSON {
 		return shared.PrintJSON(s.Out, struct {
 			*study.Plan
+			Score      float64           `json:"score,omitempty"`
+			Shares     planShares        `json:"shares"`
 			Prediction *worth.Prediction `json:"prediction"` // null where none is made
-		}{plan, prediction})
+		}{plan, plan.Score(), sharesOf(plan), prediction})
 	}
 	if prediction == nil {
 		return printPlan(s.Out, plan, []string{err.Error()})

@@ -10,10 +10,14 @@
 //	accuracy worth      coverage of what a result says of its own worth
 //	accuracy predict    what validate predicts, against what studies capture
 //	accuracy stop       rounds that go on while the direction moves, against fixed ones
+//	accuracy gaps       cells without a value: filled, taken as zeros, their rows dropped
+//	accuracy mixed      tables of numbers and categories against factor analysis of mixed data
+//	accuracy standardize  constants that studies learn, against known ones
+//	accuracy raw        the demo of a raw table, twenty times
 //	accuracy figures    the figures of docs/experiments.md
 //
-// All but the figures key their noise by the seed, so that they pass or fail alike everywhere, and
-// fail where a bound is missed. Each takes -help.
+// All but the figures and raw key their noise by the seed, so that they pass or fail alike
+// everywhere, and fail where a bound is missed. Each takes -help.
 package main
 
 import (
@@ -27,12 +31,12 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions, "stop": stop,
+	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions, "stop": stop, "standardize": learn, "mixed": mixed, "gaps": gaps, "raw": raw,
 }
 
 func main() {
 	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|predict|stop|figures [-help] [flags]")
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|predict|stop|standardize|mixed|gaps|raw|figures [-help] [flags]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)

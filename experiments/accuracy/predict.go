@@ -22,26 +22,37 @@ func predictions(f *flag.FlagSet) func(io.Writer) (int, error) {
 	columnsMost := f.Int("columns", 128, "only laws of so many columns at most")
 	units := f.Int("units", 20_000, "only laws of so many units at most")
 	only := f.String("data", "", "only laws whose name has this in it")
+	first := f.Uint64("seed", 0, "the first study's seed")
+	learned := f.Bool("learned", false, "the study learns the constants of columns in any units, by covariance")
 	return func(w io.Writer) (missed int, err error) {
 		laws, err := run.Laws()
 		if err != nil {
 			return 0, err
 		}
 		laws = slices.DeleteFunc(laws, func(l run.Law) bool {
-			return !strings.Contains(l.Name, *only) || l.D > *columnsMost || l.N > *units
+			return !strings.Contains(l.Name, *only) || l.D > *columnsMost || l.N > *units ||
+				*learned && !l.Elliptical()
 		})
 		t := columns(w, "law\tslow\tsteep\tlowest\tmeasured\tlowest\twithin\t")
 		for _, l := range laws {
 			var truth []float64
 			var p *worth.Prediction
 			for seed := range *times {
-				m, err := l.Source.Draw(l.N, uint64(seed))
+				seed := *first + uint64(seed)
+				source := l.Source
+				if *learned {
+					source = run.Tabled(source)
+				}
+				m, err := source.Draw(l.N, seed)
 				if err != nil {
 					return missed, err
 				}
 				spec := run.Spec(l.D, 1)
 				spec.Components, spec.Method, spec.Noise, spec.ExplainedVariance = l.K, *method, *noise, study.VarianceNone
-				plan, r, err := run.Study{Spec: spec, Fixed: true}.Planned(m, uint64(seed))
+				if *learned {
+					learnAll(&spec)
+				}
+				plan, r, err := run.Study{Spec: spec, Fixed: true}.Planned(m, seed)
 				if err != nil {
 					return missed, err
 				}

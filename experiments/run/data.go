@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/answer"
-	"covey/internal/clip"
 )
 
 // Sites is the number of sites that every study's rows are spread over.
@@ -26,6 +25,8 @@ type Data struct {
 	N, D   int
 	Sigma  *mat.SymDense
 	values []float64
+	gaps   []byte    // cells without a value ([Data.Emptied]); nil for none
+	absent []int     // rows that are left out for one
 	eigen  []float64 // of Sigma, descending
 }
 
@@ -164,7 +165,7 @@ func (m *Data) sites() ([]*answer.Rows, error) {
 	var out []*answer.Rows
 	at := 0
 	for _, u := range m.units() {
-		rows, err := clip.NewMatrix(m.D, m.values[at:at+u*m.D])
+		rows, err := m.rows(at/m.D, u)
 		if err != nil {
 			return nil, err
 		}

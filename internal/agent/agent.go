@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -40,7 +41,8 @@ type Options struct {
 // Agent is a site's daemon. It owns its data directory from New to Close: a
 // second agent on one directory is refused by the ledger's lock.
 type Agent struct {
-	config      *siteconfig.Config
+	config      *siteconfig.Config                // of the start: site, data, coordinator
+	current     atomic.Pointer[siteconfig.Config] // all else (Reload)
 	log         *slog.Logger
 	now         func() time.Time
 	control     bool
@@ -65,12 +67,17 @@ type Agent struct {
 	stop     context.CancelCauseFunc // of Run; nil before
 	over     bool                    // the ledger failed, and the log says so
 	units    map[source]counted
+	// what a data set looked like when its rows were read last (status.go)
+	looks map[string]look
+	// populations of each data set, by name and by place, since the start (reload.go)
+	charged map[string]map[string]bool
 	// strangers are the unknown studies that the log told about.
 	strangers map[study.Digest]bool
 	sizes     map[study.Digest]int // the longest message of each approved study (limit.go)
 
 	unrecorded pace       // of answers about studies that are not on record
 	idle       pace       // and about those that are, and not approved
+	reloading  sync.Mutex // held while agent.toml is read again
 	offering   sync.Mutex // held while a proposal is read: one takes several times its bytes
 }
 
@@ -82,9 +89,11 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[study.Digest]*session{}, units: map[source]counted{}, strangers: map[study.Digest]bool{}, sizes: map[study.Digest]int{},
+		sessions: map[study.Digest]*session{}, units: map[source]counted{}, looks: map[string]look{}, charged: map[string]map[string]bool{}, strangers: map[study.Digest]bool{}, sizes: map[study.Digest]int{},
 		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}
+	a.current.Store(o.Config)
+	a.charge(o.Config)
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}

@@ -117,6 +117,17 @@ func (a *Agent) Control() http.Handler {
 		s, err := a.Status()
 		reply(w, s, err)
 	})
+	mux.HandleFunc("GET /v1/status/hashed", func(w http.ResponseWriter, _ *http.Request) {
+		s, err := a.Status()
+		s.Datasets = a.Datasets(true)
+		reply(w, s, err)
+	})
+	for word, yes := range map[string]bool{"": false, "/yes": true} {
+		mux.HandleFunc("POST /v1/reload"+word, func(w http.ResponseWriter, _ *http.Request) {
+			done, err := a.Reload(yes)
+			reply(w, done, err)
+		})
+	}
 	mux.HandleFunc("GET /v1/studies", func(w http.ResponseWriter, _ *http.Request) {
 		s, err := a.Studies()
 		reply(w, s, err)

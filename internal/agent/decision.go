@@ -87,13 +87,21 @@ func (s *session) decide() wire.Decision {
 		}
 		return reject(study.CodeExpired, why)
 	}
+	if code, why := s.renew(); code != "" {
+		return reject(code, why)
+	}
 	if budget := s.budget(); !budget.Fits {
 		return reject(study.CodeBudget, fmt.Errorf("population %q: %g spent and %g reserved of ρ = %g, the study takes %g",
 			budget.Population, budget.SpentRho, budget.ReservedRho, budget.CapRho, budget.StudyRho))
 	}
-	rules := a.config.Policy.Judge(s.plan, s.self)
+	if a.pending.Has(id) {
+		// It was left to the operator and stays there, whatever the policy says by now.
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
+	}
+	policy := &s.under.Policy
+	rules := policy.Judge(s.plan, s.self)
 	beyond := siteconfig.Outside(rules)
-	if len(beyond) > 0 && a.config.Policy.Outside == siteconfig.OutsideReject {
+	if len(beyond) > 0 && policy.Outside == siteconfig.OutsideReject {
 		log.Warn("the policy rejects a proposal", "why", beyond)
 		s.closed(stateRefused, study.CodeRejected, "policy", outsideError(beyond))
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}
@@ -137,9 +145,9 @@ func (s *session) approve(by string) error {
 	if err := s.load(); err != nil {
 		return &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
 	}
-	population, ok := a.config.Population(s.dataset.Population)
+	population, ok := s.under.Population(s.dataset.Population)
 	if !ok {
-		return &siteconfig.Error{File: a.config.File(), Key: "dataset", Reason: "names no population"}
+		return &siteconfig.Error{File: s.under.File(), Key: "dataset", Reason: "names no population"}
 	}
 	limit, err := population.Cap()
 	if err != nil {
@@ -151,7 +159,7 @@ func (s *session) approve(by string) error {
 	}
 	err = a.ledger.Approve(ledger.Approval{
 		Study: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, Population: population.Name, Proposal: s.body,
-		Rho: s.plan.Rho, GDP: s.plan.Curve() == noise.GDP, CapRho: limit, CapGDP: gdp, DataSHA256: s.sha, By: by, Time: a.now(),
+		Rho: s.plan.Rho, GDP: s.plan.Curve() == noise.GDP, CapRho: limit, CapGDP: gdp, DataSHA256: s.sha, Config: s.dataset.Record(), By: by, Time: a.now(),
 	})
 	if err != nil {
 		a.failed(err)
@@ -180,7 +188,8 @@ type StudyBudget struct {
 
 // budget returns the budget as an approval now would find it.
 func (s *session) budget() StudyBudget {
-	b := StudyBudget{Population: s.dataset.Population, StudyRho: s.plan.Rho}
+	config, dataset := s.terms()
+	b := StudyBudget{Population: dataset.Population, StudyRho: s.plan.Rho}
 	used := ledger.Population{GDP: true}
 	for _, p := range s.agent.ledger.Populations() {
 		if p.Name == b.Population {
@@ -188,7 +197,7 @@ func (s *session) budget() StudyBudget {
 			b.SpentRho, b.ReservedRho = p.SpentRho, p.ReservedRho
 		}
 	}
-	if p, ok := s.agent.config.Population(s.dataset.Population); ok {
+	if p, ok := config.Population(dataset.Population); ok {
 		b.CapRho, b.Curve = capOf(p, used, s.plan.Curve() == noise.GDP)
 	}
 	if e, ok := s.agent.standing(s.plan.Digest); ok {
@@ -237,6 +246,10 @@ func (a *Agent) Approve(id study.Digest) error {
 		if why := s.expired(); why != nil {
 			s.lapse(why)
 			return a.unknown(id)
+		}
+		if code, why := s.renew(); code != "" {
+			a.log.Warn("a proposal cannot be approved", "study", id, "code", code, "error", why)
+			return &RefusedError{id, code}
 		}
 		if err := s.approve(byOperator); err != nil {
 			return err

@@ -32,7 +32,8 @@ func largest(p *study.Plan) int {
 		out = max(n*head, min(n, 2*t.Holders+64)*(box+announced))
 	}
 	for _, q := range p.Queries {
-		vectors := 3 * p.D * p.Proposal.Spec.Components
+		// X, Found and Fill are of so many vectors at most; Center and Scale are one each.
+		vectors := p.D * (3*p.Proposal.Spec.Components + 2)
 		// A query, or its signed release: in JSON a number takes 32 bytes at most.
 		out = max(out, 8*vectors, 32*(q.Values+vectors)+8*n)
 	}

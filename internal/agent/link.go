@@ -45,6 +45,7 @@ type queued struct {
 type link struct {
 	agent *Agent
 	ctx   context.Context // ends with the stream
+	end   func(error)     // ends it; nil in tests of a link alone
 
 	mu    sync.Mutex
 	queue []queued
@@ -280,6 +281,10 @@ func (a *Agent) stay(ctx context.Context) error {
 			said = ""
 		}
 		a.setLink(nil, address, err)
+		if err == errReloaded {
+			addresses.again()
+			continue
+		}
 		if addresses.heard(err) && !elsewhere {
 			elsewhere = true
 			a.log.Warn("the coordinator that leads is at an address that agent.toml does not name, and is not called there; if its operator tells you so, add it to coordinator",
@@ -320,13 +325,14 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 		return false, err
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	s, err := wire.OpenLink(ctx, conn) // waits for the handshake, or its failure
 	if err != nil {
 		return false, seen.Explain(err)
 	}
 	l := newLink(ctx, a)
+	l.end = cancel
 	a.begin(l, address)
 	ended := make(chan error, 2)
 	a.work.Go(func() {
@@ -342,6 +348,9 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 	for {
 		select {
 		case err := <-ended:
+			if context.Cause(ctx) == errReloaded {
+				return true, errReloaded
+			}
 			return settled, enroll.ExplainLeader(err)
 		case <-timer.C:
 			settled = true

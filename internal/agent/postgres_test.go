@@ -66,14 +66,3 @@ func TestStudyFromPostgres(t *testing.T) {
 		t.Errorf("without the cache file: %q", code)
 	}
 }
-
-func (s *session) pinnedNow(t *testing.T) study.Code {
-	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	approval, ok := s.agent.ledger.Approved(s.plan.Digest)
-	if !ok {
-		t.Fatal("not approved")
-	}
-	return s.pinned(approval)
-}

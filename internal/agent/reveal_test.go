@@ -76,15 +76,19 @@ func TestNonceComesAfterTheBoard(t *testing.T) {
 	const n = 66
 	c, g := newGhosts(t, n)
 	s, id := c.sites[0], c.plan.Digest
-	refused(s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: g.heads}, study.CodeOutOfOrder) // it has not announced itself
+	// it has not announced itself
+	refused(s, wire.Reveal{Header: wire.Header{Study: id}, Announcements: g.heads}, study.CodeOutOfOrder)
 	own := want[wire.Announcement](s, wire.Announce{Header: wire.Header{Study: id}}).Signed
-	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder) // a second graph
+	// a second graph
+	refused(s, wire.Announce{Header: wire.Header{Study: id, Attempt: 1}}, study.CodeOutOfOrder)
 	var err error
 	if g.heads[0], g.bodies[0], err = g.cfg.Split(0, own); err != nil {
 		t.Fatal(err)
 	}
-	refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: g.nonces}, study.CodeOutOfOrder)       // no heads on record
-	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: g.heads}, study.CodeOutOfOrder) // that is the complete graph's
+	// no heads on record
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Nonces: g.nonces}, study.CodeOutOfOrder)
+	// that is the complete graph's
+	refused(s, wire.Deal{Header: wire.Header{Study: id}, Announcements: g.heads}, study.CodeOutOfOrder)
 	bad := slices.Clone(g.heads)
 	bad[7] = slices.Clone(bad[7])
 	bad[7][len(bad[7])-1] ^= 1

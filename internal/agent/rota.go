@@ -27,6 +27,13 @@ func (r *rota) next() string {
 	return r.configured[(r.try-1)%len(r.configured)]
 }
 
+// again makes next return the address that it returned last, if that was no hint.
+func (r *rota) again() {
+	if !r.hinted {
+		r.try--
+	}
+}
+
 // heard takes what the last address answered, and reports whether it named none but
 // addresses that are not configured. A hint is believed once: who is found there is not
 // sent on again, or two coordinators that each take the other for the leader would send

@@ -60,3 +60,13 @@ func TestAttackHintsElsewhere(t *testing.T) {
 		t.Errorf("hints %q", r.hints)
 	}
 }
+
+// A link that this site ended itself is made again where it was.
+func TestRotaAgain(t *testing.T) {
+	r := rota{configured: []string{"a:1", "b:1"}}
+	first, second := r.next(), r.next()
+	r.again()
+	if again := r.next(); again != second || first == second {
+		t.Errorf("%s, %s, again %s", first, second, again)
+	}
+}

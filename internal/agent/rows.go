@@ -32,6 +32,7 @@ func (s *session) load() error {
 	at, q := s.agent.config.Source(s.dataset), s.request()
 	begun := time.Now()
 	s.agent.log.Info("reading a data set", "study", s.plan.Digest, "dataset", s.dataset.Name)
+	stamp, unstamped := at.Stamp() // before it is read
 	rows, stored, sha, err := s.read(at, q)
 	if err != nil {
 		return err
@@ -43,6 +44,9 @@ func (s *session) load() error {
 		return errors.Join(&sitedata.UnitsError{Has: rows.N(), Roster: want}, err)
 	}
 	s.rows, s.stored, s.sha = exact.New(rows), stored, s.dataset.Pin(sha)
+	if unstamped == nil || at.Query != nil {
+		s.agent.looked(s.dataset, look{stamp, s.sha, begun})
+	}
 	s.agent.log.Info("a data set is read", "study", s.plan.Digest, "dataset", s.dataset.Name, "mapped", stored != nil, "seconds", math.Round(time.Since(begun).Seconds()*10)/10)
 	return nil
 }
@@ -107,7 +111,7 @@ func (s *session) cached(at dataset.Source, q dataset.Request) (rows *clip.Matri
 		return nil, nil, errors.Join(err, stored.Close())
 	}
 	s.leftOut(stored.Dropped)
-	stored.Unit, stored.Absent = nil, nil // the matrix has its own
+	stored.Unit, stored.Absent, stored.Gaps = nil, nil, nil // the matrix has its own
 	return rows, stored, nil
 }
 
@@ -168,6 +172,9 @@ func (s *session) release() {
 func (s *session) request() dataset.Request {
 	q := s.dataset.Request(s.plan.Proposal.Spec)
 	if s.unattended {
+		q.Strict = false
+	}
+	if s.unattended && q.Missing == dataset.MissingError {
 		q.Missing = dataset.MissingDropFaulty
 	}
 	return q

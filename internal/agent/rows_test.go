@@ -229,16 +229,20 @@ func TestCacheWords(t *testing.T) {
 }
 
 // A study that is under way is of the values that were approved: numbers of another
-// precision are other values of the same bytes.
+// precision are other values of the same bytes, and are not taken for them.
 func TestPrecisionIsPinned(t *testing.T) {
 	c := newStandIn(t, 3, autoPolicy, nil)
 	c.ready()
 	s, q := c.sites[0], c.query(0, 0, c.plan.Start().X)
 	s.configured(atPath, atPath+"precision = \"float32\"\n")
-	refused(s, q, study.CodeDataChanged)
-	s.configured("precision = \"float32\"\n", "")
 	c.confirm()
-	want[wire.Upload](s, q)
+	want[wire.Upload](s, q) // as the approval recorded it
+	in := s.session(c)
+	in.release()
+	in.use(s.config.Datasets[0])
+	if code := in.pinnedNow(t); code != study.CodeDataChanged {
+		t.Errorf("in float32: %q", code)
+	}
 }
 
 // A study of float32 is the study of those numbers.
@@ -257,4 +261,15 @@ func TestStudyOfFloat32(t *testing.T) {
 			t.Fatalf("opened %v, plain %v", got, plain)
 		}
 	}
+}
+
+func (s *session) pinnedNow(t *testing.T) study.Code {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	approval, ok := s.agent.ledger.Approved(s.plan.Digest)
+	if !ok {
+		t.Fatal("not approved")
+	}
+	return s.pinned(approval)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -24,11 +25,14 @@ import (
 // Everything in it can be made again from the ledger, the pending store and the
 // data file.
 type session struct {
-	agent   *Agent
-	body    []byte
-	plan    *study.Plan
-	self    int // roster index
+	agent *Agent
+	body  []byte
+	plan  *study.Plan
+	self  int // roster index
+	// dataset is what the approval recorded, or before one what under offers. Written with mu and
+	// the agent's held.
 	dataset siteconfig.Dataset
+	under   *siteconfig.Config // before an approval: what dataset is of
 	journal *ledger.Journal
 
 	// mu is held while one request, or one decision of the operator, is worked on.
@@ -94,19 +98,41 @@ func (a *Agent) makeSession(body []byte) (*session, study.Code, error) {
 	if approved && approval.Rho != plan.Rho {
 		return nil, study.CodePlanMismatch, fmt.Errorf("it was approved with a plan of ρ = %g, and this version's takes %g", approval.Rho, plan.Rho)
 	}
-	var ok bool
-	if s.dataset, ok = a.config.Dataset(plan.Proposal.Spec.Dataset); !ok {
-		return nil, study.CodeData, fmt.Errorf("no [[dataset]] is named %q, as it asks", plan.Proposal.Spec.Dataset)
+	s.under = a.current.Load()
+	if len(approval.Config) > 0 {
+		if s.dataset, err = siteconfig.ParseDataset(approval.Config); err != nil {
+			return nil, study.CodeData, err
+		}
+		return s, "", nil
 	}
-	if unit := plan.Proposal.Spec.Unit; unit != s.dataset.Unit {
-		return nil, study.CodeUnit, fmt.Errorf("its units are not those of the data set: the study's unit is %q, that of data set %q %q", unit, s.dataset.Name, s.dataset.Unit)
-	}
-	return s, "", nil
+	var code study.Code
+	s.dataset, code, err = asked(s.under, plan)
+	return s, code, err
 }
 
 // pinned loads the rows of an approved study and checks that they are those that
-// were approved.
+// were approved. Where the data set is not to be had as the approval recorded it, and agent.toml
+// has it in another place by now, the same bytes there will do.
 func (s *session) pinned(approval ledger.Approval) study.Code {
+	code := s.pinnedAs(approval)
+	now, ok := s.agent.current.Load().Dataset(s.dataset.Name)
+	if code == "" || !ok || now.Unit != s.dataset.Unit || reflect.DeepEqual(now, s.dataset) {
+		return code
+	}
+	recorded := s.dataset
+	s.release()
+	s.use(now)
+	if s.pinnedAs(approval) != "" {
+		s.release()
+		s.use(recorded)
+		return code
+	}
+	s.agent.log.Info("the approved data set has moved; reading it from its place in agent.toml", "study", s.plan.Digest, "dataset", now.Name)
+	return ""
+}
+
+// pinnedAs is pinned of the data set as the session has it.
+func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 	log := s.agent.log.With("study", s.plan.Digest, "dataset", s.dataset.Name)
 	if err := s.load(); err != nil {
 		_, units := errors.AsType[*sitedata.UnitsError](err)
@@ -122,7 +148,7 @@ func (s *session) pinned(approval ledger.Approval) study.Code {
 	}
 	if s.sha != approval.DataSHA256 {
 		s.release() // a file that is put back is read again
-		log.Error("the data set is not the one that was approved", "error", "its SHA-256 differs")
+		log.Error("the data set is not the one that was approved", "error", "its bytes, or how agent.toml reads them (columns, separator, missing_values, names, precision and the like), have changed")
 		return study.CodeDataChanged
 	}
 	return ""

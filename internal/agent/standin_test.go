@@ -54,7 +54,8 @@ type testSite struct {
 	log    bytes.Buffer
 
 	options []grpc.DialOption
-	between func(wire.Message, wire.Message) wire.Message // stands between the agent and what is sent
+	// stands between the agent and what is sent
+	between func(wire.Message, wire.Message) wire.Message
 }
 
 var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -3,7 +3,6 @@ package agent
 import (
 	"crypto/ed25519"
 	"errors"
-	"os"
 	"slices"
 	"time"
 
@@ -31,6 +30,8 @@ type Status struct {
 	DaysLeft    int       `json:"certificate_days_left"`
 	Pending     int       `json:"pending"` // proposals that await the operator
 	Approved    int       `json:"approved"`
+	// Datasets are those that the site offers, and those of studies under way.
+	Datasets []DatasetStatus `json:"datasets,omitempty"`
 }
 
 // Status tells how the agent stands.
@@ -42,9 +43,9 @@ func (a *Agent) Status() (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	leaf := a.site.Certificate()
+	leaf, datasets := a.site.Certificate(), a.Datasets(false)
 	s := Status{Site: a.config.Site, Identity: pki.Fingerprint(a.identity.Public().(ed25519.PublicKey)),
-		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, a.now()), Pending: len(pending)}
+		Expires: leaf.NotAfter, DaysLeft: pki.Expiry(leaf, a.now()), Pending: len(pending), Datasets: datasets}
 	for _, e := range a.ledger.Studies() {
 		if e.State == ledger.Approved {
 			s.Approved++
@@ -64,12 +65,13 @@ type StudyView struct {
 	Code       string       `json:"code,omitempty"`
 	Population string       `json:"population,omitempty"`
 	Rho        float64      `json:"rho,omitempty"`
-	Curve      string       `json:"curve,omitempty"`       // gdp where every charge has the bridge, else zcdp
-	SpentRho   float64      `json:"spent_rho"`             // forfeited ρ included
-	ForfeitRho float64      `json:"forfeit_rho,omitempty"` // counted as spent without a query
-	Queries    int          `json:"queries"`               // charged
-	By         string       `json:"by,omitempty"`
-	Time       *time.Time   `json:"time,omitempty"`
+	// gdp where every charge has the bridge, else zcdp
+	Curve      string     `json:"curve,omitempty"`
+	SpentRho   float64    `json:"spent_rho"`             // forfeited ρ included
+	ForfeitRho float64    `json:"forfeit_rho,omitempty"` // counted as spent without a query
+	Queries    int        `json:"queries"`               // charged
+	By         string     `json:"by,omitempty"`
+	Time       *time.Time `json:"time,omitempty"`
 	// Ended is when a study that was approved ended here; Why says in words how one came to be
 	// over, for this site's operator.
 	Ended *time.Time `json:"ended,omitempty"`
@@ -112,7 +114,7 @@ func (a *Agent) stands(id study.Digest) StudyView {
 	}
 	v := StudyView{Digest: id, State: statePending}
 	if s, _ := a.session(id); s != nil {
-		v.Name, v.Population, v.Rho, v.Curve = s.plan.Proposal.Spec.Name, s.dataset.Population, s.plan.Rho, string(s.plan.Curve())
+		v.Name, v.Population, v.Rho, v.Curve = s.plan.Proposal.Spec.Name, s.population(), s.plan.Rho, string(s.plan.Curve())
 	}
 	return v
 }
@@ -196,10 +198,13 @@ func (a *Agent) Figures(id study.Digest) (sitedata.Figures, error) {
 	if s == nil {
 		return sitedata.Figures{}, a.unknown(id)
 	}
-	f, err := sitedata.Look(a.config.Source(s.dataset), s.dataset.Request(s.plan.Proposal.Spec))
+	_, dataset := s.terms()
+	f, err := sitedata.Look(a.config.Source(dataset), dataset.Request(s.plan.Proposal.Spec))
 	if err != nil {
-		return f, &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
+		return f, &sitedata.DataError{Dataset: dataset.Name, Err: err}
 	}
+	f.Beside(s.plan.Proposal.Spec.Columns)
+	f.Central = s.plan.Honest == 0
 	return f, nil
 }
 
@@ -237,6 +242,12 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 		}
 		return d, nil
 	}
+	if d.State == statePending {
+		if _, code, _ := asked(a.current.Load(), s.plan); code != "" {
+			d.Code = string(code) // as above: not as agent.toml has it now
+			return d, nil
+		}
+	}
 	if d.State == statePending || d.State == string(ledger.Approved) {
 		budget := s.budget()
 		d.Budget = &budget
@@ -246,12 +257,13 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 	if d.State == statePending {
 		d.Warnings = append(d.Warnings, a.again(s.plan)...)
 	}
-	d.Policy = a.config.Policy.Judge(s.plan, s.self)
+	policy := &a.current.Load().Policy
+	d.Policy = policy.Judge(s.plan, s.self)
 	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
 	for i, m := range s.plan.Proposal.Roster {
 		line := RosterLine{m.Name, pki.Fingerprint([]byte(m.Identity)), m.Units, i == s.self, ""}
 		if i != s.self {
-			line.Known = a.config.Policy.Knows(line.Name, line.Fingerprint)
+			line.Known = policy.Knows(line.Name, line.Fingerprint)
 		}
 		d.Roster = append(d.Roster, line)
 	}
@@ -299,9 +311,10 @@ func (r LedgerReply) Entries() ([]ledger.Population, []ledger.StudyEntry) {
 
 // PopulationView is a population's budget, in ρ.
 type PopulationView struct {
-	Name        string  `json:"name"`
-	CapRho      float64 `json:"cap_rho"`         // by Curve
-	Curve       string  `json:"curve,omitempty"` // zcdp or gdp; none of a cap in ρ, and of one that is not declared
+	Name   string  `json:"name"`
+	CapRho float64 `json:"cap_rho"` // by Curve
+	// zcdp or gdp; none of a cap in ρ, and of one that is not declared
+	Curve       string  `json:"curve,omitempty"`
 	SpentRho    float64 `json:"spent_rho"`
 	ReservedRho float64 `json:"reserved_rho"`
 	LeftRho     float64 `json:"left_rho"`
@@ -313,7 +326,8 @@ type PopulationView struct {
 func (a *Agent) Ledger() LedgerReply {
 	out := LedgerReply{Populations: []PopulationView{}, Studies: []StudyView{}}
 	used := a.ledger.Populations()
-	for _, p := range a.config.Populations {
+	config := a.current.Load()
+	for _, p := range config.Populations {
 		v := PopulationView{Name: p.Name, Declared: true}
 		u := ledger.Population{GDP: true}
 		if i := slices.IndexFunc(used, func(u ledger.Population) bool { return u.Name == p.Name }); i >= 0 {
@@ -325,7 +339,7 @@ func (a *Agent) Ledger() LedgerReply {
 		out.Populations = append(out.Populations, v)
 	}
 	for _, u := range used {
-		if _, ok := a.config.Population(u.Name); !ok {
+		if _, ok := config.Population(u.Name); !ok {
 			out.Populations = append(out.Populations, PopulationView{Name: u.Name, CapRho: u.CapRho, SpentRho: u.SpentRho,
 				ReservedRho: u.ReservedRho, LeftRho: u.CapRho - u.SpentRho - u.ReservedRho})
 		}
@@ -350,12 +364,11 @@ func (a *Agent) Egress() egress.Reply {
 	return out
 }
 
-// counted is how many units a file had when it was of this size and time, or a query's answer
-// at a time.
+// counted is how many units a file had when it had this stamp, or a query's answer at a time.
 type counted struct {
-	size     int64
-	modified time.Time
-	units    int
+	stamp dataset.Stamp
+	at    time.Time
+	units int
 }
 
 // askAgain is for how long a query's count stands: links may come and go.
@@ -365,7 +378,7 @@ const askAgain = time.Minute
 // public under replacement adjacency. One that cannot be read is not offered.
 func (a *Agent) hello() wire.Hello {
 	h := wire.Hello{Software: enroll.Software}
-	for _, d := range a.config.Datasets {
+	for _, d := range a.current.Load().Datasets {
 		units, err := a.count(d)
 		if err != nil {
 			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
@@ -376,38 +389,42 @@ func (a *Agent) hello() wire.Hello {
 	return h
 }
 
-// source is what units are counted of: a file or a query, and the column that says which
-// rows are one unit.
-type source struct{ path, unit string }
+// source is what units are counted of: a file or a query, the column that says which rows are one
+// unit, and how it is read.
+type source struct {
+	path, unit string
+	form       [32]byte
+}
 
 // count returns a data set's units, and reads its file only if it looks changed.
 func (a *Agent) count(d siteconfig.Dataset) (int, error) {
 	at := a.config.Source(d)
-	of, now := source{at.Path, d.Unit}, counted{}
+	of, now := source{at.Path, d.Unit, d.Pin([32]byte{})}, counted{}
 	if at.Query != nil {
-		of.path, now.modified = "query "+d.Name, a.now()
+		of.path, now.at = "query "+d.Name, a.now()
 	} else {
-		info, err := os.Stat(at.Path)
-		if err != nil {
+		var err error
+		if now.stamp, err = at.Stamp(); err != nil {
 			return 0, err
 		}
-		now.size, now.modified = info.Size(), info.ModTime()
 	}
 	a.mu.Lock()
 	old, ok := a.units[of]
 	a.mu.Unlock()
-	same := old.size == now.size && old.modified.Equal(now.modified)
+	same := old.stamp.Same(now.stamp)
 	if at.Query != nil {
-		age := now.modified.Sub(old.modified)
+		age := now.at.Sub(old.at)
 		same = age >= 0 && age < askAgain
 	}
 	if ok && same {
 		return old.units, nil
 	}
+	begun := time.Now()
 	found, err := dataset.Inspect(at, d.Unit, dataset.ReadOptions{})
 	if err != nil {
 		return 0, err
 	}
+	a.looked(d, look{now.stamp, d.Pin(found.SHA256), begun})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now.units = found.Units
@@ -423,6 +440,9 @@ func badInput(err error) bool {
 	_, data := errors.AsType[*sitedata.DataError](err)
 	_, late := errors.AsType[*TooLateError](err)
 	_, not := errors.AsType[*NotApprovedError](err)
-	data = data || late || not
+	_, config := errors.AsType[*siteconfig.Error](err)
+	_, restart := errors.AsType[*RestartError](err)
+	_, anew := errors.AsType[*AnewError](err)
+	data = data || late || not || config || restart || anew
 	return field || unknown || budget || state || data
 }

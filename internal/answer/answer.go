@@ -21,14 +21,17 @@ type Rows struct {
 	mu    sync.Mutex // guards what follows: the rows as the last query wanted them
 	base  *clip.Matrix
 	pairs [32]byte // study whose public permutation base is paired by
+	joins []int    // levels that are joined in base
 	moved moved
 }
 
-// moved are rows less a centre, on the sphere where the query is about it, and off what was found.
+// moved are rows less a centre, divided by scales and kept within limits, with their gaps filled,
+// on the sphere where the query is about it, and off what was found.
 type moved struct {
-	center, found []float64
-	sphere        bool
-	rows          *clip.Matrix
+	center, scale, found, fill []float64
+	limits                     []float64
+	sphere                     bool
+	rows                       *clip.Matrix
 }
 
 // New takes rows that the caller no longer uses.
@@ -62,11 +65,21 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 			return nil, ErrKind
 		}
 		counts, err = clip.Histogram(rows, clip.Query{Map: m, X: a.X}, workers)
+	case study.KindLevels:
+		return clip.Levels(r.raw, indicators(p), workers)
+	case study.KindOctaves, study.KindTree, study.KindMoments:
+		skip := make([]bool, rows.D())
+		for j, c := range p.Coordinates() {
+			skip[j] = c.Level >= 0 || c.Gap || len(a.Scale) > 0 && a.Scale[j] == 0
+		}
+		return clip.Columns(rows, a.Kind, p.Single(a.Kind), skip, workers)
 	case study.KindLambda, study.KindSelect:
 		counts, err = clip.Groups(rows, p.GroupSize, workers)
 		if err == nil {
 			counts = within(counts, p, a.Kind)
 		}
+	case study.KindFilled:
+		return clip.CountGaps(rows, p.Places(), workers)
 	default:
 		m, ok := clip.MapOf(a.Kind)
 		if !ok {
@@ -84,6 +97,16 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 	return counts, nil
 }
 
+// indicators are the columns with levels, as clip has them.
+func indicators(p *study.Plan) []clip.Indicator {
+	first, width := p.Indicators()
+	out := make([]clip.Indicator, len(first))
+	for i := range out {
+		out[i] = clip.Indicator{First: first[i], Width: width[i]}
+	}
+	return out
+}
+
 // within keeps the plan's octaves; what lies beyond is counted at the ends, so that
 // a unit still changes two counts by one.
 func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
@@ -98,37 +121,46 @@ func within(counts []int64, p *study.Plan, k study.Kind) []int64 {
 	return out
 }
 
-// as returns the rows as the ask wants them: paired, less the centre, divided by their lengths, off
-// what was found.
+// as returns the rows as the ask wants them: with rare levels joined, paired, less the centre,
+// divided by the scales and kept within the plan's limits, with their gaps filled, divided by their
+// lengths, off what was found. Each step is a function of a unit's rows and of what the ask holds,
+// and leaves every number finite, so that the clip, which comes last, bounds what a unit adds
+// whatever the ask holds.
 // The last are kept, since a study asks about them again and again; at most two copies
 // of the rows are in memory beside the raw ones.
 func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	base := r.raw
-	if p.Proposal.Spec.Center == study.CenterPairs {
-		if r.base == nil || r.pairs != p.Digest {
-			paired, err := r.raw.Pairs(p.PairOrder(site))
-			if err != nil {
-				return nil, fmt.Errorf("answer: pairs: %w", err)
-			}
-			r.base, r.pairs, r.moved = paired, p.Digest, moved{}
-		}
-		base = r.base
+	base, err := r.joined(p, site, p.JoinLevels(a.Scale))
+	if err != nil {
+		return nil, err
 	}
 	sphere := p.OnSphere(p.Queries[a.Query])
-	if len(a.Center) == 0 && len(a.Found) == 0 && !sphere {
+	if len(a.Center) == 0 && len(a.Scale) == 0 && len(a.Fill) == 0 && len(a.Found) == 0 && !sphere {
 		return base, nil
 	}
-	if m := &r.moved; m.rows != nil && m.sphere == sphere && slices.Equal(m.center, a.Center) && slices.Equal(m.found, a.Found) {
+	var limits []float64
+	for j := range a.Scale {
+		limits = append(limits, p.Limit(p.Queries[a.Query], j))
+	}
+	if m := &r.moved; m.rows != nil && m.sphere == sphere && slices.Equal(m.center, a.Center) && slices.Equal(m.scale, a.Scale) && slices.Equal(m.limits, limits) && slices.Equal(m.found, a.Found) && slices.Equal(m.fill, a.Fill) {
 		return m.rows, nil
 	}
 	r.moved = moved{} // the old copy goes before the new one comes
 	rows := base
-	var err error
-	if len(a.Center) > 0 {
+	switch {
+	case len(a.Scale) > 0:
+		if rows, err = rows.Standardize(a.Center, a.Scale, limits); err != nil {
+			return nil, fmt.Errorf("answer: scale: %w", err)
+		}
+	case len(a.Center) > 0:
 		if rows, err = rows.Less(a.Center); err != nil {
 			return nil, fmt.Errorf("answer: center: %w", err)
+		}
+	}
+	if len(a.Fill) > 0 {
+		if rows, err = rows.Fill(a.Fill); err != nil {
+			return nil, fmt.Errorf("answer: fill: %w", err)
 		}
 	}
 	if sphere {
@@ -141,6 +173,32 @@ func (r *Rows) as(p *study.Plan, site int, a study.Ask) (*clip.Matrix, error) {
 			return nil, fmt.Errorf("answer: found: %w", err)
 		}
 	}
-	r.moved = moved{slices.Clone(a.Center), slices.Clone(a.Found), sphere, rows}
+	r.moved = moved{slices.Clone(a.Center), slices.Clone(a.Scale), slices.Clone(a.Found), slices.Clone(a.Fill), limits, sphere, rows}
+	return rows, nil
+}
+
+// joined returns the raw rows with levels joined and paired, where the study has any of it.
+func (r *Rows) joined(p *study.Plan, site int, joins []int) (*clip.Matrix, error) {
+	pairs := p.Proposal.Spec.Center == study.CenterPairs
+	if !pairs && joins == nil {
+		return r.raw, nil
+	}
+	if r.base != nil && r.pairs == p.Digest && slices.Equal(r.joins, joins) {
+		return r.base, nil
+	}
+	r.base, r.moved = nil, moved{} // the old copies go before the new ones come
+	rows := r.raw
+	var err error
+	if joins != nil {
+		if rows, err = rows.Join(joins); err != nil {
+			return nil, fmt.Errorf("answer: levels: %w", err)
+		}
+	}
+	if pairs {
+		if rows, err = rows.Pairs(p.PairOrder(site)); err != nil {
+			return nil, fmt.Errorf("answer: pairs: %w", err)
+		}
+	}
+	r.base, r.pairs, r.joins = rows, p.Digest, joins
 	return rows, nil
 }

@@ -29,7 +29,8 @@ func derived(d int, values []float64, starts []int, absent []bool) *Matrix {
 }
 
 // Less is the matrix of rows less a center, the same for all: finite, |center_j| ≤ 2^300. The units
-// stay. A [*QueryError] otherwise. A row of the result depends on the row and the center alone.
+// stay, and a gap stays one, with 0 in its place. A [*QueryError] otherwise. A row of the result
+// depends on the row and the center alone.
 func (m *Matrix) Less(center []float64) (*Matrix, error) {
 	if len(center) != m.d {
 		return nil, &QueryError{"center", fmt.Sprintf("has length %d, rows have %d", len(center), m.d)}
@@ -41,13 +42,21 @@ func (m *Matrix) Less(center []float64) (*Matrix, error) {
 	}
 	values := make([]float64, m.values.len())
 	var wide []float64
-	for lo := 0; lo < len(values); lo += m.d {
+	var empty []int
+	for i := range m.norms {
+		lo := i * m.d
 		out, row := values[lo:lo+m.d], m.values.part(lo, lo+m.d).widened(&wide)
 		for j, c := range center {
 			out[j] = row[j] - c
 		}
+		empty = places(empty[:0], m.gapsOf(i))
+		for _, j := range empty {
+			out[j] = 0
+		}
 	}
-	return derived(m.d, values, m.starts, m.absent), nil
+	less := derived(m.d, values, m.starts, m.absent)
+	less.gaps = m.gaps
+	return less, nil
 }
 
 // Sphere is the matrix of rows divided by their lengths, one a unit: a row of zeros, or one that
@@ -69,12 +78,15 @@ func (m *Matrix) Sphere() (*Matrix, error) {
 			out[j] = v / norm
 		}
 	}
-	return derived(m.d, values, nil, m.absent), nil
+	sphere := derived(m.d, values, nil, m.absent)
+	sphere.gaps = m.gaps // of 0
+	return sphere, nil
 }
 
 // Off is the matrix of rows y - V(Vᵀy), V the orthonormal directions found, one after another:
 // finite, norms and products as they should be within 1e-6. The units stay. None found is the
-// matrix itself. A [*QueryError] otherwise. A row of the result depends on the row and V alone.
+// matrix itself; else no cell of the result is a gap. A [*QueryError] otherwise. A row of the
+// result depends on the row and V alone.
 func (m *Matrix) Off(found []float64) (*Matrix, error) {
 	if len(found) == 0 {
 		return m, nil
@@ -99,8 +111,9 @@ func (m *Matrix) Off(found []float64) (*Matrix, error) {
 
 // Pairs is the matrix of rows (y_a - y_b)/√2, one a unit, for a = order[2i] and b = order[2i+1];
 // the last of an odd number is left out. order MUST not depend on values. A unit is in one pair at
-// most, so replacing it replaces one unit of the result. A [*QueryError] reports an order that is
-// not of distinct units, and a matrix whose units have several rows.
+// most, so replacing it replaces one unit of the result. A gap in either row is one of the
+// difference. A [*QueryError] reports an order that is not of distinct units, and a matrix whose
+// units have several rows.
 func (m *Matrix) Pairs(order []int) (*Matrix, error) {
 	if m.starts != nil {
 		return nil, &QueryError{"order", "pairs rows, but the matrix has a unit column"}
@@ -130,5 +143,22 @@ func (m *Matrix) Pairs(order []int) (*Matrix, error) {
 			out[j] = (a[j] - b[j]) * (math.Sqrt2 / 2)
 		}
 	}
-	return derived(d, values, nil, absent), nil
+	var gaps []byte
+	if m.gaps != nil {
+		gaps = make([]byte, len(order)/2*gapStride(d))
+		var empty []int
+		for i := range len(order) / 2 {
+			both := gaps[i*gapStride(d) : (i+1)*gapStride(d)]
+			for at := range both {
+				both[at] = m.gapsOf(order[2*i])[at] | m.gapsOf(order[2*i+1])[at]
+			}
+			empty = places(empty[:0], both)
+			for _, j := range empty {
+				values[i*d+j] = 0
+			}
+		}
+	}
+	pairs := derived(d, values, nil, absent)
+	pairs.gaps = gaps
+	return pairs, nil
 }

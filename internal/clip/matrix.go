@@ -37,15 +37,19 @@ func (e *ValueError) Error() string {
 func (e *ValueError) Unwrap() error { return e.Err }
 
 // ShapeError reports a row length outside [1, MaxDim], or a number of values that is not a multiple
-// of it. It also reports a row that is said to be absent and is not there, or not zero.
+// of it. It also reports a row that is said to be absent and is not there, or not zero, and gaps
+// that are not of these values ([NewGapped]).
 type ShapeError struct {
-	Values, D int
-	Absent    bool
+	Values, D    int
+	Absent, Gaps bool
 }
 
 func (e *ShapeError) Error() string {
-	if e.Absent {
+	switch {
+	case e.Absent:
 		return "clip: an absent row is beyond the matrix, or holds values"
+	case e.Gaps:
+		return "clip: gaps are not those of the values"
 	}
 	if e.D < 1 || e.D > MaxDim {
 		return fmt.Sprintf("clip: row length %d is not in [1, %d]", e.D, MaxDim)
@@ -62,6 +66,7 @@ type Matrix struct {
 	norms  []float64 // computed ‖y_i‖; exactly 0 for zero and tiny rows
 	starts []int     // unit i has rows starts[i] to starts[i+1]-1; nil: each row is a unit
 	absent []bool    // by row: stands for no row; nil for none
+	gaps   []byte    // cells without a value, in whose place is 0 ([NewGapped]); nil for none
 }
 
 // NewMatrix makes a matrix of len(values)/d rows of length d, each a unit, and takes ownership of

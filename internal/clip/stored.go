@@ -48,7 +48,7 @@ func (v stored) order(d int, to []int) stored {
 	return stored{wide: order(d, v.wide, to)}
 }
 
-func order[T number](d int, values []T, to []int) []T {
+func order[T number | byte](d int, values []T, to []int) []T {
 	out := make([]T, len(values))
 	for i, at := range to {
 		copy(out[at*d:(at+1)*d], values[i*d:(i+1)*d])

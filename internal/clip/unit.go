@@ -88,6 +88,9 @@ func (m *Matrix) grouped(unit []int) (*Matrix, error) {
 		}
 	}
 	m.values, m.norms = m.values.order(m.d, to), norms
+	if m.gaps != nil {
+		m.gaps = order(gapStride(m.d), m.gaps, to)
+	}
 	if m.absent != nil {
 		m.absent = gone
 	}

@@ -61,15 +61,15 @@ func (a Authorities) All() []pki.Voucher {
 }
 
 // Authorities returns the federation's CAs as this node's log has them.
-func (c *Coordinator) Authorities() Authorities {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	return c.machine.cas
+func (c registry) Authorities() Authorities {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	return m.cas
 }
 
 // StartCA makes a next CA here and puts it into the log: everybody trusts it from then on. A start
 // that failed half-way goes on with the same one.
-func (c *Coordinator) StartCA() (fingerprint string, err error) {
+func (c registry) StartCA() (fingerprint string, err error) {
 	if !c.Leading() {
 		return "", ErrNotLeader
 	}
@@ -84,25 +84,25 @@ func (c *Coordinator) StartCA() (fingerprint string, err error) {
 }
 
 // StepCA puts CAPromote or CARetire into the log.
-func (c *Coordinator) StepCA(step string) error { return c.apply(entry{CA: &caEntry{Step: step}}) }
+func (c registry) StepCA(step string) error { return c.apply(entry{CA: &caEntry{Step: step}}) }
 
 // standing notes of which CA a site's certificate is, and gives those in force.
-func (c *Coordinator) standing(site string, issuer []byte) []pki.Voucher {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	all := c.machine.cas.All()
+func (c registry) standing(site string, issuer []byte) []pki.Voucher {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	all := m.cas.All()
 	if len(all) == 0 {
 		all = []pki.Voucher{{Certificate: c.authority.CertificatePEM()}}
 	}
-	if _, next, _ := c.authority.Rotation(); has(c.machine.cas.Next) && next != c.machine.cas.Next.Fingerprint() {
+	if _, next, _ := c.authority.Rotation(); has(m.cas.Next) && next != m.cas.Next.Fingerprint() {
 		// This coordinator has no key of it yet: renewing here would give the present one's.
 		all = append(all[1:len(all):len(all)], all[0])
 	}
 	for _, v := range all {
 		if hex.EncodeToString(issuer) == v.Hash() {
-			seen := c.sightings[site]
+			seen := m.sightings[site]
 			seen.Authority = v.Fingerprint()
-			c.sightings[site] = seen
+			m.sightings[site] = seen
 		}
 	}
 	return all
@@ -110,13 +110,13 @@ func (c *Coordinator) standing(site string, issuer []byte) []pki.Voucher {
 
 // Stragglers are the sites that a CA's coming into force would cut off: their certificates, as far
 // as this leader was told, are of another.
-func (c *Coordinator) Stragglers(fingerprint string) []string {
+func (c registry) Stragglers(fingerprint string) []string {
 	sites, _ := c.machine.Sites()
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
+	m := c.machine.lock()
+	defer c.machine.unlock()
 	var out []string
 	for _, s := range sites {
-		if !s.Revoked && c.sightings[s.Name].Authority != fingerprint {
+		if !s.Revoked && m.sightings[s.Name].Authority != fingerprint {
 			out = append(out, s.Name)
 		}
 	}
@@ -127,10 +127,10 @@ var errRetired = errors.New("link: the certificate's CA is no longer trusted")
 
 // EndRetired ends the links whose certificates are of no CA that is trusted: those sites come back
 // with their new ones.
-func (c *Coordinator) EndRetired() {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	for _, l := range c.links {
+func (c registry) EndRetired() {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	for _, l := range m.links {
 		if l.leaf != nil && c.authority.IssuerOf(l.leaf) == "" {
 			l.close(errRetired)
 		}

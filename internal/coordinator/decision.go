@@ -38,26 +38,26 @@ func (s *session) decided(site int, verdict study.Verdict, code study.Code, sign
 	return round.Decided{Site: site, Verdict: verdict, Code: code}
 }
 
-// word returns the signature that goes into the log with a decision. Called with the lock held.
-func (c *Coordinator) word(e round.Entry) []byte {
-	s := c.sessions[e.Study]
+// word returns the signature that goes into the log with a decision.
+func (m *leader) word(e round.Entry) []byte {
+	s := m.sessions[e.Study]
 	if e.Kind != round.EntryDecided || s == nil {
 		return nil
 	}
 	return s.words[e.Site]
 }
 
-// decide is step with the signature of a decision: one that is wrong or missing changes nothing.
-func (m *Machine) decide(e round.Entry, signature []byte, at time.Time) error {
+// decide is commit with the signature of a decision: one that is wrong or missing changes nothing.
+func (m *leader) decide(e round.Entry, signature []byte, at time.Time) error {
 	s := m.studies[e.Study]
 	if e.Kind != round.EntryDecided || s == nil {
-		return m.step(e)
+		return m.commit(e)
 	}
 	roster := s.Plan().Proposal.Roster
 	if e.Site < 0 || e.Site >= len(roster) || !study.CheckDecision(roster[e.Site], e.Study, e.Verdict, e.Code, signature) {
 		return fmt.Errorf("study %s: the decision in the log is not signed by its site", e.Study)
 	}
-	if err := m.step(e); err != nil {
+	if err := m.commit(e); err != nil {
 		return err
 	}
 	if m.words[e.Study] == nil {
@@ -67,9 +67,8 @@ func (m *Machine) decide(e round.Entry, signature []byte, at time.Time) error {
 	return nil
 }
 
-// approvals returns the sites' signed approvals by roster index, or nil if one is missing. Called
-// with the lock held.
-func (m *Machine) approvals(digest study.Digest, state *round.State) []study.Blob {
+// approvals returns the sites' signed approvals by roster index, or nil if one is missing.
+func (m *replicated) approvals(digest study.Digest, state *round.State) []study.Blob {
 	out := make([]study.Blob, len(state.Plan().Proposal.Roster))
 	for i := range out {
 		word, ok := m.words[digest][i]
@@ -91,12 +90,12 @@ type SignedDecision struct {
 
 // Decisions returns a study's decisions so far, in the roster's order.
 func (c *Coordinator) Decisions(digest study.Digest) []SignedDecision {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
+	m := c.machine.lock()
+	defer c.machine.unlock()
 	out := []SignedDecision{}
-	for i, m := range c.machine.studies[digest].Plan().Proposal.Roster {
-		if word, ok := c.machine.words[digest][i]; ok {
-			out = append(out, SignedDecision{m.Name, m.Identity, pki.Fingerprint([]byte(m.Identity)), word})
+	for i, site := range m.studies[digest].Plan().Proposal.Roster {
+		if word, ok := m.words[digest][i]; ok {
+			out = append(out, SignedDecision{site.Name, site.Identity, pki.Fingerprint([]byte(site.Identity)), word})
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"encoding/json"
 	"errors"
 	"strconv"
 	"time"
@@ -20,8 +19,8 @@ var ErrNotLeader = errors.New("this coordinator does not lead just now, and know
 const retryPropose = time.Second
 
 // send queues a message for a site. A site without a link is asked when it connects.
-func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
-	l := c.links[s.plan.Proposal.Roster[e.Site].Name]
+func (m *leader) send(digest study.Digest, s *session, e round.Send) {
+	l := m.links[s.plan.Proposal.Roster[e.Site].Name]
 	if l == nil {
 		return
 	}
@@ -32,7 +31,7 @@ func (c *Coordinator) send(digest study.Digest, s *session, e round.Send) {
 	}
 	message, err := s.encode(e.Message)
 	if err != nil {
-		c.log.Error("a message does not encode", "study", digest, "error", err)
+		m.log.Error("a message does not encode", "study", digest, "error", err)
 		return
 	}
 	l.send(message, aboutOf(e.Message))
@@ -70,63 +69,9 @@ func (s *session) bodiesFor(site int) [][]byte {
 	return out
 }
 
-// event returns an event to a study from outside the lock, if it comes from the
-// present term: a deadline, a check or an opening of an earlier one means nothing.
-func (c *Coordinator) event(term int, digest study.Digest, e round.Event) {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	if state := c.machine.studies[digest]; state != nil && c.leading && c.term == term {
-		c.step(digest, state, e)
-	}
-}
-
-// background runs work that must be over before Close returns.
-func (c *Coordinator) background(work func()) {
-	if c.ctx.Err() == nil {
-		c.work.Go(work)
-	}
-}
-
-// after runs work later, unless the coordinator closes first, or until is closed.
-func (c *Coordinator) after(d time.Duration, until <-chan struct{}, work func()) {
-	c.background(func() {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			work()
-		case <-until:
-		case <-c.ctx.Done():
-		}
-	})
-}
-
-// apply puts an entry into the log and waits until it is applied here.
-func (c *Coordinator) apply(e entry) error {
-	e.At = c.now().UTC().Truncate(time.Millisecond)
-	line, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	c.machine.mu.Lock()
-	log, leading := c.raft, c.leading
-	c.machine.mu.Unlock()
-	if !leading {
-		return ErrNotLeader
-	}
-	answer, err := log.Apply(c.ctx, line)
-	if err != nil {
-		return err
-	}
-	if refused, ok := answer.(error); ok {
-		return refused
-	}
-	return nil
-}
-
-// propose is called with the lock held.
-func (c *Coordinator) propose(e round.Entry) {
-	term, signature := c.term, c.word(e)
+// propose puts an entry into the log, and again if the log does not take it.
+func (m *leader) propose(e round.Entry) {
+	c, term, signature := m.core, m.term, m.word(e)
 	c.background(func() {
 		err := c.apply(entry{Round: &e, Signature: signature})
 		if _, stale := errors.AsType[*round.StaleError](err); err == nil || stale || c.ctx.Err() != nil {
@@ -138,13 +83,13 @@ func (c *Coordinator) propose(e round.Entry) {
 }
 
 // verify checks all announcements, and with them makes the session's setup.
-func (c *Coordinator) verify(digest study.Digest, s *session, announcements [][]byte) {
-	cfg, term := s.plan.Setup(s.state.Attempt), c.term
+func (m *leader) verify(digest study.Digest, s *session, announcements [][]byte) {
+	c, sparse, cfg, term := m.core, s.plan.Thresholds.Sparse(), s.plan.Setup(s.state.Attempt), m.term
 	c.background(func() {
 		var setup *secagg.Setup
 		var board *secagg.Board
 		var err error
-		if s.plan.Thresholds.Sparse() {
+		if sparse {
 			board, err = secagg.VerifyHeads(cfg, announcements)
 		} else {
 			setup, err = secagg.Verify(cfg, announcements)
@@ -157,19 +102,16 @@ func (c *Coordinator) verify(digest study.Digest, s *session, announcements [][]
 			}
 			c.log.Warn("setup refused", "study", digest, "error", err)
 		}
-		c.machine.mu.Lock()
-		defer c.machine.mu.Unlock()
-		if !c.leading || c.term != term {
-			return // these announcements are not what the next leader heard
-		}
-		s.setup, s.board = setup, board
-		c.step(digest, s.state, done)
+		c.inTerm(term, func(m *leader) { // these announcements are not what the next leader hears
+			s.setup, s.board = setup, board
+			m.step(digest, s.state, done)
+		})
 	})
 }
 
 // draw makes the setup of the sparse graph.
-func (c *Coordinator) draw(digest study.Digest, s *session, nonces [][]byte) {
-	board, term := s.board, c.term
+func (m *leader) draw(digest study.Digest, s *session, nonces [][]byte) {
+	c, board, term := m.core, s.board, m.term
 	c.background(func() {
 		setup, err := board.Draw(nonces)
 		done := round.Drawn{Culprit: -1}
@@ -180,29 +122,26 @@ func (c *Coordinator) draw(digest study.Digest, s *session, nonces [][]byte) {
 			}
 			c.log.Warn("no graph was drawn", "study", digest, "error", err)
 		}
-		c.machine.mu.Lock()
-		defer c.machine.mu.Unlock()
-		if !c.leading || c.term != term {
-			return
-		}
-		if err == nil { // or it is drawn again, to the same end, should the log not take that
-			s.setup, s.board = setup, nil
-		}
-		done.Graph = s.graph()
-		c.step(digest, s.state, done)
+		c.inTerm(term, func(m *leader) {
+			if err == nil { // or it is drawn again, to the same end, should the log not take that
+				s.setup, s.board = setup, nil
+			}
+			done.Graph = s.graph()
+			m.step(digest, s.state, done)
+		})
 	})
 }
 
-func (c *Coordinator) deadline(digest study.Digest, s *session, e round.SetDeadline) {
-	s.deadline = c.now().Add(e.After)
-	term := c.term
+func (m *leader) deadline(digest study.Digest, s *session, e round.SetDeadline) {
+	s.deadline = m.now().Add(e.After)
+	c, term := m.core, m.term
 	c.after(e.After, s.turned, func() { // a deadline is of up to 30 days, and a study has hundreds
 		c.event(term, digest, round.Expired{Query: e.Query, Slot: e.Slot, Phase: e.Phase})
 	})
 }
 
 // expiry is deadline for the proposal. Whoever leads at that time ends the study by its own clock.
-func (c *Coordinator) expiry(digest study.Digest, s *session, e round.SetExpiry) {
-	term := c.term
+func (m *leader) expiry(digest study.Digest, s *session, e round.SetExpiry) {
+	c, term := m.core, m.term
 	c.after(e.At.Sub(c.now()), s.turned, func() { c.event(term, digest, round.Lapsed{}) })
 }

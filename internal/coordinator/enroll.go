@@ -15,22 +15,22 @@ import (
 const MaxInvite = 30 * 24 * time.Hour
 
 // Invite makes a join file's content for a site and records its token's hash.
-func (c *Coordinator) Invite(site string, addresses []string, valid time.Duration) (pki.Join, error) {
+func (c registry) Invite(site string, addresses []string, valid time.Duration) (pki.Join, error) {
 	return c.invite(site, addresses, valid, false)
 }
 
 // InviteAgain is Invite for a site that has joined and whose certificate ended, or whose CA did: it
 // joins with the identity key that it has, and stays in its studies.
-func (c *Coordinator) InviteAgain(site string, addresses []string, valid time.Duration) (pki.Join, error) {
+func (c registry) InviteAgain(site string, addresses []string, valid time.Duration) (pki.Join, error) {
 	return c.invite(site, addresses, valid, true)
 }
 
-func (c *Coordinator) invite(site string, addresses []string, valid time.Duration, again bool) (pki.Join, error) {
+func (c registry) invite(site string, addresses []string, valid time.Duration, again bool) (pki.Join, error) {
 	if err := pki.ValidName(site); err != nil {
 		return pki.Join{}, err
 	}
-	if valid <= 0 || valid > MaxInvite {
-		return pki.Join{}, &JoinError{site, fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
+	if err := checkValid(site, valid); err != nil {
+		return pki.Join{}, err
 	}
 	old, ok := c.machine.Site(site)
 	switch known := ok && !old.Revoked; {
@@ -39,34 +39,46 @@ func (c *Coordinator) invite(site string, addresses []string, valid time.Duratio
 	case !known && again:
 		return pki.Join{}, &JoinError{site, fmt.Sprintf("site %q has not joined, or was revoked: it cannot join again; leave --again out", site)}
 	}
+	return c.giveOut(Invite{Site: site, Again: again}, addresses, valid)
+}
+
+func checkValid(site string, valid time.Duration) error {
+	if valid <= 0 || valid > MaxInvite {
+		return &JoinError{site, fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
+	}
+	return nil
+}
+
+// giveOut makes a join file's content and records its token's hash.
+func (c registry) giveOut(i Invite, addresses []string, valid time.Duration) (pki.Join, error) {
 	token, err := pki.NewToken()
 	if err != nil {
 		return pki.Join{}, err
 	}
-	expires := c.now().Add(valid).UTC().Truncate(time.Second)
-	if err := c.apply(entry{Invite: &inviteEntry{Token: tokenKey(token.Hash()), Invite: Invite{Site: site, Expires: expires, Again: again}}}); err != nil {
+	i.Expires = c.now().Add(valid).UTC().Truncate(time.Second)
+	if err := c.apply(entry{Invite: &inviteEntry{Token: tokenKey(token.Hash()), Invite: i}}); err != nil {
 		return pki.Join{}, err
 	}
-	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: site, Expires: expires}, nil
+	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: i.Site, Node: i.Node, Expires: i.Expires}, nil
 }
 
 // Withdraw takes a site's unused join files back and returns how many there were; the log is left
 // alone where there is none.
-func (c *Coordinator) Withdraw(site string) (int, error) {
+func (c registry) Withdraw(site string) (int, error) {
 	if err := pki.ValidName(site); err != nil {
 		return 0, err
 	}
 	if !c.Leading() {
 		return 0, ErrNotLeader
 	}
-	c.machine.mu.Lock()
+	m := c.machine.lock()
 	unused := 0
-	for _, i := range c.machine.invites {
+	for _, i := range m.invites {
 		if i.Site == site {
 			unused++
 		}
 	}
-	c.machine.mu.Unlock()
+	c.machine.unlock()
 	if unused == 0 {
 		return 0, nil
 	}
@@ -74,19 +86,17 @@ func (c *Coordinator) Withdraw(site string) (int, error) {
 }
 
 // Revoke ends a site's membership and its link.
-func (c *Coordinator) Revoke(site string) error {
-	c.machine.mu.Lock()
-	_, known := c.machine.sites[site]
-	c.machine.mu.Unlock()
-	if !known { // sites are never forgotten: what the log would answer, without a line in it
+func (c registry) Revoke(site string) error {
+	// Sites are never forgotten: this is what the log would answer, without a line in it.
+	if _, known := c.machine.Site(site); !known {
 		return &JoinError{site, fmt.Sprintf("no site %.80q", site)}
 	}
 	if err := c.apply(entry{Revoke: &revokeEntry{Site: site}}); err != nil {
 		return err
 	}
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	if l := c.links[site]; l != nil {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	if l := m.links[site]; l != nil {
 		l.close(errRevoked)
 	}
 	return nil
@@ -94,7 +104,7 @@ func (c *Coordinator) Revoke(site string) error {
 
 // join spends a token. The certificate is made first and given out only if the
 // log took the join, so that a token buys at most one site.
-func (c *Coordinator) join(_ context.Context, token []byte, site string, csr, identity, proof []byte) ([]byte, error) {
+func (c registry) join(_ context.Context, token []byte, site string, csr, identity, proof []byte) ([]byte, error) {
 	if err := pki.ValidName(site); err != nil {
 		return nil, &JoinError{site, "the site's name is not a valid one"}
 	}

@@ -56,9 +56,9 @@ func (j *journal) add(h Happening) {
 	*j = append(*j, h)
 }
 
-// note journals a committed entry that changed something. Called with the lock held; it
-// is deterministic: the time is the entry's.
-func (m *Machine) note(e entry) {
+// note journals a committed entry that changed something. It is deterministic: the time is the
+// entry's.
+func (m *leader) note(e entry) {
 	h := Happening{At: e.At}
 	switch {
 	case e.Invite != nil:
@@ -95,33 +95,32 @@ func (m *Machine) note(e entry) {
 	default: // a new coordinator's token is spent and its key noted: it enters next; unused join files are withdrawn
 		return
 	}
-	m.journal.add(h)
-	m.tell(h)
+	m.record(h)
 	if e.Round != nil && e.Round.Kind == round.EntryReleased && m.studies[h.Study].Terminal() {
 		s := m.studies[h.Study]
 		h = Happening{At: e.At, Kind: HappenedCompleted, Study: h.Study, Code: s.Code}
 		if s.Status != round.StatusCompleted {
 			h.Kind = string(round.EntryEnded)
 		}
-		m.journal.add(h)
-		m.tell(h)
+		m.record(h)
 	}
 }
 
-// tell lets the leader log what happened to a study. Called with the lock held.
-func (m *Machine) tell(h Happening) {
-	if s := m.studies[h.Study]; m.leader != nil && s != nil {
-		m.leader.committed(h, s.Plan().Proposal.Spec.Name)
+// record journals what the log has committed, and lets the leader log it.
+func (m *leader) record(h Happening) {
+	m.journal.add(h)
+	if s := m.studies[h.Study]; s != nil {
+		m.committed(h, s.Plan().Proposal.Spec.Name)
 	}
 }
 
 // committed logs a study's course: who reads a leader's log has no page. Each release is at the
-// level of debugging. Called with the lock held.
-func (c *Coordinator) committed(h Happening, name string) {
-	if !c.leading {
+// level of debugging.
+func (m *leader) committed(h Happening, name string) {
+	if !m.leading {
 		return
 	}
-	log := c.log.With("study", h.Study, "name", name)
+	log := m.log.With("study", h.Study, "name", name)
 	switch h.Kind {
 	case string(round.EntryProposed):
 		log.Info("a study is proposed; its sites are asked")
@@ -143,18 +142,18 @@ func (c *Coordinator) committed(h Happening, name string) {
 // Blame is as View's, of a study's end.
 func (h Happening) Blame() string { return blame(h.Site, h.Accuser, h.Accused) }
 
-// happened journals what this coordinator alone has seen. Called with the lock held.
-func (c *Coordinator) happened(h Happening) {
-	h.At = c.now().UTC()
-	c.seen.add(h)
+// happened journals what this coordinator alone has seen.
+func (m *leader) happened(h Happening) {
+	h.At = m.now().UTC()
+	m.seen.add(h)
 	if h.Kind == HappenedFault {
-		s := c.sightings[h.Site]
+		s := m.sightings[h.Site]
 		s.Faults = maps.Clone(s.Faults) // an Overview may hold the old one
 		if s.Faults == nil {
 			s.Faults = map[study.Code]int{}
 		}
 		s.Faults[h.Code]++
-		c.sightings[h.Site] = s
-		c.paced(h.Site).spend(time.Now(), costFault)
+		m.sightings[h.Site] = s
+		m.paced(h.Site).spend(time.Now(), costFault)
 	}
 }

@@ -42,27 +42,26 @@ func (k known) misses(digest study.Digest, state *round.State) bool {
 }
 
 // greet tells the site of a new link how its studies stand: every one under way, and of those that
-// are over the ones that it misses. Called with the machine's lock held.
-func (c *Coordinator) greet(l *link) {
-	l.untold = make([]bool, len(c.machine.order))
-	c.each(l.site, func(at int, digest study.Digest, state *round.State, site int) {
+// are over the ones that it misses.
+func (m *leader) greet(l *link) {
+	l.untold = make([]bool, len(m.order))
+	m.each(l.site, func(at int, digest study.Digest, state *round.State, site int) {
 		if state.Terminal() && !l.known.misses(digest, state) {
 			l.untold[at] = true
 			return
 		}
-		c.step(digest, state, round.Connected{Site: site})
+		m.step(digest, state, round.Connected{Site: site})
 	})
 }
 
 // tellEnd is for a site that says something about a study which is over: it has not heard so,
-// though it did not name the study when the link began. Once a link. Called with the machine's lock
-// held.
-func (c *Coordinator) tellEnd(l *link, digest study.Digest, state *round.State, site int) {
+// though it did not name the study when the link began. Once a link.
+func (m *leader) tellEnd(l *link, digest study.Digest, state *round.State, site int) {
 	if !state.Terminal() {
 		return
 	}
-	if at := slices.Index(c.machine.order, digest); at >= 0 && at < len(l.untold) && l.untold[at] {
+	if at := slices.Index(m.order, digest); at >= 0 && at < len(l.untold) && l.untold[at] {
 		l.untold[at] = false
-		c.step(digest, state, round.Connected{Site: site})
+		m.step(digest, state, round.Connected{Site: site})
 	}
 }

@@ -1,6 +1,10 @@
 package coordinator
 
-import "covey/internal/study"
+import (
+	"slices"
+
+	"covey/internal/study"
+)
 
 const (
 	// frameOverhead is what gRPC and protobuf put around a frame's bytes.
@@ -31,54 +35,44 @@ func largest(p *study.Plan) int {
 // begun counts a new stream of Link. Where a site has more than maxLinks, the oldest that is not
 // its link ends.
 func (c *Coordinator) begun(l *link) {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	all := append(c.opened[l.site], l)
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	all := append(m.opened[l.site], l)
 	if len(all) > maxLinks {
 		for i, old := range all {
-			if old != c.links[l.site] {
+			if old != m.links[l.site] {
 				old.close(errReplaced)
 				all = append(all[:i:i], all[i+1:]...)
 				break
 			}
 		}
 	}
-	c.opened[l.site] = all
+	m.opened[l.site] = all
 }
 
-// ended takes a stream out of the count. Called with the lock held.
-func (c *Coordinator) ended(l *link) {
-	all := c.opened[l.site]
-	for i, other := range all {
-		if other == l {
-			if len(all) == 1 {
-				delete(c.opened, l.site)
-			} else {
-				c.opened[l.site] = append(all[:i:i], all[i+1:]...)
-			}
-			return
-		}
+// ended takes a stream out of the count.
+func (m *leader) ended(l *link) {
+	m.opened[l.site] = slices.DeleteFunc(m.opened[l.site], func(other *link) bool { return other == l })
+	if len(m.opened[l.site]) == 0 {
+		delete(m.opened, l.site)
 	}
 }
 
 // expect brings the limit of a link's messages up to the studies that its site is in. It is called
 // before each message: a site decides on a study before it sends anything long of it.
 func (c *Coordinator) expect(l *link) {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	if l.limit > 0 && l.studies == len(c.machine.order) {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	if l.limit > 0 && l.studies == len(m.order) {
 		return
 	}
 	l.limit = max(l.limit, baseMessage)
-	for _, digest := range c.machine.order[l.studies:] {
-		p := c.machine.studies[digest].Plan()
-		for _, m := range p.Proposal.Roster {
-			if m.Name == l.site {
-				l.limit = max(l.limit, largest(p))
-			}
+	for _, digest := range m.order[l.studies:] {
+		if p := m.studies[digest].Plan(); p.Site(l.site) >= 0 {
+			l.limit = max(l.limit, largest(p))
 		}
 	}
-	l.studies = len(c.machine.order)
+	l.studies = len(m.order)
 	if l.meter != nil {
 		l.meter.Expect(l.limit)
 	}

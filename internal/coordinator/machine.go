@@ -116,18 +116,27 @@ type JoinError struct {
 
 func (e *JoinError) Error() string { return e.Reason }
 
-// leader is told, with Machine's lock held, what follows from a committed entry. It
-// never blocks and does nothing while this node does not lead.
-type leader interface {
-	proposed(study.Digest, *round.State)
-	run(study.Digest, *round.State, []round.Effect)
-	committed(h Happening, name string)
+// Machine is the coordinator's state behind one lock: what the log has committed (sites, invites
+// and studies), and what a leader remembers of it. Apply is deterministic: it reads no clock and
+// samples nothing.
+type Machine struct {
+	mu     sync.Mutex
+	leader // reached by lock alone
+
+	marshal func(any) ([]byte, error) // json.Marshal
 }
 
-// Machine is the coordinator's replicated state: sites, invites and studies. Apply
-// is deterministic: it reads no clock and samples nothing.
-type Machine struct {
-	mu      sync.Mutex
+// lock returns the state, which is the caller's alone until unlock. Until then the caller waits
+// for nothing: not for the log, whose Apply needs the lock, not for a peer, and not for lock again.
+func (m *Machine) lock() *leader {
+	m.mu.Lock()
+	return &m.leader
+}
+
+func (m *Machine) unlock() { m.mu.Unlock() }
+
+// replicated is what the log has committed, the same at every coordinator.
+type replicated struct {
 	invites map[string]Invite // by token hash, hex
 	sites   map[string]Site   // by name
 	nodes   map[string]Node   // by ID
@@ -138,17 +147,20 @@ type Machine struct {
 	cas     Authorities
 	journal journal // what was committed, for people
 
-	// leader runs what studies ask for. Set once, before the log is opened.
-	leader leader
 	// regrouped is signaled, and nobody waits for, when nodes change.
 	regrouped chan struct{}
-
-	marshal func(any) ([]byte, error) // json.Marshal
 }
 
 // NewMachine returns the empty state.
 func NewMachine() *Machine {
-	return &Machine{invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{}, regrouped: make(chan struct{}, 1), studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, marshal: json.Marshal}
+	return &Machine{marshal: json.Marshal, leader: leader{replicated: newReplicated()}}
+}
+
+func newReplicated() replicated {
+	return replicated{
+		invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{},
+		studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, regrouped: make(chan struct{}, 1),
+	}
 }
 
 // Apply changes the state by one committed entry. It returns nil, or an error
@@ -158,9 +170,17 @@ func (m *Machine) Apply(line []byte) any {
 	if err := json.Unmarshal(line, &e); err != nil {
 		return fmt.Errorf("coordinator: log entry: %w", err)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var err error
+	l := m.lock()
+	defer m.unlock()
+	if err := l.take(e); err != nil {
+		return err
+	}
+	l.note(e)
+	return nil
+}
+
+// take is Apply without the journal.
+func (m *leader) take(e entry) (err error) {
 	switch {
 	case e.Invite != nil:
 		// the newest alone lets in: an older one may be anywhere
@@ -185,28 +205,22 @@ func (m *Machine) Apply(line []byte) any {
 	case e.Forget != nil:
 		m.withdraw("", e.Forget.Node)
 		delete(m.nodes, e.Forget.Node)
-		m.changed()
+		m.renumber()
 	case e.CA != nil:
 		err = m.cas.step(*e.CA)
 	case e.Round != nil:
 		err = m.decide(*e.Round, e.Signature, e.At)
 	}
-	if err != nil {
-		return err
-	}
-	m.note(e)
-	return nil
+	return err
 }
 
 // withdraw deletes the unused join files of a site, or of a coordinator; the other name is empty.
-// Called with the lock held.
-func (m *Machine) withdraw(site, node string) {
+func (m *replicated) withdraw(site, node string) {
 	maps.DeleteFunc(m.invites, func(_ string, i Invite) bool { return i.Site == site && i.Node == node })
 }
 
-// regroup records where a coordinator is reached, and its key where the entry has one. Called with
-// the lock held.
-func (m *Machine) regroup(n Node) {
+// regroup records where a coordinator is reached, and its key where the entry has one.
+func (m *replicated) regroup(n Node) {
 	old := m.nodes[n.ID]
 	if len(n.Key) == 0 {
 		n.Key = old.Key
@@ -215,17 +229,16 @@ func (m *Machine) regroup(n Node) {
 		n.Addresses = old.Addresses
 	}
 	m.nodes[n.ID] = n
-	m.changed()
+	m.renumber()
 }
 
-// changed counts a change of the coordinators and wakes who follows them. Called with the lock
-// held.
-func (m *Machine) changed() {
+// renumber counts a change of the coordinators and wakes who follows them.
+func (m *replicated) renumber() {
 	m.changes++
 	m.wake()
 }
 
-func (m *Machine) wake() {
+func (m *replicated) wake() {
 	select {
 	case m.regrouped <- struct{}{}:
 	default: // who is woken looks at everything
@@ -235,12 +248,12 @@ func (m *Machine) wake() {
 // joinable reports whether a join was taken before; the error is why it would be refused as the
 // state is now.
 func (m *Machine) joinable(e joinEntry) (again bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.mayJoin(e)
+	l := m.lock()
+	defer m.unlock()
+	return l.mayJoin(e)
 }
 
-func (m *Machine) join(e joinEntry) error {
+func (m *replicated) join(e joinEntry) error {
 	if again, err := m.mayJoin(e); again || err != nil {
 		return err
 	}
@@ -249,9 +262,8 @@ func (m *Machine) join(e joinEntry) error {
 	return nil
 }
 
-// mayJoin checks a join; again is one that was taken before: its reply was lost. Called with the
-// lock held.
-func (m *Machine) mayJoin(e joinEntry) (again bool, err error) {
+// mayJoin checks a join; again is one that was taken before: its reply was lost.
+func (m *replicated) mayJoin(e joinEntry) (again bool, err error) {
 	if s, ok := m.sites[e.Site]; ok && s.Token == e.Token && bytes.Equal(s.Identity, e.Key) && bytes.Equal(s.TLS, e.TLS) && !s.Revoked {
 		return true, nil
 	}
@@ -283,13 +295,13 @@ func (m *Machine) mayJoin(e joinEntry) (again bool, err error) {
 
 // spendable reports why a new coordinator's token would be refused as the state is now.
 func (m *Machine) spendable(e spendEntry) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.maySpend(e)
+	l := m.lock()
+	defer m.unlock()
+	return l.maySpend(e)
 }
 
-// maySpend checks a spending. Called with the lock held.
-func (m *Machine) maySpend(e spendEntry) error {
+// maySpend checks a spending.
+func (m *replicated) maySpend(e spendEntry) error {
 	invite, ok := m.invites[e.Token]
 	switch {
 	case !ok:
@@ -304,18 +316,19 @@ func (m *Machine) maySpend(e spendEntry) error {
 
 // spend uses a token up for good: a reply that is lost after it needs a new join
 // file, since whoever has the first one could be given the keys a second time.
-func (m *Machine) spend(e spendEntry) error {
+func (m *replicated) spend(e spendEntry) error {
 	if err := m.maySpend(e); err != nil {
 		return err
 	}
 	delete(m.invites, e.Token)
 	// known from here on, until it is removed; its key is the next entry
 	m.nodes[e.Node] = Node{ID: e.Node}
-	m.changed()
+	m.renumber()
 	return nil
 }
 
-func (m *Machine) step(e round.Entry) error {
+// commit steps a study by its entry, and runs what follows if this node leads.
+func (m *leader) commit(e round.Entry) error {
 	s := m.studies[e.Study]
 	if s == nil {
 		if e.Kind != round.EntryProposed || study.DigestOf(e.Body) != e.Study {
@@ -327,13 +340,13 @@ func (m *Machine) step(e round.Entry) error {
 	if e.Kind == round.EntryProposed && err == nil {
 		m.studies[e.Study] = s
 		m.order = append(m.order, e.Study)
-		if m.leader != nil {
-			m.leader.proposed(e.Study, s)
+		if m.leading {
+			m.step(e.Study, s, m.led(m.session(e.Study, s)))
 		}
 		return nil
 	}
-	if m.leader != nil && s.Plan() != nil {
-		m.leader.run(e.Study, s, effects)
+	if s.Plan() != nil {
+		m.run(e.Study, s, effects)
 	}
 	if s.Terminal() {
 		slim(&s.Durable)
@@ -368,13 +381,14 @@ type snapshot struct {
 // hundreds of studies it takes seconds, and sites' messages do not wait for it: what it encodes is
 // changed by Apply and Restore alone, which the log calls before or after it.
 func (m *Machine) Snapshot() ([]byte, error) {
-	return m.marshal(m.durable())
+	l := m.lock()
+	s := l.durable()
+	m.unlock()
+	return m.marshal(s)
 }
 
 // durable returns what is encoded. Its maps and slices are the machine's own.
-func (m *Machine) durable() snapshot {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (m *replicated) durable() snapshot {
 	s := snapshot{Invites: m.invites, Nodes: m.nodes, Changes: m.changes, Journal: m.journal, Words: m.words, CAs: m.cas, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
@@ -395,12 +409,16 @@ func (m *Machine) Restore(raw []byte) error {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return fmt.Errorf("coordinator: snapshot: %w", err)
 	}
-	fresh := NewMachine()
+	fresh := newReplicated()
+	fresh.journal, fresh.cas, fresh.changes = s.Journal, s.CAs, s.Changes
 	if s.Invites != nil {
 		fresh.invites = s.Invites
 	}
 	if s.Nodes != nil {
 		fresh.nodes = s.Nodes
+	}
+	if s.Words != nil {
+		fresh.words = s.Words
 	}
 	for _, site := range s.Sites {
 		// or what is written of it is not read again
@@ -418,31 +436,28 @@ func (m *Machine) Restore(raw []byte) error {
 		fresh.studies[digest] = state
 		fresh.order = append(fresh.order, digest)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.invites, m.sites, m.nodes, m.studies, m.order = fresh.invites, fresh.sites, fresh.nodes, fresh.studies, fresh.order
-	m.journal, m.words, m.cas, m.changes = s.Journal, s.Words, s.CAs, s.Changes
-	m.wake()
-	if m.words == nil {
-		m.words = fresh.words
-	}
+	l := m.lock()
+	defer m.unlock()
+	fresh.regrouped = l.regrouped
+	l.replicated = fresh
+	l.wake()
 	return nil
 }
 
 // Site returns a joined site.
 func (m *Machine) Site(name string) (Site, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s, ok := m.sites[name]
+	l := m.lock()
+	defer m.unlock()
+	s, ok := l.sites[name]
 	return s, ok
 }
 
 // Sites returns all sites by name, and the pending invites by site.
 func (m *Machine) Sites() ([]Site, []Invite) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.SortedFunc(maps.Values(m.sites), bySiteName),
-		slices.SortedFunc(maps.Values(m.invites), func(a, b Invite) int { return bySiteName(Site{Name: a.Site}, Site{Name: b.Site}) })
+	l := m.lock()
+	defer m.unlock()
+	return slices.SortedFunc(maps.Values(l.sites), bySiteName),
+		slices.SortedFunc(maps.Values(l.invites), func(a, b Invite) int { return bySiteName(Site{Name: a.Site}, Site{Name: b.Site}) })
 }
 
 func tokenKey(hash [32]byte) string { return hex.EncodeToString(hash[:]) }

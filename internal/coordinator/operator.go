@@ -64,62 +64,79 @@ type ErrorReply struct {
 	Again bool `json:"again,omitempty"`
 }
 
-// Operator returns the handler of the operator's socket; addresses go into join files.
-func (c *Coordinator) Operator(addresses func() []string) http.Handler {
+// Operator returns the handler of the operator's socket; addresses go into join files. A node adds
+// what it can do by itself.
+func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/sites/invite", func(w http.ResponseWriter, r *http.Request) {
+	handle := func(pattern string, do func(*http.Request) (any, error)) { mux.HandleFunc(pattern, Answer(do)) }
+	handle("POST /v1/sites/invite", func(r *http.Request) (any, error) {
 		var q InviteRequest
-		if err := json.NewDecoder(io.LimitReader(r.Body, maxSpec)).Decode(&q); err != nil {
-			fail(w, &JoinError{"", "the request is not JSON"})
-			return
+		if err := Decode(r, maxSpec, &q); err != nil {
+			return nil, err
 		}
 		join, err := c.invite(q.Site, addresses(), time.Duration(q.Valid), q.Again)
 		if err != nil {
-			fail(w, err)
-			return
+			return nil, err
 		}
-		text, err := join.Marshal()
-		if err != nil {
-			fail(w, err)
-			return
-		}
-		w.Write(text)
+		return join.Marshal()
 	})
-	mux.HandleFunc("POST /v1/sites/{name}/revoke", func(w http.ResponseWriter, r *http.Request) {
+	handle("POST /v1/sites/{name}/revoke", func(r *http.Request) (any, error) {
 		name := r.PathValue("name")
 		err := c.Revoke(name)
-		Reply(w, RevokeReply{Site: name, Studies: c.AwaitedOf(name)}, err)
+		return RevokeReply{Site: name, Studies: c.AwaitedOf(name)}, err
 	})
-	mux.HandleFunc("POST /v1/sites/{name}/withdraw", func(w http.ResponseWriter, r *http.Request) {
+	handle("POST /v1/sites/{name}/withdraw", func(r *http.Request) (any, error) {
 		n, err := c.Withdraw(r.PathValue("name"))
-		Reply(w, WithdrawReply{Withdrawn: n}, err)
+		return WithdrawReply{Withdrawn: n}, err
 	})
-	mux.HandleFunc("GET /v1/sites", func(w http.ResponseWriter, _ *http.Request) { Reply(w, c.listSites(), nil) })
-	mux.HandleFunc("POST /v1/studies", c.postStudy(c.Create))
-	mux.HandleFunc("POST /v1/plan", c.postStudy(c.Preview))
-	mux.HandleFunc("GET /v1/studies", func(w http.ResponseWriter, _ *http.Request) { Reply(w, c.Views(), nil) })
-	mux.HandleFunc("GET /v1/studies/{ref}", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
-		Reply(w, c.View(d), nil)
-	}))
-	mux.HandleFunc("GET /v1/studies/{ref}/decisions", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
-		Reply(w, c.Decisions(d), nil)
-	}))
-	mux.HandleFunc("GET /v1/studies/{ref}/proposal", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
-		w.Write(c.Body(d))
-	}))
-	mux.HandleFunc("GET /v1/studies/{ref}/result", c.withStudy(func(w http.ResponseWriter, _ *http.Request, d study.Digest) {
-		result, err := c.Result(d)
-		Reply(w, result, err)
-	}))
-	mux.HandleFunc("POST /v1/studies/{ref}/abort", func(w http.ResponseWriter, r *http.Request) {
+	handle("GET /v1/sites", func(*http.Request) (any, error) { return c.listSites(), nil })
+	handle("GET /v1/studies", func(*http.Request) (any, error) { return c.Views(), nil })
+	planned := func(pattern string, do func(study.Spec) (*study.Plan, error)) {
+		handle(pattern, func(r *http.Request) (any, error) {
+			text, err := io.ReadAll(io.LimitReader(r.Body, maxSpec))
+			if err != nil {
+				return nil, err
+			}
+			spec, err := study.ParseSpec(text)
+			if err != nil {
+				return nil, err
+			}
+			plan, err := do(spec)
+			if err != nil {
+				return nil, err
+			}
+			return CreateReply{Digest: plan.Digest, Plan: plan, Warnings: plan.Warnings()}, nil
+		})
+	}
+	planned("POST /v1/studies", c.Create)
+	planned("POST /v1/plan", c.Preview)
+	about := func(pattern string, do func(study.Digest) (any, error)) {
+		handle(pattern, func(r *http.Request) (any, error) {
+			d, err := c.Find(r.PathValue("ref"))
+			if err != nil {
+				return nil, err
+			}
+			return do(d)
+		})
+	}
+	about("GET /v1/studies/{ref}", func(d study.Digest) (any, error) { return c.View(d), nil })
+	about("GET /v1/studies/{ref}/decisions", func(d study.Digest) (any, error) { return c.Decisions(d), nil })
+	about("GET /v1/studies/{ref}/proposal", func(d study.Digest) (any, error) { return c.Body(d), nil })
+	about("GET /v1/studies/{ref}/result", func(d study.Digest) (any, error) { return c.Result(d) })
+	handle("POST /v1/studies/{ref}/abort", func(r *http.Request) (any, error) {
 		// A decision names its digest whole: what a name means may change after it was read.
 		d, err := study.ParseDigest(r.PathValue("ref"))
 		if err == nil {
 			err = c.Abort(d)
 		}
-		Reply(w, AbortReply{Digest: d}, err)
+		return AbortReply{Digest: d}, err
 	})
-	mux.HandleFunc("GET /v1/studies/{ref}/watch", c.withStudy(func(w http.ResponseWriter, r *http.Request, d study.Digest) {
+	mux.HandleFunc("GET /v1/studies/{ref}/watch", func(w http.ResponseWriter, r *http.Request) {
+		d, err := c.Find(r.PathValue("ref"))
+		if err != nil {
+			Reply(w, nil, err)
+			return
+		}
 		out := json.NewEncoder(w)
 		flush := http.NewResponseController(w)
 		c.Watch(r.Context(), d, func(v View) error {
@@ -128,40 +145,8 @@ func (c *Coordinator) Operator(addresses func() []string) http.Handler {
 			}
 			return flush.Flush()
 		})
-	}))
+	})
 	return mux
-}
-
-func (c *Coordinator) postStudy(do func(study.Spec) (*study.Plan, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		text, err := io.ReadAll(io.LimitReader(r.Body, maxSpec))
-		if err != nil {
-			fail(w, err)
-			return
-		}
-		spec, err := study.ParseSpec(text)
-		if err != nil {
-			fail(w, err)
-			return
-		}
-		plan, err := do(spec)
-		if err != nil {
-			fail(w, err)
-			return
-		}
-		Reply(w, CreateReply{Digest: plan.Digest, Plan: plan, Warnings: plan.Warnings()}, nil)
-	}
-}
-
-func (c *Coordinator) withStudy(do func(http.ResponseWriter, *http.Request, study.Digest)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		digest, err := c.Find(r.PathValue("ref"))
-		if err != nil {
-			fail(w, err)
-			return
-		}
-		do(w, r, digest)
-	}
 }
 
 func (c *Coordinator) listSites() SitesReply {
@@ -172,11 +157,11 @@ func (c *Coordinator) listSites() SitesReply {
 			out.Invited = append(out.Invited, i)
 		}
 	}
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
+	m := c.machine.lock()
+	defer c.machine.unlock()
 	for _, s := range sites {
 		listed := ListedSite{Site: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
-		if l := c.links[s.Name]; l != nil {
+		if l := m.links[s.Name]; l != nil {
 			listed.Connected, listed.Datasets = true, l.units
 		}
 		out.Sites = append(out.Sites, listed)
@@ -184,28 +169,42 @@ func (c *Coordinator) listSites() SitesReply {
 	return out
 }
 
-// Reply answers with v in JSON, or with err in an ErrorReply.
+// Answer is the handler that answers what do returns.
+func Answer(do func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := do(r)
+		Reply(w, v, err)
+	}
+}
+
+// Decode reads a request's JSON, of at most so many bytes.
+func Decode(r *http.Request, most int64, into any) error {
+	if err := json.NewDecoder(io.LimitReader(r.Body, most)).Decode(into); err != nil {
+		return &JoinError{"", "the request is not JSON"}
+	}
+	return nil
+}
+
+// Reply answers with v, bytes as they are and anything else in JSON, or with err in an ErrorReply.
 func Reply(w http.ResponseWriter, v any, err error) {
-	if err != nil {
-		fail(w, err)
+	if raw, ok := v.([]byte); ok && err == nil {
+		w.Write(raw)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v)
-}
-
-func fail(w http.ResponseWriter, err error) {
-	e := ErrorReply{Error: err.Error(), Bad: badInput(err), Again: err == ErrNotLeader}
-	w.Header().Set("Content-Type", "application/json")
-	switch {
-	case e.Bad:
-		w.WriteHeader(http.StatusBadRequest)
-	case errors.Is(err, ErrNotLeader):
-		w.WriteHeader(http.StatusServiceUnavailable)
-	default:
-		w.WriteHeader(http.StatusInternalServerError)
+	if err != nil {
+		e := ErrorReply{Error: err.Error(), Bad: badInput(err), Again: err == ErrNotLeader}
+		switch {
+		case e.Bad:
+			w.WriteHeader(http.StatusBadRequest)
+		case errors.Is(err, ErrNotLeader):
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		v = e
 	}
-	json.NewEncoder(w).Encode(e)
+	json.NewEncoder(w).Encode(v)
 }
 
 func badInput(err error) bool {

@@ -47,12 +47,12 @@ func (c *Coordinator) Overview(most int) Overview {
 		Studies: []View{}, Sites: []SiteStatus{}, Key: pki.Fingerprint(key), CA: c.authority.Fingerprint(),
 		Expires: c.authority.ServerCertificate().NotAfter,
 	}
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	o.Leading = c.leading
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	o.Leading = m.leading
 	late := map[string]bool{}
-	for _, d := range c.machine.order {
-		v := c.view(d, c.machine.studies[d])
+	for _, d := range m.order {
+		v := m.view(d, m.studies[d])
 		if v.Overdue {
 			for _, name := range v.Waiting {
 				late[name] = true
@@ -64,10 +64,10 @@ func (c *Coordinator) Overview(most int) Overview {
 	for _, s := range sites {
 		o.Sites = append(o.Sites, SiteStatus{
 			Name: s.Name, Fingerprint: pki.Fingerprint([]byte(s.Identity)), Joined: s.Joined, Revoked: s.Revoked,
-			Connected: c.links[s.Name] != nil, Late: late[s.Name], Sighting: c.sightings[s.Name],
+			Connected: m.links[s.Name] != nil, Late: late[s.Name], Sighting: m.sightings[s.Name],
 		})
 	}
-	o.Happenings = latest(c.machine.journal, c.seen, most)
+	o.Happenings = latest(m.journal, m.seen, most)
 	return o
 }
 
@@ -89,9 +89,9 @@ func latest(a, b journal, most int) []Happening {
 
 // Changed is closed at the next change that this coordinator notices as the leader.
 func (c *Coordinator) Changed() <-chan struct{} {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	return c.changed
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	return m.changed
 }
 
 // Story is one study so far.
@@ -120,21 +120,21 @@ type RoundView struct {
 
 // Story returns a study's; false if there is none.
 func (c *Coordinator) Story(digest study.Digest) (Story, bool) {
-	c.machine.mu.Lock()
-	state := c.machine.studies[digest]
+	m := c.machine.lock()
+	state := m.studies[digest]
 	if state == nil {
-		c.machine.mu.Unlock()
+		c.machine.unlock()
 		return Story{}, false
 	}
-	s := Story{View: c.view(digest, state), Plan: state.Plan(), Method: state.Method, X: state.X}
+	s := Story{View: m.view(digest, state), Plan: state.Plan(), Method: state.Method, X: state.X}
 	releases := slices.Clone(state.Releases) // what they hold never changes
 	times := map[int]time.Time{}
-	for _, h := range c.machine.journal {
+	for _, h := range m.journal {
 		if h.Study == digest && h.Kind == string(round.EntryReleased) {
 			times[h.Query] = h.At
 		}
 	}
-	c.machine.mu.Unlock()
+	c.machine.unlock()
 	s.Rounds = c.rounds.of(digest, s.Plan, releases)
 	for i := range s.Rounds {
 		s.Rounds[i].At = times[s.Rounds[i].Query]

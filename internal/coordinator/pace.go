@@ -39,17 +39,16 @@ func (p *pace) spend(now time.Time, cost float64) time.Duration {
 
 // paceOf returns a site's. There are no more of them than sites that have joined.
 func (c *Coordinator) paceOf(site string) *pace {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	return c.paced(site)
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	return m.paced(site)
 }
 
-// paced is paceOf with the lock held.
-func (c *Coordinator) paced(site string) *pace {
-	p := c.paces[site]
+func (m *leader) paced(site string) *pace {
+	p := m.paces[site]
 	if p == nil {
 		p = newPace()
-		c.paces[site] = p
+		m.paces[site] = p
 	}
 	return p
 }

@@ -15,14 +15,14 @@ import (
 // open unmasks the sum of the open slot, makes it private and proposes the
 // release. The exact sum lives in one slice of this goroutine's until it is noised, and is
 // overwritten then: not in the log, not in a log line, not in an error, not in memory.
-func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
+func (m *leader) open(digest study.Digest, s *session, e round.Open) {
 	q, err := s.secaggQuery()
 	sum, opening := s.take()
 	helpers := 0
 	if opening != nil {
 		helpers = opening.Helpers()
 	}
-	state, plan, term := s.state, s.plan, c.term
+	c, state, plan, term := m.core, s.state, s.plan, m.term
 	before := *state // for Next, outside the lock
 	c.background(func() {
 		var released study.Release
@@ -31,11 +31,15 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 			released, err = release(plan, e, q, sum, opening, func() { began = c.now() })
 		}
 		if needed, ok := errors.AsType[*secagg.BodyError](err); ok {
-			c.lacking(term, digest, s, needed.Dealer, e, sum, opening)
+			if !c.inTerm(term, func(m *leader) { m.lacking(digest, s, needed.Dealer, e, sum, opening) }) {
+				wipe(sum, opening)
+			}
 			return
 		}
 		if bad, ok := errors.AsType[*secagg.SiteError](err); ok && opening.Helpers() < helpers {
-			c.unshared(term, digest, s, bad.Site, e, sum, opening)
+			if !c.inTerm(term, func(m *leader) { m.unshared(digest, s, bad.Site, e, sum, opening) }) {
+				wipe(sum, opening)
+			}
 			return
 		}
 		wipe(sum, opening)
@@ -56,45 +60,37 @@ func (c *Coordinator) open(digest study.Digest, s *session, e round.Open) {
 		// done since, only that depends on a secret.
 		tick := time.Duration(plan.Proposal.Spec.Deadlines.Tick)
 		c.after(tick-max(0, c.now().Sub(began))%tick, nil, func() {
-			c.machine.mu.Lock()
-			defer c.machine.mu.Unlock()
-			if c.leading && c.term == term && !state.Terminal() && state.Query == e.Ask.Query && state.Slot == e.Ask.Slot {
-				c.propose(state.NewReleased(released, signed, next))
-			}
+			c.inTerm(term, func(m *leader) {
+				if !state.Terminal() && state.Query == e.Ask.Query && state.Slot == e.Ask.Slot {
+					m.propose(state.NewReleased(released, signed, next))
+				}
+			})
 		})
 	})
 }
 
 // unshared goes on with an opening after one site's shares turned out to be wrong.
-func (c *Coordinator) unshared(term int, digest study.Digest, s *session, site int, e round.Open, sum []uint64, opening *secagg.Opening) {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	if !c.leading || c.term != term {
-		wipe(sum, opening)
-		return
-	}
+func (m *leader) unshared(digest study.Digest, s *session, site int, e round.Open, sum []uint64, opening *secagg.Opening) {
 	s.fault(site, study.CodeBadShare)
 	s.giveBack(e.Ask.Query, e.Ask.Slot, sum, opening)
-	c.step(digest, s.state, round.Unshared{Site: site, Query: e.Ask.Query, Slot: e.Ask.Slot})
+	m.step(digest, s.state, round.Unshared{Site: site, Query: e.Ask.Query, Slot: e.Ask.Slot})
 }
 
 // lacking goes on with an opening that needs a dealer's commitments: from memory, or from the
 // dealer, which sends its announcement as often as it is asked.
-func (c *Coordinator) lacking(term int, digest study.Digest, s *session, dealer int, e round.Open, sum []uint64, opening *secagg.Opening) {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	if !c.leading || c.term != term || !s.current(e.Ask.Query, e.Ask.Slot) {
+func (m *leader) lacking(digest study.Digest, s *session, dealer int, e round.Open, sum []uint64, opening *secagg.Opening) {
+	if !s.current(e.Ask.Query, e.Ask.Slot) {
 		wipe(sum, opening)
 		return
 	}
 	s.giveBack(e.Ask.Query, e.Ask.Slot, sum, opening)
-	c.step(digest, s.state, round.BodyMissing{Site: dealer, Query: e.Ask.Query, Slot: e.Ask.Slot})
+	m.step(digest, s.state, round.BodyMissing{Site: dealer, Query: e.Ask.Query, Slot: e.Ask.Slot})
 	if s.bodies != nil && s.bodies[dealer] != nil {
 		s.commit(dealer)
-		c.step(digest, s.state, round.BodyFound{Site: dealer, Query: e.Ask.Query, Slot: e.Ask.Slot})
+		m.step(digest, s.state, round.BodyFound{Site: dealer, Query: e.Ask.Query, Slot: e.Ask.Slot})
 		return
 	}
-	c.log.Warn("a share is wrong; its dealer's commitments are needed to find whose", "study", digest, "dealer", s.plan.Proposal.Roster[dealer].Name)
+	m.log.Warn("a share is wrong; its dealer's commitments are needed to find whose", "study", digest, "dealer", s.plan.Proposal.Roster[dealer].Name)
 }
 
 // release opens the sum of U's uploads, in place, and adds its one noise. The noise is a function

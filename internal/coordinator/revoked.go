@@ -27,18 +27,18 @@ type RevokedStudy struct {
 
 // AwaitedOf returns the studies under way that have a site in their roster, as proposed.
 func (c *Coordinator) AwaitedOf(site string) []RevokedStudy {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
+	m := c.machine.lock()
+	defer c.machine.unlock()
 	out := []RevokedStudy{}
-	for _, digest := range c.machine.order {
-		state := c.machine.studies[digest]
+	for _, digest := range m.order {
+		state := m.studies[digest]
 		p := state.Plan()
-		if state.Terminal() || !slices.ContainsFunc(p.Proposal.Roster, func(m study.Member) bool { return m.Name == site && c.machine.is(m) }) {
+		if state.Terminal() || !slices.ContainsFunc(p.Proposal.Roster, func(in study.Member) bool { return in.Name == site && m.is(in) }) {
 			continue
 		}
 		left := 0
-		for _, m := range p.Proposal.Roster {
-			if c.machine.is(m) && !c.machine.sites[m.Name].Revoked {
+		for _, in := range p.Proposal.Roster {
+			if m.is(in) && !m.sites[in.Name].Revoked {
 				left++
 			}
 		}
@@ -49,8 +49,8 @@ func (c *Coordinator) AwaitedOf(site string) []RevokedStudy {
 }
 
 // is reports whether a roster's member is the site that has its name now: the name may have joined
-// again with another key. Called with the lock held.
-func (m *Machine) is(member study.Member) bool {
+// again with another key.
+func (m *replicated) is(member study.Member) bool {
 	s, ok := m.sites[member.Name]
 	return ok && string(s.Identity) == string(member.Identity)
 }

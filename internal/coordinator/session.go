@@ -12,23 +12,29 @@ import (
 	"covey/internal/wire"
 )
 
-// session is the leader's memory of one study: the verified setup, and of the open slot the sum of
-// the masked uploads and the shares. An upload is added as it comes and not kept: memory is that of
-// one vector, however many sites there are. It is guarded by the Machine's lock and dies with the
-// process; none of it reaches the log.
+// session is the leader's memory of one study. All of it is the leader's, as are its methods, and
+// dies with the process; none of it reaches the log.
 type session struct {
-	c     *Coordinator
-	state *round.State
-	plan  *study.Plan
-	setup *secagg.Setup // nil until the announcements are checked and the graph is drawn
+	leader *leader
+	state  *round.State
+	plan   *study.Plan
+	setup  *secagg.Setup // nil until the announcements are checked and the graph is drawn
 	// On the sparse graph: the heads before the graph is drawn, the announcements' bodies by
 	// site where they are at hand.
 	board  *secagg.Board
 	bodies [][]byte
 
-	sites       map[string]int // roster indices, by name
+	tally
+	deadline time.Time // of the open phase
+	faults   []Fault
+	words    map[int][]byte // signatures of the decisions on their way to the log, by site
+}
+
+// tally is what is here of the open slot: the sum of the masked uploads, and the shares. An upload
+// is added as it comes and not kept: memory is that of one vector, however many sites there are.
+type tally struct {
 	query, slot int
-	asked       *secagg.Query     // of the open slot, once it was needed
+	asked       *secagg.Query     // once it was needed
 	sum         []uint64          // of the uploads that are in
 	in          []bool            // by site; nil before the first slot
 	late        map[int][]byte    // uploads that came while U was on its way to the log
@@ -37,12 +43,9 @@ type session struct {
 	opening     *secagg.Opening
 	encoded     map[string][]byte // messages of this slot that are the same for every site
 	// opening and sum were given to release; later shares are not needed
-	taken    bool
-	deadline time.Time // of the open phase
+	taken bool
 	// closed when the slot is left: nobody waits for its deadlines any more
 	turned chan struct{}
-	faults []Fault
-	words  map[int][]byte // signatures of the decisions on their way to the log, by site
 }
 
 // Fault is a site's message that failed a check and was dropped.
@@ -56,8 +59,8 @@ const maxFaults = 100 // kept for display; a faulty site cannot grow memory
 
 func (s *session) fault(site int, code study.Code) {
 	name := s.plan.Proposal.Roster[site].Name
-	s.c.log.Warn("a site's message failed a check and was dropped", "study", s.plan.Digest, "site", name, "query", s.query, "code", code)
-	s.c.happened(Happening{Kind: HappenedFault, Study: s.plan.Digest, Site: name, Query: s.query, Slot: s.slot, Code: code})
+	s.leader.log.Warn("a site's message failed a check and was dropped", "study", s.plan.Digest, "site", name, "query", s.query, "code", code)
+	s.leader.happened(Happening{Kind: HappenedFault, Study: s.plan.Digest, Site: name, Query: s.query, Slot: s.slot, Code: code})
 	if len(s.faults) < maxFaults {
 		s.faults = append(s.faults, Fault{name, s.query, code})
 	}
@@ -68,14 +71,12 @@ func (s *session) turn() {
 	if s.in == nil || s.query != s.state.Query || s.slot != s.state.Slot {
 		s.leave()
 		s.wipe()
-		s.query, s.slot, s.turned = s.state.Query, s.state.Slot, make(chan struct{})
-		s.in, s.sum, s.late, s.settled = make([]bool, s.plan.Thresholds.Sites), nil, nil, false
-		s.opening, s.taken, s.asked, s.encoded, s.releasing = nil, false, nil, map[string][]byte{}, nil
+		s.tally = tally{query: s.state.Query, slot: s.state.Slot, in: make([]bool, s.plan.Thresholds.Sites), encoded: map[string][]byte{}, turned: make(chan struct{})}
 	}
 }
 
 // leave ends what waits for the open slot.
-func (s *session) leave() {
+func (s *tally) leave() {
 	if s.turned != nil {
 		close(s.turned)
 		s.turned = nil
@@ -197,8 +198,8 @@ func (s *session) revealed(site int, attempt uint32, nonce []byte) round.Event {
 }
 
 // take returns the open slot's sum and its opening to whoever unmasks the sum, outside
-// the lock: from here on the session touches neither, unless it is given them back.
-func (s *session) take() ([]uint64, *secagg.Opening) {
+// the lock: from here on the tally touches neither, unless it is given them back.
+func (s *tally) take() ([]uint64, *secagg.Opening) {
 	sum, opening := s.sum, s.opening
 	s.sum, s.opening, s.taken = nil, nil, true
 	return sum, opening
@@ -216,7 +217,7 @@ func (s *session) giveBack(query, slot int, sum []uint64, opening *secagg.Openin
 
 // wipe overwrites what is here of a slot that is left: with enough shares the sum could still be
 // opened.
-func (s *session) wipe() { wipe(s.sum, s.opening) }
+func (s *tally) wipe() { wipe(s.sum, s.opening) }
 
 // secaggQuery returns what secagg calls the open query.
 func (s *session) secaggQuery() (secagg.Query, error) {
@@ -303,7 +304,7 @@ func (s *session) signed(site, query, slot int, signature []byte) round.Event {
 			s.releasing, err = s.setup.Releasing(q, s.state.Survivors)
 		}
 		if err != nil {
-			s.c.log.Error("the committed survivors cannot be signed", "study", s.plan.Digest, "error", err)
+			s.leader.log.Error("the committed survivors cannot be signed", "study", s.plan.Digest, "error", err)
 			return nil
 		}
 	}
@@ -328,7 +329,7 @@ func (s *session) shared(site, query, slot int, shares []byte) round.Event {
 			return nil
 		}
 		if s.opening, err = s.setup.NewOpening(q, s.state.Survivors); err != nil {
-			s.c.log.Error("the committed survivors cannot be opened", "study", s.plan.Digest, "error", err)
+			s.leader.log.Error("the committed survivors cannot be opened", "study", s.plan.Digest, "error", err)
 			return nil
 		}
 	}

@@ -25,17 +25,17 @@ type Sighting struct {
 	Faults map[study.Code]int `json:"faults,omitempty"`
 }
 
-// sighted notes a message of a site, and what its link knows. Called with the lock held.
-func (c *Coordinator) sighted(site string, l *link) {
-	s := c.sightings[site]
-	s.At = c.now().UTC()
+// sighted notes a message of a site, and what its link knows.
+func (m *leader) sighted(site string, l *link) {
+	s := m.sightings[site]
+	s.At = m.now().UTC()
 	if l != nil {
 		s.Software = cleanVersion(l.software)
 		if l.leaf != nil {
 			s.Expires = l.leaf.NotAfter
 		}
 	}
-	c.sightings[site] = s
+	m.sightings[site] = s
 }
 
 // renewed notes the certificate that a site was given: its link goes on under the one before, for
@@ -49,11 +49,11 @@ func (c *Coordinator) renewed(site string, certificate []byte) {
 	if err != nil {
 		return // we made it
 	}
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	s := c.sightings[site]
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	s := m.sightings[site]
 	s.Expires = leaf.NotAfter
-	c.sightings[site] = s
+	m.sightings[site] = s
 }
 
 // cleanVersion keeps what a version can be: the string is a site's, and pages show it.

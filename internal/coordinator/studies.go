@@ -37,8 +37,8 @@ func (e *UnknownStudyError) Error() string {
 // its data set: their identity keys, and their counts of units.
 func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
 	joined, _ := c.machine.Sites()
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
+	m := c.machine.lock()
+	defer c.machine.unlock()
 	names := spec.Sites
 	if len(names) == 0 {
 		for _, s := range joined {
@@ -53,7 +53,7 @@ func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
 		if at < 0 {
 			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q has not joined", name)}
 		}
-		l := c.links[name]
+		l := m.links[name]
 		if l == nil {
 			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q is not connected, so its count of units is not known: wait for it, or name the study's sites without it, sites = [...]; to plan before sites are connected, study validate --units 1610,4906,12082 (one count a site)", name)}
 		}
@@ -68,22 +68,9 @@ func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
 
 // Create proposes a study to its sites.
 func (c *Coordinator) Create(spec study.Spec) (*study.Plan, error) {
-	spec, err := spec.Dated(c.now())
-	if err != nil {
-		return nil, err
-	}
-	roster, err := c.Roster(spec)
-	if err != nil {
-		return nil, err
-	}
 	var nonce [32]byte
 	rand.Read(nonce[:])
-	public := c.authority.SigningKey().Public().(ed25519.PublicKey)
-	body, err := study.Propose(spec, roster, public, nonce)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := study.NewPlan(body)
+	body, plan, err := c.planned(spec, nonce)
 	if err != nil {
 		return nil, err
 	}
@@ -92,29 +79,35 @@ func (c *Coordinator) Create(spec study.Spec) (*study.Plan, error) {
 
 // Preview returns the plan that Create would propose now, with another nonce.
 func (c *Coordinator) Preview(spec study.Spec) (*study.Plan, error) {
-	spec, err := spec.Dated(c.now())
-	if err != nil {
-		return nil, err
+	_, plan, err := c.planned(spec, [32]byte{})
+	return plan, err
+}
+
+// planned returns the proposal of a spec with the sites that are connected now, and its plan.
+func (c *Coordinator) planned(spec study.Spec, nonce [32]byte) (body []byte, plan *study.Plan, err error) {
+	if spec, err = spec.Dated(c.now()); err != nil {
+		return nil, nil, err
 	}
 	roster, err := c.Roster(spec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	body, err := study.Propose(spec, roster, c.authority.SigningKey().Public().(ed25519.PublicKey), [32]byte{})
-	if err != nil {
-		return nil, err
+	public := c.authority.SigningKey().Public().(ed25519.PublicKey)
+	if body, err = study.Propose(spec, roster, public, nonce); err != nil {
+		return nil, nil, err
 	}
-	return study.NewPlan(body)
+	plan, err = study.NewPlan(body)
+	return body, plan, err
 }
 
 // Find resolves a digest, the beginning of one of at least 4 digits, or else a study's name, for
 // reading: a decision names its digest whole.
 func (c *Coordinator) Find(ref string) (study.Digest, error) {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
+	m := c.machine.lock()
+	defer c.machine.unlock()
 	var found []study.Digest
-	for _, d := range c.machine.order {
-		name := c.machine.studies[d].Plan().Proposal.Spec.Name
+	for _, d := range m.order {
+		name := m.studies[d].Plan().Proposal.Spec.Name
 		if study.Refers(ref, d, name) {
 			found = append(found, d)
 		}
@@ -127,26 +120,24 @@ func (c *Coordinator) Find(ref string) (study.Digest, error) {
 
 // Abort ends a study. What was charged stays charged.
 func (c *Coordinator) Abort(digest study.Digest) error {
-	c.machine.mu.Lock()
-	state := c.machine.studies[digest]
-	if state == nil {
-		c.machine.mu.Unlock()
+	m := c.machine.lock()
+	state := m.studies[digest]
+	over := state != nil && state.Terminal()
+	c.machine.unlock()
+	switch {
+	case state == nil:
 		return &UnknownStudyError{Ref: digest.String()}
-	}
-	if state.Terminal() {
-		c.machine.mu.Unlock()
+	case over:
 		return errors.New("the study is over")
 	}
-	e := round.Entry{Study: digest, Kind: round.EntryEnded, Code: study.CodeAborted}
-	c.machine.mu.Unlock()
-	return c.apply(entry{Round: &e})
+	return c.apply(entry{Round: &round.Entry{Study: digest, Kind: round.EntryEnded, Code: study.CodeAborted}})
 }
 
 // Body returns a proposal's exact bytes.
 func (c *Coordinator) Body(digest study.Digest) []byte {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	return c.machine.studies[digest].Body
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	return m.studies[digest].Body
 }
 
 // UnfinishedError is a result asked for before the study completed.
@@ -164,11 +155,11 @@ func (e *UnfinishedError) Error() string {
 
 // Result returns a completed study's result, signed: study.Verify checks it by itself.
 func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
-	c.machine.mu.Lock()
-	state := c.machine.studies[digest]
+	m := c.machine.lock()
+	state := m.studies[digest]
 	status, code, body, stored := state.Status, state.Code, state.Body, slices.Clone(state.Releases)
-	approvals := c.machine.approvals(digest, state)
-	c.machine.mu.Unlock()
+	approvals := m.approvals(digest, state)
+	c.machine.unlock()
 	if status != round.StatusCompleted {
 		return nil, &UnfinishedError{status, code}
 	}
@@ -184,15 +175,15 @@ func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
 // seen together.
 func (c *Coordinator) Watch(ctx context.Context, digest study.Digest, see func(View) error) error {
 	for {
-		c.machine.mu.Lock()
-		if !c.leading {
-			c.machine.mu.Unlock()
+		m := c.machine.lock()
+		if !m.leading {
+			c.machine.unlock()
 			return ErrNotLeader
 		}
-		changed := c.changed
-		state := c.machine.studies[digest]
-		view, over := c.view(digest, state), state.Terminal()
-		c.machine.mu.Unlock()
+		changed := m.changed
+		state := m.studies[digest]
+		view, over := m.view(digest, state), state.Terminal()
+		c.machine.unlock()
 		if err := see(view); err != nil || over {
 			return err
 		}

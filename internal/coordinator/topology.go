@@ -7,7 +7,7 @@ import (
 	"covey/internal/study"
 )
 
-// topology shows a drawn graph to round. It is used with the Machine's lock held.
+// topology shows a drawn graph to round. It is the leader's.
 type topology struct {
 	graph     *secagg.Graph
 	threshold int

@@ -52,15 +52,16 @@ type View struct {
 	Sites   []SiteView `json:"sites"`
 	Faults  []Fault    `json:"faults,omitempty"`
 
-	Epsilon       float64  `json:"epsilon"`
-	Delta         float64  `json:"delta"`
-	Adjacency     string   `json:"adjacency"` // what they are for
-	Curve         string   `json:"curve"`     // how Rho converts: gdp or zcdp
-	Rho           float64  `json:"rho"`       // charged
-	RhoPlanned    float64  `json:"rho_planned"`
-	Radius        float64  `json:"radius,omitempty"`
-	NoiseToSignal *float64 `json:"noise_to_signal,omitempty"` // of the last power round; not there for a covariance
-	Survivors     int      `json:"survivors,omitempty"`       // of the last release
+	Epsilon    float64 `json:"epsilon"`
+	Delta      float64 `json:"delta"`
+	Adjacency  string  `json:"adjacency"` // what they are for
+	Curve      string  `json:"curve"`     // how Rho converts: gdp or zcdp
+	Rho        float64 `json:"rho"`       // charged
+	RhoPlanned float64 `json:"rho_planned"`
+	Radius     float64 `json:"radius,omitempty"`
+	// of the last power round; not there for a covariance
+	NoiseToSignal *float64 `json:"noise_to_signal,omitempty"`
+	Survivors     int      `json:"survivors,omitempty"` // of the last release
 }
 
 // Blame is whom the end of a study is about, for people: a site, or who accuses whom. It is empty
@@ -93,28 +94,27 @@ type SiteView struct {
 
 // View returns a study's.
 func (c *Coordinator) View(digest study.Digest) View {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
-	return c.view(digest, c.machine.studies[digest])
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	return m.view(digest, m.studies[digest])
 }
 
 // Views returns all studies', as proposed.
 func (c *Coordinator) Views() []View {
-	c.machine.mu.Lock()
-	defer c.machine.mu.Unlock()
+	m := c.machine.lock()
+	defer c.machine.unlock()
 	out := []View{}
-	for _, d := range c.machine.order {
-		out = append(out, c.view(d, c.machine.studies[d]))
+	for _, d := range m.order {
+		out = append(out, m.view(d, m.studies[d]))
 	}
 	return out
 }
 
-// view is View with the lock held.
-func (c *Coordinator) view(digest study.Digest, state *round.State) View {
+func (m *leader) view(digest study.Digest, state *round.State) View {
 	p := state.Plan()
-	s := c.session(digest, state)
+	s := m.session(digest, state)
 	spec := p.Proposal.Spec
-	last := c.last(digest, p, state.Releases)
+	last := m.last(digest, p, state.Releases)
 	v := View{
 		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code, Released: len(state.Releases),
 		Query: state.Query, Queries: len(state.Releases) + p.Left(state.Query), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
@@ -158,13 +158,13 @@ func (c *Coordinator) view(digest study.Digest, state *round.State) View {
 	for _, i := range state.Uploaded() {
 		uploaded[i] = true
 	}
-	for i, m := range p.Proposal.Roster {
+	for i, in := range p.Proposal.Roster {
 		why := study.Code("")
 		if state.Verdicts[i] == study.VerdictRejected {
 			why = state.Code // which it ended the study with
 		}
 		v.Sites = append(v.Sites, SiteView{
-			Name: m.Name, Units: m.Units, Connected: c.links[m.Name] != nil, Verdict: state.Verdicts[i], Code: why, Uploaded: uploaded[i],
+			Name: in.Name, Units: in.Units, Connected: m.links[in.Name] != nil, Verdict: state.Verdicts[i], Code: why, Uploaded: uploaded[i],
 			Signed: i < len(state.Announcements) && state.Announcements[i] != nil,
 		})
 	}
@@ -182,9 +182,9 @@ type lastRelease struct {
 	noise            *float64 // of the last one
 }
 
-// last reads releases once: they can be long. Called with the lock held.
-func (c *Coordinator) last(digest study.Digest, p *study.Plan, releases []round.Released) lastRelease {
-	l := c.lasts[digest]
+// last reads releases once: they can be long.
+func (m *leader) last(digest study.Digest, p *study.Plan, releases []round.Released) lastRelease {
+	l := m.lasts[digest]
 	if l.count > len(releases) { // an older snapshot was restored
 		l = lastRelease{}
 	}
@@ -211,6 +211,6 @@ func (c *Coordinator) last(digest study.Digest, p *study.Plan, releases []round.
 			l.noise = &noise
 		}
 	}
-	c.lasts[digest] = l
+	m.lasts[digest] = l
 	return l
 }

@@ -37,6 +37,8 @@ type studyModel struct {
 
 	Released, Queries int
 	Facts             []fact
+	Stated            string   // the title of what the proposer wrote
+	Statements        []string // which are text, and no links
 	Approvals         []approvalRow
 	Approved          int
 
@@ -287,8 +289,9 @@ func (m *studyModel) facts(s coordinator.Story) {
 	if s.Method != "" && s.Method != spec.Method {
 		method += ": " + s.Method
 	}
+	m.Stated, m.Statements = study.StatementsTitle, spec.Statements()
 	m.Facts = []fact{
-		{"Data set", spec.Dataset}, {"Units", grouped(s.Plan.N)}, {"Columns", strconv.Itoa(s.Plan.D)},
+		{"Data set", spec.Dataset}, {"Units", grouped(s.Plan.N)}, {"Columns", columnsText(s.Plan)},
 		{"Components", strconv.Itoa(s.Plan.K())}, {"Method", method}, {"Sites in a sum", fmt.Sprintf("%d to %d", s.Plan.Thresholds.MinSurvivors, s.Plan.Thresholds.Sites)},
 		{"A missing site", map[string]string{study.DropoutWait: "is waited for", study.DropoutContinue: "is left out"}[spec.OnDropout]},
 	}
@@ -520,4 +523,14 @@ func newResultModel(r *study.Result) *resultModel {
 		m.Total = fmt.Sprintf("%s (95%%: %s to %s)", number(r.TotalVariance), number(r.TotalInterval[0]), number(r.TotalInterval[1]))
 	}
 	return m
+}
+
+// columnsText says how many columns a study has, and how many numbers a row where levels make more
+// of them.
+func columnsText(p *study.Plan) string {
+	columns := len(p.Proposal.Spec.Columns)
+	if p.D == columns {
+		return strconv.Itoa(columns)
+	}
+	return fmt.Sprintf("%d (%d numbers a row, one for each level)", columns, p.D)
 }

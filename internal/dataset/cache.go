@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -103,7 +104,7 @@ func short(sum [32]byte) string { return hex.EncodeToString(sum[:16]) }
 // error is an [*Error]; of a file that was damaged, nothing is given and it is made again.
 // A query is asked each time ([Cache.Find] does not).
 func (c *Cache) Load(s Source, q Request, owner string, o ReadOptions) (*Stored, error) {
-	if err := check(q.Columns, q.Unit, q.Missing, q.Precision); err != nil {
+	if err := q.check(); err != nil {
 		return nil, err
 	}
 	recipe := s.recipe(q)
@@ -262,10 +263,21 @@ func (s Source) recipe(q Request) [32]byte {
 	word(q.Unit)
 	word(string(q.Missing))
 	word(string(q.precision()))
+	word(strconv.FormatBool(q.Strict))
 	for _, c := range q.Columns {
 		word(c.Name)
 		number64(h, c.Offset)
 		number64(h, c.Scale)
+	}
+	for j := range q.Readings {
+		r := q.reading(j)
+		word(string(r.As))
+		word(strconv.FormatBool(r.Indicator))
+		word(strconv.Itoa(r.Epoch))
+		word(strconv.Itoa(len(r.Levels)))
+		for _, text := range r.Levels {
+			word(text)
+		}
 	}
 	return [32]byte(h.Sum(nil))
 }

@@ -402,6 +402,7 @@ func FuzzStored(f *testing.F) {
 			load(f, c, Source{Path: write(f, text)}, q, "a")
 		}
 	}
+	load(f, c, Source{Path: write(f, "u,a,b\np,12,3\nq,,x\np,NA,5\n")}, Request{Columns: ab, Unit: "u", Missing: MissingGaps}, "a")
 	for _, name := range files(f, c) {
 		raw, err := os.ReadFile(filepath.Join(c.dir, name))
 		if err != nil {
@@ -423,7 +424,8 @@ func FuzzStored(f *testing.F) {
 			return
 		}
 		defer stored.Close()
-		if len(stored.Values)+len(stored.Values32) != stored.Rows.Rows*stored.D || stored.Unit != nil && len(stored.Unit) != stored.Rows.Rows || stored.Dropped != len(stored.Absent) {
+		if len(stored.Values)+len(stored.Values32) != stored.Rows.Rows*stored.D || stored.Unit != nil && len(stored.Unit) != stored.Rows.Rows || stored.Dropped != len(stored.Absent) ||
+			stored.Gaps != nil && len(stored.Gaps) != stored.Rows.Rows*gapStride(stored.D) {
 			t.Fatalf("%+v", stored.head)
 		}
 		stored.Verify()

@@ -16,10 +16,10 @@ type Column struct {
 }
 
 // Missing says what becomes of a row with a missing value in a column that is
-// asked for. A field is missing if, without the spaces and tabs around it, it is
+// asked for, or of its cell. A field is missing if, without the spaces and tabs around it, it is
 // empty, exactly NA, or nan in any case (Python and Julia write it so). Anything
 // else that is no finite number, such as an infinity, null or ?, is a fault of the
-// file under either policy.
+// file under the first two policies.
 type Missing string
 
 const (
@@ -32,6 +32,9 @@ const (
 	// of the file, and reading never ends at one. A text file says no types: a word in a column of
 	// numbers is a value like any other.
 	MissingDropFaulty Missing = "drop-faulty"
+	// MissingGaps keeps the row, and its cell as a gap ([Rows.Gaps]). A value that is a fault is a
+	// gap, too, so that none is a fault of the file.
+	MissingGaps Missing = "gaps"
 )
 
 // Limit is the magnitude that a value must stay below in the file, and is kept below
@@ -40,8 +43,18 @@ const (
 const Limit = 0x1p480
 
 // check returns the first fault of what is asked for.
+func (q Request) check() error {
+	if err := check(q.Columns, q.Unit, q.Missing, q.Precision); err != nil {
+		return err
+	}
+	return q.checkReadings()
+}
+
+// check is of columns and what goes with all of them.
 func check(columns []Column, unit string, missing Missing, precision Precision) error {
-	if missing != MissingError && missing != MissingDropRow && missing != MissingDropFaulty {
+	switch missing {
+	case MissingError, MissingDropRow, MissingDropFaulty, MissingGaps:
+	default:
 		return &Error{Reason: `missing must be "error" or "drop-row"`}
 	}
 	if precision != "" && precision != Float64 && precision != Float32 {

@@ -4,17 +4,20 @@ import "math"
 
 // room says how many rows columnar takes at a time.
 func (b *builder) room() int {
-	if len(b.columns) == 0 {
+	if b.d == 0 {
 		return blockValues
 	}
-	return (cap(b.block) - len(b.block)) / len(b.columns)
+	return (cap(b.block) - len(b.block)) / b.d
 }
 
 // columnar takes the next n rows, at most room, from columns: fields[j] holds n numbers of
-// columns[j], NaN where one is missing, and names the rows' units, if there is a
-// unit column.
+// columns[j], NaN where one is missing (of a column that is read as text what [builder.cell]
+// returns), and names the rows' units, if there is a unit column.
 func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
-	d := len(b.columns)
+	if b.see != nil {
+		return b.shown(n, fields, names)
+	}
+	d := b.d
 	if cap(b.odds) < n {
 		b.odds = make([]bool, n)
 	}
@@ -22,14 +25,17 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 	clear(odd)
 	rows := b.block[len(b.block) : len(b.block)+n*d]
 	// Eight columns at a time: as many as share a cache line of a row.
-	for lo := 0; lo < d; lo += 8 {
-		hi := min(lo+8, d)
-		for j := lo; j < hi; j++ {
-			b.column(j, rows[j:], fields[j][:n], odd)
+	for lo := 0; lo < len(b.columns); lo += 8 {
+		for j := lo; j < min(lo+8, len(b.columns)); j++ {
+			if r := b.reader(j); r != nil && r.index != nil {
+				r.levels(rows, fields[j][:n], odd, d)
+			} else {
+				b.column(j, rows[b.start(j):], fields[j][:n], odd)
+			}
 		}
 	}
 	for i := range n {
-		b.begin(b.count + 1)
+		b.begin(b.count - b.before + 1)
 		if odd[i] { // with words for what is no value, in the order of columns
 			for j := range fields {
 				b.put(j, fields[j][i])
@@ -46,11 +52,42 @@ func (b *builder) columnar(n int, fields [][]float64, names [][]byte) error {
 	return nil
 }
 
+// shown passes rows on as they are.
+func (b *builder) shown(n int, fields [][]float64, names [][]byte) error {
+	for i := range n {
+		b.begin(b.count + 1)
+		for j := range fields {
+			b.put(j, fields[j][i])
+		}
+		if b.seen != nil {
+			b.whose(string(names[i]))
+		}
+		if err := b.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // column offsets and scales the numbers of a column into every len(columns)-th of out, and marks
 // rows that are not done with that: one is no value, or to be brought below the limit.
 func (b *builder) column(j int, out, in []float64, odd []bool) {
-	d, limit, c := len(b.columns), b.limit, b.columns[j]
+	d, limit, c := b.d, b.limit, b.columns[j]
 	at := 0
+	if b.mapped != nil && b.reader(j) == nil {
+		for i, raw := range in {
+			if math.Abs(raw) < limit {
+				raw = b.mapped.convert(j, raw, limit)
+			}
+			v := (raw - c.Offset) / c.Scale
+			if !(math.Abs(raw) < limit && math.Abs(v) < limit) {
+				odd[i] = true
+			}
+			out[at] = v
+			at += d
+		}
+		return
+	}
 	if c.Offset == 0 && c.Scale == 1 {
 		for i, v := range in {
 			if !(math.Abs(v) < limit) {
@@ -68,5 +105,20 @@ func (b *builder) column(j int, out, in []float64, odd []bool) {
 		}
 		out[at] = v
 		at += d
+	}
+}
+
+// levels writes a column's numbers, by the indices of its levels, into rows of d, and marks those
+// that have none.
+func (r *reader) levels(rows, in []float64, odd []bool, d int) {
+	width := r.width()
+	for i, index := range in {
+		out := rows[i*d+r.first:][:width]
+		clear(out)
+		if math.IsNaN(index) {
+			odd[i] = true
+			continue
+		}
+		out[int(index)] = 1
 	}
 }

@@ -21,6 +21,7 @@ type draft struct {
 	buffer    []byte // not written yet; begins on a whole chunk
 	sums      []byte // CRCs of the chunks written
 	length    int64  // of the sections so far
+	gaps      []byte // of all rows, in order; nil for none
 }
 
 func newDraft(root *os.Root, dir string, precision Precision) (*draft, error) {
@@ -100,6 +101,22 @@ func (d *draft) words(n int, word func(i int) uint32) error {
 	return nil
 }
 
+// raw appends bytes.
+func (d *draft) raw(bytes []byte) error {
+	for len(bytes) > 0 {
+		n := min(len(bytes), chunkSize)
+		d.buffer = append(d.buffer, bytes[:n]...)
+		d.length += int64(n)
+		bytes = bytes[n:]
+		if len(d.buffer) >= chunkSize {
+			if err := d.drain(false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (d *draft) pad() {
 	for d.length%8 != 0 {
 		d.buffer = append(d.buffer, 0)
@@ -119,10 +136,14 @@ func (d *draft) finish(h *storedHeader, counts []int, absent []int) error {
 	if err := d.words(len(absent), func(i int) uint32 { return uint32(absent[i]) }); err != nil {
 		return err
 	}
+	if err := d.raw(d.gaps); err != nil {
+		return err
+	}
+	d.pad()
 	if err := d.drain(true); err != nil {
 		return err
 	}
-	h.width = d.width
+	h.width, h.gapped = d.width, d.gaps != nil
 	h.place()
 	_, err := d.file.Write(d.sums)
 	if err == nil {
@@ -155,6 +176,7 @@ func (c *Cache) convert(s Source, q Request, o ReadOptions) (_ *draft, sha [32]b
 	if err != nil {
 		return nil, sha, err
 	}
+	d.gaps = r.Gaps
 	h := &storedHeader{rows: r.Rows, d: r.D, units: r.Units, counted: b.seen != nil, absent: len(r.Absent), recipe: s.recipe(q), sha: r.SHA256}
 	var counts []int
 	if h.counted {
@@ -182,7 +204,8 @@ func (c *Cache) convert(s Source, q Request, o ReadOptions) (_ *draft, sha [32]b
 }
 
 // group copies a draft's rows unit by unit, in the order in which they came within a unit,
-// so that nobody has to do it in memory later. r.Absent becomes their places there.
+// so that nobody has to do it in memory later. r.Absent becomes their places there, and gaps move
+// with their rows.
 func (c *Cache) group(from *draft, precision Precision, r *Rows, unit []int32, counts []int) (_ *draft, err error) {
 	if err := from.drain(true); err != nil {
 		return nil, err
@@ -217,17 +240,12 @@ func (c *Cache) group(from *draft, precision Precision, r *Rows, unit []int32, c
 			if absent[i] {
 				gone = append(gone, at)
 			}
-			raw := data[pageSize+int(i)*row:][:row]
-			for len(raw) > 0 {
-				n := min(len(raw), chunkSize)
-				to.buffer = append(to.buffer, raw[:n]...)
-				to.length += int64(n)
-				raw = raw[n:]
-				if len(to.buffer) >= chunkSize {
-					if err := to.drain(false); err != nil {
-						return err
-					}
-				}
+			if from.gaps != nil {
+				stride := gapStride(r.D)
+				to.gaps = append(to.gaps, from.gaps[int(i)*stride:][:stride]...)
+			}
+			if err := to.raw(data[pageSize+int(i)*row:][:row]); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -2,12 +2,14 @@ package dataset
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxRecord bounds a record: a quote that is never closed must not take the rest
@@ -22,22 +24,39 @@ type csvTable struct {
 	total  int64 // the file's bytes
 	names  []string
 	places map[string]int // of the names
+	base   int            // lines before the header
 	end    int            // line on which the last record ended
+	comma  rune
+	last   int      // records at the end that are no rows
+	ahead  []record // those that may be of them
+}
+
+// record is a record of a text file, or what is wrong there.
+type record struct {
+	fields []string
+	line   int
+	err    error
 }
 
 // openCSV reads the header.
-func openCSV(src *source, in io.Reader) (*csvTable, error) {
-	t := &csvTable{path: src.path, record: recordBound{in: in}, total: src.before.Size()}
-	buffer := bufio.NewReaderSize(&t.record, bufferSize)
-	mark, _ := buffer.Peek(3) // a short file or a failing one shows at the first record
-	switch {
-	case bytes.HasPrefix(mark, []byte("\xef\xbb\xbf")):
-		buffer.Discard(3)
-	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
-		return nil, &Error{Schema: SchemaFormat, File: t.path, Row: 1, Reason: "the file is UTF-16; save it as UTF-8"}
+func openCSV(src *source, in io.Reader) (*csvTable, error) { return openText(src, in, Mapping{}) }
+
+// openText reads the header of a file that is written as m says.
+func openText(src *source, in io.Reader, m Mapping) (*csvTable, error) {
+	t := &csvTable{path: src.path, record: recordBound{in: in}, total: src.before.Size(), base: m.SkipRows, end: m.SkipRows, comma: ',', last: m.SkipLast}
+	buffer, err := decode(&t.record, m.Encoding, t.path)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.skip(buffer, m.SkipRows); err != nil {
+		return nil, err
 	}
 	t.csv = csv.NewReader(buffer) // which it uses as it is
 	t.csv.ReuseRecord, t.csv.FieldsPerRecord = true, -1
+	if m.Separator != "" {
+		t.comma = rune(m.Separator[0])
+		t.csv.Comma = t.comma
+	}
 	fields, _, err := t.next()
 	if err == io.EOF {
 		return nil, &Error{File: t.path, Reason: "the file is empty"}
@@ -50,13 +69,29 @@ func openCSV(src *source, in io.Reader) (*csvTable, error) {
 	}
 	if i, j := twins(t.names); j > 0 {
 		// By position: without a header line the "name" is a value.
-		return nil, &Error{Schema: SchemaColumns, File: t.path, Row: 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1)}
+		return nil, &Error{Schema: SchemaColumns, File: t.path, Row: t.base + 1, Reason: fmt.Sprintf("fields %d and %d of the header are the same", i+1, j+1)}
 	}
 	t.places = make(map[string]int, len(t.names))
 	for j, name := range t.names {
 		t.places[name] = j
 	}
 	return t, nil
+}
+
+// skip passes over lines before the header.
+func (t *csvTable) skip(in *bufio.Reader, lines int) error {
+	for n := 0; n < lines; {
+		_, err := in.ReadSlice('\n')
+		switch {
+		case err == nil:
+			n++
+		case err == io.EOF:
+			return &Error{File: t.path, Reason: "has no lines after those that skip_rows passes over"}
+		case err != bufio.ErrBufferFull:
+			return unreadable(t.path, err)
+		}
+	}
+	return nil
 }
 
 // recordBound fails once more than maxRecord bytes were read for one record.
@@ -95,17 +130,59 @@ func (t *csvTable) word() string     { return "line" }
 func (t *csvTable) find(name string) (int, error) {
 	at, ok := t.places[name]
 	if !ok {
-		reason := fmt.Sprintf("none of the header's %d fields has this name", len(t.names))
-		if len(t.names) == 1 {
-			reason = "the header is one field of another name; fields are separated by commas"
-		}
-		return 0, &Error{Schema: SchemaColumns, File: t.path, Row: 1, Column: name, Reason: reason}
+		e := &Error{Schema: SchemaColumns, File: t.path, Row: t.base + 1, Column: name, Near: t.near(name)}
+		e.Reason, e.Remedy = t.without()
+		return 0, e
 	}
 	return at, nil
 }
 
+// near returns names of the header like one that is not there; none where one is a number, since
+// without a header line they are a row's values.
+func (t *csvTable) near(name string) []string {
+	if slices.ContainsFunc(t.names, func(name string) bool {
+		v, reason := parse(name)
+		return reason == "" && !math.IsNaN(v)
+	}) {
+		return nil
+	}
+	return Near(name, t.names)
+}
+
+// separators are what fields may be separated by, in words.
+var separators = []struct {
+	mark rune
+	word string
+}{{',', "commas"}, {';', "semicolons"}, {'\t', "tabs"}, {'|', "vertical bars"}}
+
+// without says what a header is that lacks a name, and what may help. It has none of the header's
+// text: without a header line that would be a row's values.
+func (t *csvTable) without() (reason, remedy string) {
+	if slices.ContainsFunc(t.names, func(name string) bool { return !utf8.ValidString(name) }) {
+		remedy = `the header is not UTF-8: set encoding = "windows-1252", or "latin-1", for the data set in agent.toml`
+	}
+	if len(t.names) > 1 {
+		return fmt.Sprintf("none of the header's %d fields has this name", len(t.names)), remedy
+	}
+	reason = "the header is one field with another name"
+	for _, s := range separators {
+		switch {
+		case s.mark == t.comma:
+			reason += "; fields are separated by " + s.word
+		case strings.ContainsRune(t.names[0], s.mark):
+			key := string(s.mark)
+			if s.mark == '\t' {
+				key = "tab"
+			}
+			remedy = fmt.Sprintf(`set separator = "%s" for the data set in agent.toml, if its fields are separated by %s`, key, s.word)
+		}
+	}
+	return reason, remedy
+}
+
 // next returns the fields of the next record, good until the next call, and the line on which it
-// begins, or io.EOF itself. Blank lines are refused but at the file's end.
+// begins, or io.EOF itself. Blank lines are refused but at the file's end. After a fault of one
+// record ([Error.record]) the next one may be read.
 func (t *csvTable) next() (fields []string, line int, err error) {
 	t.record.read = 0
 	fields, err = t.csv.Read()
@@ -113,66 +190,93 @@ func (t *csvTable) next() (fields []string, line int, err error) {
 		return nil, 0, err
 	}
 	fault, bad := errors.AsType[*csv.ParseError](err)
+	before := t.end
 	switch {
 	case bad:
-		line = fault.StartLine
+		line = t.base + fault.StartLine
+		t.end = t.base + fault.Line
 	case errors.Is(err, errRecord):
 		return nil, 0, &Error{File: t.path, Row: t.end + 1, Reason: fmt.Sprintf("a row of more than %d MiB; is a quote not closed?", maxRecord>>20)}
 	case err != nil:
 		return nil, 0, unreadable(t.path, err)
 	default:
 		line, _ = t.csv.FieldPos(0)
+		line += t.base
+		last := len(fields) - 1
+		t.end, _ = t.csv.FieldPos(last)
+		// line breaks inside quotes, which the library makes LF
+		t.end += t.base + strings.Count(fields[last], "\n")
 	}
-	if line != t.end+1 { // the library skips blank lines
-		return nil, 0, &Error{File: t.path, Row: t.end + 1, Reason: "a blank line"}
+	if line != before+1 { // the library skips blank lines
+		return nil, line, &Error{File: t.path, Row: before + 1, Reason: "a blank line", record: true}
 	}
 	if bad {
 		reason := `a quoted field is not closed, or text follows its closing quote (")`
 		if errors.Is(fault.Err, csv.ErrBareQuote) {
 			reason = `a quote (") inside a field that does not begin with one`
 		}
-		return nil, 0, &Error{File: t.path, Row: fault.Line, Reason: reason}
+		return nil, line, &Error{File: t.path, Row: t.base + fault.Line, Reason: reason, record: true}
 	}
-	last := len(fields) - 1
-	t.end, _ = t.csv.FieldPos(last)
-	t.end += strings.Count(fields[last], "\n") // line breaks inside quotes, which the library makes LF
 	return fields, line, nil
+}
+
+// row returns the next record that is a row or should be one: those at the end that are not are
+// held back. It is good until the next call.
+func (t *csvTable) row() (record, error) {
+	for {
+		fields, line, err := t.next()
+		if e, ok := err.(*Error); err != nil && !(ok && e.record) {
+			return record{}, err
+		}
+		if err == nil && len(fields) != len(t.names) {
+			err = &Error{File: t.path, Row: line, Reason: fmt.Sprintf("%d fields, the header has %d", len(fields), len(t.names)), record: true}
+		}
+		if t.last == 0 {
+			return record{fields, line, err}, nil
+		}
+		t.ahead = append(t.ahead, record{slices.Clone(fields), line, err})
+		if len(t.ahead) > t.last {
+			first := t.ahead[0]
+			t.ahead = t.ahead[1:]
+			return first, nil
+		}
+	}
 }
 
 // rows adds every record to b. The first fault in a line's order of columns asked for is
 // reported, and only of a record with as many fields as the header.
 func (t *csvTable) rows(b *builder) error {
-	places := make([]int, len(b.columns))
-	for j, c := range b.columns {
+	places := make([]int, len(b.asked))
+	for j, c := range b.asked {
 		var err error
 		if places[j], err = t.find(c.Name); err != nil {
 			return err
 		}
 	}
 	unit := -1
-	if b.unit != "" {
+	if b.whom != "" {
 		var err error
-		if unit, err = t.find(b.unit); err != nil {
+		if unit, err = t.find(b.whom); err != nil {
 			return err
 		}
 	}
 	for {
-		fields, line, err := t.next()
+		r, err := t.row()
 		if err == io.EOF {
 			return nil
+		}
+		if err == nil {
+			err = r.err
 		}
 		if err != nil {
 			return err
 		}
-		if len(fields) != len(t.names) {
-			return &Error{File: t.path, Row: line, Reason: fmt.Sprintf("%d fields, the header has %d", len(fields), len(t.names))}
-		}
-		b.begin(line)
+		b.begin(r.line)
 		for j, at := range places {
-			b.text(j, fields[at])
+			b.text(j, r.fields[at])
 		}
 		if unit >= 0 {
-			b.whose(fields[unit])
+			b.whose(r.fields[unit])
 		}
 		if err := b.end(); err != nil {
 			return err

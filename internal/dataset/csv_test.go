@@ -97,7 +97,7 @@ func TestBadInput(t *testing.T) {
 		{"utf-16", "\xff\xfea\x00,\x00b\x00\n\x00", "line 1: the file is UTF-16; save it as UTF-8", "", 1, true},
 		{"missing column", "a,c\n1,2\n", `line 1, column "b": none of the header's 2 fields has this name`, "b", 1, false},
 		{"case counts", "a,B\n1,2\n", `line 1, column "b": none of the header's 2 fields has this name`, "b", 1, false},
-		{"semicolons", "a;b\n1;2\n", `line 1, column "b": the header is one field of another name; fields are separated by commas`, "b", 1, false},
+		{"semicolons", "a;b\n1;2\n", `line 1, column "b": the header is one field with another name; fields are separated by commas`, "b", 1, false},
 		{"duplicate", "a,b,x,b\n1,2,3,4\n", "line 1: fields 2 and 4 of the header are the same", "", 1, true},
 		{"duplicate, spaces", "a,b,a \n1,2,3\n", "line 1: fields 1 and 3 of the header are the same", "", 1, true},
 		{"no header", "41.5,41.5\n1,2\n", "line 1: fields 1 and 2 of the header are the same", "", 1, true},

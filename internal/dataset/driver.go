@@ -28,7 +28,7 @@ type Answer interface {
 
 // QueryDriver asks a server.
 type QueryDriver interface {
-	// Ask begins a query that [CheckQuery] takes. Header of the answer is free of twins.
+	// Ask begins a query that [Query.Check] takes. Header of the answer is free of twins.
 	Ask(q Query) (Answer, error)
 	// Describe passes to word what decides about the answer beside the query's text and is no
 	// secret.
@@ -36,15 +36,15 @@ type QueryDriver interface {
 }
 
 var (
-	fileDrivers = map[Format]func(*File) (Table, error){}
-	queryDriver QueryDriver
+	fileDrivers  = map[Format]func(*File) (Table, error){}
+	queryDrivers = map[string]QueryDriver{}
 )
 
 // Register makes a format readable. It is called by the init of the room that reads it.
 func Register(format Format, open func(*File) (Table, error)) { fileDrivers[format] = open }
 
-// RegisterQuery makes queries possible, likewise.
-func RegisterQuery(d QueryDriver) { queryDriver = d }
+// RegisterQuery makes queries to a kind of server possible, likewise.
+func RegisterQuery(server string, d QueryDriver) { queryDrivers[server] = d }
 
 // File is a file that a driver reads here and there. It is hashed at the same time, from its first
 // byte to its last, and belongs to its caller, who closes it.
@@ -85,11 +85,11 @@ func drive(format Format, src *source) (table, error) {
 // in any order, [Builder.End]), or many at a time by columns.
 type Builder struct{ b *builder }
 
-// Columns are those that a row holds, in order.
-func (b Builder) Columns() []Column { return b.b.columns }
+// Columns are those that a row holds, in order, under the names that the source has for them.
+func (b Builder) Columns() []Column { return b.b.asked }
 
-// Unit is the unit column's name; empty: every row is a unit.
-func (b Builder) Unit() string { return b.b.unit }
+// Unit is the source's name of the unit column; empty: every row is a unit.
+func (b Builder) Unit() string { return b.b.whom }
 
 // Reserve makes room for so many rows more, where rows are kept.
 func (b Builder) Reserve(rows float64) {
@@ -102,13 +102,14 @@ func (b Builder) Reserve(rows float64) {
 func (b Builder) Room() int { return b.b.room() }
 
 // Columnar takes the next n rows, at most Room, from columns: fields[j] holds n numbers of
-// Columns()[j], NaN where one is missing, and names the rows' units, if there is a unit column.
+// Columns()[j], NaN where one is missing, or what Cell and Day return where Texts is true of the
+// column, and names the rows' units, if there is a unit column.
 func (b Builder) Columnar(n int, fields [][]float64, names [][]byte) error {
 	return b.b.columnar(n, fields, names)
 }
 
 // Begin starts the next row.
-func (b Builder) Begin() { b.b.begin(b.b.count + 1) }
+func (b Builder) Begin() { b.b.begin(b.b.count - b.b.before + 1) }
 
 // Put returns a column its number; NaN is a missing value.
 func (b Builder) Put(j int, v float64) { b.b.put(j, v) }

@@ -15,13 +15,21 @@ type Error struct {
 	Column string // name as in the proposal; empty if the fault is in no such column
 	Reason string
 	Err    error // the operating system's error, if that was the fault
+	// Near are the data set's own names that are like Column, where no column has that name: for
+	// this site's operator, and never part of the message, which goes into logs. Of a file without
+	// a header they may be values.
+	Near []string
 	// Schema says what of the schema is at fault, which no value in the rows decides. Empty for
 	// every other fault.
 	Schema Schema
 	// Value is set where a value in a row is at fault, or missing.
 	Value bool
+	// Remedy is what a site can write in agent.toml, where that is known. The message is without
+	// it.
+	Remedy string
 
-	word string // what Row counts; empty: lines
+	word   string // what Row counts; empty: lines
+	record bool   // of one record of text, after which others may be read
 }
 
 // Schema is a part of a data set's form.
@@ -56,6 +64,12 @@ func (e *Error) Error() string {
 	b.WriteString(e.Reason)
 	return b.String()
 }
+
+// reasonMissing is the Reason of a value that is missing.
+const reasonMissing = "the value is missing"
+
+// Missing reports whether the fault is a missing value, which another study would take.
+func (e *Error) Missing() bool { return e.Value && e.Reason == reasonMissing }
 
 // Unwrap returns the operating system's error, such as fs.ErrNotExist, or nil.
 func (e *Error) Unwrap() error { return e.Err }

@@ -10,12 +10,12 @@ import (
 
 // openGzip reads a CSV file that gzip packed; several members one after another are one
 // file. The pin is of the packed bytes, and so is progress.
-func openGzip(src *source) (table, error) {
+func openGzip(src *source, m Mapping) (table, error) {
 	z, err := gzip.NewReader(src)
 	if err != nil {
 		return nil, unreadable(src.path, packed(err))
 	}
-	return openCSV(src, &gunzip{z})
+	return openText(src, &gunzip{z}, m)
 }
 
 type gunzip struct{ z *gzip.Reader }

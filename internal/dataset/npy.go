@@ -189,7 +189,7 @@ func (t *npyTable) find(name string) (place, error) {
 			return t.of[i], nil
 		}
 	}
-	return place{}, &Error{Schema: SchemaColumns, File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names))}
+	return place{}, &Error{Schema: SchemaColumns, File: t.src.path, Column: name, Reason: fmt.Sprintf("none of the %d columns has this name", len(t.names)), Near: Near(name, t.names)}
 }
 
 // feed gives the values of one column, or of all columns of a matrix in C order, n rows at a
@@ -273,21 +273,25 @@ func (t *npyTable) rows(b *builder) error {
 		most = min(most, max(1, maxRaw/(f.width*at.part.dtype.size)))
 		return f, at, nil
 	}
-	of, places := make([]*feed, len(b.columns)), make([]place, len(b.columns))
-	for j, c := range b.columns {
+	of, places := make([]*feed, len(b.asked)), make([]place, len(b.asked))
+	for j, c := range b.asked {
 		var err error
 		if of[j], places[j], err = column(c.Name); err != nil {
 			return err
 		}
-		if places[j].part.dtype.text() {
+		text, r := places[j].part.dtype.text(), b.reader(j)
+		switch {
+		case text && r == nil:
 			return &Error{Schema: SchemaFormat, File: t.src.path, Column: c.Name, Reason: "its dtype is text and no number"}
+		case !text && r != nil && r.As == Days:
+			return &Error{Schema: SchemaFormat, File: t.src.path, Column: c.Name, Reason: "its dtype is a number; a date must be text"}
 		}
 	}
 	var units *feed
 	var who place
-	if b.unit != "" {
+	if b.whom != "" {
 		var err error
-		if units, who, err = column(b.unit); err != nil {
+		if units, who, err = column(b.whom); err != nil {
 			return err
 		}
 	}
@@ -315,7 +319,15 @@ func (t *npyTable) send(b *builder, most int, feeds, of []*feed, places []place,
 				fields[j] = make([]float64, n)
 			}
 			fields[j] = fields[j][:n]
-			f.part.dtype.numbers(fields[j], f.raw[f.offset(places[j]):], f.width)
+			if b.reader(j) == nil {
+				f.part.dtype.numbers(fields[j], f.raw[f.offset(places[j]):], f.width)
+				continue
+			}
+			for i := range fields[j] {
+				at := f.offset(places[j]) + i*f.width*f.part.dtype.size
+				text = f.part.dtype.append(text[:0], f.raw[at:at+f.part.dtype.size])
+				fields[j][i] = b.cell(j, string(text))
+			}
 		}
 		if units != nil {
 			names, text = names[:0], text[:0]

@@ -1,11 +1,15 @@
 package dataset
 
 import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
 	"strings"
 	"time"
 )
 
-// Query is a query to a PostgreSQL server, whose answer is a data set.
+// Query is a query to a database server, whose answer is a data set.
 //
 // It runs in a transaction that is read-only and REPEATABLE READ, as one statement, and must
 // say ORDER BY something that tells every row from every other and is none of the measured
@@ -14,23 +18,35 @@ import (
 // two rows in either order are two data sets. That it says ORDER BY is checked; that it
 // is enough cannot be.
 //
-// The pin is SHA-256 over "covey query 1\n", the number of columns and, in the query's order,
-// their names, then every row's values as PostgreSQL writes them in text (UTC, ISO dates,
-// shortest digits): each a length of 32 bits, little-endian, and the bytes; NULL is the
-// length 2^32-1.
+// The pin of PostgreSQL's is SHA-256 over "covey query 1\n", the number of columns and, in the
+// query's order, their names, then every row's values as PostgreSQL writes them in text (UTC, ISO
+// dates, shortest digits): each a length of 32 bits, little-endian, and the bytes; NULL is the
+// length 2^32-1. MariaDB's is that of package mariadb.
 //
-// Columns of numbers are smallint, integer, bigint, real, double precision and numeric. NULL is a
+// Columns of numbers are the server's integers, floating-point numbers and decimals. NULL is a
 // missing value, and so is NaN. A database changes: the rows of an approved study are those of its
 // cache file, and the query is asked again only if that is lost.
 type Query struct {
 	SQL string
-	// DSNFile holds the connection string, as libpq knows it. Only its owner may read it.
+	// Server is [Postgres] or [MariaDB]; empty: Postgres.
+	Server string
+	// DSNFile holds the connection string, as the server's package reads it. Only its owner may
+	// read it.
 	DSNFile string
 	// DSNEnv is the environment variable that holds it instead.
 	DSNEnv string
 	// Timeout of the statement; 0: [QueryTimeout].
 	Timeout time.Duration
 }
+
+// The kinds of servers, and all of them. MariaDB is MySQL too.
+const (
+	Postgres = "postgres"
+	MariaDB  = "mariadb"
+)
+
+// Servers lists the kinds of servers.
+var Servers = []string{Postgres, MariaDB}
 
 // QueryTimeout is how long a query may take.
 const QueryTimeout = 10 * time.Minute
@@ -51,9 +67,74 @@ func (q Query) Limit() time.Duration {
 	return QueryTimeout
 }
 
-// CheckQuery returns the fault of a query's text; nil is in order as far as can be seen.
-func CheckQuery(sql string) error {
-	top := outermost(sql)
+// server is the kind that holds.
+func (q Query) server() string {
+	if q.Server != "" {
+		return q.Server
+	}
+	return Postgres
+}
+
+// MaxDSN bounds a connection string, in bytes.
+const MaxDSN = 64 << 10
+
+// DSN returns the connection string. It is in no error.
+func (q Query) DSN() (string, error) {
+	text := os.Getenv(q.DSNEnv)
+	if q.DSNFile != "" {
+		raw, err := readSecret(q.DSNFile)
+		if err != nil {
+			return "", err
+		}
+		text = string(raw)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return "", &Error{File: q.Name(), Reason: "holds no connection string"}
+	}
+	return text, nil
+}
+
+// readSecret reads a file that only its owner may read.
+func readSecret(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, &Error{File: path, Reason: "is not a file"}
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, &Error{File: path, Reason: fmt.Sprintf("others may read it (mode %04o); chmod 600 it", info.Mode().Perm())}
+	case info.Size() > MaxDSN:
+		return nil, &Error{File: path, Reason: fmt.Sprintf("is longer than %d bytes", MaxDSN)}
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, MaxDSN))
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	return raw, nil
+}
+
+// Check returns the fault of a query's text; nil is in order as far as can be seen.
+func (q Query) Check() error {
+	switch q.server() {
+	case Postgres:
+		return CheckQuery(q.SQL)
+	case MariaDB:
+		return checkTop(outermostMariaDB(q.SQL))
+	}
+	return &Error{Reason: fmt.Sprintf("server must be one of %q", Servers)}
+}
+
+// CheckQuery is [Query.Check] of PostgreSQL's.
+func CheckQuery(sql string) error { return checkTop(outermost(sql)) }
+
+func checkTop(top string) error {
 	switch {
 	case strings.TrimSpace(top) == "":
 		return &Error{Reason: "the query is empty"}
@@ -135,24 +216,73 @@ func afterComment(sql string) string {
 	return ""
 }
 
+// outermostMariaDB is outermost in MariaDB's syntax: backticks are quotes, a backslash in a string
+// takes the next character with it, # begins a comment and -- only with a space behind it, comments
+// do not nest, and /*! and /*M! are no comments but statements.
+func outermostMariaDB(sql string) string {
+	var out strings.Builder
+	depth := 0
+	skip := func(after string) {
+		sql = after
+		out.WriteByte(' ')
+	}
+	for len(sql) > 0 {
+		switch c := sql[0]; {
+		case c == '#', strings.HasPrefix(sql, "--") && (len(sql) == 2 || sql[2] <= ' '):
+			_, after, _ := strings.Cut(sql, "\n")
+			skip(after)
+			continue
+		case strings.HasPrefix(sql, "/*!"), strings.HasPrefix(sql, "/*M!"):
+			skip(sql[3:])
+			continue
+		case strings.HasPrefix(sql, "/*"):
+			_, after, _ := strings.Cut(sql[2:], "*/")
+			skip(after)
+			continue
+		case c == '\'' || c == '"' || c == '`':
+			at := 1
+			for at < len(sql) && sql[at] != c {
+				if sql[at] == '\\' && c != '`' {
+					at++
+				}
+				at++
+			}
+			skip(sql[min(at+1, len(sql)):])
+			continue
+		case c == '(':
+			depth++
+		case c == ')':
+			depth = max(0, depth-1)
+			skip(sql[1:])
+			continue
+		}
+		if depth == 0 {
+			out.WriteByte(sql[0])
+		}
+		sql = sql[1:]
+	}
+	return out.String()
+}
+
 // describe adds what decides about the answer and is no secret.
 func (q Query) describe(word func(string)) {
-	word("postgres")
+	word(q.server())
 	word(q.SQL)
-	if queryDriver != nil {
-		queryDriver.Describe(q, word)
+	if driver := queryDrivers[q.server()]; driver != nil {
+		driver.Describe(q, word)
 	}
 }
 
 // scan asks the query and gives its rows to a builder.
-func (q Query) scan(r Request, prepare func(*builder), header *[]string) (*Rows, *builder, error) {
-	if err := CheckQuery(q.SQL); err != nil {
+func (q Query) scan(m Mapping, r Request, prepare func(*builder), header *[]string) (*Rows, *builder, error) {
+	if err := q.Check(); err != nil {
 		return nil, nil, err
 	}
-	if queryDriver == nil {
+	driver := queryDrivers[q.server()]
+	if driver == nil {
 		return nil, nil, &Error{File: q.Name(), Reason: "this program asks no queries: the agent does"}
 	}
-	t, err := queryDriver.Ask(q)
+	t, err := driver.Ask(q)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,9 +291,13 @@ func (q Query) scan(r Request, prepare func(*builder), header *[]string) (*Rows,
 		*header = t.Header()
 	}
 	b := newBuilder(q.Name(), "row", r.Columns, r.Unit, r.Missing, r.Precision, nil)
+	if err := b.maps(m); err != nil {
+		return nil, nil, err
+	}
+	b.reads(r)
 	prepare(b)
 	if err := t.Rows(Builder{b}); err != nil {
-		return nil, nil, err
+		return nil, nil, m.named(err, r.Columns, r.Unit)
 	}
 	rows, err := b.finish()
 	if err != nil {

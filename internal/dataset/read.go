@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -38,7 +39,7 @@ func FormatOf(path string) Format {
 
 // Source says where a data set's rows are.
 type Source struct {
-	// Path of a file.
+	// Path of a file, or of a folder of Parquet files ([folder]).
 	Path string
 	// Format of the file; empty: what its name says.
 	Format Format
@@ -47,17 +48,23 @@ type Source struct {
 	Names []string
 	// Query is asked of a server instead of reading a file; nil: there is a file.
 	Query *Query
+	// Mapping says how the table becomes the one that is asked for.
+	Mapping Mapping
 }
 
 // Request says what is read of a source.
 type Request struct {
 	// Columns in the order in which a row holds them.
 	Columns []Column
+	// Readings say what the cells of each of Columns are read as; nil: all as numbers.
+	Readings []Reading
 	// Unit names the column whose value says which unit a row belongs to ([Rows]);
 	// empty: every row is a unit. It cannot be one of Columns.
 	Unit string
-	// Missing says what becomes of a row with a missing value.
+	// Missing says what becomes of a row with a missing value, or of its cell.
 	Missing Missing
+	// Strict makes a value that is a fault one of the file, whatever Missing says.
+	Strict bool
 	// Precision in which rows are kept; empty: Float64.
 	Precision Precision
 }
@@ -98,17 +105,28 @@ func Validate(s Source, q Request, o ReadOptions) (*Rows, error) {
 }
 
 // Look is [Validate] that shows every row to visit, in order, offset and scaled: zeros where the
-// row is dropped. visit must not keep or change row.
+// row is dropped, NaN where a cell is a gap. visit must not keep or change row.
 func Look(s Source, q Request, o ReadOptions, visit func(row []float64, dropped bool)) (*Rows, error) {
 	r, _, err := s.read(q, o, func(b *builder) {
-		at, gone, d := 0, 0, len(q.Columns)
+		at, gone, d := 0, 0, q.Width()
+		shown := make([]float64, d)
 		b.sink = func(block []float64) error {
 			for ; len(block) > 0; block = block[d:] {
 				dropped := gone < len(b.absent) && b.absent[gone] == at
 				if dropped {
 					gone++
 				}
-				visit(block[:d], dropped)
+				row := block[:d]
+				if bits := b.gaps[min(at*gapStride(d), len(b.gaps)):]; len(bits) > 0 {
+					copy(shown, row)
+					for j := range shown {
+						if bits[j/8]>>(j%8)&1 != 0 {
+							shown[j] = math.NaN()
+						}
+					}
+					row = shown
+				}
+				visit(row, dropped)
 				at++
 			}
 			return nil
@@ -134,7 +152,7 @@ func Inspect(s Source, unit string, o ReadOptions) (Info, error) {
 
 // read reads rows into a sink, which prepare gives to the builder.
 func (s Source) read(q Request, o ReadOptions, prepare func(*builder)) (*Rows, *builder, error) {
-	if err := check(q.Columns, q.Unit, q.Missing, q.Precision); err != nil {
+	if err := q.check(); err != nil {
 		return nil, nil, err
 	}
 	return s.scan(q, o, prepare, nil)
@@ -142,7 +160,10 @@ func (s Source) read(q Request, o ReadOptions, prepare func(*builder)) (*Rows, *
 
 func (s Source) scan(q Request, o ReadOptions, prepare func(*builder), header *[]string) (*Rows, *builder, error) {
 	if s.Query != nil {
-		return s.Query.scan(q, prepare, header)
+		return s.Query.scan(s.Mapping, q, prepare, header)
+	}
+	if s.isFolder() {
+		return s.scanFolder(q, o, prepare, header)
 	}
 	src, err := open(s.Path, o)
 	if err != nil {
@@ -157,9 +178,13 @@ func (s Source) scan(q Request, o ReadOptions, prepare func(*builder), header *[
 		*header = t.header()
 	}
 	b := newBuilder(s.Path, t.word(), q.Columns, q.Unit, q.Missing, q.Precision, nil)
+	if err := b.maps(s.Mapping); err != nil {
+		return nil, nil, err
+	}
+	b.reads(q)
 	prepare(b)
 	if err := t.rows(b); err != nil {
-		return nil, nil, err
+		return nil, nil, s.Mapping.named(err, q.Columns, q.Unit)
 	}
 	r, err := b.finish()
 	if err != nil {
@@ -182,6 +207,7 @@ func (s Source) Kind() Format {
 // describe returns the words that say how the source's bytes become a table. Where they
 // come from is none of it: bytes that moved are the same data set.
 func (s Source) describe(word func(string)) {
+	s.Mapping.Words(word)
 	if s.Query != nil {
 		s.Query.describe(word)
 		return
@@ -193,8 +219,20 @@ func (s Source) describe(word func(string)) {
 	}
 }
 
+// Pin is the SHA-256 that [Rows] would have, without a look at a value; a query is asked.
+func (s Source) Pin(o ReadOptions) ([32]byte, error) {
+	if s.Query == nil {
+		return s.pin(o)
+	}
+	info, err := Inspect(s, "", o)
+	return info.SHA256, err
+}
+
 // pin hashes the source.
 func (s Source) pin(o ReadOptions) ([32]byte, error) {
+	if s.isFolder() {
+		return s.pinFolder(o)
+	}
 	src, err := open(s.Path, o)
 	if err != nil {
 		return [32]byte{}, err
@@ -206,9 +244,9 @@ func (s Source) pin(o ReadOptions) ([32]byte, error) {
 func (s Source) table(src *source) (table, error) {
 	switch s.Kind() {
 	case CSV:
-		return openCSV(src, src)
+		return openText(src, src, s.Mapping)
 	case CSVGzip:
-		return openGzip(src)
+		return openGzip(src, s.Mapping)
 	case Parquet:
 		return drive(Parquet, src)
 	case NPY:
@@ -227,4 +265,15 @@ func ends() string {
 		out = append(out, "."+string(f))
 	}
 	return strings.Join(out, " ")
+}
+
+// Words is what the source is, for people: a format, "folder of parquet", or a server's kind.
+func (s Source) Words() string {
+	switch {
+	case s.Query != nil:
+		return s.Query.server()
+	case s.isFolder():
+		return "folder of parquet"
+	}
+	return string(s.Kind())
 }

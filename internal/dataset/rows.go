@@ -38,8 +38,13 @@ type Rows struct {
 	// Dropped counts the rows that are zero because a value was missing, or was at fault. It is
 	// the site's own business: it depends on values and must not be sent.
 	Dropped int
-	// Faulty counts those of Dropped that had a value at fault, Fault is the first such value's,
-	// nil if there was none; both of [MissingDropFaulty] alone, and not kept in a cache file.
+	// Gaps says which cells have no value; 0 stands in their place. One bit a cell, row by row,
+	// each row from a byte of its own, the lowest bit first; nil if every cell has a value. Of
+	// [MissingGaps] alone; as private as the values, and owned by the caller.
+	Gaps []byte
+	// Faulty counts the rows that had a value at fault, Fault is the first such value's, nil if
+	// there was none; both of [MissingDropFaulty] and [MissingGaps] alone, and not kept in a cache
+	// file.
 	Faulty int
 	Fault  *Error
 	// Absent are the indices of the dropped rows, ascending; as private as Dropped.
@@ -81,17 +86,29 @@ type sink func(block []float64) error
 type builder struct {
 	file, word string
 	columns    []Column
-	unit       string // the unit column; empty: every row is a unit
+	unit       string   // the unit column; empty: every row is a unit
+	asked      []Column // columns under the source's names
+	whom       string   // the unit column's there
+	mapped     *cells   // nil: as they are
 	missing    Missing
+	strict     bool
 	precision  Precision
 	limit      float64 // of a magnitude, before offset and scale and after
 	sink       sink
 
-	block []float64 // rows that sink has not got
-	row   []float64 // the one under way, the end of block
-	at    int       // its line, or its number
+	readers []reader // of columns; nil: all are of numbers
+	d       int      // the length of a row
+
+	block   []float64 // rows that sink has not got
+	row     []float64 // the one under way, the end of block
+	raw     []float64 // its numbers by column: row itself, or scratch where columns have levels
+	scratch []float64
+	at      int // its line, or its number
 
 	drop    bool
+	lost    []int // columns of the row without a value
+	empty   []int // places in the row that are gaps
+	gaps    []byte
 	faulty  int
 	first   *Error
 	bad     int // first column at fault, len(columns) if none is
@@ -101,13 +118,15 @@ type builder struct {
 	seen    map[string]int
 	units   []int32
 	absent  []int
-	odds    []bool // of columnar
-	count   int    // rows, the one under way not among them
+	odds    []bool                    // of columnar
+	see     func(row []float64) error // instead of all else ([Survey])
+	count   int                       // rows, the one under way not among them
+	before  int                       // of them, in the files before this one
 	reserve func(rows float64)
 }
 
 func newBuilder(file, word string, columns []Column, unit string, missing Missing, precision Precision, s sink) *builder {
-	b := &builder{file: file, word: word, columns: columns, unit: unit, missing: missing, precision: precision, sink: s, limit: Limit}
+	b := &builder{file: file, word: word, columns: columns, unit: unit, asked: columns, whom: unit, missing: missing, precision: precision, sink: s, limit: Limit, d: len(columns)}
 	if precision == Float32 {
 		b.limit = limit32
 	}
@@ -122,37 +141,72 @@ func newBuilder(file, word string, columns []Column, unit string, missing Missin
 	return b
 }
 
+// maps makes the builder's cells and names those of a mapping.
+func (b *builder) maps(m Mapping) (err error) {
+	b.mapped = newCells(m, b.columns)
+	b.asked, b.whom, err = m.asked(Request{Columns: b.columns, Unit: b.unit})
+	return err
+}
+
 // begin starts the row of a line.
 func (b *builder) begin(at int) {
-	d := len(b.columns)
-	b.row = b.block[len(b.block) : len(b.block)+d]
-	b.at, b.drop, b.bad, b.nobody = at, false, d, false
+	b.row = b.block[len(b.block) : len(b.block)+b.d]
+	if b.raw = b.row; b.readers != nil {
+		b.raw = b.scratch
+	}
+	b.at, b.drop, b.bad, b.nobody, b.empty, b.lost = at, false, len(b.columns), false, b.empty[:0], b.lost[:0]
 }
 
 // put returns a column its number, not yet offset and scaled; NaN is a missing value.
-func (b *builder) put(j int, v float64) { b.row[j] = v }
+func (b *builder) put(j int, v float64) { b.raw[j] = v }
 
 // scale offsets and scales the row. Whether a number is a value is decided before: what
 // is refused MUST NOT depend on Offset and Scale, or whoever proposes them would learn
 // the largest value to any digit by asking which are refused. Whatever they take beyond the
 // limit is brought to the nearest below it.
 func (b *builder) scale() {
-	limit, row := b.limit, b.row
-	columns := b.columns[:len(row)]
-	for j, raw := range row {
-		c := &columns[j]
-		v := raw
-		if c.Offset != 0 || c.Scale != 1 {
-			v = (raw - c.Offset) / c.Scale
+	if b.readers != nil {
+		for j, raw := range b.raw {
+			if r := &b.readers[j]; r.index == nil {
+				b.row[r.first] = b.scaled(j, raw)
+			} else {
+				b.level(j, b.row[r.first:r.first+r.width()], raw)
+			}
 		}
-		switch {
-		case !(math.Abs(raw) < limit): // also an infinity, and NaN
-			b.odd(j, raw)
-		case !(math.Abs(v) < limit): // no NaN: raw and Offset are finite, their difference too, Scale is above 0
-			v = math.Copysign(math.Nextafter(limit, 0), v)
-		}
-		row[j] = v
+		return
 	}
+	for j, raw := range b.row {
+		b.row[j] = b.scaled(j, raw)
+	}
+}
+
+// scaled offsets and scales one number.
+func (b *builder) scaled(j int, raw float64) float64 {
+	c := &b.columns[j]
+	if b.mapped != nil && math.Abs(raw) < b.limit && b.reader(j) == nil {
+		raw = b.mapped.convert(j, raw, b.limit)
+	}
+	v := raw
+	if c.Offset != 0 || c.Scale != 1 {
+		v = (raw - c.Offset) / c.Scale
+	}
+	switch {
+	case !(math.Abs(raw) < b.limit): // also an infinity, and NaN
+		b.odd(j, raw)
+	case !(math.Abs(v) < b.limit): // no NaN: raw and Offset are finite, their difference too, Scale is above 0
+		v = math.Copysign(math.Nextafter(b.limit, 0), v)
+	}
+	return v
+}
+
+// level makes a column's numbers of its level's index: one of them 1.
+func (b *builder) level(j int, out []float64, index float64) {
+	clear(out)
+	if math.IsNaN(index) {
+		b.odd(j, index)
+		return
+	}
+	out[int(index)] = 1
 }
 
 // odd takes a number that is no value.
@@ -163,9 +217,32 @@ func (b *builder) odd(j int, raw float64) {
 	case !math.IsNaN(raw):
 		b.fault(j, b.beyond())
 	case b.missing == MissingError:
-		b.fault(j, "the value is missing")
-	default:
+		b.fault(j, reasonMissing)
+	case b.missing != MissingGaps:
 		b.drop = true
+	}
+	if b.missing == MissingGaps {
+		b.lost = append(b.lost, j)
+		for at := range b.cells(j) {
+			b.empty = append(b.empty, b.start(j)+at)
+		}
+	}
+}
+
+// gapStride is the bytes of a row's gaps.
+func gapStride(d int) int { return (d + 7) / 8 }
+
+// gap marks the row's cells without a value, and puts 0 in their place. Rows before it that have
+// none are made room for now: of a file without gaps there are no bits at all.
+func (b *builder) gap() {
+	stride := gapStride(b.d)
+	if want := (b.count + 1) * stride; len(b.gaps) < want {
+		b.gaps = append(b.gaps, make([]byte, want-len(b.gaps))...)
+	}
+	bits := b.gaps[b.count*stride:]
+	for _, j := range b.empty {
+		bits[j/8] |= 1 << (j % 8)
+		b.row[j] = 0
 	}
 }
 
@@ -176,11 +253,26 @@ func (b *builder) beyond() string {
 	return "the value is 2^480 or more"
 }
 
+// numeral reads a field of text.
+func (b *builder) numeral(j int, field string) (v float64, reason string) {
+	if b.mapped == nil {
+		return parse(field)
+	}
+	return b.mapped.number(b.mapped.text(j, field))
+}
+
 // text returns a column its field as text.
 func (b *builder) text(j int, field string) {
-	v, reason := parse(field)
+	if b.reader(j) != nil {
+		b.put(j, b.cell(j, field))
+		return
+	}
+	v, reason := b.numeral(j, field)
 	if reason != "" {
 		b.fault(j, reason)
+		if b.missing == MissingGaps {
+			v = math.NaN()
+		}
 	}
 	b.put(j, v)
 }
@@ -198,7 +290,7 @@ func (b *builder) fault(j int, reason string) {
 // the study says.
 func (b *builder) whose(field string) {
 	field = trim(field)
-	if isMissing(field) {
+	if isMissing(field) || b.mapped != nil && b.mapped.nobody(field) {
 		b.nobody = true
 		return
 	}
@@ -212,6 +304,11 @@ func (b *builder) whose(field string) {
 
 // end offsets and scales the row, checks it and takes it.
 func (b *builder) end() error {
+	if b.see != nil {
+		err := b.see(b.row)
+		b.count++
+		return err
+	}
 	b.scale()
 	return b.take()
 }
@@ -222,7 +319,7 @@ func (b *builder) take() error {
 	switch {
 	case b.nobody:
 		return &Error{File: b.file, Row: b.at, word: b.word, Column: b.unit, Reason: "the unit is missing"}
-	case b.bad < len(b.columns) && b.missing != MissingDropFaulty:
+	case b.bad < len(b.columns) && (b.strict || b.missing != MissingDropFaulty && b.missing != MissingGaps):
 		return b.faultOf()
 	case b.count == maxRows:
 		return &Error{File: b.file, Row: b.at, word: b.word, Reason: "more than 2^31-1 rows"}
@@ -232,8 +329,12 @@ func (b *builder) take() error {
 			b.first = b.faultOf()
 		}
 		b.faulty++
-		b.drop = true
+		b.drop = b.missing == MissingDropFaulty
 	}
+	if len(b.empty) > 0 {
+		b.gap()
+	}
+	b.indicate()
 	if b.drop {
 		clear(b.row)
 		b.absent = append(b.absent, b.count)
@@ -242,8 +343,8 @@ func (b *builder) take() error {
 		b.units = append(b.units, int32(b.number))
 	}
 	b.count++
-	b.block = b.block[:len(b.block)+len(b.columns)]
-	if len(b.block)+len(b.columns) > cap(b.block) {
+	b.block = b.block[:len(b.block)+b.d]
+	if len(b.block)+b.d > cap(b.block) {
 		return b.flush()
 	}
 	return nil
@@ -279,7 +380,10 @@ func (b *builder) finish() (*Rows, error) {
 		}
 		return nil, &Error{File: b.file, Reason: reason}
 	}
-	r := &Rows{Rows: b.count, Units: b.count, D: len(b.columns), Dropped: len(b.absent), Faulty: b.faulty, Fault: b.first, Absent: b.absent}
+	if b.gaps != nil {
+		b.gaps = append(b.gaps, make([]byte, b.count*gapStride(b.d)-len(b.gaps))...)
+	}
+	r := &Rows{Gaps: b.gaps, Rows: b.count, Units: b.count, D: b.d, Dropped: len(b.absent), Faulty: b.faulty, Fault: b.first, Absent: b.absent}
 	if b.seen != nil {
 		r.Units = len(b.seen)
 	}
@@ -330,7 +434,7 @@ func (m *memory) take32(block []float64) error {
 
 // into returns the builder of columns that keeps rows here.
 func (m *memory) into(b *builder) {
-	d := float64(len(b.columns))
+	d := float64(b.d)
 	if b.precision == Float32 {
 		b.sink, b.reserve = m.take32, func(rows float64) { m.values32 = slices.Grow(m.values32, int(rows*d)) }
 		return

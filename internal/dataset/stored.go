@@ -13,19 +13,20 @@ import (
 	"unsafe"
 )
 
-// A cache file is one header page and three sections, each padded to 8 bytes, then one
+// A cache file is one header page and four sections, each padded to 8 bytes, then one
 // CRC-32C for each chunk of the sections. Little-endian throughout.
 //
 //	values   rows×d numbers of 4 or 8 bytes, the rows of a unit together
 //	counts   u32 for each unit, its rows; none without a unit column
 //	absent   u32 for each dropped row, its index, ascending
+//	gaps     as in [Rows.Gaps], in the order of values; none where every cell has a value
 //
 // The checksum is against disks and torn writes, not against people: whoever can write
 // here can replace the site's key beside it. No privacy hangs on it: what a unit can
 // change is bounded for any values (package clip).
 const (
 	storedMagic   = "COVEYROW"
-	storedVersion = 1
+	storedVersion = 2
 	pageSize      = 4096
 	chunkSize     = 1 << 20
 )
@@ -43,13 +44,15 @@ type storedHeader struct {
 	counted             bool // there is a counts section
 	absent              int
 	recipe, sha         [32]byte
+	gapped              bool  // there is a gaps section
 	counts, gone, sums  int64 // where sections begin
+	gaps                int64 // likewise
 	size                int64 // of the file
 	valuesEnd, sectsEnd int64
 }
 
 // headerSize is what of the page the header's own CRC is over; the CRC follows.
-const headerSize = 128
+const headerSize = 136
 
 var errNotStored = errors.New("not a cache file of this version")
 
@@ -59,15 +62,18 @@ func (h *storedHeader) encode() []byte {
 	le := binary.LittleEndian
 	out = le.AppendUint32(out, storedVersion)
 	out = le.AppendUint32(out, uint32(h.width))
-	counted := 0
-	if h.counted {
-		counted = 1
+	flag := func(set bool) int {
+		if set {
+			return 1
+		}
+		return 0
 	}
-	for _, v := range []int{h.rows, h.d, h.units, counted, h.absent} {
+	for _, v := range []int{h.rows, h.d, h.units, flag(h.counted), h.absent} {
 		out = le.AppendUint64(out, uint64(v))
 	}
 	out = le.AppendUint64(out, uint64(h.size))
 	out = append(append(out, h.recipe[:]...), h.sha[:]...)
+	out = le.AppendUint64(out, uint64(flag(h.gapped)))
 	out = le.AppendUint32(out, crc32.Checksum(out, castagnoli))
 	return out[:pageSize]
 }
@@ -84,12 +90,13 @@ func decodeHeader(page []byte, size int64) (*storedHeader, error) {
 	for i := range n {
 		n[i] = le.Uint64(page[16+8*i:])
 	}
-	rows, d, units, counted, absent := n[0], n[1], n[2], n[3], n[4]
+	rows, d, units, counted, absent, gapped := n[0], n[1], n[2], n[3], n[4], le.Uint64(page[128:])
 	if h.width != 4 && h.width != 8 || rows < 1 || rows > maxRows || d < 1 || d > maxValues/rows || units < 1 || units > rows ||
-		counted > 1 || counted == 0 && units != rows || absent > rows || n[5] != uint64(size) {
+		counted > 1 || counted == 0 && units != rows || absent > rows || gapped > 1 || n[5] != uint64(size) {
 		return nil, errNotStored
 	}
 	h.rows, h.d, h.units, h.counted, h.absent, h.size = int(rows), int(d), int(units), counted == 1, int(absent), size
+	h.gapped = gapped == 1
 	copy(h.recipe[:], page[64:])
 	copy(h.sha[:], page[96:])
 	if h.place(); h.size != size {
@@ -107,14 +114,18 @@ func (h *storedHeader) place() {
 	if h.counted {
 		h.gone += pad(4 * int64(h.units))
 	}
-	h.sectsEnd = h.gone + pad(4*int64(h.absent))
+	h.gaps = h.gone + pad(4*int64(h.absent))
+	h.sectsEnd = h.gaps
+	if h.gapped {
+		h.sectsEnd += pad(int64(h.rows) * int64(gapStride(h.d)))
+	}
 	h.sums = h.sectsEnd
 	h.size = h.sums + 4*chunks(h.sectsEnd-pageSize)
 }
 
 func chunks(n int64) int64 { return (n + chunkSize - 1) / chunkSize }
 
-// Stored are rows in a cache file, mapped read-only: Values or Values32 lie in the file
+// Stored are rows in a cache file, mapped read-only: Values or Values32, and Gaps, lie in the file
 // and are read from disk as they are touched. They must not be touched after Close.
 type Stored struct {
 	Rows
@@ -209,6 +220,9 @@ func (s *Stored) read() error {
 		s.Absent = append(s.Absent, at)
 		last = at
 	}
+	if h.gapped {
+		s.Gaps = s.data[h.gaps : h.gaps+int64(h.rows)*int64(gapStride(h.d))]
+	}
 	return nil
 }
 
@@ -249,7 +263,7 @@ func (s *Stored) Check() error {
 
 // Close ends the mapping. No goroutine may be reading values.
 func (s *Stored) Close() error {
-	s.Values, s.Values32 = nil, nil
+	s.Values, s.Values32, s.Gaps = nil, nil, nil
 	err := s.unmap()
 	return errors.Join(err, s.file.Close())
 }

@@ -24,6 +24,7 @@ func TestHeaderNumbers(t *testing.T) {
 		ok     bool
 	}{
 		"as written":          {of: good, ok: true},
+		"as written, gaps":    {of: storedHeader{width: 4, rows: 3, d: 9, units: 3, gapped: true}, ok: true},
 		"magic":               {of: good, change: func(p []byte, _ func(int, uint64)) { p[0] = 'c' }},
 		"version":             {of: good, change: func(p []byte, _ func(int, uint64)) { p[8]++ }},
 		"width":               {of: good, change: func(p []byte, _ func(int, uint64)) { p[12] = 16 }},
@@ -35,6 +36,8 @@ func TestHeaderNumbers(t *testing.T) {
 		"no units":            {of: good, change: func(_ []byte, word func(int, uint64)) { word(units, 0) }},
 		"more units":          {of: storedHeader{width: 8, rows: 3, d: 1, units: 4, counted: true}},
 		"units of no column":  {of: uncounted},
+		"gapped twice":        {of: good, change: func(p []byte, _ func(int, uint64)) { p[128] = 2 }},
+		"gaps of no section":  {of: good, change: func(p []byte, _ func(int, uint64)) { p[128] = 1 }},
 		"counted twice":       {of: good, change: func(_ []byte, word func(int, uint64)) { word(counted, 2) }},
 		"more dropped":        {of: storedHeader{width: 8, rows: 3, d: 1, units: 3, absent: 4}},
 		"another size":        {of: good, change: func(_ []byte, word func(int, uint64)) { word(size, 4096) }},

@@ -11,6 +11,7 @@ import (
 	"covey/internal/dataset"
 	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/profile"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -65,18 +66,13 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 // A fault in the rows is a *DataError that names file, line and column.
 // Where the rows are in order, one round is computed on them, and nothing is sent.
 func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
-	spec, err := study.ParseSpec(text)
-	proposal := false
-	if err != nil {
-		if p, asProposal := study.Parse(text); asProposal == nil {
-			spec, err, proposal = p.Spec, nil, true
-		}
-	}
+	spec, proposal, err := ReadStudy(text)
 	if err != nil {
 		return []Finding{found(CheckStudyFile, "study", "", err)}
 	}
 	detail, err := checkRows(c, spec)
 	out := []Finding{found(CheckColumns, "study "+frame.Word(spec.Name), detail, err)}
+	out = append(out, odd(c, spec, err != nil)...)
 	if err != nil {
 		return out
 	}
@@ -89,6 +85,60 @@ func CheckStudy(c *siteconfig.Config, text []byte) []Finding {
 		out = append(out, unitsOf(*figures)...)
 	}
 	return append(out, found(CheckDryRun, "dry run of one round", detail, err))
+}
+
+// odd are all faults of the columns that a study asks for, each kind once, and what of a data set
+// should be looked at; of a data set that cannot be used also how its file is written. None of it
+// carries a value.
+func odd(c *siteconfig.Config, spec study.Spec, failed bool) []Finding {
+	d, ok := c.Dataset(spec.Dataset)
+	if !ok || d.Query != "" { // a server was asked often enough
+		return nil
+	}
+	r, err := profile.Of(c, d, &spec, dataset.ReadOptions{})
+	if err != nil {
+		return nil // which the data set's own line says
+	}
+	var out []Finding
+	add := func(text string) {
+		out = append(out, Finding{Code: CheckFaults, Check: "data set " + d.Name, OK: true, Warning: true, Result: text})
+	}
+	for _, l := range r.Look {
+		switch l.About {
+		case profile.AboutCode: // its text has the value, which goes to no log
+			add(fmt.Sprintf("column %q: numbers that often stand for a missing value, far from all others", l.Column))
+			continue
+		case profile.AboutID, profile.AboutFooter, profile.AboutUnit:
+		case profile.AboutText, profile.AboutConstant:
+			if !failed {
+				continue
+			}
+		default: // which the figures of the study's columns have
+			continue
+		}
+		add(l.String())
+	}
+	for _, f := range r.Faults {
+		add(f.String(r.Lines))
+	}
+	if more := len(out) - mostWarnings; more > 0 {
+		out = append(out[:mostWarnings], Finding{Code: CheckFaults, Check: "data set " + d.Name, OK: true, Warning: true, Result: fmt.Sprintf("%d more", more)})
+	}
+	if len(out) > 0 {
+		out[len(out)-1].Do = fmt.Sprintf("agent data profile %s --study FILE: shows all, with lines for agent.toml", frame.Word(d.Name))
+	}
+	return out
+}
+
+// ReadStudy reads a study.toml or a proposal, and reports which it is.
+func ReadStudy(text []byte) (spec study.Spec, proposal bool, err error) {
+	if spec, err = study.ParseSpec(text); err == nil {
+		return spec, false, nil
+	}
+	if p, bad := study.Parse(text); bad == nil {
+		return p.Spec, true, nil
+	}
+	return spec, false, err
 }
 
 // mostWarnings is how many lines say what is odd of this site's rows.
@@ -110,7 +160,12 @@ func unitsOf(f sitedata.Figures) []Finding {
 		}
 		out = append(out, Finding{Code: CheckUnits, Check: check, OK: true, Warning: true, Result: w})
 	}
-	out[len(out)-1].Do = remedies[CheckUnits]
+	for i := len(out) - 1; i >= 0; i-- {
+		if sitedata.AsksUnit(out[i].Result) {
+			out[i].Do = remedies[CheckUnits]
+			break
+		}
+	}
 	return out
 }
 
@@ -120,13 +175,13 @@ func checkRows(c *siteconfig.Config, spec study.Spec) (string, error) {
 		return "", c.Errorf("dataset", "no data set %q, which the study asks for", spec.Dataset)
 	}
 	if spec.Unit != d.Unit {
-		return "", &sitedata.DataError{Dataset: d.Name, Err: fmt.Errorf("its unit is %q, the study's %q", d.Unit, spec.Unit)}
+		return "", &sitedata.DataError{Dataset: d.Name, Err: fmt.Errorf("its unit is %q, the study's %q: if both are the same, use the study's name in agent.toml, with the file's name below [dataset.columns]", d.Unit, spec.Unit)}
 	}
 	rows, err := dataset.Validate(c.Source(d), d.Request(spec), dataset.ReadOptions{})
 	if err != nil {
 		return "", &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	return fmt.Sprintf("data set %s: %s, %d columns, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), rows.D, rows.Dropped), nil
+	return fmt.Sprintf("data set %s: %s, %s, %d rows dropped for missing values", d.Name, sizeOf(rows.Rows, rows.Units, d.Unit), study.ColumnsText(len(spec.Columns), rows.D), rows.Dropped), nil
 }
 
 // sizeOf words a data set's size: its rows and, where they are not units, its units.

@@ -26,7 +26,8 @@ func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, 
 	if err != nil {
 		return "", nil, &sitedata.DataError{Dataset: d.Name, Err: err}
 	}
-	seen := sitedata.LookAt(rows, request.Columns)
+	seen := sitedata.LookAt(rows, request.Columns, request.Readings...)
+	seen.Beside(spec.Columns)
 	figures = &seen
 	matrix, err := sitedata.Matrix(rows)
 	if err != nil {
@@ -41,6 +42,7 @@ func dryRun(c *siteconfig.Config, spec study.Spec, body []byte) (detail string, 
 	if err != nil {
 		return "", figures, err
 	}
+	figures.Central = plan.Honest == 0
 	self := slices.IndexFunc(plan.Proposal.Roster, func(m study.Member) bool { return m.Name == c.Site })
 	if self < 0 {
 		return "", figures, fmt.Errorf("the proposal's roster has no site %q", c.Site)
@@ -75,6 +77,8 @@ func dearest(p *study.Plan) (study.Ask, error) {
 			cost = 2 * q.Values
 		case study.KindMean:
 			cost = p.D
+		case study.KindOctaves, study.KindTree, study.KindMoments:
+			cost = 8 * len(p.Single(q.Kind)) // bins are found one by one
 		}
 		if q.Run == 0 && cost > most {
 			at, most = i, cost
@@ -86,8 +90,11 @@ func dearest(p *study.Plan) (study.Ask, error) {
 	if !q.Kind.Definition().Counts && c.Radii[q.Kind] == 0 {
 		c.Radii[q.Kind] = 1
 	}
-	if p.Proposal.Spec.Center == study.CenterPrivate && q.Kind != study.KindMean {
+	if p.Proposal.Spec.Center == study.CenterPrivate && q.Kind != study.KindMean && q.Kind != study.KindOctaves {
 		c.Center = make([]float64, p.D)
+		if p.Proposal.Spec.Standardize == study.StandardizePrivate {
+			c.Scale = slices.Repeat([]float64{1}, p.D)
+		}
 	}
 	return p.NewAsk(c, 0, 0)
 }

@@ -1,6 +1,10 @@
 package doctor
 
 import (
+	"cmp"
+	"errors"
+
+	"covey/internal/dataset"
 	"covey/internal/enroll"
 	"covey/internal/sitedata"
 )
@@ -16,6 +20,7 @@ const (
 	CheckPolicy       Code = "policy"
 	CheckColumns      Code = "data_columns"
 	CheckUnits        Code = "data_units"
+	CheckFaults       Code = "data_faults"
 	CheckStudyFile    Code = "study_file"
 	CheckDryRun       Code = "dry_run"
 	CheckKeys         Code = "keys"
@@ -45,11 +50,12 @@ const (
 // remedies say what to do where a line is not in order.
 var remedies = map[Code]string{
 	CheckConfig:       "fix the named key in agent.toml",
-	CheckData:         "fix the file at the named line, or [[dataset]] in agent.toml",
+	CheckData:         "fix the file at the named line, or [[dataset]] in agent.toml; agent data profile DATASET shows all faults",
 	CheckNoData:       "add [[population]] and [[dataset]] to agent.toml",
 	CheckPolicy:       "take \"central\" out of policy.noise, unless this site trusts the coordinator's operator with exact sums",
 	CheckColumns:      "fix the file at the named place, or ask the analyst to change the study",
-	CheckUnits:        "compare the unit of measurement of these columns with what the analyst expects",
+	CheckFaults:       "agent data profile DATASET --study FILE: shows all, with lines for agent.toml",
+	CheckUnits:        "compare these columns' unit of measurement, and their missing values, with what the analyst expects",
 	CheckStudyFile:    "ask the sender of the file for another one",
 	CheckDryRun:       "ask the analyst: the study does not fit this data set",
 	CheckKeys:         "put the key files back from a backup, mode 0600; without identity.key the site must join as a new one",
@@ -95,7 +101,10 @@ type Finding struct {
 func found(code Code, check, detail string, err error) Finding {
 	f := Finding{Code: code, Check: check, OK: err == nil, Result: detail, Err: err}
 	if err != nil {
-		f.Result, f.Do = enroll.Plain(err), remedies[code]
+		f.Result, f.Do = enroll.Plain(err), cmp.Or(hint(err), remedies[code])
+		if at, ok := errors.AsType[*dataset.Error](err); ok && at.Remedy != "" {
+			f.Do = at.Remedy
+		}
 	}
 	return f
 }

@@ -243,5 +243,5 @@ func (p *probing) call(options []grpc.DialOption) {
 	if skew > maxSkew {
 		err = fmt.Errorf("this machine's clock and the coordinator's are %v apart", skew.Round(time.Second))
 	}
-	p.add(CheckClock, "clock beside", fmt.Sprintf("%v apart at most", (skew+after.Sub(before)).Round(time.Millisecond)), err)
+	p.add(CheckClock, "clock against", fmt.Sprintf("%v apart at most", (skew+after.Sub(before)).Round(time.Millisecond)), err)
 }

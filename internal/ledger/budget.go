@@ -58,8 +58,10 @@ type Approval struct {
 	CapRho     float64 // the population's cap in the site's own config
 	CapGDP     float64 // the same while all charges of the population have the bridge; 0: CapRho
 	DataSHA256 [32]byte
-	By         string // "operator" or "policy"
-	Time       time.Time
+	// the data set as the site had configured it, for the study's whole life; not looked into
+	Config []byte
+	By     string // "operator" or "policy"
+	Time   time.Time
 }
 
 // StudyEntry is one study for display. Time is that of the approval or the
@@ -137,6 +139,11 @@ func (l *Ledger) Approve(a Approval) error {
 		}
 		if err := stored("wrote", r.b.Put(proposalKey, a.Proposal)); err != nil {
 			return err
+		}
+		if len(a.Config) > 0 {
+			if err := stored("wrote", r.b.Put(configKey, a.Config)); err != nil {
+				return err
+			}
 		}
 		return r.save(nil, entryKey, entry{
 			State: Approved, Name: a.Name, Population: a.Population,
@@ -217,6 +224,7 @@ func (l *Ledger) Approved(study [32]byte) (a Approval, ok bool) {
 		a = Approval{Study: study, Name: e.Name, Population: e.Population, Proposal: r.proposal(),
 			Rho: e.Rho, GDP: e.GDP, CapRho: e.CapRho, By: e.By, Time: e.Time}
 		copy(a.DataSHA256[:], e.Data)
+		a.Config = bytes.Clone(r.b.Get(configKey))
 		return nil
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ var (
 	chargeBucket = []byte("charge")      // query -> ρ, float64 bits
 	entryKey     = []byte("entry")       // -> entry
 	proposalKey  = []byte("proposal")    // -> the approved proposal's bytes
+	configKey    = []byte("config")      // -> Approval.Config
 	progressKey  = []byte("progress")    // -> progress
 	itemBuckets  = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes}
 	studyBuckets = [][]byte{setupBucket, slotBucket, uploadBytes, shareBytes, uploadBucket, shareBucket, signedBucket, finalBucket, chargeBucket}

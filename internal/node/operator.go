@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -48,14 +47,12 @@ const (
 func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 	leading := n.leaderHandler()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/raft/peers", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /v1/raft/peers", coordinator.Answer(func(*http.Request) (any, error) {
 		peers, err := n.replica.Peers()
 		given, invited := n.Expected()
-		coordinator.Reply(w, PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}, err)
-	})
-	mux.HandleFunc("POST /v1/raft/snapshot", func(w http.ResponseWriter, _ *http.Request) {
-		coordinator.Reply(w, struct{}{}, n.replica.Snapshot())
-	})
+		return PeersReply{Self: n.Config.Name, Leader: n.replica.LeaderID(), Peers: peers, Given: given, Invited: invited}, err
+	}))
+	mux.HandleFunc("POST /v1/raft/snapshot", coordinator.Answer(func(*http.Request) (any, error) { return struct{}{}, n.replica.Snapshot() }))
 	rest := func(w http.ResponseWriter, r *http.Request) {
 		if n.port == nil || n.Leading() {
 			leading.ServeHTTP(w, r)
@@ -77,28 +74,39 @@ func (n *Node) operatorHandler(forward *forwarder) http.Handler {
 
 // leaderHandler is what only the leader can do.
 func (n *Node) leaderHandler() *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/raft/add", func(w http.ResponseWriter, r *http.Request) {
+	mux := n.Operator(n.joinAddresses)
+	handle := func(pattern string, do func(*http.Request) (any, error)) {
+		mux.HandleFunc(pattern, coordinator.Answer(do))
+	}
+	handle("POST /v1/raft/add", func(r *http.Request) (any, error) {
 		var q AddRequest
-		if err := decode(r, &q); err != nil {
-			coordinator.Reply(w, nil, err)
-			return
+		if err := coordinator.Decode(r, maxRequest, &q); err != nil {
+			return nil, err
 		}
-		text, err := n.AddNode(q.Name, time.Duration(q.Valid))
-		if err != nil {
-			coordinator.Reply(w, nil, err)
-			return
+		return n.AddNode(q.Name, time.Duration(q.Valid))
+	})
+	handle("POST /v1/raft/remove/{id}", func(r *http.Request) (any, error) {
+		return struct{}{}, named(n.remove(r.Context(), r.PathValue("id")))
+	})
+	handle("POST /v1/raft/transfer", func(r *http.Request) (any, error) {
+		return struct{}{}, named(n.replica.Transfer(r.Context(), r.URL.Query().Get("to")))
+	})
+	handle("GET /v1/ca", func(r *http.Request) (any, error) { return n.CA(r.Context()) })
+	handle("POST /v1/ca/new", func(r *http.Request) (any, error) {
+		if _, err := n.StartCA(); err != nil {
+			return nil, err
 		}
-		w.Write(text)
+		if err := n.reconcileCA(r.Context()); err != nil {
+			return nil, err
+		}
+		return n.CA(r.Context())
 	})
-	mux.HandleFunc("POST /v1/raft/remove/{id}", func(w http.ResponseWriter, r *http.Request) {
-		coordinator.Reply(w, struct{}{}, named(n.remove(r.Context(), r.PathValue("id"))))
+	handle("POST /v1/ca/retire", func(r *http.Request) (any, error) {
+		if err := n.RetireCA(r.Context(), r.URL.Query().Get("force") == "true"); err != nil {
+			return nil, err
+		}
+		return n.CA(r.Context())
 	})
-	mux.HandleFunc("POST /v1/raft/transfer", func(w http.ResponseWriter, r *http.Request) {
-		coordinator.Reply(w, struct{}{}, named(n.replica.Transfer(r.Context(), r.URL.Query().Get("to"))))
-	})
-	n.caHandler(mux)
-	mux.Handle("/", n.Operator(n.joinAddresses))
 	return mux
 }
 
@@ -115,18 +123,33 @@ func named(err error) error {
 // again.
 func (n *Node) peerHandler() http.Handler {
 	leading := n.leaderHandler()
-	leading.HandleFunc("POST /v1/raft/enter", func(w http.ResponseWriter, r *http.Request) {
+	leading.HandleFunc("POST /v1/raft/enter", coordinator.Answer(func(r *http.Request) (any, error) {
 		var m member
-		if err := decode(r, &m); err != nil {
-			coordinator.Reply(w, nil, err)
-			return
+		if err := coordinator.Decode(r, maxRequest, &m); err != nil {
+			return nil, err
 		}
-		coordinator.Reply(w, struct{}{}, n.admit(r.Context(), m))
-	})
+		return struct{}{}, n.admit(r.Context(), m)
+	}))
 	mux := http.NewServeMux()
-	n.caPeerHandler(mux)
-	mux.HandleFunc("POST /v1/raft/members", func(w http.ResponseWriter, _ *http.Request) {
-		coordinator.Reply(w, n.newest(), nil)
+	handle := func(pattern string, do func(*http.Request) (any, error)) {
+		mux.HandleFunc(pattern, coordinator.Answer(do))
+	}
+	handle("POST /v1/raft/members", func(*http.Request) (any, error) { return n.newest(), nil })
+	// Other coordinators alone reach these, with certificates of the CA.
+	handle("POST /v1/ca/key", func(r *http.Request) (any, error) {
+		var fingerprint string
+		if err := coordinator.Decode(r, maxRequest, &fingerprint); err != nil {
+			return nil, err
+		}
+		key, held := n.authority.NextKey(fingerprint)
+		if !held {
+			return nil, &coordinator.CAError{Reason: "this coordinator does not hold that CA"}
+		}
+		return key, nil
+	})
+	handle("POST /v1/ca/held", func(*http.Request) (any, error) {
+		present, next, _ := n.authority.Rotation()
+		return heldReply{present, next}, nil
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if !n.Leading() {
@@ -144,15 +167,6 @@ func (n *Node) joinAddresses() []string {
 		return all
 	}
 	return n.Config.Addresses
-}
-
-func decode(r *http.Request, into any) error { return decodeUpTo(r, maxRequest, into) }
-
-func decodeUpTo(r *http.Request, most int64, into any) error {
-	if err := json.NewDecoder(io.LimitReader(r.Body, most)).Decode(into); err != nil {
-		return &coordinator.JoinError{Reason: "the request is not JSON"}
-	}
-	return nil
 }
 
 // AddNode makes a new coordinator's join file; the leader alone can.
@@ -305,15 +319,13 @@ func (n *Node) leaderPeer() string {
 // token.
 func (n *Node) joinerHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/raft/join", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST /v1/raft/join", coordinator.Answer(func(r *http.Request) (any, error) {
 		var q joinRequest
-		if err := decodeUpTo(r, maxJoin, &q); err != nil {
-			coordinator.Reply(w, nil, err)
-			return
+		if err := coordinator.Decode(r, maxJoin, &q); err != nil {
+			return nil, err
 		}
-		reply, err := n.join(q)
-		coordinator.Reply(w, reply, err)
-	})
+		return n.join(q)
+	}))
 	return mux
 }
 

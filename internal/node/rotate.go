@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"covey/internal/coordinator"
@@ -113,57 +112,6 @@ func (n *Node) ask(ctx context.Context, address, path string, body any) ([]byte,
 		return nil, err
 	}
 	return exchange(ctx, conn, path, body)
-}
-
-// caPeerHandler answers other coordinators, leading or not. They alone reach it, with certificates
-// of the CA.
-func (n *Node) caPeerHandler(mux *http.ServeMux) {
-	mux.HandleFunc("POST /v1/ca/key", func(w http.ResponseWriter, r *http.Request) {
-		var fingerprint string
-		if err := decode(r, &fingerprint); err != nil {
-			coordinator.Reply(w, nil, err)
-			return
-		}
-		key, held := n.authority.NextKey(fingerprint)
-		if !held {
-			coordinator.Reply(w, nil, &coordinator.CAError{Reason: "this coordinator does not hold that CA"})
-			return
-		}
-		w.Write(key)
-	})
-	mux.HandleFunc("POST /v1/ca/held", func(w http.ResponseWriter, _ *http.Request) {
-		present, next, _ := n.authority.Rotation()
-		coordinator.Reply(w, heldReply{present, next}, nil)
-	})
-}
-
-// caHandler is the operators'; it runs where this node leads.
-func (n *Node) caHandler(mux *http.ServeMux) {
-	mux.HandleFunc("GET /v1/ca", func(w http.ResponseWriter, r *http.Request) {
-		reply, err := n.CA(r.Context())
-		coordinator.Reply(w, reply, err)
-	})
-	mux.HandleFunc("POST /v1/ca/new", func(w http.ResponseWriter, r *http.Request) {
-		if _, err := n.StartCA(); err != nil {
-			coordinator.Reply(w, nil, err)
-			return
-		}
-		if err := n.reconcileCA(r.Context()); err != nil {
-			coordinator.Reply(w, nil, err)
-			return
-		}
-		reply, err := n.CA(r.Context())
-		coordinator.Reply(w, reply, err)
-	})
-	mux.HandleFunc("POST /v1/ca/retire", func(w http.ResponseWriter, r *http.Request) {
-		err := n.RetireCA(r.Context(), r.URL.Query().Get("force") == "true")
-		if err != nil {
-			coordinator.Reply(w, nil, err)
-			return
-		}
-		reply, err := n.CA(r.Context())
-		coordinator.Reply(w, reply, err)
-	})
 }
 
 // CA tells of the federation's CAs, and who is not ready for the next step.

@@ -62,6 +62,47 @@ func single(ratio float64, values int) float64 {
 	return up(ratio + 1)
 }
 
+// CountSensitivity is Delta for counts of so many values on a grid; +Inf for what counts cannot
+// have: sums, unknown kinds, a grid that is not theirs, a number of values that is not of whole
+// columns.
+func (d Definition) CountSensitivity(grid float64, values int) float64 {
+	f, _ := math.Frexp(grid)
+	switch {
+	case !d.Counts || f != 0.5 || !(grid <= 1 && grid >= 1/MaxRatio) || values < 1 || values > MaxValues:
+		return math.Inf(1)
+	case d.CountDelta == nil:
+		return HistogramSensitivity / grid // exact
+	case grid != ColumnGrid:
+		return math.Inf(1)
+	}
+	return d.CountDelta(1/grid, values)
+}
+
+// oneHots is √(2·levels·d)/g: in each column and level a unit's counts are not negative and add up
+// to 1/g at most.
+func oneHots(bins, levels int) func(ratio float64, values int) float64 {
+	return func(ratio float64, values int) float64 {
+		if values%bins != 0 {
+			return math.Inf(1)
+		}
+		return ratio * up(math.Sqrt(float64(2*levels*(values/bins)))) // exact, both times
+	}
+}
+
+// moments is √(28 d)/g + √(2d): 2z of norm 2·1.1·√d may point anywhere, z² of norm 1.2·√(3d) is not
+// negative, and 4·4·1.21 + 2·1.44·3 = 28.
+func moments(ratio float64, values int) float64 {
+	if values%2 != 0 {
+		return math.Inf(1)
+	}
+	return up(ratio*up(math.Sqrt(float64(14*values))) + up(math.Sqrt(float64(values))))
+}
+
+// shares is √d/g: each of d numbers is in [0, 1/g].
+func shares(ratio float64, values int) float64 {
+	return ratio * up(math.Sqrt(float64(values))) // exact: ratio is a power of two
+}
+
 func up(z float64) float64 { return math.Nextafter(z, math.Inf(1)) }
 
 // HistogramSensitivity is the L2 sensitivity of counts to the replacement of one unit, which leaves

@@ -39,12 +39,15 @@ type Definition struct {
 	Counts   bool // it is of counts: no radius, a grid that the plan sets
 	Centered bool // it is about rows less the center, once a center is released
 	// Values returns how many numbers an answer has at most, for rows of d numbers and k
-	// directions.
+	// directions. Of Octaves, Tree and Moments d is how many columns they count.
 	Values func(d, k int) int
 	// Delta returns the L2 sensitivity of the sum in grid units, rounded up, to the replacement of
-	// one unit: ratio is R/g, exact. It is nil for counts, whose sensitivity is
-	// [HistogramSensitivity]. It derives from the map alone, and docs/privacy.md proves it.
+	// one unit: ratio is R/g, exact. It is nil for counts. It derives from the map alone, and
+	// docs/privacy.md proves it.
 	Delta func(ratio float64, values int) float64
+	// CountDelta is Delta for counts: ratio is 1/g, and the grid must be [ColumnGrid]. It is nil
+	// for counts of one bin a unit, whose sensitivity is [HistogramSensitivity] on any grid.
+	CountDelta func(ratio float64, values int) float64
 	// Map adds what one row becomes to its unit's vector, of Values numbers; x has the directions,
 	// one after another. A row that stands for none, since a value of it is missing, adds nothing.
 	// It changes neither row nor x. It is nil for counts. This is what a sum means: clip has faster

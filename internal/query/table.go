@@ -13,6 +13,12 @@ const (
 	Rows      Kind = "rows"
 	Lambda    Kind = "lambda" // groups by their top eigenvalue's octave
 	Select    Kind = "select" // the same within lambda_range, one chosen
+
+	Octaves Kind = "octaves" // units by each column's magnitude
+	Tree    Kind = "tree"    // units by each column's place in a bracket
+	Moments Kind = "moments" // of each column alone: z and z²
+	Levels  Kind = "levels"  // units by their level in each column with levels
+	Filled  Kind = "filled"  // of each column, the share of a unit's rows without a value
 )
 
 // table has a row for every kind. Its order has no meaning.
@@ -59,6 +65,13 @@ var table = []Definition{
 		Values: func(_, _ int) int { return HistogramBins },
 	},
 	{
+		Kind: Filled, Title: "cells without a value", Tag: "gaps",
+		Sends:  "the sum of {units} units' shares of empty cells in {values} columns",
+		Counts: true,
+		// of columns, which may be fewer
+		Values: func(d, _ int) int { return d }, CountDelta: shares,
+	},
+	{
 		Kind: Lambda, Title: "scale Λ", Tag: "Λ",
 		Sends:  "the counts of groups of units in {values} octaves of their largest variance",
 		Counts: true, Centered: true,
@@ -69,6 +82,31 @@ var table = []Definition{
 		Sends:  "the counts of groups of units in {values} octaves of their largest variance",
 		Counts: true, Centered: true,
 		Values: func(_, _ int) int { return GroupBins }, // lambda_range leaves fewer
+	},
+	{
+		Kind: Octaves, Title: "magnitudes of the columns", Tag: "|x|",
+		Sends:  "the counts of {units} units in {values} bins, 32 of magnitude for each column of numbers",
+		Counts: true,
+		Values: func(d, _ int) int { return OctaveBins * d }, CountDelta: oneHots(OctaveBins, len(OctaveLevels)),
+	},
+	{
+		Kind: Tree, Title: "places of the columns", Tag: "tree",
+		Sends:  "the counts of {units} units in {values} bins, 104 of place for each column of numbers",
+		Counts: true, Centered: true,
+		Values: func(d, _ int) int { return TreeBins * d }, CountDelta: oneHots(TreeBins, len(TreeLevels)),
+	},
+	{
+		Kind: Moments, Title: "moments of the columns", Tag: "z²",
+		Sends: "the sums of {units} clipped values and squares of each column of numbers, {values} in all",
+		Steps: 2, Counts: true, Centered: true,
+		Values: func(d, _ int) int { return 2 * d }, CountDelta: moments,
+	},
+	{
+		Kind: Levels, Title: "levels of the columns", Tag: "lvl",
+		Sends:  "the counts of {units} units in {values} places, 65 for each column with levels",
+		Counts: true,
+		// a column with levels is two numbers of a row at least
+		Values: func(d, _ int) int { return LevelBins * (d / 2) }, CountDelta: oneHots(LevelBins, 1),
 	},
 }
 

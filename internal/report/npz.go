@@ -93,11 +93,18 @@ func arrays(r *study.Result) []array {
 	}
 	for _, text := range [][2]string{
 		{"name", r.Name}, {"digest", r.Digest.String()}, {"profile", r.Profile}, {"method", r.Method}, {"method_why", r.MethodWhy},
-		{"subspace", r.Subspace}, {"center", r.Center}, {"unit", r.Unit}, {"adjacency", r.Adjacency}, {"noise", r.Noise}, {"output", r.Output}, {"variance_note", r.VarianceNote},
+		{"subspace", r.Subspace}, {"center", r.Center}, {"unit", r.Unit}, {"adjacency", r.Adjacency}, {"noise", r.Noise}, {"output", r.Output}, {"variance_note", r.VarianceNote}, {"scale_note", r.ScaleNote},
 	} {
 		if text[1] != "" {
 			out = append(out, array{text[0], []string{text[1]}})
 		}
+	}
+	if len(r.LeftOut) > 0 {
+		var names []string
+		for _, l := range r.LeftOut {
+			names = append(names, l.Column)
+		}
+		out = append(out, array{"left_out_", names})
 	}
 	if len(r.Sites) > 0 {
 		out = append(out, array{"sites", r.Sites})
@@ -157,7 +164,7 @@ func noiseVariance(r *study.Result) float64 {
 	for _, v := range r.ExplainedVariance {
 		rest -= v
 	}
-	directions := min(r.D, r.N) - r.K
+	directions := min(r.D-len(r.LeftOut), r.N) - r.K
 	if directions < 1 {
 		return 0
 	}

@@ -99,7 +99,8 @@ type (
 		Proven            bool // the leader has checked what convicts Culprit
 		Held              []int
 		Shared            bool
-		Lacks             int // 1 + how many releases, from the first on, it has; 0: it does not say
+		// 1 + how many releases, from the first on, it has; 0: it does not say
+		Lacks int
 	}
 	// Adopt is a final result that a site holds and this log does not, checked
 	// against the plan and the coordinator's own key.

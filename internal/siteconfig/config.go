@@ -78,9 +78,11 @@ type Dataset struct {
 	Name string `toml:"name"`
 	// Path of the file, relative to this file. It never leaves the site.
 	Path string `toml:"path,omitempty"`
-	// Query is asked of a PostgreSQL server instead (dataset.Query), once for a proposal and
+	// Query is asked of a database server instead (dataset.Query), once for a proposal and
 	// once for its approval.
 	Query string `toml:"query,omitempty"`
+	// Server is the server's kind (dataset.Servers). Empty: "postgres".
+	Server string `toml:"server,omitempty"`
 	// DSNFile holds the connection string, relative to this file and of mode 0600; DSNEnv is the
 	// environment variable that holds it instead.
 	DSNFile string `toml:"dsn_file,omitempty"`
@@ -92,9 +94,26 @@ type Dataset struct {
 	// Names of the columns of an NPY or NPZ matrix, which has none of its own. Empty: c0, c1 and
 	// so on.
 	Names []string `toml:"names,omitempty"`
+	// Separator, Decimal, Thousands and Encoding are how a text file is written; SkipRows are the
+	// lines before its header, SkipLast the records at its end that are no rows (dataset.Mapping).
+	Separator string `toml:"separator,omitempty"` // "," ";" "|" or "tab"
+	Decimal   string `toml:"decimal,omitempty"`
+	Thousands string `toml:"thousands,omitempty"`
+	Encoding  string `toml:"encoding,omitempty"`
+	SkipRows  int    `toml:"skip_rows,omitempty"`
+	SkipLast  int    `toml:"skip_last,omitempty"`
+	// MissingValues stand for a missing value, beside empty, NA and NaN.
+	MissingValues []string `toml:"missing_values,omitempty"`
+	// Dates is the form of dates in text (dataset.DateForms). Empty: YYYY-MM-DD.
+	Dates string `toml:"dates,omitempty"`
+	// Columns are what the file has for columns of studies, by the studies' names: the file's name,
+	// or a table of from, multiply, add, names and dates (dataset.From).
+	Columns map[string]any `toml:"columns,omitempty"`
+	// Strict makes a value that is no number a fault that ends reading, where a study takes rows
+	// with missing values. A policy's approval leaves such a row out nevertheless.
+	Strict bool `toml:"strict,omitempty"`
 	// Precision in which studies keep its values: "float64", or "float32", which takes half the
-	// memory and time and rounds each value once. Empty: "float64". A study that is under way
-	// ends when this changes.
+	// memory and time and rounds each value once. Empty: "float64".
 	Precision string `toml:"precision,omitempty"`
 	// Cache says what becomes of the rows as a study reads them, which are kept in the clear in
 	// a file beside the ledger: "study" removes it with the study, "keep" keeps it for later
@@ -232,6 +251,9 @@ func (c *Config) check() error {
 		if err := c.checkNames(key, d); err != nil {
 			return err
 		}
+		if err := c.checkMapping(key, d); err != nil {
+			return err
+		}
 		if !slices.Contains([]string{"", string(dataset.Float64), string(dataset.Float32)}, d.Precision) {
 			return c.Errorf(key+".precision", `must be "float64" or "float32", got %q`, d.Precision)
 		}
@@ -264,8 +286,8 @@ func (c *Config) checkQuery(key string, d Dataset) error {
 	switch {
 	case d.Query == "" && d.Path == "":
 		return c.Errorf(key+".path", "must be given, or query")
-	case d.Query == "" && d.DSNFile+d.DSNEnv+d.QueryTimeout != "":
-		return c.Errorf(key+".query", "must be given with dsn_file, dsn_env or query_timeout")
+	case d.Query == "" && d.Server+d.DSNFile+d.DSNEnv+d.QueryTimeout != "":
+		return c.Errorf(key+".query", "must be given with server, dsn_file, dsn_env or query_timeout")
 	case d.Query == "":
 		return nil
 	case d.Path+d.Format != "":
@@ -273,7 +295,10 @@ func (c *Config) checkQuery(key string, d Dataset) error {
 	case (d.DSNFile == "") == (d.DSNEnv == ""):
 		return c.Errorf(key+".dsn_file", "give dsn_file or dsn_env with a query")
 	}
-	if err := dataset.CheckQuery(d.Query); err != nil {
+	if d.Server != "" && !slices.Contains(dataset.Servers, d.Server) {
+		return c.Errorf(key+".server", "must be one of %q, got %q", dataset.Servers, d.Server)
+	}
+	if err := c.Source(d).Query.Check(); err != nil {
 		return c.Errorf(key+".query", "%v", err)
 	}
 	if d.QueryTimeout == "" {
@@ -383,14 +408,14 @@ func (c *Config) path(p string) string {
 // Source is where a data set's rows are.
 func (c *Config) Source(d Dataset) dataset.Source {
 	if d.Query != "" {
-		q := &dataset.Query{SQL: d.Query, DSNEnv: d.DSNEnv}
+		q := &dataset.Query{SQL: d.Query, Server: d.Server, DSNEnv: d.DSNEnv}
 		if d.DSNFile != "" {
 			q.DSNFile = c.path(d.DSNFile)
 		}
 		q.Timeout, _ = time.ParseDuration(d.QueryTimeout) // check read it before
-		return dataset.Source{Query: q}
+		return dataset.Source{Query: q, Mapping: d.Mapping()}
 	}
-	return dataset.Source{Path: c.path(d.Path), Format: dataset.Format(d.Format), Names: d.Names}
+	return dataset.Source{Path: c.path(d.Path), Format: dataset.Format(d.Format), Names: d.Names, Mapping: d.Mapping()}
 }
 
 // File is the configuration's file, for messages.

@@ -3,8 +3,10 @@ package siteconfig
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
+	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"covey/internal/dataset"
@@ -27,29 +29,79 @@ func (d Dataset) Uncached(at dataset.Source) bool {
 	if d.Cache != "" || at.Query != nil {
 		return d.Cache == CacheMemory
 	}
-	info, err := os.Stat(at.Path)
-	return err == nil && info.Size() <= smallFile
+	stamp, err := at.Stamp()
+	return err == nil && stamp.Size <= smallFile
 }
 
-// Request is what a study wants of the data set, as dataset reads it.
+// Request is what a study wants of the data set, as dataset reads it. Whether a value at fault ends
+// reading where the study takes missing ones is the site's to say, never the proposer's.
 func (d Dataset) Request(spec study.Spec) dataset.Request {
-	q := dataset.Request{Unit: spec.Unit, Missing: dataset.Missing(spec.Missing), Precision: dataset.Precision(d.Precision)}
+	q := dataset.Request{Unit: spec.Unit, Missing: missingOf(spec), Strict: d.Strict, Precision: dataset.Precision(d.Precision)}
 	for _, c := range spec.Columns {
 		q.Columns = append(q.Columns, dataset.Column{Name: c.Name, Offset: c.Offset, Scale: c.Scale})
+		q.Readings = append(q.Readings, reading(c))
+	}
+	if !slices.ContainsFunc(spec.Columns, func(c study.Column) bool {
+		return len(c.Levels) > 0 || c.As != study.AsNumber || c.Standardize != "" || c.Indicator
+	}) {
+		q.Readings = nil
 	}
 	return q
+}
+
+// missingOf says what becomes of cells without a value, and of values at fault. Only a study that
+// refuses missing values refuses faults: else a value MUST stop nothing, since the proposer chose
+// that none does.
+func missingOf(spec study.Spec) dataset.Missing {
+	switch {
+	case spec.KeepsGaps():
+		return dataset.MissingGaps
+	case spec.Missing == study.MissingDropRow:
+		return dataset.MissingDropFaulty
+	}
+	return dataset.Missing(spec.Missing)
+}
+
+// reading is what a study wants of a column's cells, as dataset reads them.
+func reading(c study.Column) dataset.Reading {
+	r := dataset.Reading{Levels: c.Levels, Indicator: c.Indicator, Learned: c.Standardize == study.StandardizePrivate}
+	if epoch, days := c.Epoch(); days {
+		r.As, r.Epoch = dataset.Days, int(epoch.Unix()/86400)
+	} else if c.As == study.AsBoolean {
+		r.As = dataset.Boolean
+	}
+	return r
 }
 
 // Pin is what an approval binds: the SHA-256 of the data set's bytes where those alone say
 // what its values are, and otherwise a hash of it with what else does. A slot's mask is used
 // once, so a sum that is computed again must be of the very same values.
 func (d Dataset) Pin(sha [32]byte) [32]byte {
-	if d.Precision != string(dataset.Float32) && len(d.Names) == 0 {
+	m := d.Mapping()
+	switch {
+	case !m.Empty():
+		return d.mappedPin(sha, m)
+	case d.Precision != string(dataset.Float32) && len(d.Names) == 0:
 		return sha
 	}
 	// Names hold no line ends, and the two hashes' words differ in their number.
 	words := append([]string{"covey pin 1", hex.EncodeToString(sha[:]), d.Precision}, d.Names...)
 	return sha256.Sum256([]byte(strings.Join(words, "\n")))
+}
+
+// mappedPin is the pin of a data set with a mapping: each word has its length before it.
+func (d Dataset) mappedPin(sha [32]byte, m dataset.Mapping) [32]byte {
+	h := sha256.New()
+	word := func(v string) { fmt.Fprintf(h, "%d\n%s", len(v), v) }
+	word("covey pin 2")
+	word(hex.EncodeToString(sha[:]))
+	word(d.Precision)
+	word(strconv.Itoa(len(d.Names)))
+	for _, name := range d.Names {
+		word(name)
+	}
+	m.Words(word)
+	return [32]byte(h.Sum(nil))
 }
 
 // Keeper names the data set in the cache, for rows that outlive a study.

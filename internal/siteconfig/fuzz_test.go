@@ -17,6 +17,8 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(base + "[policy]\napprove = \"within-limits\"\nmax_epsilon = 1.0\nmax_delta = 1e-5\npeers = { beta = \"abcd-efgh-ijkl-mnop-qrst-uvwx\" }\nnoise = [\"central\", \"distributed\"]\n"))
 	f.Add([]byte(base + "[policy]\napprove = \"ask\"\nnoise = [\"distributed\"]\n"))
 	f.Add([]byte(strings.Replace(base, "path = \"rows.csv\"", "dsn_env = \"X\"\nquery = \"SELECT 1\"\nquery_timeout = \"5s\"", 1)))
+	f.Add([]byte(base + "separator = \"tab\"\nmissing_values = [\"-9\"]\n[dataset.columns]\nage = \"Alter\"\nsex = { from = \"s\", names = { w = \"F\" } }\nheight = { multiply = 100, add = -1e3 }\n"))
+	f.Add([]byte(base + "dates = \"MM/DD/YYYY\"\n[dataset.columns]\nadmitted = { from = \"a\", dates = \"DD.MM.YYYY\" }\n"))
 	f.Add([]byte("cap_rho = nan\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := Parse(text, "/site/agent.toml")

@@ -40,6 +40,9 @@ type Policy struct {
 	Noise []string `toml:"noise,omitempty"`
 	// Columns are those that a study may use; any if not given.
 	Columns []string `toml:"columns,omitempty"`
+	// Dictionary is what the site agreed on for columns, by their names: a study may use those
+	// alone, and must have equal what an entry names. Any columns if not given.
+	Dictionary map[string]Entry `toml:"dictionary,omitempty"`
 	// Peers are the other sites that may be in a roster, each with its key's fingerprint as its
 	// operator read it to this one's; any if not given. "within-limits" needs them: who has the
 	// CA's key can make up sites, and a sum over this site and made-up ones is this site's own.
@@ -54,6 +57,8 @@ type DatasetPolicy struct {
 	MaxEpsilon float64 `toml:"max_epsilon,omitempty"`
 	// Columns are those that a study may use, in place of the policy's.
 	Columns []string `toml:"columns,omitempty"`
+	// Dictionary is in place of the policy's.
+	Dictionary map[string]Entry `toml:"dictionary,omitempty"`
 }
 
 // PolicyRule is what one limit says of one study.
@@ -134,8 +139,11 @@ func (p *Policy) check(c *Config) error {
 		if e := p.Datasets[name].MaxEpsilon; !(e >= 0) || math.IsInf(e, 0) {
 			return c.Errorf(key+".max_epsilon", "must be positive, got %v", e)
 		}
+		if err := c.checkDictionary(key+".dictionary", p.Datasets[name].Dictionary); err != nil {
+			return err
+		}
 	}
-	return nil
+	return c.checkDictionary("policy.dictionary", p.Dictionary)
 }
 
 func oneOf(c *Config, key string, given []string, allowed ...string) error {
@@ -178,6 +186,9 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	add("on_dropout", dropout, fmt.Sprintf("%q", s.OnDropout), allowed)
 	n := len(plan.Proposal.Roster)
 	add("min_sites", fmt.Sprint(p.MinSites), fmt.Sprintf("%d sites", n), n >= p.MinSites)
+	if s.CentralDetail { // a person must read what the leader would
+		add("central_detail", "not without the operator", "central_detail = true", false)
+	}
 	if p.Noise != nil {
 		add("noise", fmt.Sprintf("%q", p.Noise), fmt.Sprintf("%q", s.Noise), slices.Contains(p.Noise, s.Noise))
 	}
@@ -193,6 +204,14 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 			}
 		}
 		add(rule, fmt.Sprintf("the %d listed", len(columns)), named(strange, len(s.Columns), "column"), len(strange) == 0)
+	}
+	rule, dictionary := "dictionary", p.Dictionary
+	if own.Dictionary != nil {
+		rule, dictionary = "dataset."+s.Dataset+".dictionary", own.Dictionary
+	}
+	if dictionary != nil {
+		strange := unlike(dictionary, s.Columns)
+		add(rule, fmt.Sprintf("the %d columns as agreed", len(dictionary)), named(strange, len(s.Columns), "column"), len(strange) == 0)
 	}
 	if p.Peers != nil {
 		var strange []string
@@ -225,6 +244,9 @@ func (p *Policy) Unattended() string {
 	columns := "of any columns"
 	if p.Columns != nil {
 		columns = fmt.Sprintf("of the %d columns that are listed", len(p.Columns))
+	}
+	if p.Dictionary != nil {
+		columns += fmt.Sprintf(", as the dictionary has them (%d)", len(p.Dictionary))
 	}
 	noise := "with distributed noise: nobody sees an exact sum"
 	if slices.Contains(p.Noise, study.NoiseCentral) {

@@ -50,6 +50,7 @@ func TestPolicyLimits(t *testing.T) {
 		{"on_dropout", func(p *study.Proposal) { p.Spec.OnDropout = study.DropoutContinue }},
 		{"min_sites", func(p *study.Proposal) { p.Roster = p.Roster[:2] }},
 		{"noise", func(p *study.Proposal) { p.Spec.Noise = study.NoiseCentral }},
+		{"central_detail", func(p *study.Proposal) { p.Spec.CentralDetail = true }},
 		{"columns", func(p *study.Proposal) { p.Spec.Columns[1].Name = "secret" }},
 		{"peers", func(p *study.Proposal) { p.Roster[2].Identity = key(9) }},
 		{"peers", func(p *study.Proposal) { p.Roster[2].Name = "s1"; p.Roster[1].Name = "s2" }},

@@ -37,11 +37,29 @@ coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $
 # name = "icu"
 # path = "icu.csv"
 # population = "icu-patients"
-# unit = "patient_id"    # the column that says whose a row is; without it every row is a unit
+# unit = "patient_id"    # the column that says whose a row is, by the study's name; without it every row is a unit
 # workers = 0            # threads that sum rows; 0: one a processor
 # precision = "float64"  # or "float32": half the memory, each value rounded once
 # cache = "study"        # rows in the clear in cache/, as long as a study; or "keep", or "memory"
 # format = "csv"         # where the name does not say it
+# separator = ";"        # or "tab", "|"; these six are of a CSV file that is not written in the usual way
+# decimal = ","
+# thousands = "."
+# encoding = "latin-1"   # or "windows-1252", "utf-16"
+# skip_rows = 2          # lines before the header
+# skip_last = 1          # records at the end that are no rows, such as totals
+# missing_values = ["NULL", "-9"]   # in addition to empty, NA and NaN
+# dates = "DD.MM.YYYY"   # how text has dates: DD, MM and YYYY in another order, or with "/" or "-"
+# strict = false         # true: a cell that cannot be read ends reading, also where rows with gaps are left out
+#
+# Names, units of measurement and categories of your own, by the study's names. "agent data profile icu"
+# shows what is in the file, and lines for here.
+#
+# [dataset.columns]
+# age = "Alter"
+# creatinine = { from = "Kreatinin", multiply = 88.4, add = 0 }   # mg/dL to µmol/L
+# admitted = { from = "Aufnahme", dates = "DD.MM.YYYY" }          # of this column alone
+# sex = { from = "Geschlecht", names = { "w" = "F", "m" = "M" } }
 #
 # A NumPy matrix has no names of its own; without names its columns are c0, c1, ...
 #
@@ -51,7 +69,8 @@ coordinator = [{{range $i, $a := .Coordinator}}{{if $i}}, {{end}}{{printf "%q" $
 # names = ["age", "hr"]
 # population = "icu-patients"
 #
-# Or the answer of PostgreSQL to a query, asked read-only:
+# A path may be a folder of .parquet files. Or a data set is the answer of PostgreSQL to a query,
+# asked read-only; docs/data.md has MariaDB's:
 #
 # [[dataset]]
 # name = "icu-db"
@@ -74,8 +93,9 @@ approve = "ask"          # or "within-limits", with the limits below
 # on_dropout = ["wait"]              # if not given, "continue" too where noise is distributed
 # min_sites = 3
 # columns = ["age", "hr"]            # that studies may use; any if not given
+# dictionary = { creatinine = { measure = "µmol/L", offset = 90, scale = 25 } }   # columns as you agreed on them
 #
-# [policy.dataset.icu]   # limits of one data set, beside those above
+# [policy.dataset.icu]   # limits of one data set, in addition to those above
 # max_epsilon = 0.5
 # columns = ["age"]
 `))

@@ -47,6 +47,10 @@ func (e *UnitsError) Error() string {
 // Matrix returns rows as the kernel takes them, without copying values that lie unit by unit.
 func Matrix(r *dataset.Rows) (*clip.Matrix, error) {
 	switch narrow := r.Values32 != nil; {
+	case r.Gaps != nil && narrow: // no row is left out
+		return clip.NewGapped(r.D, r.Values32, r.Gaps, r.Unit)
+	case r.Gaps != nil:
+		return clip.NewGapped(r.D, r.Values, r.Gaps, r.Unit)
 	case narrow && r.Unit == nil:
 		return clip.NewMatrix32(r.D, r.Values32, r.Absent...)
 	case narrow:

@@ -5,8 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"covey/internal/dataset"
+	"covey/internal/study"
 )
 
 // Where a person is asked whether a column is in the unit of measurement that a study expects, in
@@ -17,6 +19,10 @@ const (
 	mostSpread    = 5.0  // likewise
 	extremeScales = 100  // farthest of one value
 	manyDropped   = 0.05 // share of rows left out
+	fewRows       = 50   // of which no outer quantile is shown: it would be one of them
+	manyEmpty     = 0.3  // share of rows without a value in a column, where a study keeps them
+	manyOther     = 0.05 // share of rows with a text that is no level
+	mostSame      = 0.95 // share of rows with one value, with central noise
 )
 
 // Figures are what a site's operator is shown of its own rows before approving a study. They are
@@ -24,13 +30,16 @@ const (
 // depend on them. Whoever proposes chooses offsets and scales, and would learn a site's mean from
 // what the site refuses.
 type Figures struct {
-	Rows    int            `json:"rows"`
-	Units   int            `json:"units"`
-	Dropped int            `json:"rows_left_out"`         // for a value missing or at fault
-	Faulty  int            `json:"rows_faulty,omitempty"` // of those, for one at fault
-	Fault   string         `json:"first_fault,omitempty"`
-	Refused bool           `json:"missing_refused,omitempty"` // missing = "error": a missing value is a fault, too
+	Rows    int    `json:"rows"`
+	Units   int    `json:"units"`
+	Dropped int    `json:"rows_left_out"`         // for a value missing or at fault
+	Faulty  int    `json:"rows_faulty,omitempty"` // of those, for one at fault
+	Fault   string `json:"first_fault,omitempty"`
+	// missing = "error": a missing value is a fault, too
+	Refused bool           `json:"missing_refused,omitempty"`
 	Columns []ColumnFigure `json:"columns,omitempty"`
+	// Central is set where the study's noise is central: the coordinator's leader reads exact sums.
+	Central bool `json:"central_noise,omitempty"`
 }
 
 // ColumnFigure is one column of this site's kept rows, in the column's own unit.
@@ -41,7 +50,25 @@ type ColumnFigure struct {
 	Median float64 `json:"median"`
 	// Spread is a normal law's standard deviation that has the column's interquartile range, or the
 	// standard deviation where most values are equal.
-	Spread   float64  `json:"spread"`
+	Spread float64 `json:"spread"`
+	// Low and High are the quantiles 0.05 and 0.95; nil of fewer than fewRows rows.
+	Low  *float64 `json:"low,omitempty"`
+	High *float64 `json:"high,omitempty"`
+	// Measure and Range are the proposer's words.
+	Measure string    `json:"measure,omitempty"`
+	Range   []float64 `json:"range,omitempty"`
+	// Levels is how many levels the study has of the column, 0 of a column of numbers, and Other
+	// the share of kept rows with any other text. Median and Spread are then 0.
+	Levels int     `json:"levels,omitempty"`
+	Other  float64 `json:"other,omitempty"`
+	// Empty is the share of rows without a value, where a study keeps them.
+	Empty float64 `json:"empty,omitempty"`
+	// Unread reports that no row here has a value that could be read: Median and Spread are then 0
+	// and say nothing.
+	Unread bool `json:"unread,omitempty"`
+	// Same is the share of rows that have the column's most common value.
+	Same     float64  `json:"same"`
+	Learned  bool     `json:"learned,omitempty"` // offset and scale, by the study
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -49,19 +76,23 @@ type ColumnFigure struct {
 // *dataset.Error.
 func Look(s dataset.Source, q dataset.Request) (Figures, error) {
 	refused := q.Missing == dataset.MissingError
-	q.Missing = dataset.MissingDropFaulty
-	l := newLook(len(q.Columns))
+	if q.Missing != dataset.MissingGaps {
+		q.Missing = dataset.MissingDropFaulty
+	}
+	q.Strict = false
+	l := newLook(q.Width())
 	rows, err := dataset.Look(s, q, dataset.ReadOptions{}, l.see)
 	if err != nil {
 		return Figures{}, err
 	}
-	f := l.figures(rows, q.Columns)
+	f := l.figures(rows, q)
 	f.Refused = refused
 	return f, nil
 }
 
-// LookAt is Look at rows that were read.
-func LookAt(rows *dataset.Rows, columns []dataset.Column) Figures {
+// LookAt is Look at rows that were read, of columns with those readings; none where all are of
+// numbers.
+func LookAt(rows *dataset.Rows, columns []dataset.Column, readings ...dataset.Reading) Figures {
 	l, row, gone := newLook(rows.D), make([]float64, rows.D), 0
 	for i := range rows.Rows {
 		for j := range row {
@@ -71,22 +102,42 @@ func LookAt(rows *dataset.Rows, columns []dataset.Column) Figures {
 				row[j] = rows.Values[i*rows.D+j]
 			}
 		}
+		for j := range row {
+			if rows.Gaps != nil && rows.Gaps[i*((rows.D+7)/8)+j/8]>>(j%8)&1 != 0 {
+				row[j] = math.NaN()
+			}
+		}
 		dropped := gone < len(rows.Absent) && rows.Absent[gone] == i
 		if dropped {
 			gone++
 		}
 		l.see(row, dropped)
 	}
-	return l.figures(rows, columns)
+	return l.figures(rows, dataset.Request{Columns: columns, Readings: readings})
 }
 
-func (l *look) figures(rows *dataset.Rows, columns []dataset.Column) Figures {
+func (l *look) figures(rows *dataset.Rows, q dataset.Request) Figures {
 	f := Figures{Rows: rows.Rows, Units: rows.Units, Dropped: rows.Dropped, Faulty: rows.Faulty}
 	if rows.Fault != nil {
 		f.Fault = rows.Fault.Error()
 	}
-	for j, c := range columns {
-		f.Columns = append(f.Columns, l.column(j, c))
+	first := 0
+	for j, c := range q.Columns {
+		var r dataset.Reading
+		if len(q.Readings) > 0 {
+			r = q.Readings[j]
+		}
+		if levels := len(r.Levels); levels > 0 {
+			f.Columns = append(f.Columns, l.leveled(first, c.Name, r.Levels))
+			first += levels + 1
+		} else {
+			l.learned[first] = r.Learned
+			f.Columns = append(f.Columns, l.column(first, c))
+			first++
+		}
+		if r.Indicator {
+			first++
+		}
 	}
 	return f
 }
@@ -104,12 +155,21 @@ func (f Figures) Warnings() []string {
 		out = append(out, gaps)
 	}
 	for _, c := range f.Columns {
+		if f.Central && c.Same > mostSame {
+			out = append(out, fmt.Sprintf("column %q has one value on %.3g%% of the rows here: if that sets this site's rows, or a few of them, apart from all others, central noise lets the coordinator's leader read their exact sums", c.Name, 100*c.Same))
+		}
 		for _, w := range c.Warnings {
 			out = append(out, fmt.Sprintf("column %q %s", c.Name, w))
 		}
 	}
 	return out
 }
+
+// unitQuestion ends a warning that another unit of measurement may explain.
+const unitQuestion = "is it in the unit of measurement that the study expects?"
+
+// AsksUnit reports whether a warning asks for a column's unit of measurement.
+func AsksUnit(warning string) bool { return strings.HasSuffix(warning, unitQuestion) }
 
 // Gaps says how many rows are left out; empty where they are few.
 func (f Figures) Gaps() string {
@@ -120,6 +180,24 @@ func (f Figures) Gaps() string {
 	return fmt.Sprintf("%d of this site's %d rows (%.0f%%) are left out: a value of theirs is missing or at fault, and the study's result will not be about them", f.Dropped, f.Rows, 100*share)
 }
 
+// Beside adds what the study says of its columns, and warns of a column of which more than 5% lies
+// on one side of the range that the proposer calls plausible.
+func (f *Figures) Beside(columns []study.Column) {
+	for j := range f.Columns {
+		at, c := &f.Columns[j], columns[j]
+		if at.Measure, at.Range = c.Measure, c.Range; len(c.Range) != 2 || at.Low == nil {
+			continue
+		}
+		const side = "has more than 5%% of its values %s %g, which the proposer calls the %s plausible one: " + unitQuestion
+		if *at.Low < c.Range[0] {
+			at.Warnings = append(at.Warnings, fmt.Sprintf(side, "below", c.Range[0], "lowest"))
+		}
+		if *at.High > c.Range[1] {
+			at.Warnings = append(at.Warnings, fmt.Sprintf(side, "above", c.Range[1], "highest"))
+		}
+	}
+}
+
 // look gathers what is said of columns in memory that the number of rows does not change.
 type look struct {
 	d, kept int
@@ -127,10 +205,12 @@ type look struct {
 	room    int       // rows of the sample
 	sample  []float32 // row by row, of rows drawn at random, each as likely as the others
 	sums    []columnSums
+	learned map[int]bool // columns whose constants the study learns
 }
 
-// columnSums are of all kept rows, in scales from the offset.
+// columnSums are of all values of kept rows, in scales from the offset.
 type columnSums struct {
+	values       int
 	least, most  float64
 	mean, square float64 // of values brought to extremeScales, and of their squares about it
 	extreme      int
@@ -144,7 +224,7 @@ const (
 )
 
 func newLook(d int) *look {
-	l := &look{d: d, random: rand.New(rand.NewPCG(1, 2)), room: min(sampleMost, max(sampleLeast, sampleValues/max(1, d))), sums: make([]columnSums, d)}
+	l := &look{d: d, random: rand.New(rand.NewPCG(1, 2)), room: min(sampleMost, max(sampleLeast, sampleValues/max(1, d))), sums: make([]columnSums, d), learned: map[int]bool{}}
 	for j := range l.sums {
 		l.sums[j].least, l.sums[j].most = math.Inf(1), math.Inf(-1)
 	}
@@ -158,13 +238,17 @@ func (l *look) see(row []float64, dropped bool) {
 	l.kept++
 	for j, v := range row {
 		s := &l.sums[j]
+		if math.IsNaN(v) {
+			continue
+		}
+		s.values++
 		s.least, s.most = min(s.least, v), max(s.most, v)
 		near := max(-extremeScales, min(extremeScales, v))
 		if near != v {
 			s.extreme++
 		}
 		step := near - s.mean
-		s.mean += step / float64(l.kept)
+		s.mean += step / float64(s.values)
 		s.square += step * (near - s.mean)
 	}
 	at := l.kept - 1
@@ -177,40 +261,88 @@ func (l *look) see(row []float64, dropped bool) {
 		l.sample = slices.Grow(l.sample, l.d)[:len(l.sample)+l.d]
 	}
 	for j, v := range row {
-		l.sample[at*l.d+j] = float32(v) // a far one is an infinity, which has its place in the order
+		// a far one is an infinity, which has its place in the order
+		l.sample[at*l.d+j] = float32(v)
 	}
+}
+
+// leveled sums a column with levels up, whose numbers in a row begin at first.
+func (l *look) leveled(first int, name string, levels []string) ColumnFigure {
+	f := ColumnFigure{Name: name, Scale: 1, Levels: len(levels)}
+	if l.empty(first, &f) {
+		return f
+	}
+	f.Other = l.sums[first+len(levels)].mean // of zeros and ones: their share
+	if f.Other > manyOther {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("has a text that is not one of the study's %d levels in %.3g%% of rows: are levels written another way here?", len(levels), 100*f.Other))
+	}
+	for _, s := range l.sums[first : first+len(levels)+1] {
+		f.Same = max(f.Same, s.mean)
+	}
+	return f
+}
+
+// empty says how many rows have no value in a column, and reports whether none has.
+func (l *look) empty(j int, f *ColumnFigure) bool {
+	n := l.sums[j].values
+	switch f.Empty = 1 - float64(n)/float64(max(1, l.kept)); {
+	case l.kept == 0:
+		f.Warnings, f.Empty = []string{"has no values here: every row is left out"}, 0
+	case n == 0:
+		f.Warnings = []string{"has no value in any row here: all of its cells are missing or at fault"}
+	case f.Empty > manyEmpty:
+		f.Warnings = append(f.Warnings, fmt.Sprintf("has no value in %.0f%% of the rows here: missing, or at fault", 100*f.Empty))
+	}
+	f.Unread = n == 0
+	return f.Unread
 }
 
 // column sums one column up.
 func (l *look) column(j int, c dataset.Column) ColumnFigure {
-	f := ColumnFigure{Name: c.Name, Offset: c.Offset, Scale: c.Scale}
-	if l.kept == 0 {
-		f.Warnings = []string{"has no values here: every row is left out"}
+	f := ColumnFigure{Name: c.Name, Offset: c.Offset, Scale: c.Scale, Learned: l.learned[j]}
+	if l.empty(j, &f) {
 		return f
 	}
 	var values []float64
 	for at := j; at < len(l.sample); at += l.d {
-		values = append(values, float64(l.sample[at]))
+		if v := float64(l.sample[at]); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 { // of the sample
+		return f
 	}
 	slices.Sort(values)
 	quantile := func(q float64) float64 {
 		v := values[int(q*float64(len(values)-1)+0.5)]
 		return max(-math.MaxFloat32, min(math.MaxFloat32, v))
 	}
+	f.Same = commonest(values)
 	s := l.sums[j]
 	middle, spread := quantile(0.5), (quantile(0.75)-quantile(0.25))/1.349
-	if spread == 0 {
-		spread = math.Sqrt(s.square / float64(l.kept))
+	switch {
+	case spread == 0 && f.Learned: // its values are not in scales
+		spread = deviation(values)
+	case spread == 0:
+		spread = math.Sqrt(s.square / float64(s.values))
 	}
 	f.Median, f.Spread = c.Offset+c.Scale*middle, c.Scale*spread
+	if l.kept >= fewRows {
+		low, high := c.Offset+c.Scale*quantile(0.05), c.Offset+c.Scale*quantile(0.95)
+		f.Low, f.High = &low, &high
+	}
 	far := middle
-	if s.extreme == 0 && math.Abs(s.mean) > math.Abs(far) { // a few far values say nothing of the rest
+	// a few far values say nothing of the rest
+	if s.extreme == 0 && math.Abs(s.mean) > math.Abs(far) {
 		far = s.mean
 	}
 	add := func(format string, args ...any) { f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...)) }
-	const unit = "is it in the unit of measurement that the study expects?"
+	const unit = unitQuestion
 	if s.least == s.most {
 		add("has the same value in every row")
+		return f
+	}
+	if f.Learned { // nothing to compare with
 		return f
 	}
 	if math.Abs(far) > middleScales {
@@ -234,4 +366,28 @@ func (l *look) column(j int, c dataset.Column) ColumnFigure {
 		add("has %d values more than %d scales away from the offset: do they stand for missing ones?", s.extreme, extremeScales)
 	}
 	return f
+}
+
+// commonest is the share of sorted values that are the most common one.
+func commonest(values []float64) float64 {
+	run, most := 0, 0
+	for i, v := range values {
+		if i == 0 || v != values[i-1] {
+			run = 0
+		}
+		run++
+		most = max(most, run)
+	}
+	return float64(most) / float64(len(values))
+}
+
+// deviation is the standard deviation of values.
+func deviation(values []float64) float64 {
+	mean, square := 0.0, 0.0
+	for i, v := range values {
+		step := v - mean
+		mean += step / float64(i+1)
+		square += step * (v - mean)
+	}
+	return math.Sqrt(square / float64(len(values)))
 }

@@ -314,7 +314,7 @@ func Nearest(word string, names []string) string {
 		return ""
 	}
 	for _, name := range names {
-		switch d := distance([]rune(word), []rune(name)); {
+		switch d := Distance(word, name); {
 		case d >= len(name): // nothing of it is left
 		case d < best:
 			best, nearest = d, name
@@ -325,8 +325,9 @@ func Nearest(word string, names []string) string {
 	return nearest
 }
 
-// distance is Levenshtein's.
-func distance(a, b []rune) int {
+// Distance is Levenshtein's, in characters.
+func Distance(from, to string) int {
+	a, b := []rune(from), []rune(to)
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -3,14 +3,22 @@ package study
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Again reports whether a proposal asks what another one asked: all that its analyst wrote is the
-// same, whatever its nonce, its expiry and who the sites are.
+// same, whatever its nonce, its expiry, what it says for people and who the sites are.
 func (p Proposal) Again(other Proposal) bool {
-	a, b := p.Spec, other.Spec
-	a.Expires, b.Expires = "", ""
-	return reflect.DeepEqual(a, b)
+	return reflect.DeepEqual(p.asked(), other.asked())
+}
+
+func (p Proposal) asked() Spec {
+	s := p.Spec
+	s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)
+	for i := range s.Columns {
+		s.Columns[i].Measure, s.Columns[i].Range = "", nil
+	}
+	return s
 }
 
 // AgainText warns of a study that asks what a completed one asked.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/internal/query"
 )
 
 // Of plans of any options: what each query really costs, worked out anew in 300 bits from the noise
@@ -18,8 +19,8 @@ import (
 // the release checks may refuse, is no more than its (ε, δ).
 func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	plans, auto, distributed, gdp := 0, 0, 0, 0
-	for range 900 {
+	plans, auto, distributed, gdp, learning, mixed := 0, 0, 0, 0, 0, 0
+	for range 1200 {
 		s := anySpec(rng)
 		var p *Plan
 		body, err := Propose(s, anyRoster(rng), signer.Public().(ed25519.PublicKey), [32]byte{1})
@@ -63,14 +64,20 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 		if s.Noise == NoiseDistributed {
 			distributed++
 		}
+		if s.standardizes() {
+			learning++
+			if s.leveled() > 0 {
+				mixed++
+			}
+		}
 		if s.Accountant == AccountantGDP {
 			gdp++
 		}
 	}
-	if plans < 250 || auto < 50 || distributed < 100 || gdp < 100 || gdp > plans-50 {
-		t.Errorf("%d plans, %d with two courses, %d with distributed noise, %d by the bridge are too few", plans, auto, distributed, gdp)
+	if plans < 250 || auto < 50 || distributed < 100 || gdp < 100 || gdp > plans-50 || learning < 30 || mixed < 5 {
+		t.Errorf("%d plans, %d with two courses, %d with distributed noise, %d by the bridge, %d that learn constants, %d of them with levels are too few", plans, auto, distributed, gdp, learning, mixed)
 	}
-	t.Logf("figure: %d plans, %d with two courses, %d with distributed noise, %d by the bridge", plans, auto, distributed, gdp)
+	t.Logf("figure: %d plans, %d with two courses, %d with distributed noise, %d by the bridge, %d that learn constants, %d of them with levels", plans, auto, distributed, gdp, learning, mixed)
 }
 
 // trueRho is the cost of a query at some radius that agents accept.
@@ -103,9 +110,29 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 	}
 	values := float64(q.Values)
 	delta := root(2) // of counts
-	if q.Kind.Definition().Counts {
+	numbers := 0.0   // columns of them
+	for _, c := range p.Proposal.Spec.Columns {
+		if len(c.Levels) == 0 {
+			numbers++
+		}
+	}
+	switch {
+	case q.Kind == KindOctaves: // √(2·levels) for each number, on a grid of 2^-16
+		delta = root(2 * float64(len(query.OctaveLevels)) * numbers)
+		delta.Mul(delta, exact(0x1p16))
+	case q.Kind == KindTree:
+		delta = root(2 * float64(len(query.TreeLevels)) * numbers)
+		delta.Mul(delta, exact(0x1p16))
+	case q.Kind == KindLevels:
+		delta = root(2 * values / 65)
+		delta.Mul(delta, exact(0x1p16))
+	case q.Kind == KindMoments: // √(28 d), and a rounding of each of 2d numbers; levels are zeros
+		of := min(3*numbers, float64(p.D))
+		delta = root(28 * of)
+		delta.Add(delta.Mul(delta, exact(0x1p16)), root(2*of))
+	case q.Kind.Definition().Counts:
 		delta.Quo(delta, exact(p.countGrid()))
-	} else {
+	default:
 		_, e := math.Frexp(radius)
 		ratio := exact(math.Ldexp(radius, 17-e)) // R/g in [2^16, 2^17)
 		switch {
@@ -199,6 +226,18 @@ func anySpec(rng *rand.Rand) Spec {
 	}
 	for j := range 3 + rng.IntN(5) {
 		s.Columns = append(s.Columns, Column{Name: fmt.Sprint("c", j), Scale: 1})
+	}
+	if rng.IntN(3) == 0 && s.Center != CenterPairs {
+		s.Standardize, s.CentralDetail = StandardizePrivate, s.Noise == NoiseCentral
+		for j := range s.Columns[rng.IntN(2):] { // some studies know one
+			s.Columns[j].Scale = 0
+		}
+	}
+	if rng.IntN(6) == 0 {
+		for j := range 1 + rng.IntN(2) {
+			s.Columns[j].Levels = []string{"a", "b", "c"}[:1+rng.IntN(3)]
+		}
+		s.CentralDetail = s.Noise == NoiseCentral
 	}
 	return s
 }

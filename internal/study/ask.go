@@ -23,8 +23,15 @@ type Ask struct {
 	X []float64 `json:"x"`
 	// Center is taken off every row, and then its part in the span of Found; both
 	// empty where there is none. Found is laid out like X.
-	Center []float64   `json:"center,omitempty"`
-	Found  []float64   `json:"found,omitempty"`
+	Center []float64 `json:"center,omitempty"`
+	Found  []float64 `json:"found,omitempty"`
+	// Scale divides what the center left of every row, coordinate by coordinate: rows are then
+	// (y - Center)/Scale. A coordinate of scale 0 is left out: it is 0 in every row. Empty where
+	// the study learns no scales.
+	Scale []float64 `json:"scale,omitempty"`
+	// Fill are the directions that gaps are filled from, laid out like X: empty where gaps are
+	// zeros, or no row can have one.
+	Fill   []float64   `json:"fill,omitempty"`
 	Radius float64     `json:"radius"` // R of a sum, 0 of counts
 	Grid   float64     `json:"grid"`   // g
 	Sigma  noise.Sigma `json:"sigma"`  // in grid units; 0 of a choice by the exponential mechanism
@@ -33,13 +40,22 @@ type Ask struct {
 // maxCenter bounds a released centre, so that no row less it can overflow.
 const maxCenter = 0x1p300
 
+// The bounds of a released scale, unless it is 0: no value of a row divided by one overflows.
+const (
+	minScale = 0x1p-300
+	maxScale = 0x1p+300
+)
+
 // NewAsk fills the course's next query in.
 func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 	if c.Query < 0 || c.Query >= len(p.Queries) {
 		return Ask{}, mismatch(c.Query, "query", "outside 0..%d", len(p.Queries)-1)
 	}
 	q := p.Queries[c.Query]
-	a := Ask{Attempt: attempt, Query: c.Query, Slot: slot, Kind: q.Kind, Round: q.Round, History: c.History, Center: c.Center, Found: c.Found}
+	a := Ask{Attempt: attempt, Query: c.Query, Slot: slot, Kind: q.Kind, Round: q.Round, History: c.History, Found: c.Found, Fill: p.fill(q, c)}
+	if q.sum().Definition().Centered {
+		a.Center, a.Scale = c.Center, c.Scale
+	}
 	if q.columns(p) > 0 {
 		a.X = c.X
 	}
@@ -88,6 +104,8 @@ func (p *Plan) Context(transcript [32]byte, a Ask) [32]byte {
 	e.floats(a.X)
 	e.floats(a.Center)
 	e.floats(a.Found)
+	e.floats(a.Scale)
+	e.floats(a.Fill)
 	e.f64(a.Radius)
 	e.f64(a.Grid)
 	e.u64(uint64(a.Sigma))
@@ -139,7 +157,7 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 	if why := orthonormal(a.X, p.D); why != "" {
 		return mismatch(a.Query, "x", "%s", why)
 	}
-	centered := p.Proposal.Spec.Center == CenterPrivate && q.sum().Definition().Centered && (q.sum() != KindMean || q.Round > 0)
+	centered := q.sum().Definition().Centered && p.centers(q)
 	switch {
 	case centered && len(a.Center) != p.D:
 		return mismatch(a.Query, "center", "has %d coordinates, the plan %d", len(a.Center), p.D)
@@ -151,6 +169,9 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 			return mismatch(a.Query, "center", "is not finite or beyond 2^300")
 		}
 	}
+	if err := p.checkScale(q, a); err != nil {
+		return err
+	}
 	found := 0
 	if q.sum().Definition().Directions == query.Iterate {
 		found = q.Run
@@ -161,7 +182,25 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 	if why := orthonormal(a.Found, p.D); why != "" {
 		return mismatch(a.Query, "found", "%s", why)
 	}
+	if want := p.fillColumns(q) * p.D; len(a.Fill) != want {
+		return mismatch(a.Query, "fill", "has %d coordinates, the plan %d", len(a.Fill), want)
+	}
+	if why := orthonormal(a.Fill, p.D); why != "" {
+		return mismatch(a.Query, "fill", "%s", why)
+	}
 	return nil
+}
+
+// centers reports whether a query about centered rows comes after a center is known.
+func (p *Plan) centers(q Query) bool {
+	switch s := p.Proposal.Spec; s.Center {
+	case CenterPairs:
+		return false
+	case CenterPrivate:
+		return q.sum() != KindMean || q.Round > 0 || s.counts()
+	default:
+		return s.counts()
+	}
 }
 
 // orthonormal says what is wrong with the vectors of d in v, empty if nothing.

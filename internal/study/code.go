@@ -28,9 +28,10 @@ const (
 	CodeCompleted        Code = "completed"         // the study ended with its result
 	CodeAborted          Code = "aborted"           // the coordinator's operator ended it
 	CodeRejected         Code = "rejected"          // a site's operator or policy said no
-	CodeNoScale          Code = "no_scale"          // no Λ stands out of the noise
-	CodeRetriesSpent     Code = "retries_spent"     // no spare slot is left
-	CodeInternal         Code = "internal"          // a check of our own failed
+	// no Λ, or too few columns, stand out of the noise
+	CodeNoScale      Code = "no_scale"
+	CodeRetriesSpent Code = "retries_spent" // no spare slot is left
+	CodeInternal     Code = "internal"      // a check of our own failed
 	// the site left the study: its operator took it out, or it lost what it held
 	CodeLeft Code = "left"
 	// the site's ledger is older than what it already sent; it leaves

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"covey/internal/noise"
+	"covey/internal/standardize"
 )
 
 // Course is where a study stands: the next query, and everything that its releases so
@@ -21,6 +22,12 @@ type Course struct {
 	X      []float64 `json:"x,omitempty"`
 	Center []float64 `json:"center,omitempty"` // released so far
 	Found  []float64 `json:"found,omitempty"`  // by deflation, so far
+	Scale  []float64 `json:"scale,omitempty"`  // learned so far, as in Ask
+	// Observed is the share of rows in which each coordinate has a value, as far as the released
+	// count says; empty where none is released.
+	Observed []float64 `json:"observed,omitempty"`
+	// Columns are what is known of each column where constants are learned.
+	Columns []standardize.Column `json:"columns,omitempty"`
 	// Radii are in force, by the kind of sum. A kind that is not there has none yet.
 	Radii map[Kind]float64 `json:"radii,omitempty"`
 	// Lambda is the private Λ, 0 before it is chosen.
@@ -72,8 +79,14 @@ func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 		p.readRadius(&c, q, r)
 	case KindRows:
 		c.PerUnit = p.perUnit(r)
+	case KindFilled:
+		p.readFilled(&c, r)
 	case KindMean:
 		p.moveCenter(&c, r)
+	case KindLevels:
+		p.readLevels(&c, r)
+	case KindOctaves, KindTree, KindMoments:
+		p.learn(&c, q, r)
 	case KindLambda, KindSelect:
 		p.readLambda(&c, q, r)
 	case KindPower:
@@ -138,11 +151,18 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 	}
 }
 
-// moveCenter adds the mean of rows less the centre so far.
+// moveCenter adds the mean of rows less the centre so far. That of an indicator is known better
+// from the counts of levels, unless those are of units and a unit is several rows.
 func (p *Plan) moveCenter(c *Course, r Release) {
 	z := r.Z()
 	for j := range z {
-		z[j] /= c.rowsPerUnit()
+		z[j] /= c.rowsPerUnit() * c.seen(j)
+		switch {
+		case len(c.Scale) > 0 && p.counted(j) && p.Proposal.Spec.Unit == "":
+			z[j] = 0
+		case len(c.Scale) > 0:
+			z[j] = float64(z[j] * c.Scale[j])
+		}
 		if c.Center != nil {
 			z[j] += c.Center[j]
 		}
@@ -169,7 +189,7 @@ func (p *Plan) step(c *Course, q Query, r Release, earlier []Release) error {
 	}
 	c.Found = append(append([]float64(nil), c.Found...), flat(out.vectors[out.chosen])...)
 	if q.Run < p.runs()-1 {
-		c.X = p.startBlock(q.Run+1, c.Found)
+		c.X = p.within(*c, p.startBlock(q.Run+1, c.Found))
 		if p.Proposal.Spec.Radius == RadiusPrivate {
 			delete(c.Radii, KindPower) // another component's is read from its own histogram
 		}
@@ -227,11 +247,8 @@ func (p *Plan) setIota() error {
 	if err != nil {
 		return err
 	}
-	sigma := noise.SigmaFor(rho, 1) * float64(p.SitesPerUnit())
-	if p.Honest > 0 {
-		sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
-	}
-	p.Iota = sigma * math.Pow(float64(p.D), 1.5) / float64(p.N)
+	p.fullMultiplier = noise.SigmaFor(rho, 1) * p.NoiseFactor
+	p.Iota = p.fullMultiplier * float64(p.SitesPerUnit()) * math.Pow(float64(p.D), 1.5) / float64(p.N)
 	return nil
 }
 
@@ -272,9 +289,9 @@ func (p *Plan) MethodRule() string {
 	case p.Proposal.Spec.Method != MethodAuto:
 		return p.Proposal.Spec.Method + ", as asked"
 	case p.D > MaxCovariance:
-		return fmt.Sprintf("auto takes power: %d columns are more than the %d of a covariance", p.D, MaxCovariance)
+		return fmt.Sprintf("auto takes power: %s are more than the %d of a covariance", ColumnsText(len(p.Proposal.Spec.Columns), p.D), MaxCovariance)
 	case p.method() == MethodCovariance:
-		return fmt.Sprintf("auto takes covariance by public sizes: its noise, ι = σ/Δ·d^1.5/n = %.2g, is at most %g of the signal for %d columns and %d units", p.Iota, iotaEnough, p.D, p.N)
+		return fmt.Sprintf("auto takes covariance by public sizes: its noise, ι = σ/Δ·d^1.5/n = %.2g, is at most %g of the signal for %s and %d units", p.Iota, iotaEnough, ColumnsText(len(p.Proposal.Spec.Columns), p.D), p.N)
 	default:
 		return fmt.Sprintf("auto takes power if %g·R√T < B², else covariance: R is the private radius before round %d, T = %d, B² %s; ι = %.2g is above %g, so that public sizes do not decide",
 			p.powerFactor(), p.decideRound(), p.Rounds*p.runs(), p.boundWords(), p.Iota, iotaEnough)

@@ -61,6 +61,9 @@ var studies = map[string]string{
 	"distributed auto": with(four, `noise = "distributed"`, `method = "auto"`),
 	"distributed range": with(four, `noise = "distributed"`, `lambda = "private"`, `lambda_range = [0.1, 20.0]`, `radius = "paper"`,
 		"rounds = 3"),
+	"standardized": with(learningAll, `method = "power"`, `rows = "plain"`, "rounds = 12"),
+	"standardized by deflation": with(learningAll, "central_detail = true", "components = 2", `subspace = "deflation"`, "rounds = 20",
+		`explained_variance = "private"`, `missing = "drop-row"`),
 	"everything": with(four, `noise = "distributed"`, `method = "auto"`, `center = "private"`, `unit = "patient"`, `subspace = "deflation"`,
 		"components = 2", "rounds = 24"),
 }
@@ -106,10 +109,16 @@ func answerOf(p *Plan, a Ask, rng *rand.Rand, wide bool) []int64 {
 		put(0, 1+1./2+1./3+1./4)
 	case KindRows:
 		put(0, 2)
+	case KindLevels:
+		answerLevels(p, put)
 	case KindLambda:
 		put(256, 0.9*float64(p.Groups)/n)
 	case KindSelect:
 		put(4, 0.9*float64(p.Groups)/n)
+	case KindOctaves, KindTree, KindMoments:
+		for j, x := range lawOf(p, a, []float64{3, 0, 0, 0}, []float64{1, 1, 1, 1}) {
+			put(j, x)
+		}
 	case KindHistogram:
 		j := 256
 		if p.OnSphere(q) {

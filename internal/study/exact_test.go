@@ -43,6 +43,7 @@ func TestCourseIsExact(t *testing.T) {
 			bits(c.X...)
 			bits(c.Center...)
 			bits(c.Found...)
+			bits(c.Scale...)
 			for _, k := range query.Kinds() {
 				bits(c.Radii[k.Kind])
 			}

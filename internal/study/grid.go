@@ -33,6 +33,8 @@ func (p *Plan) grid(q Query, radius float64) float64 {
 	switch {
 	case p.chooses(q):
 		return 1 // scores
+	case q.Kind.Definition().CountDelta != nil:
+		return query.ColumnGrid
 	case q.Kind.Definition().Counts:
 		return p.countGrid()
 	}
@@ -43,7 +45,7 @@ func (p *Plan) grid(q Query, radius float64) float64 {
 // unit, times the sites at which a unit may be, rounded up.
 func (p *Plan) Sensitivity(q Query, radius float64) float64 {
 	if q.Kind.Definition().Counts {
-		return p.atSites(HistogramSensitivity / p.grid(q, 0))
+		return p.atSites(q.Kind.Definition().CountSensitivity(p.grid(q, 0), q.Values))
 	}
 	return p.atSites(SumSensitivity(q.Kind, radius, Grid(radius), q.Values))
 }

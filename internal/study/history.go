@@ -61,8 +61,12 @@ func (p *Plan) CheckCourse(c Course, a Ask) error {
 	switch {
 	case !nearVector(a.X, want.X):
 		return mismatch(a.Query, "x", why)
-	case !nearScaled(a.Center, want.Center):
+	case !nearCenter(a.Center, want.Center, want.Scale):
 		return mismatch(a.Query, "center", why)
+	case !slices.EqualFunc(a.Scale, want.Scale, near):
+		return mismatch(a.Query, "scale", why)
+	case !nearVector(a.Fill, want.Fill):
+		return mismatch(a.Query, "fill", why)
 	case !nearVector(a.Found, want.Found):
 		return mismatch(a.Query, "found", why)
 	case !near(a.Radius, want.Radius):
@@ -74,11 +78,23 @@ func (p *Plan) CheckCourse(c Course, a Ask) error {
 // FieldHistory is the Field of a MismatchError about a history that is not this party's.
 const FieldHistory = "history"
 
-// nearScaled is within verifyTolerance of the largest coordinate wanted: a center has units.
-func nearScaled(a, b []float64) bool {
+// nearCenter is within verifyTolerance: of the largest coordinate wanted, since a center has units,
+// or where scales are learned of each coordinate and its scale, since each has a unit of its own.
+func nearCenter(a, b, scale []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
 	size := 0.0
 	for _, v := range b {
 		size = max(size, math.Abs(v))
 	}
-	return slices.EqualFunc(a, b, func(a, b float64) bool { return a == b || math.Abs(a-b) <= verifyTolerance*size })
+	for j, v := range a {
+		if len(scale) == len(a) {
+			size = max(math.Abs(b[j]), scale[j])
+		}
+		if v != b[j] && !(math.Abs(v-b[j]) <= verifyTolerance*size) {
+			return false
+		}
+	}
+	return true
 }

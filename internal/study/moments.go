@@ -2,6 +2,7 @@ package study
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -131,7 +132,15 @@ func twoPeaks(noised []int64, spread float64) bool {
 func (p *Plan) moment(c *Course, r Release, earlier []Release) error {
 	moments := append(momentsOf(earlier), r)
 	if p.lastMoment(r) {
-		m := pooledMoment(moments)
+		m := p.corrected(pooledMoment(moments), *c)
+		if p.Proposal.Spec.standardizes() {
+			var factors []float64
+			m, factors = p.correlation(m, c.Scale)
+			c.Scale = slices.Clone(c.Scale)
+			for j, f := range factors {
+				c.Scale[j] *= f
+			}
+		}
 		v, _, err := m.principal(p.D, p.K())
 		c.X = flat(v)
 		return err
@@ -196,18 +205,32 @@ type secondMoment struct {
 	tau    float64
 }
 
+// momentOf is what a release holds, but for columns that are left out, which have zeros.
+func momentOf(r Release) secondMoment {
+	m := secondMoment{r.Z(), r.Tau()}
+	for i, at := 0, 0; i < len(r.Scale); i++ {
+		for _, s := range r.Scale[i:] {
+			if r.Scale[i] == 0 || s == 0 {
+				m.packed[at] = 0
+			}
+			at++
+		}
+	}
+	return m
+}
+
 // pooledMoment adds the parts of a covariance up, each with the weight of its own noise. Parts
 // clipped at a lower bound than the last are left out: they may not show what it shows. Of rows
 // whose directions do not depend on their lengths a part clipped higher is the same matrix, times
 // the ratio of the traces.
 func pooledMoment(moments []Release) secondMoment {
 	last := moments[len(moments)-1]
-	base := secondMoment{packed: last.Z(), tau: last.Tau()}
+	base := momentOf(last)
 	d := dimension(len(base.packed))
 	scale := trace(base.packed, d)
 	sum, weight := make([]float64, len(base.packed)), 0.0
 	for _, r := range moments {
-		z, ratio := r.Z(), 1.0
+		z, ratio := momentOf(r).packed, 1.0
 		switch {
 		case r.Radius < last.Radius:
 			continue
@@ -260,17 +283,49 @@ func (m secondMoment) matrix(d int) *mat.SymDense {
 
 // principal returns the k leading eigenvectors of m, and its eigenvalues, descending. An
 // eigenvector of a noised matrix is post-processing.
+//
+// A coordinate that is left out has no part in any of them: beside eigenvalues that noise made
+// negative, its own would be a larger one.
 func (m secondMoment) principal(d, k int) ([][]float64, []float64, error) {
-	vectors, values, err := leadingEigen(m.matrix(d), k)
+	all := m.matrix(d)
+	var in []int
+	for j := range d {
+		if !slices.ContainsFunc(all.RawSymmetric().Data[j*d:(j+1)*d], func(v float64) bool { return v != 0 }) &&
+			!slices.ContainsFunc(in, func(i int) bool { return all.At(i, j) != 0 }) {
+			continue
+		}
+		in = append(in, j)
+	}
+	if len(in) == d || len(in) < k {
+		vectors, values, err := leadingEigen(all, k)
+		if err != nil {
+			return nil, nil, err
+		}
+		return orthonormalize(vectors, vectors), values, nil
+	}
+	part := mat.NewSymDense(len(in), nil)
+	for i, a := range in {
+		for j := i; j < len(in); j++ {
+			part.SetSym(i, j, all.At(a, in[j]))
+		}
+	}
+	vectors, values, err := leadingEigen(part, k)
 	if err != nil {
 		return nil, nil, err
 	}
-	return orthonormalize(vectors, vectors), values, nil
+	out := make([][]float64, k)
+	for l, v := range orthonormalize(vectors, vectors) {
+		out[l] = make([]float64, d)
+		for i, j := range in {
+			out[l][j] = v[i]
+		}
+	}
+	return out, values, nil
 }
 
 // principal is of the matrix that one release holds.
 func principal(r Release, d, k int) ([][]float64, []float64, error) {
-	return secondMoment{r.Z(), r.Tau()}.principal(d, k)
+	return momentOf(r).principal(d, k)
 }
 
 // wider reports whether the longest rows show directions that those clipped low do not: whether of
@@ -278,7 +333,7 @@ func principal(r Release, d, k int) ([][]float64, []float64, error) {
 // components of the low clip have less than they should.
 func (p *Plan) wider(low, high Release) (bool, error) {
 	k := p.K()
-	m := secondMoment{high.Z(), high.Tau()}.matrix(p.D)
+	m := momentOf(high).matrix(p.D)
 	seen := p.D
 	if p.D > denseEigen { // all of them would take long, and every site computes this
 		seen = k
@@ -299,7 +354,8 @@ func (p *Plan) wider(low, high Release) (bool, error) {
 	top, excess := 0.0, 0.0
 	for i := range clear {
 		top += values[i]
-		for _, v := range values[clear:] { // what leading eigenvectors gain by following noise (Stein)
+		// what leading eigenvectors gain by following noise (Stein)
+		for _, v := range values[clear:] {
 			excess += float64(s*s) / (values[i] - v)
 		}
 		if gap := values[i] - rest; seen < p.D { // to second order in their spread

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -19,12 +20,20 @@ type Plan struct {
 	Digest     Digest     `json:"digest"`
 	Thresholds Thresholds `json:"thresholds"`
 	// N is the units over all sites, each counted where it is: one at two sites is two.
-	N      int `json:"n"`
+	N int `json:"n"`
+	// D is the coordinates of a row's vector ([Plan.Coordinates]).
 	D      int `json:"d"`
 	Rounds int `json:"rounds"` // T
 	// Iota is the noise of a covariance with the whole budget over the signal of a flat spectrum,
 	// by which method = "auto" decides first; 0 with the paper's accountant.
 	Iota float64 `json:"iota,omitempty"`
+	// coordinates are those of a row's vector, D of them.
+	coordinates []Coordinate
+	// numbers and roomy are what [Plan.Single] returns.
+	numbers, roomy []int
+	// fullMultiplier is σ/Δ of one query that takes the whole budget, over all sites' sums; 0 with
+	// the paper's accountant.
+	fullMultiplier float64
 	// Radius is the public clip radius, or 0 where it is private.
 	Radius float64 `json:"radius"`
 	// Paper holds the paper's u, τ and δ̄ where its radius or accountant is used.
@@ -69,7 +78,9 @@ func NewPlan(body []byte) (*Plan, error) {
 		return nil, err
 	}
 	s := p.Spec
-	plan := &Plan{Proposal: p, Digest: DigestOf(body), D: len(s.Columns), Adjacency: AdjacencyReplaceOne}
+	plan := &Plan{Proposal: p, Digest: DigestOf(body), Adjacency: AdjacencyReplaceOne}
+	plan.setCoordinates()
+	plan.D = len(plan.coordinates)
 	if plan.Thresholds, err = p.thresholds(); err != nil {
 		return nil, err
 	}
@@ -90,6 +101,9 @@ func NewPlan(body []byte) (*Plan, error) {
 	if err := plan.setIota(); err != nil {
 		return nil, err
 	}
+	if err := plan.checkScore(); err != nil {
+		return nil, err
+	}
 	if err := plan.setRounds(); err != nil {
 		return nil, err
 	}
@@ -100,6 +114,16 @@ func NewPlan(body []byte) (*Plan, error) {
 		return nil, err
 	}
 	return plan, nil
+}
+
+// UnmarshalJSON reads a plan with what its JSON leaves out, which follows from what is there.
+func (p *Plan) UnmarshalJSON(text []byte) error {
+	type plain Plan
+	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
+		return err
+	}
+	p.setCoordinates()
+	return p.setIota()
 }
 
 // noiseFactor is √(N/h): all sites add a share of noise, of which h must carry σ². 1 where h is 0,

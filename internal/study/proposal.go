@@ -157,6 +157,9 @@ func Parse(body []byte) (Proposal, error) {
 	if len(p.Spec.Sites) != 0 {
 		return Proposal{}, fieldError("study.sites", "must be empty in a proposal: the roster names the sites")
 	}
+	if p.Spec.Defaults != nil {
+		return Proposal{}, fieldError("study.defaults", "must be empty in a proposal: each column has them written out")
+	}
 	if _, err := p.thresholds(); err != nil {
 		return Proposal{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"covey/internal/noise"
 	"covey/internal/query"
 	"covey/internal/secagg"
+	"covey/internal/standardize"
 )
 
 // HistogramBins is the number of bins of a histogram ([query.HistogramBins]).
@@ -34,6 +35,11 @@ const (
 	KindRows      = query.Rows
 	KindLambda    = query.Lambda
 	KindSelect    = query.Select
+	KindOctaves   = query.Octaves
+	KindTree      = query.Tree
+	KindMoments   = query.Moments
+	KindFilled    = query.Filled
+	KindLevels    = query.Levels
 )
 
 // Parts of the budget that no key of study.toml sets.
@@ -111,10 +117,10 @@ func (q Query) sum() Kind { return cmp.Or(q.Of, q.Kind) }
 func (p *Plan) setQueries() error {
 	s := p.Proposal.Spec
 	if n := p.D * p.block(); n > MaxValues && p.method() != MethodCovariance {
-		return fieldError("components", "a power step has at most %d numbers, %d columns and %d components have %d", MaxValues, p.D, p.block(), n)
+		return fieldError("components", "a power step has at most %d numbers, %s and %d components have %d", MaxValues, ColumnsText(len(s.Columns), p.D), p.block(), n)
 	}
 	if p.D > MaxCovariance && p.method() != MethodPower {
-		return fieldError("method", "the covariance of more than %d columns is not asked for, there are %d", MaxCovariance, p.D)
+		return fieldError("method", "the covariance of more than %d columns is not asked for, there are %s", MaxCovariance, ColumnsText(len(s.Columns), p.D))
 	}
 	left := 1.0
 	buy := func(q Query, share float64) {
@@ -122,16 +128,29 @@ func (p *Plan) setQueries() error {
 		left -= share
 		p.Queries = append(p.Queries, q)
 	}
+	if s.keepsGaps() {
+		buy(Query{Kind: KindFilled}, p.filledShare())
+	}
 	if p.countsRows() {
 		if s.Unit != "" {
 			buy(Query{Kind: KindHistogram, Of: KindRows}, rowsShare/3)
 		}
 		buy(Query{Kind: KindRows}, rowsShare*2/3)
 	}
-	if s.Center == CenterPrivate {
+	if share := p.levelsShare(); share > 0 {
+		buy(Query{Kind: KindLevels}, share)
+	}
+	if s.Center == CenterPrivate && !s.standardizes() {
 		for step := range KindMean.Definition().Steps {
 			buy(Query{Kind: KindHistogram, Of: KindMean, Round: step}, s.CenterShare/2*histogramPart)
 			buy(Query{Kind: KindMean, Round: step}, s.CenterShare/2*(1-histogramPart))
+		}
+	}
+	if shares := p.standardShares(); s.standardizes() {
+		buy(Query{Kind: KindOctaves}, shares.Octaves)
+		buy(Query{Kind: KindTree}, shares.Tree)
+		for step := range standardize.MomentRounds {
+			buy(Query{Kind: KindMoments, Round: step}, shares.Moments)
 		}
 	}
 	if s.Lambda == LambdaPrivate {
@@ -245,9 +264,16 @@ func (p *Plan) varianceQueries() []Query {
 
 // values is how many numbers a query's sum has.
 func (p *Plan) values(q Query) int {
-	if q.Kind == KindSelect {
+	switch q.Kind {
+	case KindSelect:
 		lo, hi := p.lambdaBins()
 		return hi - lo + 1
+	case KindFilled:
+		return len(p.Proposal.Spec.Columns)
+	case KindLevels:
+		return query.LevelBins * p.Proposal.Spec.leveled()
+	case KindOctaves, KindTree, KindMoments:
+		return q.Kind.Definition().Values(len(p.Single(q.Kind)), 0)
 	}
 	return q.Kind.Definition().Values(p.D, q.columns(p))
 }
@@ -379,14 +405,22 @@ func (p *Plan) setRing() error {
 			ratio := p.Radius / Grid(p.Radius)
 			per, sensitivity = ratio+math.Sqrt(float64(q.Values)), 2*ratio+math.Sqrt(float64(q.Values))
 		}
-		if q.Kind.Definition().Counts {
+		switch def := q.Kind.Definition(); {
+		case def.CountDelta != nil: // a unit's vector is no longer than Δ
+			sensitivity = def.CountSensitivity(query.ColumnGrid, q.Values)
+			per = sensitivity
+		case def.Counts:
 			per, sensitivity = 1/p.countGrid(), HistogramSensitivity/p.countGrid()
 		}
 		sigma := q.Multiplier * p.atSites(sensitivity)
 		if p.Honest > 0 { // all sites' shares, where Honest of them would do
 			sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))
 		}
-		need = max(need, float64(p.N)*per+40*sigma)
+		units := p.N
+		if q.Kind == KindLevels {
+			units = p.unpaired()
+		}
+		need = max(need, float64(units)*per+40*sigma)
 	}
 	for _, bits := range ringBits {
 		if need < math.Ldexp(1, int(bits)-1) {

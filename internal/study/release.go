@@ -21,9 +21,11 @@ type Release struct {
 	Round     int         `json:"round"`
 	Survivors []int       `json:"survivors"` // roster indices, ascending
 	Units     int         `json:"units"`     // of the survivors
-	X         []float64   `json:"x"`         // asked about, as are the next four
+	X         []float64   `json:"x"`         // asked about, as are the next six
 	Center    []float64   `json:"center,omitempty"`
 	Found     []float64   `json:"found,omitempty"`
+	Scale     []float64   `json:"scale,omitempty"`
+	Fill      []float64   `json:"fill,omitempty"`
 	Radius    float64     `json:"radius"`
 	Grid      float64     `json:"grid"`
 	Sigma     noise.Sigma `json:"sigma"`
@@ -56,7 +58,7 @@ func ParseRelease(encoded []byte) (Release, error) {
 func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, error) {
 	r := Release{
 		Study: p.Digest, Query: a.Query, Slot: a.Slot, Previous: a.History, Kind: a.Kind, Round: a.Round,
-		Survivors: survivors, X: a.X, Center: a.Center, Found: a.Found, Radius: a.Radius, Grid: a.Grid, Sigma: a.Sigma,
+		Survivors: survivors, X: a.X, Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Radius: a.Radius, Grid: a.Grid, Sigma: a.Sigma,
 		Rho: p.Queries[a.Query].Rho, Noised: noised,
 	}
 	for _, i := range survivors {
@@ -72,7 +74,7 @@ func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, erro
 // Ask is what the release answers.
 func (r Release) Ask(attempt uint32) Ask {
 	return Ask{Attempt: attempt, Query: r.Query, Slot: r.Slot, Kind: r.Kind, Round: r.Round, History: r.Previous,
-		X: r.X, Center: r.Center, Found: r.Found, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma}
+		X: r.X, Center: r.Center, Found: r.Found, Scale: r.Scale, Fill: r.Fill, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma}
 }
 
 // Z is the noised mean over units: for a power step z_t, in the squared units of the
@@ -98,10 +100,11 @@ func (r Release) Spread() float64 {
 func (r Release) Tau() float64 { return r.Spread() * r.Grid / float64(max(1, r.Units)) }
 
 // columns are the vectors of d of a power step's Z, less their part in what deflation
-// has found: only noise is there.
+// has found and in columns that are left out: only noise is there.
 func (r Release) columns(d int) [][]float64 {
 	columns, found := split(r.Z(), d), split(r.Found, d)
 	for _, v := range columns {
+		leave(v, r.Scale)
 		for range 2 {
 			for _, b := range found {
 				c := dot(v, b)

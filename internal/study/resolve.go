@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"covey/internal/query"
 )
 
 // resolve fills the profile's defaults in and checks every bound that needs
@@ -45,7 +47,11 @@ func (s *Spec) resolve() error {
 	if paper || s.Accountant == AccountantPaper { // whose τ leaves nothing to pay for a mean
 		def(&s.Center, CenterPublic)
 	}
+	s.learnConstants()
 	def(&s.Center, CenterPrivate)
+	if s.detail() != "" && !s.CentralDetail {
+		def(&s.Noise, NoiseDistributed)
+	}
 	def(&s.Noise, NoiseCentral)
 	if s.Noise == NoiseDistributed { // no exact sum is ever open: survivors may change
 		def(&s.OnDropout, DropoutContinue)
@@ -57,7 +63,7 @@ func (s *Spec) resolve() error {
 		def(&s.Rows, RowsAuto)
 	}
 	def(&s.Rows, RowsPlain)
-	if s.Center == CenterPrivate {
+	if s.Center == CenterPrivate && !s.standardizes() {
 		def(&s.CenterShare, 0.1)
 	}
 	if s.ExplainedVariance == VariancePrivate {
@@ -92,10 +98,14 @@ func (s *Spec) methodAsked() string {
 // tick is the default: several times what the noise of the longest answer takes to draw, so that
 // nearly every release leaves after one.
 func (s *Spec) tick() Duration {
-	d := min(len(s.Columns), MaxColumns)
+	d := min(s.Width(), MaxColumns)
 	values := d * min(max(1, s.Components), MaxComponents)
 	if s.Method != MethodPower {
 		values = max(values, d*(d+1)/2)
+	}
+	values = max(values, query.LevelBins*min(s.leveled(), MaxColumns))
+	if s.standardizes() {
+		values = max(values, KindTree.Definition().Values(min(len(s.Columns)-s.leveled(), MaxColumns), 0))
 	}
 	t := time.Millisecond + time.Duration(values)*2*time.Microsecond
 	return min(Duration(t.Round(time.Millisecond)), s.Deadlines.Round)
@@ -154,9 +164,10 @@ func (s *Spec) check() error {
 		{"rows", s.Rows, []string{RowsAuto, RowsSphere, RowsPlain}},
 		{"subspace", s.Subspace, []string{SubspaceBlock, SubspaceDeflation}},
 		{"center", s.Center, []string{CenterPublic, CenterPrivate, CenterPairs}},
+		{"standardize", s.Standardize, []string{StandardizeNone, StandardizePrivate}},
 		{"explained_variance", s.ExplainedVariance, []string{VariancePrivate, VarianceNone}},
 		{"on_dropout", s.OnDropout, []string{DropoutWait, DropoutContinue}},
-		{"missing", s.Missing, []string{MissingError, MissingDropRow}},
+		{"missing", s.Missing, []string{MissingError, MissingDropRow, MissingZero, MissingFill}},
 	} {
 		if !slices.Contains(e.allowed, e.got) {
 			return fieldError(e.field, "must be one of %q, got %q", e.allowed, e.got)
@@ -171,6 +182,18 @@ func (s *Spec) check() error {
 	if s.SpareSlots < 0 || s.SpareSlots > MaxSlots {
 		return fieldError("spare_slots", "must be in 0..%d, got %d", MaxSlots, s.SpareSlots)
 	}
+	if err := s.checkStandardize(); err != nil {
+		return err
+	}
+	if err := s.checkDetail(); err != nil {
+		return err
+	}
+	if err := s.checkLeveled(); err != nil {
+		return err
+	}
+	if err := s.checkIndicators(); err != nil {
+		return err
+	}
 	if err := s.checkRadius(); err != nil {
 		return err
 	}
@@ -178,6 +201,9 @@ func (s *Spec) check() error {
 		return err
 	}
 	if err := s.Expires.check(); err != nil {
+		return err
+	}
+	if err := s.checkAbout(); err != nil {
 		return err
 	}
 	if s.Deadlines.Round < Duration(100*time.Millisecond) || s.Deadlines.Round > Duration(30*24*time.Hour) {
@@ -244,7 +270,7 @@ func (s *Spec) checkShares() error {
 		on    bool
 	}{
 		{"radius_share", s.RadiusShare, s.Radius == RadiusPrivate && s.Method != MethodCovariance},
-		{"center_share", s.CenterShare, s.Center == CenterPrivate},
+		{"center_share", s.CenterShare, s.Center == CenterPrivate && !s.standardizes()},
 		{"variance_share", s.VarianceShare, s.ExplainedVariance == VariancePrivate},
 		{"lambda_share", s.LambdaShare, s.Lambda == LambdaPrivate},
 		{"bound_share", s.BoundShare, s.Method != MethodPower && s.NormBound == BoundPrivate},
@@ -345,9 +371,6 @@ func (s *Spec) checkColumns() error {
 	if len(s.Columns) > MaxColumns {
 		return fieldError("columns", "at most %d, got %d", MaxColumns, len(s.Columns))
 	}
-	if s.Components > len(s.Columns) {
-		return fieldError("components", "%d of %d columns", s.Components, len(s.Columns))
-	}
 	seen := make(map[string]bool, len(s.Columns))
 	for i := range s.Columns {
 		c := &s.Columns[i]
@@ -359,6 +382,9 @@ func (s *Spec) checkColumns() error {
 			return fieldError(field+".name", "%q appears twice", c.Name)
 		}
 		seen[c.Name] = true
+		if err := c.checkLevels(field); err != nil {
+			return err
+		}
 		def(&c.Scale, 1)
 		if math.IsNaN(c.Offset) || math.Abs(c.Offset) > 1e100 {
 			return fieldError(field+".offset", "must be finite and at most 1e100, got %v", c.Offset)
@@ -366,6 +392,12 @@ func (s *Spec) checkColumns() error {
 		if !(c.Scale >= 1e-100 && c.Scale <= 1e100) {
 			return fieldError(field+".scale", "must be in 1e-100..1e100, got %v", c.Scale)
 		}
+		if err := c.check(field); err != nil {
+			return err
+		}
+	}
+	if err := s.checkCoordinates(); err != nil {
+		return err
 	}
 	seenSite := make(map[string]bool, len(s.Sites))
 	for _, name := range s.Sites {

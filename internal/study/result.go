@@ -2,8 +2,12 @@ package study
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"covey/internal/standardize"
 )
 
 // Result is what a study found: every released value and, from them, each
@@ -24,14 +28,20 @@ type Result struct {
 	Profile      string  `json:"profile"`
 
 	Columns []string  `json:"feature_names_in_"`
-	Offset  []float64 `json:"offset_"` // public constants, not learned
-	Scale   []float64 `json:"scale_"`
-	Mean    []float64 `json:"mean_"` // released, in scaled columns; zeros where nothing was
-	Sites   []string  `json:"sites"`
-	N       int       `json:"n_samples_"` // units, or pairs of them; one at two sites is two
-	D       int       `json:"n_features_in_"`
-	K       int       `json:"n_components_"`
-	Unit    string    `json:"unit,omitempty"`
+	Offset  []float64 `json:"offset_"` // public constants, not learned; 0 of columns that were
+	Scale   []float64 `json:"scale_"`  // public, or learned
+	Mean    []float64 `json:"mean_"`   // released, in scaled columns; zeros where nothing was
+	// LeftOut are the columns whose constants could not be learned: every component has 0 there.
+	LeftOut []LeftOut `json:"left_out_,omitempty"`
+	// ScaleNote says what a learned scale is; empty where none was learned.
+	ScaleNote string `json:"scale_note,omitempty"`
+	// LevelsNote says what the constants of columns with levels are; empty where no column has any.
+	LevelsNote string   `json:"levels_note,omitempty"`
+	Sites      []string `json:"sites"`
+	N          int      `json:"n_samples_"` // units, or pairs of them; one at two sites is two
+	D          int      `json:"n_features_in_"`
+	K          int      `json:"n_components_"`
+	Unit       string   `json:"unit,omitempty"`
 	// PerUnit is the released mean of kept rows per unit, where a unit is not a row or rows with a
 	// missing value were left out. What is found of rows is divided by it.
 	PerUnit float64 `json:"rows_per_unit,omitempty"`
@@ -39,6 +49,13 @@ type Result struct {
 	// with an interval that covers the true number with probability 0.95.
 	RowsKept         float64     `json:"rows_kept_,omitempty"`
 	RowsKeptInterval *[2]float64 `json:"rows_kept_interval_,omitempty"`
+
+	// Missing is the proposal's, where gaps are kept. Filled is then, for each column, the share of
+	// rows without a value there, noised, with an interval that covers the true one with
+	// probability 0.95.
+	Missing        string       `json:"missing,omitempty"`
+	Filled         []float64    `json:"filled_,omitempty"`
+	FilledInterval [][2]float64 `json:"filled_interval_,omitempty"`
 
 	Center    string  `json:"center"`
 	Noise     string  `json:"noise"`
@@ -84,8 +101,12 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 		N: p.N, D: p.D, K: p.K(), Unit: s.Unit, Center: s.Center, Noise: s.Noise, Subspace: s.Subspace, Rounds: p.Rounds,
 		OutputAs: s.Output, Releases: releases, Mean: make([]float64, p.D),
 	}
-	for _, c := range s.Columns {
-		r.Columns = append(r.Columns, c.Name)
+	for _, at := range p.Coordinates() {
+		c := s.Columns[at.Column]
+		if at.Gap {
+			c.Offset, c.Scale = 0, 1
+		}
+		r.Columns = append(r.Columns, at.Name)
 		r.Offset = append(r.Offset, c.Offset)
 		r.Scale = append(r.Scale, c.Scale)
 	}
@@ -117,15 +138,87 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 	if p.method() == MethodAuto {
 		_, r.MethodWhy = p.decide(p.radiiAtDecision(releases))
 	}
-	if c.Center != nil {
-		r.Mean = c.Center
-	}
-	if err := r.findComponents(p, releases); err != nil {
+	r.setConstants(p, c)
+	if err := r.findComponents(p, c, releases); err != nil {
 		return nil, err
 	}
 	r.keep(p, releases)
+	r.count(p, releases)
 	r.explain(c, releases)
 	return r, nil
+}
+
+// LeftOut is a column that a study left out.
+type LeftOut struct {
+	Column string             `json:"column"`
+	Why    standardize.Reason `json:"why"`
+}
+
+// Words say why for people.
+func (l LeftOut) Words() string {
+	switch l.Why {
+	case standardize.Constant:
+		return "it has one value, as far as its noised counts show"
+	case OutJoined:
+		return "it is rare by its noised count, and its rows are in the column's other"
+	case OutRare:
+		return "too few rows are in it, as far as its noised count shows"
+	case OutEven:
+		return "by the noised count, too few rows lack a value there, or too few have one"
+	case OutSingle:
+		return "fewer than two levels of the column stand out of the noise"
+	}
+	return "its counts do not stand out of the noise"
+}
+
+// scaleNote says what a learned scale is.
+const scaleNote = "scale_ and mean_ of learned columns are private estimates: scale_ is the standard deviation of values clipped 3 to 4 estimated deviations away from their mean, so that it is below the column's own where tails are heavy or values skewed, and both have the noise of their releases"
+
+// LearnedText says which constants were learned, and which columns were left out and why; empty
+// where none were.
+func (r *Result) LearnedText() string {
+	if r.ScaleNote == "" {
+		return ""
+	}
+	var out []string
+	for _, l := range r.LeftOut {
+		if l.Why == standardize.Weak || l.Why == standardize.Constant {
+			out = append(out, fmt.Sprintf("%q (%s)", l.Column, l.Words()))
+		}
+	}
+	if len(out) == 0 {
+		return "the constants that the study's columns leave out were learned, and none of these columns was left out"
+	}
+	return fmt.Sprintf("the constants that the study's columns leave out were learned; left out, and with no part in any component, are %s", strings.Join(out, ", "))
+}
+
+// setConstants fills in what rows are to be moved and divided by: (x - offset_)/scale_ - mean_.
+func (r *Result) setConstants(p *Plan, c Course) {
+	if c.Center != nil {
+		r.Mean = slices.Clone(c.Center)
+	}
+	if len(c.Scale) == 0 {
+		return
+	}
+	if p.Proposal.Spec.standardizes() {
+		r.ScaleNote = scaleNote
+	}
+	if p.Proposal.Spec.leveled() > 0 {
+		r.LevelsNote = levelsNote
+	}
+	why := p.levelsLeftOut(c)
+	for j, s := range c.Scale {
+		if s == 0 {
+			r.Mean[j] = 0
+			if why[j] == "" {
+				why[j] = c.Columns[j].Out
+			}
+			r.LeftOut = append(r.LeftOut, LeftOut{r.Columns[j], why[j]})
+			continue
+		}
+		r.Scale[j] *= s
+		r.Mean[j] /= s
+	}
 }
 
 // radiiAtDecision are the radii that auto compared.
@@ -141,7 +234,7 @@ func (p *Plan) radiiAtDecision(releases []Release) map[Kind]float64 {
 }
 
 // findComponents makes the outputs of every run and the components in force.
-func (r *Result) findComponents(p *Plan, releases []Release) error {
+func (r *Result) findComponents(p *Plan, c Course, releases []Release) error {
 	r.Outputs = map[string][][]float64{}
 	steps := map[int][]Release{}
 	for _, rel := range releases {
@@ -156,7 +249,10 @@ func (r *Result) findComponents(p *Plan, releases []Release) error {
 			if !p.lastMoment(rel) {
 				continue
 			}
-			m := pooledMoment(momentsOf(releases))
+			m := p.corrected(pooledMoment(momentsOf(releases)), c)
+			if p.Proposal.Spec.standardizes() {
+				m, _ = p.correlation(m, rel.Scale)
+			}
 			vectors, values, err := m.principal(p.D, p.K())
 			if err != nil {
 				return err

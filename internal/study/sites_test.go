@@ -3,6 +3,7 @@ package study
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,16 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	if q.Kind == KindPower || q.Of == KindPower {
 		c.Found = basis[:q.Run*p.D]
 	}
-	if p.Proposal.Spec.Center == CenterPrivate && (q.Kind != KindMean && q.Of != KindMean || q.Round > 0) && q.Kind != KindRows && q.Of != KindRows {
+	if p.Proposal.Spec.Center == CenterPrivate && (q.Kind != KindMean && q.Of != KindMean || q.Round > 0) && q.Kind != KindRows && q.Of != KindRows && q.Kind != KindOctaves {
+		c.Center = make([]float64, p.D)
+		if p.Proposal.Spec.standardizes() {
+			c.Scale = slices.Repeat([]float64{1}, p.D)
+		}
+	}
+	if p.scales(q) {
+		c.Scale = slices.Repeat([]float64{1}, p.D)
+	}
+	if p.Proposal.Spec.leveled() > 0 && p.Proposal.Spec.Center != CenterPairs {
 		c.Center = make([]float64, p.D)
 	}
 	a, err := p.NewAsk(c, 0, 0)

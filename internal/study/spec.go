@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"covey/internal/strict"
+	"covey/internal/studyfile"
 )
 
 // The values of Spec's enumerations.
@@ -38,6 +39,8 @@ const (
 
 	MissingError   = "error"
 	MissingDropRow = "drop-row"
+	MissingZero    = "zero"
+	MissingFill    = "fill"
 
 	NoiseCentral     = "central"
 	NoiseDistributed = "distributed"
@@ -56,6 +59,9 @@ const (
 	CenterPublic  = "public"
 	CenterPrivate = "private"
 	CenterPairs   = "pairs"
+
+	StandardizeNone    = "none"
+	StandardizePrivate = "private"
 
 	LambdaPrivate = "private"
 
@@ -112,6 +118,15 @@ type Spec struct {
 	// disjoint pairs of rows: half as many units, no budget). "private" if not given,
 	// "public" with profile or accountant "paper".
 	Center string `toml:"center" json:"center"`
+	// Standardize is "none" (every column's offset and scale are public constants) or "private"
+	// (those of columns that give none are learned, for a part of the budget by the number of units
+	// and columns, and the components are of the columns' correlations). "none" if not given, and
+	// "private" where a column asks for it.
+	Standardize string `toml:"standardize" json:"standardize"`
+	// CentralDetail allows noise = "central" in a study that counts or scales columns one by one,
+	// where it is refused otherwise: of a column or a value that one site alone has, the
+	// coordinator's leader then reads that site's exact sums.
+	CentralDetail bool `toml:"central_detail,omitempty" json:"central_detail,omitempty"`
 	// CenterShare is the part of the budget that center = "private" takes.
 	CenterShare float64 `toml:"center_share,omitempty" json:"center_share,omitempty"`
 	// Unit names the column whose value says which rows are one unit; a row is one
@@ -173,24 +188,49 @@ type Spec struct {
 	// SpareSlots bounds the retries of the whole study. 0: a quarter of the queries, at least 4;
 	// none where on_dropout is "wait", since a slot that waits is never given up.
 	SpareSlots int `toml:"spare_slots,omitempty" json:"spare_slots,omitempty"`
-	// Missing is "error" or "drop-row": rows with a missing value are left out, and the rows that
-	// are kept are counted, noised, for 1% of the budget.
+	// Missing is "error" or what becomes of missing values, and of values that are no numbers, too:
+	// "drop-row" leaves their rows out, and counts the rows that are kept, noised, for 1% of the
+	// budget. "fill" sets a cell to what the last released components predict from the row's
+	// others, "zero" to the center, and both count, noised, the empty cells of each column, for
+	// about 1%.
 	Missing string `toml:"missing" json:"missing"`
 	// Expires is when the study can no longer start: sites that have not approved by then need not.
 	// Never, if not given.
 	Expires Expiry `toml:"expires,omitempty" json:"expires,omitempty"`
 	// Deadlines bound the waits.
 	Deadlines Deadlines `toml:"deadlines" json:"deadlines"`
+	// About is for the people who decide.
+	About About `toml:"about,omitempty" json:"about,omitzero"`
+	// Defaults are what columns take of keys that their tables do not have. A proposal has none:
+	// each of its columns has all of them written out.
+	Defaults *Column `toml:"defaults,omitempty" json:"-"`
 	// Columns are the data's columns in order, with public constants.
 	Columns []Column `toml:"columns" json:"columns"`
 }
 
 // Column is one column: the value used is (value - offset) / scale. Both are
-// public and never learned from data. study.toml has both, or scale = 1 for values as they are.
+// public; study.toml has both, or scale = 1 for values as they are, or the study learns them.
 type Column struct {
 	Name   string  `toml:"name" json:"name"`
 	Offset float64 `toml:"offset" json:"offset"`
 	Scale  float64 `toml:"scale" json:"scale"`
+	// Measure is the unit of measurement, such as "mg/dL", and Range the lowest and the highest
+	// plausible value: for people to compare with their own. They decide nothing.
+	Measure string    `toml:"measure,omitempty" json:"measure,omitempty"`
+	Range   []float64 `toml:"range,omitempty" json:"range,omitempty"`
+	// Levels are the texts of a column of categories, up to 64. Each is a coordinate, 1 in the rows
+	// that have it and else 0, and one more stands for all other texts. Such a column has no offset
+	// and scale: released counts center and scale it.
+	Levels []string `toml:"levels,omitempty" json:"levels,omitempty"`
+	// As is what a cell is read as: a number if not given, "boolean" (true, t, yes, y and 1 are 1,
+	// false, f, no, n and 0 are 0, in any case of letters) or "days since YYYY-MM-DD" (of dates
+	// such as 2024-05-31, with a time of day or without). Any other text is then a missing value.
+	As string `toml:"as,omitempty" json:"as,omitempty"`
+	// Standardize is "private" where offset and scale are learned; they are then 0 and 1 here.
+	Standardize string `toml:"standardize,omitempty" json:"standardize,omitempty"`
+	// Indicator adds a coordinate that is 1 in the rows without a value in this column, else 0,
+	// centered and scaled by their released share. Of missing = "fill" and "zero".
+	Indicator bool `toml:"indicator,omitempty" json:"indicator,omitempty"`
 }
 
 // Deadlines of a study.
@@ -237,26 +277,60 @@ func (r *Scalar) UnmarshalTOML(raw []byte) error {
 // ParseSpec reads study.toml strictly: an unknown key is an error that names it.
 func ParseSpec(text []byte) (Spec, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
-	var s Spec
-	if err := decode(text, &s); err != nil {
+	file, err := studyfile.Read(text, MaxColumns)
+	if err != nil {
+		return Spec{}, located(&studyfile.File{Text: text}, err)
+	}
+	if err := decode(file.Shape, new(Spec)); err != nil {
 		return Spec{}, err
 	}
-	if err := checkWritten(text); err != nil {
-		return Spec{}, located(text, err)
+	var s Spec
+	if err := decode(file.Text, &s); err != nil {
+		return Spec{}, err
 	}
-	if err := s.resolve(); err != nil {
-		return Spec{}, located(text, err)
-	}
-	if err := checkConstants(text); err != nil {
-		return Spec{}, located(text, err)
+	for _, check := range []func() error{func() error { return s.takeDefaults(file) }, file.CheckZeros, s.resolve, func() error { return file.CheckConstants(s.scaled) }} {
+		if err := check(); err != nil {
+			return Spec{}, located(file, err)
+		}
 	}
 	return s, nil
 }
 
-// located adds the line of a FieldError's field.
-func located(text []byte, err error) error {
+// takeDefaults writes into each column what its table leaves to [defaults].
+func (s *Spec) takeDefaults(file *studyfile.File) error {
+	if s.Defaults == nil {
+		return nil
+	}
+	if s.Defaults.Name != "" {
+		return fieldError("defaults.name", "is each column's own: [defaults] holds what columns have in common")
+	}
+	from, fields := reflect.ValueOf(*s.Defaults), map[string]int{}
+	for i := range from.NumField() {
+		fields[keyOf(from.Type().Field(i))] = i
+	}
+	for i := range s.Columns {
+		to := reflect.ValueOf(&s.Columns[i]).Elem()
+		for _, key := range file.Defaults(i) {
+			to.Field(fields[key]).Set(from.Field(fields[key]))
+		}
+	}
+	s.Defaults = nil
+	return nil
+}
+
+// scaled reports whether the study itself scales a column.
+func (s *Spec) scaled(i int) bool {
+	return s.Columns[i].Standardize == StandardizePrivate || len(s.Columns[i].Levels) > 0
+}
+
+// located returns a FieldError that names a field as the file has it, and its line.
+func located(file *studyfile.File, err error) error {
+	if bad, ok := errors.AsType[*strict.Error](err); ok {
+		err = fieldError(bad.Key, "%s", bad.Reason)
+	}
 	if bad, ok := errors.AsType[*FieldError](err); ok && bad.Line == 0 {
-		bad.Line = strict.Line(text, bad.Field)
+		bad.Field = file.Place(bad.Field)
+		bad.Line = strict.Line(file.Text, bad.Field)
 	}
 	return err
 }

@@ -64,10 +64,10 @@ func (s *Spec) checkStart() error {
 		}
 		return validText("start.file", s.Start.File)
 	}
-	if want := len(s.Columns) * s.Components; len(s.Start.Vectors) != want {
+	if want := s.Width() * s.Components; len(s.Start.Vectors) != want {
 		return fieldError("start.vectors", "must be %d numbers, components times columns, got %d", want, len(s.Start.Vectors))
 	}
-	if why := orthonormal(s.Start.Vectors, len(s.Columns)); why != "" {
+	if why := orthonormal(s.Start.Vectors, s.Width()); why != "" {
 		return fieldError("start.vectors", "%s", why)
 	}
 	return nil
@@ -76,11 +76,11 @@ func (s *Spec) checkStart() error {
 // StartFrom takes the start from a result that verified: its components, whose columns must be the
 // spec's, by name, offset and scale.
 func (s *Spec) StartFrom(r *Result) error {
-	if r.D != len(s.Columns) || len(r.Components) < s.Components {
-		return fieldError("start.file", "has %d components of %d columns, the study %d of %d", len(r.Components), r.D, s.Components, len(s.Columns))
+	if r.D != s.Width() || len(r.Components) < s.Components {
+		return fieldError("start.file", "has %d components of %d columns, the study %d of %d", len(r.Components), r.D, s.Components, s.Width())
 	}
-	for i, c := range s.Columns {
-		if r.Columns[i] != c.Name || r.Offset[i] != c.Offset || r.Scale[i] != c.Scale {
+	for i, at := range s.Coordinates() {
+		if c := s.Columns[at.Column]; r.Columns[i] != at.Name || r.Offset[i] != c.Offset || r.Scale[i] != c.Scale {
 			return fieldError("start.file", "column %d is another, or has another offset or scale", i+1)
 		}
 	}

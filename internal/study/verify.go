@@ -41,8 +41,12 @@ type Verified struct {
 
 	Roster []Member `json:"-"`
 
-	done string // what found the components
-	kept string // how many rows; empty where none could be left out
+	columns int    // of the proposal; D counts their coordinates
+	done    string // what found the components
+	kept    string // how many rows; empty where none could be left out
+	gaps    string // how many cells were filled; empty where none could be
+	// which constants were learned; empty where none were
+	learned string
 }
 
 // VerifyError is the first thing of a result file that does not hold.
@@ -120,7 +124,8 @@ func Verify(file []byte) (*Verified, error) {
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
 		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
 		Approved: true,
-		done:     fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(),
+		columns:  len(plan.Proposal.Spec.Columns),
+		done:     fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(), gaps: r.FilledText(), learned: r.LearnedText(),
 	}
 	if r.Method == MethodCovariance {
 		v.done = r.Done()
@@ -141,10 +146,14 @@ func (v *Verified) Rows() [][2]string {
 	if v.Noise == NoiseDistributed {
 		noise = "distributed: nobody saw an exact sum"
 	}
+	width := ""
+	if v.D != v.columns {
+		width = fmt.Sprintf(" (%d numbers a row)", v.D)
+	}
 	rows := [][2]string{
 		{"study", v.Name},
 		{"digest", v.Digest.String()},
-		{"data", fmt.Sprintf("%d units × %d columns at %d sites, at least %d of them in every sum", v.N, v.D, v.Sites, v.FewestSurvivors)},
+		{"data", fmt.Sprintf("%d units × %d columns%s at %d sites, at least %d of them in every sum", v.N, v.columns, width, v.Sites, v.FewestSurvivors)},
 		{"rounds", v.done + fmt.Sprintf(", %d queries", v.Queries)},
 		{"privacy", fmt.Sprintf("ε = %g, δ = %g: ρ = %.6g charged", v.Epsilon, v.Delta, v.Rho)},
 		{"adjacency", v.Adjacency + ": one unit is replaced by another; " + AtSites(v.SitesPerUnit)},
@@ -155,6 +164,12 @@ func (v *Verified) Rows() [][2]string {
 	}
 	if v.kept != "" {
 		rows = append(rows, [2]string{"rows kept", v.kept})
+	}
+	if v.gaps != "" {
+		rows = append(rows, [2]string{"empty cells", v.gaps})
+	}
+	if v.learned != "" {
+		rows = append(rows, [2]string{"constants", v.learned})
 	}
 	return rows
 }
@@ -262,8 +277,9 @@ func (r *Result) checkOutputs(p *Plan, releases []Release) error {
 
 // computed are the keys whose numbers come out of more than copying and adding.
 var computed = []string{
-	"mean_", "rows_per_unit", "components_", "outputs", "explained_variance_", "explained_variance_interval_",
+	"mean_", "scale_", "rows_per_unit", "components_", "outputs", "explained_variance_", "explained_variance_interval_",
 	"explained_variance_ratio_", "total_variance_", "total_variance_interval_", "rows_kept_", "rows_kept_interval_",
+	"filled_", "filled_interval_",
 }
 
 // alike is equality, but of floats: those may differ as verifyTolerance says.

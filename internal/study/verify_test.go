@@ -76,7 +76,8 @@ func course(t testing.TB, text string, change func(p *Plan, r *Release)) (*Plan,
 		releases = append(releases, r)
 		if change != nil {
 			change(p, &r)
-			if c.History, err = r.link(); err != nil { // the coordinator's next names what it signed
+			// the coordinator's next names what it signed
+			if c.History, err = r.link(); err != nil {
 				t.Fatal(err)
 			}
 		}

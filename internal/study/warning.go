@@ -20,6 +20,9 @@ func (p *Plan) Warnings() []string {
 	if s := p.Proposal.Spec; s.OnDropout == DropoutContinue && s.Noise == NoiseCentral {
 		w = append(w, `on_dropout = "continue" with central noise: a hostile coordinator could subtract the exact sums of two rounds with different survivors and learn a site's sum (docs/threat-model.md)`)
 	}
+	if small := p.standardizeWarning(); small != "" {
+		w = append(w, small)
+	}
 	if float64(p.N)*p.Proposal.Spec.Delta > 0.1 {
 		w = append(w, fmt.Sprintf("delta = %.2g is not small against 1/n = %.2g", p.Proposal.Spec.Delta, 1/float64(p.N)))
 	}

@@ -21,7 +21,11 @@ func Learners(p *study.Plan) []Learner {
 		out = append(out, Learner{"the other site", "the released sums less its own part: this site's sums with the same noise"})
 	}
 	if p.Honest == 0 {
-		out = append(out, Learner{"the coordinator's leader", fmt.Sprintf("the exact sum over at least %d sites, once a query", t.MinSurvivors)})
+		what := fmt.Sprintf("the exact sum over at least %d sites, once a query", t.MinSurvivors)
+		if p.Proposal.Spec.CentralDetail {
+			what += "; column by column, so that what one site alone has is that site's exact sum"
+		}
+		out = append(out, Learner{"the coordinator's leader", what})
 	} else {
 		out = append(out, Learner{"the coordinator's leader", fmt.Sprintf("the noised sum over at least %d sites, once a query", t.MinSurvivors)})
 	}

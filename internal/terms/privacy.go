@@ -24,6 +24,12 @@ func Privacy(p *study.Plan) []string {
 			t.MinSurvivors, t.Sites, t.Quorum, t.Collusion()),
 		noiseWords(p),
 	}
+	if share := p.StandardizeShare(); share > 0 {
+		words = append(words, fmt.Sprintf("The study learns the columns' constants: for %.3g%% of its ρ it counts every unit by the magnitude and the place of each column's value, and asks twice for each column's mean and square.", 100*share))
+	}
+	if share := p.LevelsShare(); share > 0 {
+		words = append(words, fmt.Sprintf("The study scales levels by how many units have each: for %.3g%% of its ρ it counts every unit in one level of each column that has any, every other text as \"other\".", 100*share))
+	}
 	if s.Method != study.MethodPower {
 		words = append(words, "Method: "+p.MethodRule()+".")
 	}
@@ -32,15 +38,44 @@ func Privacy(p *study.Plan) []string {
 	} else {
 		words = append(words, `on_dropout = "continue": sums go on without a site that is away.`)
 	}
+	if s.KeepsGaps() {
+		text := "A cell without a value counts as the center. "
+		if s.Missing == study.MissingFill {
+			text = "A cell without a value is set to what released components predict from its row's other cells, here at the site. "
+		}
+		words = append(words, text+"A text that cannot be read counts as no value. The share of such cells in each column, over all sites, is released with noise.")
+	}
+	if n := indicators(s.Columns); n > 0 {
+		words = append(words, fmt.Sprintf("Of %d of the columns the study also asks where they have no value: a number a row, 1 there and else 0, goes into its components like a column of its own.", n))
+	}
 	if s.Missing == study.MissingDropRow {
 		words = append(words, "A row with a missing value counts as a row of zeros.")
 	}
 	return words
 }
 
+// indicators returns how many columns have a coordinate for missing values.
+func indicators(columns []study.Column) int {
+	n := 0
+	for _, c := range columns {
+		if c.Indicator {
+			n++
+		}
+	}
+	return n
+}
+
+// centralDetail is what the leader reads, with central noise, of columns that are counted or scaled
+// one by one.
+const centralDetail = "the coordinator's leader can read this site's exact sums of what this site alone has: a column that is constant elsewhere, values in a unit of measurement of its own, its most extreme values"
+
 func noiseWords(p *study.Plan) string {
 	if p.Honest == 0 {
-		return "Noise is central: the coordinator's leader sees exact sums over all sites that take part, and is trusted with them; sites and analysts see noised ones."
+		text := "Noise is central: the coordinator's leader sees exact sums over all sites that take part, and is trusted with them; sites and analysts see noised ones."
+		if p.Proposal.Spec.CentralDetail {
+			text += " central_detail = true: columns are counted and scaled one by one, so that " + centralDetail + "."
+		}
+		return text
 	}
 	return fmt.Sprintf("Noise is distributed: this agent adds its share before masking, so that nobody sees an exact sum, the coordinator included; "+
 		"the shares of %d honest sites in a sum carry all the noise that the privacy needs. ", p.Honest) + poolWords(p)

@@ -45,6 +45,39 @@ func TestPrivacyWords(t *testing.T) {
 	}
 }
 
+// TestCentralDetailIsSaid: an approver of central noise over single columns reads that the leader
+// can read this site's own sums, in words and in the list of who learns what. Other studies do not
+// say it.
+func TestCentralDetailIsSaid(t *testing.T) {
+	of := func(change func(*study.Spec)) string {
+		p := wordsPlan(t, 3, change)
+		all := strings.Join(Privacy(p), "\n")
+		for _, l := range Learners(p) {
+			all += "\n" + l.Who + ": " + l.What
+		}
+		return all
+	}
+	all := of(func(s *study.Spec) {
+		s.Center, s.Standardize, s.CentralDetail, s.Columns = "", study.StandardizePrivate, true, []study.Column{{Name: "a"}, {Name: "b"}}
+	})
+	for _, part := range []string{"it counts every unit by the magnitude and the place of each column's value", "the coordinator's leader can read this site's exact sums of what this site alone has", "column by column, so that what one site alone has is that site's exact sum"} {
+		if !strings.Contains(all, part) {
+			t.Errorf("%q is not in\n%s", part, all)
+		}
+	}
+	all = of(func(s *study.Spec) {
+		s.CentralDetail, s.Columns = true, []study.Column{{Name: "a", Scale: 1}, {Name: "b", Levels: []string{"x"}}}
+	})
+	for _, part := range []string{"it counts every unit in one level of each column", "sums of what this site alone has"} {
+		if !strings.Contains(all, part) {
+			t.Errorf("%q is not in\n%s", part, all)
+		}
+	}
+	if all := of(func(*study.Spec) {}); strings.Contains(all, "alone has") {
+		t.Errorf("said of a study without:\n%s", all)
+	}
+}
+
 // TestPoolWords: how many sites that pool what they know see less noise than planned, and how much
 // less, with distributed noise.
 func TestPoolWords(t *testing.T) {

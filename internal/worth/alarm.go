@@ -73,23 +73,30 @@ func (a *spectrum) longer(r *study.Result, vectors [][]float64) *bool {
 
 // differs compares another matrix, packed, of noise tau, with the eigenvectors.
 func (a *spectrum) differs(packed []float64, tau float64, vectors [][]float64, k int) bool {
-	d := len(a.mu)
-	m := mat.NewSymDense(d, nil)
-	for i, at := 0, 0; i < d; i++ {
-		for j := i; j < d; j++ {
+	all := len(vectors[0])
+	m := mat.NewSymDense(all, nil)
+	for i, at := 0, 0; i < all; i++ {
+		for j := i; j < all; j++ {
 			v := packed[at]
 			if j > i {
 				v /= math.Sqrt2 // as off-diagonal numbers travel
+			}
+			if a.learned != nil {
+				f := a.learned.factor[i] * a.learned.factor[j]
+				if v /= f; f == 0 {
+					v = 0
+				}
 			}
 			m.SetSym(i, j, v)
 			at++
 		}
 	}
+	d := len(a.mu)
 	along := make([]float64, d)
 	images := make([][]float64, d)
 	for i, v := range vectors {
 		var y mat.VecDense
-		y.MulVec(m, mat.NewVecDense(d, v))
+		y.MulVec(m, mat.NewVecDense(all, v))
 		images[i] = y.RawVector().Data
 		along[i] = dot(v, images[i])
 	}
@@ -101,7 +108,7 @@ func (a *spectrum) differs(packed []float64, tau float64, vectors [][]float64, k
 				continue
 			}
 			turn := (along[i] - along[j]) / gap
-			variance := tau*tau/2 + max(0, along[i])*max(0, along[j])/a.n + turn*turn*a.mixing(i, j)
+			variance := max(tau*tau/2, a.noise(i, j)*tau*tau/a.s/a.s) + max(0, along[i])*max(0, along[j])/a.n + turn*turn*a.mixing(i, j)
 			if math.Abs(dot(vectors[j], images[i])) > most*math.Sqrt(variance) {
 				return true
 			}

@@ -31,23 +31,35 @@ type spectrum struct {
 	n  float64
 	// xi estimates the eigenvalues of M.
 	xi []float64
+	// learned is the noise of a correlation matrix; nil for a covariance.
+	learned *learned
 }
 
 func newSpectrum(mu []float64, s float64, n int) *spectrum {
-	return &spectrum{mu: mu, s: s, n: float64(n), xi: shrink(mu, s)}
+	a := &spectrum{mu: mu, s: s, n: float64(n)}
+	a.xi = a.shrink()
+	return a
+}
+
+// noise is the variance of the noise between directions i and j.
+func (a *spectrum) noise(i, j int) float64 {
+	if a.learned != nil {
+		return a.learned.pairs[i][j]
+	}
+	return a.s * a.s / 2
 }
 
 // shrink estimates the eigenvalues without the noise: each is pushed up by those below it and down
-// by those above by s²/(μi-μj) to second order (Stein's identity for a symmetric Gaussian matrix
-// makes the sum's mean exact). Eta keeps close ones finite; what comes out is made to fall.
-func shrink(mu []float64, s float64) []float64 {
-	eta := s / 4
+// by those above by 2·noise/(μi-μj) to second order (Stein's identity for a symmetric Gaussian
+// matrix makes the sum's mean exact). Eta keeps close ones finite; what comes out is made to fall.
+func (a *spectrum) shrink() []float64 {
+	eta, mu := a.s/4, a.mu
 	xi := make([]float64, len(mu))
 	for i := range mu {
 		xi[i] = mu[i]
 		for j := range mu {
 			if gap := mu[i] - mu[j]; gap != 0 {
-				xi[i] -= s * s * gap / (gap*gap + eta*eta)
+				xi[i] -= 2 * a.noise(i, j) * gap / (gap*gap + eta*eta)
 			}
 		}
 	}
@@ -82,7 +94,7 @@ func falling(v []float64) []float64 {
 
 // mixing is the variance of the matrix between directions i and j: of the noise, and of n rows
 // against their law.
-func (a *spectrum) mixing(i, j int) float64 { return a.s*a.s/2 + a.xi[i]*a.xi[j]/a.n }
+func (a *spectrum) mixing(i, j int) float64 { return a.noise(i, j) + a.xi[i]*a.xi[j]/a.n }
 
 // tilt is the mean squared tangent by which direction j moves direction i, to first order.
 func (a *spectrum) tilt(i, j int) float64 {
@@ -118,7 +130,11 @@ func (a *spectrum) separated(i int) bool {
 		return true // nothing is there
 	}
 	x := (a.xi[i] + a.xi[i+1]) / 2
-	return a.mu[i]-a.mu[i+1] > gapQuantile*math.Sqrt(2*a.s*a.s+4*x*x/a.n)
+	noise := 4 * a.noise(i, i+1)
+	if a.learned != nil {
+		noise = 4 * max(a.noise(i, i+1), a.learned.turned[i])
+	}
+	return a.mu[i]-a.mu[i+1] > gapQuantile*math.Sqrt(noise+4*x*x/a.n)
 }
 
 // tangent bounds, with probability 0.95, the squared tangent of the largest angle of the span of
@@ -183,6 +199,24 @@ func (a *spectrum) loadings(i int, vectors [][]float64, component []float64) [][
 	return out
 }
 
+// spectrumOf returns the spectrum of the matrix that the components are of, and its eigenvectors.
+func spectrumOf(p *study.Plan, r *study.Result) (*spectrum, [][]float64, error) {
+	if p.Proposal.Spec.Standardize != study.StandardizePrivate {
+		mu, vectors, tau, err := study.Spectrum(r.Releases, r.D)
+		if err != nil {
+			return nil, nil, err
+		}
+		return newSpectrum(mu, tau, r.N), vectors, nil
+	}
+	c, err := p.Correlation(r.Releases)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &spectrum{mu: c.Values, s: c.Tau, n: float64(r.N), learned: newLearned(c)}
+	a.xi = a.shrink()
+	return a, c.Vectors, nil
+}
+
 // covariance fills the report of a result of one noised covariance in. It returns why figures are
 // left out, or "".
 func (out *Report) covariance(p *study.Plan, r *study.Result) (string, error) {
@@ -192,11 +226,10 @@ func (out *Report) covariance(p *study.Plan, r *study.Result) (string, error) {
 	if r.K > mostComponents {
 		return "more than 20 components", nil
 	}
-	mu, vectors, tau, err := study.Spectrum(r.Releases, r.D)
+	a, vectors, err := spectrumOf(p, r)
 	if err != nil {
 		return "", err
 	}
-	a := newSpectrum(mu, tau, r.N)
 	if out.Share = a.share(r.K); out.Share == nil {
 		return "", nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/query"
 	"covey/internal/study"
 )
 
@@ -20,6 +21,9 @@ type law struct {
 	long   *mat.SymDense // what a covariance clipped beyond radius has; nil for the same
 	radius float64       // of every histogram; with long, up to four times it
 	rng    *rand.Rand
+	// columns are values of each column, of which a study that learns constants asks; second is
+	// then their covariance.
+	columns [][]float64
 }
 
 func diagonal(lambda ...float64) *mat.SymDense {
@@ -110,7 +114,8 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 		}
 		if l.long != nil {
 			for j := range 9 { // without a second peak, up to four times the radius
-				fill(0.95*l.radius*math.Exp2(float64(j)/4), float64(p.N)/9) // each in a bin of its own
+				// each in a bin of its own
+				fill(0.95*l.radius*math.Exp2(float64(j)/4), float64(p.N)/9)
 			}
 		} else {
 			fill(l.radius, float64(p.N))
@@ -127,6 +132,11 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 		for i := range d {
 			for j := i; j < d; j++ {
 				v := m.At(i, j)
+				if a.Scale != nil {
+					if v /= a.Scale[i] * a.Scale[j]; a.Scale[i] == 0 || a.Scale[j] == 0 {
+						v = 0
+					}
+				}
 				if j > i {
 					v *= math.Sqrt2
 				}
@@ -137,6 +147,28 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 		for x := a.X; len(x) > 0; x = x[d:] {
 			values = append(values, dot(x[:d], along(whole, x[:d])))
 		}
+	case study.KindOctaves, study.KindTree:
+		each, bins := query.OctaveBins, query.AppendOctaves
+		if a.Kind == study.KindTree {
+			each, bins = query.TreeBins, query.AppendTree
+		}
+		values = make([]float64, d*each)
+		for j := range d {
+			for _, z := range l.standard(a, j) {
+				for _, b := range bins(nil, z) {
+					values[j*each+b] += 1 / float64(len(l.columns[j]))
+				}
+			}
+		}
+	case study.KindMoments:
+		values = make([]float64, 2*d)
+		for j := range d {
+			for _, z := range l.standard(a, j) {
+				z = max(-4, min(z, 4))
+				values[j] += 2 * z / float64(len(l.columns[j]))
+				values[d+j] += z * z / float64(len(l.columns[j]))
+			}
+		}
 	case study.KindTotal:
 		values = []float64{mat.Trace(whole)}
 	default:
@@ -145,6 +177,21 @@ func (l law) answer(p *study.Plan, a study.Ask) []int64 {
 	out := make([]int64, len(values))
 	for i, v := range values {
 		out[i] = int64(math.Round(v*scale + a.Sigma.Float()*l.rng.NormFloat64()))
+	}
+	return out
+}
+
+// standard are the values of a column as an ask wants them.
+func (l law) standard(a study.Ask, j int) []float64 {
+	if a.Kind == study.KindOctaves {
+		return l.columns[j]
+	}
+	if a.Scale[j] == 0 {
+		return nil
+	}
+	var out []float64
+	for _, v := range l.columns[j] {
+		out = append(out, (v-a.Center[j])/a.Scale[j])
 	}
 	return out
 }

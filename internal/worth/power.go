@@ -80,7 +80,44 @@ func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
 	mine := features(seen, vectors)
 	draws := sky.draw(p)
 	rank := ranks(r.Components, vectors)
-	return "", out.infer(mine, draws, rank)
+	if err := out.infer(mine, draws, rank); err != nil {
+		return "", err
+	}
+	out.outweighs(r)
+	return "", nil
+}
+
+const (
+	// clippedTotal is what a total variance may be above what was released of it, by the clip.
+	clippedTotal = 1.1
+	// outweighsBelow is the bound, in degrees, above which it rests on the total too much: of t
+	// rows with 3 degrees of freedom, whose total the clip falsifies, bounds of 20 degrees did not
+	// hold.
+	outweighsBelow = 15
+)
+
+// outweighs bounds the angle of a single component by its part of the total variance. Rounds alone
+// cannot tell a strong component from one of two equal ones: both stand still. With V its variance,
+// T the total and L the least share of λ1 that it captures, λ1 is in [V, V/L] and λ2 at most T-λ1,
+// so that V ≤ λ1cos² + λ2sin² leaves sin² at most V(1-L)/(2V-LT). V and T are at the ends of their
+// intervals. The clip lowers T, too, and by less than V where large rows lie along the component.
+func (out *Report) outweighs(r *study.Result) {
+	if r.K != 1 || len(out.Components) != 1 || out.Share == nil || len(r.VarianceInterval) != 1 || r.TotalInterval == nil {
+		return
+	}
+	v, total, least := r.VarianceInterval[0][0], clippedTotal*r.TotalInterval[1], out.Share.Lower
+	rest := 2*v - least*total
+	if !(rest > 0) {
+		return
+	}
+	sine := v * (1 - least) / rest
+	if !(sine < 1) {
+		return
+	}
+	angle := degrees(sine / (1 - sine))
+	if c := &out.Components[0]; *angle < outweighsBelow && (c.Angle == nil || *angle < *c.Angle) {
+		c.Separated, c.Angle = true, angle
+	}
 }
 
 // round is one power step: what it asked about, what came and the noise of each coordinate.

@@ -20,6 +20,9 @@ type Prediction struct {
 	// Needed is about how many units the slowest case would take to capture [enough]; 0 where it
 	// does, or where even a thousand times as many would not.
 	Needed int `json:"units_needed,omitempty"`
+	// Learned reports whether the study learns the columns' constants: the cases are then of the
+	// covariance with the budget that is left, and lose learnedLoss times what is simulated.
+	Learned bool `json:"learned_constants,omitempty"`
 }
 
 // Case is one member of the family.
@@ -37,6 +40,9 @@ const (
 	predictRuns = 16
 	// enough is the captured share that Needed is for.
 	enough = 0.9
+	// learnedLoss is how much more studies lose where they learn constants than is simulated with
+	// the budget that is left, as measured (docs/experiments.md).
+	learnedLoss = 1.5
 	// mostSimulated is how many eigenvalues a covariance is simulated with: of more, the tail is
 	// taken together in groups of equal size.
 	mostSimulated = 72
@@ -60,6 +66,14 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	switch {
 	case s.Profile == study.ProfilePaper || s.Accountant == study.AccountantPaper:
 		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
+	case s.Standardize == study.StandardizePrivate && s.Method == study.MethodPower:
+		return nil, fmt.Errorf("%w of power iteration where a study learns the columns' constants", ErrNoPrediction)
+	case s.Standardize == study.StandardizePrivate && !(p.Score() >= leastScore):
+		return nil, fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
+	case p.LevelsShare() > 0:
+		return nil, fmt.Errorf("%w for columns with levels", ErrNoPrediction)
+	case s.KeepsGaps():
+		return nil, fmt.Errorf("%w where cells without a value are kept: how many there are decides", ErrNoPrediction)
 	case s.Unit != "":
 		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
 	case s.Subspace == study.SubspaceDeflation && p.K() > 1:
@@ -71,7 +85,7 @@ func Predict(p *study.Plan) (*Prediction, error) {
 	if float64(len(f.steps))*float64(p.D)*float64(p.K()*p.K()) > mostWork {
 		return nil, fmt.Errorf("%w for power iteration of so many rounds, columns and components: it would take long", ErrNoPrediction)
 	}
-	out := &Prediction{}
+	out := &Prediction{Learned: s.Standardize == study.StandardizePrivate}
 	for _, fall := range falls {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
@@ -91,6 +105,9 @@ func (a *Prediction) Lines() []string {
 	}
 	if a.Needed > 0 {
 		out = append(out, fmt.Sprintf("about %d units would make it %s where the spectrum falls slowly", a.Needed, Percent(enough)))
+	}
+	if a.Learned {
+		out = append(out, fmt.Sprintf("constants are learned: this is of the covariance, with the budget that is left and %g times the loss that is simulated; skewed columns and columns of many zeros lose more", learnedLoss))
 	}
 	return out
 }
@@ -117,7 +134,7 @@ func newForecast(p *study.Plan) *forecast {
 		switch {
 		case q.Kind == study.KindMoment:
 			f.moments = append(f.moments, q)
-		case q.Kind == study.KindPower && q.Run == 0:
+		case q.Kind == study.KindPower && q.Run == 0 && p.Proposal.Spec.Standardize != study.StandardizePrivate:
 			f.steps = append(f.steps, q)
 		}
 	}
@@ -146,7 +163,11 @@ func (f *forecast) at(fall, units float64) Case {
 	take := func(method string, run func(rng *rand.Rand) float64) {
 		var shares []float64
 		for i := range predictRuns {
-			shares = append(shares, run(rand.New(rand.NewPCG(f.seed[0], f.seed[1]+uint64(i)))))
+			share := run(rand.New(rand.NewPCG(f.seed[0], f.seed[1]+uint64(i))))
+			if f.plan.Proposal.Spec.Standardize == study.StandardizePrivate {
+				share = max(min(share, best.Blind), 1-learnedLoss*(1-share))
+			}
+			shares = append(shares, share)
 		}
 		slices.Sort(shares)
 		if m := shares[len(shares)/2]; best.Method == "" || m > best.Median {
@@ -216,6 +237,10 @@ type noisy struct {
 	lambda, weight []float64
 	k              int
 	s, n           float64
+	// learned is two over the number of columns where the matrix is divided by its own diagonal,
+	// whose noise then adds to that between directions (see learned; loadings are taken for alike);
+	// else 0.
+	learned float64
 }
 
 func (f *forecast) covariance(lambda []float64, units float64) *noisy {
@@ -237,6 +262,9 @@ func (f *forecast) covariance(lambda []float64, units float64) *noisy {
 		precision += 1 / (s * s)
 	}
 	out := &noisy{k: p.K(), s: 1 / math.Sqrt(precision), n: float64(p.N) * units}
+	if p.Proposal.Spec.Standardize == study.StandardizePrivate {
+		out.learned = 2 / float64(p.D)
+	}
 	head := min(p.D, max(2*p.K(), mostSimulated*2/3))
 	if p.D <= mostSimulated {
 		head = p.D
@@ -268,7 +296,9 @@ func (c *noisy) run(rng *rand.Rand) float64 {
 			if c.weight[i] > 1 && c.weight[j] > 1 {
 				columns = math.Sqrt(columns)
 			}
-			variance := (c.s*c.s/2 + c.lambda[i]*c.lambda[j]/c.n) * columns
+			off := 1 - (c.lambda[i]+c.lambda[j])/2
+			noise := c.s * c.s / 2 * (1 + c.learned*max(-1, off*off-1))
+			variance := (noise + c.lambda[i]*c.lambda[j]/c.n) * columns
 			if i == j {
 				m.SetSym(i, i, c.lambda[i]+math.Sqrt(2*variance)*rng.NormFloat64())
 			} else {

@@ -3,6 +3,7 @@ package worth
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"covey/internal/study"
 )
@@ -63,6 +64,7 @@ const (
 	leastRounds         = 8
 	mostRounds          = 32
 	leastUnits          = 2000
+	leastScore          = 6.0 // where constants are learned
 )
 
 // Of returns what a result is worth, given the plan of its proposal. The result is one that
@@ -89,7 +91,7 @@ func Of(p *study.Plan, r *study.Result) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.say(r, why)
+	out.say(p, r, why)
 	return out, nil
 }
 
@@ -108,12 +110,22 @@ func uncalibrated(p *study.Plan, r *study.Result) string {
 	switch {
 	case r.Profile == study.ProfilePaper || s.Accountant == study.AccountantPaper:
 		return "the paper's profile"
+	case s.Standardize == study.StandardizePrivate && r.Method != study.MethodCovariance:
+		return "constants that the study learned, by power iteration"
+	case s.Standardize == study.StandardizePrivate && slices.ContainsFunc(s.Columns, func(c study.Column) bool { return c.Standardize != study.StandardizePrivate && c.Levels == nil }):
+		return "constants that the study learned of some columns alone"
+	case r.LevelsNote != "":
+		return "columns with levels"
 	case r.Unit != "":
 		return "units of several rows"
+	case s.KeepsGaps():
+		return fmt.Sprintf("missing = %q: what cells without a value would have changed is in no figure", s.Missing)
 	case r.N < leastUnits:
 		return fmt.Sprintf("fewer than %d units", leastUnits)
 	case r.D > mostColumns:
 		return fmt.Sprintf("more than %d columns", mostColumns)
+	case s.Standardize == study.StandardizePrivate:
+		return unlike(p, r)
 	}
 	return ""
 }

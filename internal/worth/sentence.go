@@ -2,6 +2,7 @@ package worth
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"covey/internal/study"
@@ -11,7 +12,7 @@ import (
 const clipSentence = "This does not cover what the clip hides: a row beyond the clip counts as a shorter one. If few rows carry a direction of their own, the bounds can be wrong."
 
 // say writes the sentences. why is the reason for which figures are left out, if any.
-func (out *Report) say(r *study.Result, why string) {
+func (out *Report) say(p *study.Plan, r *study.Result, why string) {
 	tell := func(format string, args ...any) { out.Sentences = append(out.Sentences, fmt.Sprintf(format, args...)) }
 	these, any := "this component captures", "any one could"
 	if r.K > 1 {
@@ -20,8 +21,13 @@ func (out *Report) say(r *study.Result, why string) {
 	switch {
 	case why != "":
 		tell("No share of captured variance is given: it is not calibrated for this study (%s).", why)
+		tell("What was released shows this: %s.", released(p, r))
 	case out.Share == nil:
 		tell("Nothing stands out of the noise; at this budget no share can be given.")
+	case p.Proposal.Spec.Standardize == study.StandardizePrivate:
+		tell("Of the correlations of the rows as they were scaled: of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and learned constants). "+
+			"They are those of the law which the rows come from, not of these very rows; columns that are left out have no part in them, and every value counts as at most %d scales from its column's mean.",
+			any, these, Percent(out.Share.Estimate), Percent(out.Share.Lower), study.LearnedLimit)
 	default:
 		tell("Of the variance that %s, %s about %s, and at least %s (95%% bound: noise, sampling and unfinished rounds). "+
 			"Variance is that of the law which the rows come from (its second moment about the center), not of these very rows: with heavy tails a few large rows have their own.",
@@ -36,10 +42,34 @@ func (out *Report) say(r *study.Result, why string) {
 	for _, c := range out.Components {
 		tell("%s", c.sentence(r.K))
 	}
+	if text := r.LearnedText(); text != "" {
+		tell("%s. A scale is the standard deviation of values clipped at 3 to 4 of them: below the column's own where its tails are heavy.", capital(text))
+	}
+	if text := r.LevelsText(); text != "" {
+		tell("%s.", capital(text))
+	}
+	if text := r.FilledText(); text != "" {
+		tell("%s.", capital(text))
+	}
 	if out.Alarm != nil && *out.Alarm {
 		tell("Large rows look different from small rows here: do not rely on the bounds.")
 	}
 	tell("%s", clipSentence)
+}
+
+// released is what released values and public sizes show of a study without figures.
+func released(p *study.Plan, r *study.Result) string {
+	out := fmt.Sprintf("the noise of the last step is %.2g of what it measured", r.NoiseToSignal)
+	if r.NoiseToSignal == math.MaxFloat64 {
+		out = "nothing but noise was left in the last step"
+	}
+	if score := p.Score(); score > 0 {
+		out += fmt.Sprintf("; by the public sizes a plain column's counts stand out by %.1f standard deviations of the noise", score)
+	}
+	if r.ScaleNote != "" || len(r.LeftOut) > 0 {
+		out += fmt.Sprintf("; %d of %d columns are left out", len(r.LeftOut), r.D)
+	}
+	return out
 }
 
 // sentence is what is known of a component.

@@ -15,7 +15,7 @@ import (
 )
 
 func TestCovarianceAgainstAnotherComputation(t *testing.T) {
-	// The values are a Python script's, written from the formulas of docs/results.md alone.
+	// The values are a Python script's, written from the formulas of docs/adr/0012-worth.md alone.
 	a := newSpectrum([]float64{5, 3, 1, 0.5}, 0.1, 1000)
 	for i, want := range []float64{4.990278725143, 2.99600039996, 0.9875489965313, 0.5261718783655} {
 		near(t, "xi", a.xi[i], want)
@@ -221,6 +221,37 @@ func TestPowerBoundsHold(t *testing.T) {
 	}
 	if angles < 10 || float64(angle) < 0.9*float64(angles) {
 		t.Errorf("the angle's bound holds for %d of %d separated components", angle, angles)
+	}
+}
+
+// TestHalfOfTheTotalIsSeparated: a component with most of the total variance is told apart, within
+// an angle that holds; one with less than half, which could be one of two, is not for that reason.
+func TestHalfOfTheTotalIsSeparated(t *testing.T) {
+	for name, c := range map[string]struct {
+		lambda []float64
+		want   bool
+	}{
+		"most":       {[]float64{4.8, 1.3, 0.6, 0.2, 0.04, 0.03, 0.01}, true},
+		"one of two": {[]float64{2, 2, 1.5, 0.2, 0.1, 0.1, 0.1}, false},
+	} {
+		s := spec(len(c.lambda), 1, study.MethodPower)
+		s.ExplainedVariance, s.Rounds = study.VariancePrivate, 12
+		p, r := law{second: diagonal(c.lambda...), radius: 4, rng: seeded(8)}.run(t, s, 50_000)
+		got := of(t, p, r).Components[0]
+		if got.Separated != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+		x := r.Components[0][0]
+		if truth := math.Acos(min(1, math.Abs(x))) * 180 / math.Pi; got.Separated && !(truth <= *got.Angle && *got.Angle < 10) {
+			t.Errorf("%s: %.2f degrees, bound %.2f", name, truth, *got.Angle)
+		}
+	}
+	// V = 6 of T = 9 at least, L = 0.98: sin² ≤ 6·0.02/(12-0.98·9·1.1).
+	out := Report{Components: []Component{{}}, Share: &Share{Lower: 0.98}}
+	out.outweighs(&study.Result{K: 1, VarianceInterval: [][2]float64{{6, 7}}, TotalInterval: &[2]float64{8, 9}})
+	sine := 0.12 / (12 - 0.98*9.9)
+	if want := degrees(sine / (1 - sine)); out.Components[0].Angle == nil || math.Abs(*out.Components[0].Angle-*want) > 1e-9 {
+		t.Errorf("%+v, want %.4f degrees", out.Components[0], *want)
 	}
 }
 

@@ -178,7 +178,8 @@ func canary(t *testing.T, edits []edit, modes ...string) (f *fleet, k *known, le
 	took("rows planted")
 	f.Form(func(i int, c *siteconfig.Config) {
 		c.Datasets[0].Unit, c.Datasets[0].Workers = "patient", 0
-		c.Datasets[0].Cache = []string{siteconfig.CacheKeep, siteconfig.CacheStudy, siteconfig.CacheMemory, siteconfig.CacheKeep}[i] // each way of keeping rows
+		// each way of keeping rows
+		c.Datasets[0].Cache = []string{siteconfig.CacheKeep, siteconfig.CacheStudy, siteconfig.CacheMemory, siteconfig.CacheKeep}[i]
 	})
 	f.plantKeys(k.h)
 	took("formed")

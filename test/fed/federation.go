@@ -130,7 +130,8 @@ func (f *Federation) found(i int, p *Part) error {
 		if err != nil {
 			return err
 		}
-		if c.Listen, c.Addresses = free[0], free[:1]; f.o.Coordinators == 1 { // nobody else can have its port meanwhile
+		// nobody else can have its port meanwhile
+		if c.Listen, c.Addresses = free[0], free[:1]; f.o.Coordinators == 1 {
 			c.Listen = "127.0.0.1:0"
 		} else {
 			c.PeerListen = free[1]

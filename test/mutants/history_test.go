@@ -29,7 +29,7 @@ func init() {
 			{studyHistory, "case !nearVector(a.X, want.X):", "case false:"},
 		}, in("study", "TestCheckCourse"), killer{}},
 		{"history: a center off the rule", 0, []edit{
-			{studyHistory, "case !nearScaled(a.Center, want.Center):", "case false:"},
+			{studyHistory, "case !nearCenter(a.Center, want.Center, want.Scale):", "case false:"},
 		}, in("study", "TestCheckCourse"), killer{}},
 		{"history: found vectors off the rule", 0, []edit{
 			{studyHistory, "case !nearVector(a.Found, want.Found):", "case false:"},

@@ -4,7 +4,7 @@ package mutants
 
 func init() {
 	const (
-		leads    = "internal/coordinator/coordinator.go"
+		leads    = "internal/coordinator/leader.go"
 		page     = "internal/dashboard/session.go"
 		memory   = "internal/memory/memory_linux.go"
 		wiped    = "	defer clear(draws) // with the release they give the sum again\n"

@@ -13,7 +13,7 @@ func init() {
 	)
 	tables = append(tables, []mutant{
 		{"auto pays for deciding where public sizes decide", 0, []edit{{course, "case p.Iota <= iotaEnough:", "case p.Iota <= iotaEnough/2:"}}, in("study", "TestIota"), killer{}},
-		{"ι forgets the other sites' shares", 0, []edit{{course, "sigma *= math.Sqrt(float64(p.Thresholds.Sites) / float64(p.Honest))", "sigma *= 1"}}, in("study", "TestIota"), killer{}},
+		{"ι forgets the other sites' shares", 0, []edit{{course, "noise.SigmaFor(rho, 1) * p.NoiseFactor", "noise.SigmaFor(rho, 1)"}}, in("study", "TestIota"), killer{}},
 		{"the covariance is never clipped high", 0, []edit{{moments, "		if wider {\n", "		if false && wider {\n"}}, in("study", "TestMomentsFollow"), killer{}},
 		{"rows are clipped low where noise does not limit", 0, []edit{{moments, "|| p.Iota <= iotaNone {", "{"}}, in("study", "TestMomentsFollow"), killer{}},
 		{"close eigenvalues look like a hidden direction", 0, []edit{
@@ -32,7 +32,7 @@ func init() {
 		{"rows are not divided by their lengths", 0, []edit{{derive, "out[j] = v / norm", "out[j] = v"}}, in("clip", "TestSphere"), killer{}},
 		{"explained variance is of the sphere", 0, []edit{{answer, "sphere := p.OnSphere(p.Queries[a.Query])", "sphere := p.Proposal.Spec.Rows == study.RowsSphere"}}, in("answer", "TestSphere"), killer{}},
 		{"rows kept from another query are on the sphere", 0, []edit{{answer, "m.rows != nil && m.sphere == sphere &&", "m.rows != nil &&"}}, in("answer", "TestSphere"), killer{}},
-		{"a start need not be orthonormal", 0, []edit{{start, "why := orthonormal(s.Start.Vectors, len(s.Columns)); why != \"\"", "why := orthonormal(nil, len(s.Columns)); why != \"\""}}, in("study", "TestStart"), killer{}},
+		{"a start need not be orthonormal", 0, []edit{{start, "why := orthonormal(s.Start.Vectors, s.Width()); why != \"\"", "why := orthonormal(nil, s.Width()); why != \"\""}}, in("study", "TestStart"), killer{}},
 		{"a start may be of other columns", 0, []edit{{start, "r.Scale[i] != c.Scale", "false"}}, in("study", "TestStart"), killer{}},
 	})
 }

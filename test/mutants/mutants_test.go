@@ -25,6 +25,10 @@ var (
 
 type edit = overlay.Edit
 
+// quick builds the package under test without inlining, which takes a third of the processor time
+// away: a mutant's test runs once. The tree's are built alike.
+const quick = "-gcflags=-l"
+
 // killer is a test that must pass on the tree as it is and fail on a mutant.
 type killer struct {
 	pkg  string // below the module's root
@@ -53,10 +57,11 @@ func (k killer) String() string {
 	return s
 }
 
-// command is the go test of a killer, with further flags.
-func (k killer) command(t *testing.T, flags ...string) *exec.Cmd {
-	cmd := overlay.Test(t.Context(), k.pkg, k.run, append([]string{"-timeout=5m", "-tags", k.tags}, flags...)...)
-	if drawsAtRandom(t, k.pkg) {
+// command is the go test of a killer on a mutant, of which list is the overlay, without the
+// needless files of tests.
+func (k killer) command(t *testing.T, list string, needless []string) *exec.Cmd {
+	cmd := overlay.Test(t.Context(), k.pkg, k.run, "-timeout=5m", quick, "-tags", k.tags, "-overlay", list)
+	if drawsAtRandom(t, k.pkg, needless) {
 		// a failure that is wanted leaves nothing in the tree
 		cmd.Args = append(cmd.Args, "-rapid.nofailfile")
 	}
@@ -66,8 +71,8 @@ func (k killer) command(t *testing.T, flags ...string) *exec.Cmd {
 	return cmd
 }
 
-// drawsAtRandom reports whether a package's tests use rapid.
-func drawsAtRandom(t *testing.T, pkg string) bool {
+// drawsAtRandom reports whether a package's tests use rapid, without those of needless.
+func drawsAtRandom(t *testing.T, pkg string, needless []string) bool {
 	root, err := overlay.Root()
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +82,9 @@ func drawsAtRandom(t *testing.T, pkg string) bool {
 		t.Fatal(err)
 	}
 	return slices.ContainsFunc(files, func(file string) bool {
+		if slices.Contains(needless, filepath.ToSlash(filepath.Join(pkg, filepath.Base(file)))) {
+			return false
+		}
 		raw, err := os.ReadFile(file)
 		return err == nil && strings.Contains(string(raw), `"pgregory.net/rapid"`)
 	})
@@ -89,9 +97,26 @@ var (
 
 // kills runs the test on the mutant. Only an assertion of that test kills: what does not compile,
 // panics or runs out of time does not.
-func (k killer) kills(t *testing.T, list string) error {
-	out, err := k.command(t, "-overlay", list).CombinedOutput()
-	text := string(out)
+// busy is the processor time of the build and the test.
+func (k killer) kills(t *testing.T, edits []edit) (busy time.Duration, err error) {
+	needless, err := overlay.Needless(k.pkg, k.run)
+	if err != nil {
+		return 0, err
+	}
+	list, err := overlay.Write(t.TempDir(), edits, needless...)
+	if err != nil {
+		return 0, err
+	}
+	cmd := k.command(t, list, needless)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState != nil {
+		busy = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	return busy, k.judge(string(out), err)
+}
+
+// judge returns why a run that ended with err and printed text kills nothing.
+func (k killer) judge(text string, err error) error {
 	name, _, _ := strings.Cut(k.run, "/")
 	switch {
 	case err == nil:
@@ -114,9 +139,11 @@ func TestMutants(t *testing.T) {
 	t.Run("tree", func(t *testing.T) { treePasses(t, table) })
 	var mu sync.Mutex
 	survived, byAudit := map[string]bool{}, map[string]bool{}
-	report := func(m mutant, k killer, audit bool, err error) {
+	busy := map[string]time.Duration{} // by mutant
+	report := func(m mutant, audit bool, took time.Duration, err error) {
 		mu.Lock()
 		defer mu.Unlock()
+		busy[m.name] += took
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", m.name, err)
@@ -129,16 +156,13 @@ func TestMutants(t *testing.T) {
 		for _, m := range table {
 			t.Run(m.name, func(t *testing.T) {
 				t.Parallel()
-				list, err := overlay.Write(t.TempDir(), m.edits)
-				if err != nil {
-					report(m, killer{}, false, err)
-					return
-				}
 				if !m.test.empty() {
-					report(m, m.test, false, m.test.kills(t, list))
+					took, err := m.test.kills(t, m.edits)
+					report(m, false, took, err)
 				}
 				if !m.audit.empty() && (*withAudit || m.test.empty()) {
-					report(m, m.audit, true, m.audit.kills(t, list))
+					took, err := m.audit.kills(t, m.edits)
+					report(m, true, took, err)
 				}
 			})
 		}
@@ -152,7 +176,7 @@ func TestMutants(t *testing.T) {
 		} else if !m.audit.empty() {
 			audit = "not run, or survived"
 		}
-		t.Logf("%2d %-62s %s; audit: %s", m.item, m.name, m.test, audit)
+		t.Logf("%2d %5.1f s %-62s %s; audit: %s", m.item, busy[m.name].Seconds(), m.name, m.test, audit)
 		builds[m.item]++
 		if !survived[m.name] {
 			killed[m.item]++
@@ -175,23 +199,47 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// treePasses runs every killer on the tree as it is.
+// treePasses runs every killer on the tree as it is, each in a process of its own. A package's
+// tests are linked once for each set of tags.
 func treePasses(t *testing.T, table []mutant) {
-	done := map[killer]bool{}
+	root, err := overlay.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	type tests struct{ pkg, tags string }
+	all := map[tests][]killer{}
 	for _, m := range table {
 		for _, k := range []killer{m.test, m.audit} {
 			k.says = ""
-			if k.empty() || done[k] {
-				continue
+			if of := (tests{k.pkg, k.tags}); !k.empty() && !slices.Contains(all[of], k) {
+				all[of] = append(all[of], k)
 			}
-			done[k] = true
-			t.Run(k.String(), func(t *testing.T) {
-				t.Parallel()
-				out, err := k.command(t, "-v").CombinedOutput()
-				if name, _, _ := strings.Cut(k.run, "/"); err != nil || !strings.Contains(string(out), "--- PASS: "+name) {
-					t.Errorf("it must pass where nothing is broken: %v\n%.3000s", err, out)
-				}
-			})
 		}
+	}
+	for of, killers := range all {
+		t.Run(of.pkg+","+of.tags, func(t *testing.T) {
+			t.Parallel()
+			// without debug information, as go test links what it runs itself
+			binary := filepath.Join(dir, strings.NewReplacer("/", "_", ",", "_").Replace(of.pkg+","+of.tags)+".test")
+			build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", quick, "-ldflags=-s -w", "-tags", of.tags, "-o", binary)
+			build.Dir = filepath.Join(root, of.pkg)
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%.3000s", err, out)
+			}
+			for _, k := range killers {
+				t.Run(k.String(), func(t *testing.T) {
+					cmd := exec.CommandContext(t.Context(), binary, "-test.run", overlay.Pattern(k.run), "-test.v", "-test.timeout=5m", "-test.paniconexit0")
+					cmd.Dir = build.Dir
+					if k.env != "" {
+						cmd.Env = append(os.Environ(), k.env)
+					}
+					out, err := cmd.CombinedOutput()
+					if name, _, _ := strings.Cut(k.run, "/"); err != nil || !strings.Contains(string(out), "--- PASS: "+name) {
+						t.Errorf("it must pass where nothing is broken: %v\n%.3000s", err, out)
+					}
+				})
+			}
+		})
 	}
 }

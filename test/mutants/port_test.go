@@ -9,7 +9,7 @@ func init() {
 		peerPort = "internal/node/port.go"
 		peerGate = "internal/node/gate.go"
 		enroll   = "internal/coordinator/enroll.go"
-		lead     = "internal/coordinator/lead.go"
+		registry = "internal/coordinator/registry.go"
 		machine  = "internal/coordinator/machine.go"
 		operator = "internal/node/operator.go"
 	)
@@ -39,10 +39,10 @@ func init() {
 			{"internal/node/node.go", "return l, os.Chmod(path, 0o600)", "return l, os.Chmod(path, 0o666)"},
 		}, in("node", "TestOperatorsSocketIsTheirs"), killer{}},
 		{"a new coordinator's token is looked up by the log alone", 0, []edit{
-			{lead, "c.machine.spendable(attempt); err != nil", "c.machine.spendable(attempt); false && err != nil"},
+			{registry, "c.machine.spendable(attempt); err != nil", "c.machine.spendable(attempt); false && err != nil"},
 		}, in("coordinator", "TestNodeJoinsWithoutATokenWriteNothing"), killer{}},
 		{"a joiner's body is bounded as an operator's", 0, []edit{
-			{operator, "decodeUpTo(r, maxJoin, &q)", "decodeUpTo(r, maxRequest, &q)"},
+			{operator, "coordinator.Decode(r, maxJoin, &q)", "coordinator.Decode(r, maxRequest, &q)"},
 		}, in("node", "TestJoinersBodyIsBounded"), killer{}},
 		{"joiners ask as often as they like", 0, []edit{
 			{peerPort, "if !p.gate.joins(e) {", "if !p.gate.joins(e) && false {"},

@@ -8,7 +8,7 @@ func init() {
 			{studyGrid, "return up(float64(p.SitesPerUnit()) * one)", "return one"},
 		}, in("study", "TestSitesPerUnit"), killer{}},
 		{"counts forget that a unit is at several sites", 0, []edit{
-			{studyGrid, "return p.atSites(HistogramSensitivity / p.grid(q, 0))", "return HistogramSensitivity / p.grid(q, 0)"},
+			{studyGrid, "return p.atSites(q.Kind.Definition().CountSensitivity(p.grid(q, 0), q.Values))", "return q.Kind.Definition().CountSensitivity(p.grid(q, 0), q.Values)"},
 		}, in("study", "TestSitesPerUnit"), killer{}},
 		{"a choice forgets that a unit is at several sites", 0, []edit{
 			{studyGrid, "return e.Quo(e, big.NewRat(int64(p.SitesPerUnit()), 1)), nil", "return e.Quo(e, big.NewRat(1, 1)), nil"},

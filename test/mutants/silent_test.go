@@ -9,7 +9,7 @@ const (
 	agentOwn    = "internal/agent/session.go"
 	studyKept   = "internal/study/kept.go"
 	studyCourse = "internal/study/course.go"
-	studyWrites = "internal/study/written.go"
+	studyWrites = "internal/studyfile/written.go"
 	clipFold    = "internal/clip/fold.go"
 )
 
@@ -17,7 +17,7 @@ const (
 func init() {
 	tables = append(tables, []mutant{
 		{"values: a fault refuses what a policy approves", 0, []edit{
-			{agentRows, "	if s.unattended {\n		q.Missing", "	if s.unattended && false {\n		q.Missing"},
+			{agentRows, "	if s.unattended && q.Missing", "	if s.unattended && false && q.Missing"},
 		}, in("agent", "TestValuesMoveNoMessage/by_policy"), killer{}},
 		{"values: a restart forgets who approved", 0, []edit{
 			{agentOwn, "s.unattended = approved && approval.By == byPolicy", "s.unattended = approved && false"},
@@ -29,13 +29,13 @@ func init() {
 			{"internal/agent/decision.go", "unattended := by == byPolicy", "unattended := by != \"\""},
 		}, in("agent", "TestFaultsStayHere/operator"), killer{}},
 		{"rows: a faulty one is in the sums", 0, []edit{
-			{datasetRows, "		b.faulty++\n		b.drop = true", "		b.faulty++"},
+			{datasetRows, "b.drop = b.missing == MissingDropFaulty", "b.drop = false"},
 		}, in("dataset", "TestFaultyRowsAreLeftOut"), killer{}},
 		{"rows: one left out is counted as kept", 0, []edit{
 			{clipFold, "				if !f.m.gone(i) {\n					f.v[0]++", "				if i >= 0 {\n					f.v[0]++"},
 		}, in("answer", "TestKeptRowsAreCounted"), killer{}},
 		{"rows: the mean is not over kept rows", 0, []edit{
-			{studyCourse, "z[j] /= c.rowsPerUnit()", "z[j] /= max(1, c.rowsPerUnit())"},
+			{studyCourse, "z[j] /= c.rowsPerUnit() * c.seen(j)", "z[j] /= max(1, c.rowsPerUnit()) * c.seen(j)"},
 		}, in("study", "TestKeptRowsScaleTheResult"), killer{}},
 		{"rows: the quantile is of those left out, too", 0, []edit{
 			{studyCourse, "1-(1-q)*p.keptShare(*c)", "q"},

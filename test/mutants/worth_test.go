@@ -9,10 +9,10 @@ func init() {
 			{"internal/worth/covariance.go", "Lower: max(0, 1-e-shareReserve)", "Lower: max(0, 1-e/2)"},
 		}, in("worth", "TestCovarianceAgainstAnotherComputation"), killer{}},
 		{"worth: sampling is not counted", 0, []edit{
-			{"internal/worth/covariance.go", "return a.s*a.s/2 + a.xi[i]*a.xi[j]/a.n", "return a.s * a.s / 2"},
+			{"internal/worth/covariance.go", "return a.noise(i, j) + a.xi[i]*a.xi[j]/a.n", "return a.noise(i, j)"},
 		}, in("worth", "TestCovarianceAgainstAnotherComputation"), killer{}},
 		{"worth: noise is not counted", 0, []edit{
-			{"internal/worth/covariance.go", "return a.s*a.s/2 + a.xi[i]*a.xi[j]/a.n", "return a.xi[i] * a.xi[j] / a.n"},
+			{"internal/worth/covariance.go", "return a.noise(i, j) + a.xi[i]*a.xi[j]/a.n", "return a.xi[i] * a.xi[j] / a.n"},
 		}, in("worth", "TestCovarianceBoundsHold"), killer{}},
 		{"worth: noise alone is given a share", 0, []edit{
 			{"internal/worth/covariance.go", "if top <= float64(k)*edgeFactor*edge {", "if top < -edge {"},
@@ -49,7 +49,7 @@ func init() {
 			{"internal/worth/alarm.go", "if math.Abs(dot(vectors[j], images[i])) > most*", "if false && 0 > most*"},
 		}, in("worth", "TestLongerRowsTurnedRaiseTheAlarm"), killer{}},
 		{"worth: every difference of clips raises the alarm", 0, []edit{
-			{"internal/worth/alarm.go", "variance := tau*tau/2 + max(0, along[i])*max(0, along[j])/a.n + turn*turn*a.mixing(i, j)", "variance := max(0, along[i])*max(0, along[j])/a.n + 0*turn"},
+			{"internal/worth/alarm.go", "variance := max(tau*tau/2, a.noise(i, j)*tau*tau/a.s/a.s) + max(0, along[i])*max(0, along[j])/a.n + turn*turn*a.mixing(i, j)", "variance := max(0, along[i])*max(0, along[j])/a.n + 0*turn"},
 		}, in("worth", "TestLongerRowsTurnedRaiseTheAlarm"), killer{}},
 		{"worth: what the clip hides is not said", 0, []edit{
 			{"internal/worth/sentence.go", "\ttell(\"%s\", clipSentence)\n", ""},
@@ -57,5 +57,8 @@ func init() {
 		{"worth: draws depend on the processors", 0, []edit{
 			{"internal/worth/simulate.go", "rand.New(rand.NewPCG(seeds[b][0], seeds[b][1]))", "rand.New(rand.NewPCG(seeds[b][0], uint64(runtime.GOMAXPROCS(0))))"},
 		}, in("worth", "TestSameForEveryReader"), killer{}},
+		{"worth: a component of half the total is separated", 0, []edit{
+			{"internal/worth/power.go", "rest := 2*v - least*total", "rest := 2*v - least*total/2"},
+		}, in("worth", "TestHalfOfTheTotalIsSeparated"), killer{}},
 	})
 }

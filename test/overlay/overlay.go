@@ -32,9 +32,9 @@ func Root() (string, error) {
 }
 
 // Write writes the edited sources into dir, and the list of them that go build and go test take as
-// -overlay, whose path it returns. A text that is not there exactly once is an error: the tree has
-// moved on.
-func Write(dir string, edits []Edit) (list string, err error) {
+// -overlay, whose path it returns. Files of without, named from the module's root, are not there. A
+// text that is not there exactly once is an error: the tree has moved on.
+func Write(dir string, edits []Edit, without ...string) (list string, err error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
@@ -56,6 +56,9 @@ func Write(dir string, edits []Edit) (list string, err error) {
 		sources[file] = strings.Replace(text, old, new, 1)
 	}
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for _, file := range without {
+		overlay.Replace[filepath.Join(root, file)] = ""
+	}
 	for file, text := range sources {
 		at := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
 		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
@@ -71,11 +74,15 @@ func Write(dir string, edits []Edit) (list string, err error) {
 	return list, os.WriteFile(list, raw, 0o600)
 }
 
+// Pattern returns what -run takes for one test, or for subtests of it behind slashes.
+func Pattern(run string) string {
+	return "^" + strings.ReplaceAll(regexp.QuoteMeta(run), "/", "$/^") + "$"
+}
+
 // Test returns a go test of one test. pkg is the package's folder below the root, of this module or
 // of one inside it; run is the test's name, with those of subtests behind slashes, and no pattern.
 func Test(ctx context.Context, pkg, run string, flags ...string) *exec.Cmd {
-	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(run), "/", "$/^") + "$"
-	args := append([]string{"test", "-vet=off", "-count=1", "-run", pattern}, flags...)
+	args := append([]string{"test", "-vet=off", "-count=1", "-run", Pattern(run)}, flags...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	root, err := Root()
 	if err != nil {

@@ -54,7 +54,7 @@ var mutants = []mutant{
 		{"internal/coordinator/release.go", "	\"errors\"\n", "	\"errors\"\n	\"fmt\"\n"},
 		{"internal/coordinator/release.go", "	values := p.Queries[e.Ask.Query].Values\n", "	values := p.Queries[e.Ask.Query].Values\n	show(sum)\n"},
 		{"internal/coordinator/release.go", "// lift returns", "func show(sum []uint64) { leak(fmt.Sprint(sum)) }\n\n// lift returns"},
-		{"internal/coordinator/coordinator.go", "	c.machine.leader = c\n", "	c.machine.leader = c\n	leak = func(text string) { c.log.Debug(text) }\n"},
+		{"internal/coordinator/coordinator.go", "	if all.now == nil {\n", "	leak = func(text string) { all.log.Debug(text) }\n	if all.now == nil {\n"},
 		{"internal/coordinator/coordinator.go", "// Lead begins", "var leak func(string)\n\n// Lead begins"},
 	}, "TestQuiet", "un-noised"},
 	{"a share of noise left out", []edit{
@@ -62,9 +62,9 @@ var mutants = []mutant{
 	}, "TestKinds/distributed", "right-sum"},
 	{"the answer told before it is committed", []edit{
 		{"internal/coordinator/release.go", "	\"covey/internal/study\"\n", "	\"covey/internal/study\"\n	\"covey/internal/wire\"\n"},
-		{"internal/coordinator/release.go", "				c.propose(state.NewReleased(released, signed, next))\n",
-			"				for i := range s.plan.Proposal.Roster {\n					c.send(digest, s, round.Send{Site: i, Message: wire.Final{Header: wire.Header{Study: digest, Query: released.Query, Slot: released.Slot}, Encoded: signed.Encoded, Signature: signed.Signature}})\n				}\n" +
-				"				late := state.NewReleased(released, signed, next)\n				c.after(50*time.Millisecond, nil, func() {\n					c.machine.mu.Lock()\n					defer c.machine.mu.Unlock()\n					c.propose(late)\n				})\n"},
+		{"internal/coordinator/release.go", "					m.propose(state.NewReleased(released, signed, next))\n",
+			"				for i := range s.plan.Proposal.Roster {\n					m.send(digest, s, round.Send{Site: i, Message: wire.Final{Header: wire.Header{Study: digest, Query: released.Query, Slot: released.Slot}, Encoded: signed.Encoded, Signature: signed.Signature}})\n				}\n" +
+				"				late := state.NewReleased(released, signed, next)\n				c.after(50*time.Millisecond, nil, func() { c.inTerm(term, func(m *leader) { m.propose(late) }) })\n"},
 	}, "TestQuiet", "charge-before-release"},
 }
 

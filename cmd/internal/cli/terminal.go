@@ -18,6 +18,9 @@ type Terminal struct {
 	JSON     bool // --json
 }
 
+// Shown reports whether a reader of Err has just read Out above it: both are a terminal.
+func (t *Terminal) Shown() bool { return !t.JSON && Width(t.Out) != nil && Width(t.Err) != nil }
+
 // Say writes a line of prose.
 func (t *Terminal) Say(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
 

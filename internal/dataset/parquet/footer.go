@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -104,6 +105,53 @@ func numeric(typ parquet.Type) string {
 		}
 	}
 	return "its type is not a number; FLOAT, DOUBLE, INT32 and INT64 are (write a decimal, a date or a boolean as DOUBLE)"
+}
+
+// dayUnits returns how many of a type's units are a day; 0 if it is not an integer that
+// stands for a date or a point in time.
+func dayUnits(typ parquet.Type) float64 {
+	kind := typ.Kind()
+	if l := typ.LogicalType(); l != nil && l.Value != nil {
+		switch v := l.Value.(type) {
+		case *format.DateType:
+			if kind == parquet.Int32 {
+				return 1
+			}
+		case *format.TimestampType:
+			if kind == parquet.Int64 && v.Unit.Value != nil {
+				return float64(24 * time.Hour / v.Unit.Value.Duration())
+			}
+		}
+		return 0
+	}
+	c := typ.ConvertedType()
+	switch {
+	case c == nil:
+	case *c == deprecated.Date && kind == parquet.Int32:
+		return 1
+	case *c == deprecated.TimestampMillis && kind == parquet.Int64:
+		return float64(24 * time.Hour / time.Millisecond)
+	case *c == deprecated.TimestampMicros && kind == parquet.Int64:
+		return float64(24 * time.Hour / time.Microsecond)
+	}
+	return 0
+}
+
+// unfit says why a column's type cannot be read as it is asked for; empty if it can be.
+func unfit(typ parquet.Type, r dataset.Reading, text bool) string {
+	switch kind := typ.Kind(); {
+	case !text:
+		return numeric(typ)
+	case r.As == dataset.Days && kind != parquet.ByteArray && kind != parquet.FixedLenByteArray && dayUnits(typ) == 0:
+		return "its type cannot hold a date; DATE, TIMESTAMP and text can"
+	case dayUnits(typ) > 0 && r.As == dataset.Days:
+		return ""
+	case kind == parquet.Int32 || kind == parquet.Int64:
+		return numeric(typ) // the digits of a decimal or of a time are not what it stands for
+	case kind == parquet.Int96:
+		return "an INT96 is neither a number nor text"
+	}
+	return ""
 }
 
 func (t *parquetTable) damaged(column, reason string) *dataset.Error {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -69,13 +70,26 @@ func (t *parquetTable) Header() []string {
 	return names
 }
 
+// Schema tells two files apart whose columns, in order, have other names or types.
+func (t *parquetTable) Schema() string {
+	var out strings.Builder
+	for _, c := range t.file.Root().Columns() {
+		kind := "group"
+		if c.Leaf() {
+			kind = c.Type().String()
+		}
+		fmt.Fprintf(&out, "%q %s %t\n", c.Name(), kind, c.Repeated())
+	}
+	return out.String()
+}
+
 // find returns a column that can be used: one value a row, at the top.
 func (t *parquetTable) find(name string) (*parquet.Column, error) {
 	all := t.file.Root().Columns()
 	// Names are compared as CSV's are, without the spaces around them.
 	at := slices.IndexFunc(all, func(c *parquet.Column) bool { return dataset.Trim(c.Name()) == name })
 	if at < 0 {
-		return nil, &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: name, Reason: fmt.Sprintf("none of the file's %d columns has this name", len(all))}
+		return nil, &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: name, Reason: fmt.Sprintf("none of the file's %d columns has this name", len(all)), Near: dataset.Near(name, t.Header())}
 	}
 	if slices.ContainsFunc(all[at+1:], func(c *parquet.Column) bool { return dataset.Trim(c.Name()) == name }) {
 		return nil, &dataset.Error{Schema: dataset.SchemaColumns, File: t.src.Path(), Column: name, Reason: "two columns of the file have this name"}
@@ -94,12 +108,12 @@ func (t *parquetTable) Rows(b dataset.Builder) error {
 
 func (t *parquetTable) read(b dataset.Builder) error {
 	var columns []*parquet.Column
-	for _, c := range b.Columns() {
+	for j, c := range b.Columns() {
 		at, err := t.find(c.Name)
 		if err != nil {
 			return err
 		}
-		if reason := numeric(at.Type()); reason != "" {
+		if reason := unfit(at.Type(), b.Reading(j), b.Texts(j)); reason != "" {
 			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.src.Path(), Column: c.Name, Reason: reason}
 		}
 		columns = append(columns, at)
@@ -149,7 +163,15 @@ func (t *parquetTable) group(b dataset.Builder, group parquet.RowGroup, columns 
 		n := int(min(int64(b.Room()), left))
 		for j := range columns {
 			var err error
-			if fields[j], err = cursors[j].numbers(n); err != nil {
+			switch {
+			case !b.Texts(j):
+				fields[j], err = cursors[j].numbers(n)
+			case b.Reading(j).As == dataset.Days && dayUnits(columns[j].Type()) > 0:
+				fields[j], err = cursors[j].days(n, b, j, dayUnits(columns[j].Type()))
+			default:
+				fields[j], err = cursors[j].cells(n, b, j)
+			}
+			if err != nil {
 				return t.ends(err)
 			}
 		}
@@ -313,7 +335,7 @@ func (c *cursor) open(page parquet.Page) (v pageValues, err error) {
 	return v, nil
 }
 
-// numbers returns the next n rows' numbers, good until the next call; NaN where there is none.
+// numbers returns the next n rows' numbers, good until the next call; NaN where a row has no value.
 func (c *cursor) numbers(n int) ([]float64, error) {
 	if err := c.turn(); err != nil {
 		return nil, err
@@ -347,6 +369,36 @@ func (c *cursor) numbers(n int) ([]float64, error) {
 		done += take
 	}
 	return out, nil
+}
+
+// cells returns what the next n rows' values as text are to column j of b, good until the next
+// call; NaN where a row has no value.
+func (c *cursor) cells(n int, b dataset.Builder, j int) ([]float64, error) {
+	if cap(c.buffer) < n {
+		c.buffer = make([]float64, n)
+	}
+	out := c.buffer[:n]
+	for i := range out {
+		if err := c.turn(); err != nil {
+			return nil, err
+		}
+		out[i] = math.NaN()
+		if c.levels == nil || c.levels[c.row] == 1 {
+			c.text = c.text[:0]
+			out[i] = b.Cell(j, c.word())
+		}
+		c.row++
+	}
+	return out, nil
+}
+
+// days returns the next n rows' dates as column j of b takes them, a day being so many units.
+func (c *cursor) days(n int, b dataset.Builder, j int, units float64) ([]float64, error) {
+	out, err := c.numbers(n)
+	for i, v := range out {
+		out[i] = b.Day(j, v/units) // of integers, and so in the buffer
+	}
+	return out, err
 }
 
 // spread moves the first present values to where levels has a 1, from the last on, and puts

@@ -42,7 +42,7 @@ func TestBadDSN(t *testing.T) {
 	}{
 		"no file":       {"none.dsn", "", "none.dsn: cannot be read: no such file or directory"},
 		"others read":   {open, "", "others may read it (mode 0640); chmod 600 it"},
-		"a folder":      {t.TempDir(), "", "is no file"},
+		"a folder":      {t.TempDir(), "", "is not a file"},
 		"empty":         {secret(" \n"), "", "holds no connection string"},
 		"too long":      {secret(strings.Repeat(" ", maxDSN+1)), "", "is longer than 65536 bytes"},
 		"no string":     {secret("hunter2"), "", "is not a connection string"},

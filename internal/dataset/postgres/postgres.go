@@ -9,11 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"io"
 	"io/fs"
 	"net"
-	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -26,25 +23,18 @@ import (
 // driver asks PostgreSQL servers.
 type driver struct{}
 
-func init() { dataset.RegisterQuery(driver{}) }
+func init() { dataset.RegisterQuery(dataset.Postgres, driver{}) }
 
 const (
 	connectTimeout = 20 * time.Second
-	maxDSN         = 64 << 10
+	maxDSN         = dataset.MaxDSN
 )
 
 // config reads the connection string. Its text is in no error.
 func config(q dataset.Query) (*pgconn.Config, error) {
-	text := os.Getenv(q.DSNEnv)
-	if q.DSNFile != "" {
-		raw, err := readSecret(q.DSNFile)
-		if err != nil {
-			return nil, err
-		}
-		text = string(raw)
-	}
-	if text = strings.TrimSpace(text); text == "" {
-		return nil, &dataset.Error{File: q.Name(), Reason: "holds no connection string"}
+	text, err := q.DSN()
+	if err != nil {
+		return nil, err
 	}
 	c, err := pgconn.ParseConfig(text)
 	if err != nil {
@@ -57,32 +47,6 @@ func config(q dataset.Query) (*pgconn.Config, error) {
 		c.RuntimeParams["application_name"] = "covey-agent"
 	}
 	return c, nil
-}
-
-// readSecret reads a file that only its owner may read.
-func readSecret(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, dataset.Unreadable(path, err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, dataset.Unreadable(path, err)
-	}
-	switch {
-	case !info.Mode().IsRegular():
-		return nil, &dataset.Error{File: path, Reason: "is no file"}
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, &dataset.Error{File: path, Reason: fmt.Sprintf("others may read it (mode %04o); chmod 600 it", info.Mode().Perm())}
-	case info.Size() > maxDSN:
-		return nil, &dataset.Error{File: path, Reason: fmt.Sprintf("is longer than %d bytes", maxDSN)}
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxDSN))
-	if err != nil {
-		return nil, dataset.Unreadable(path, err)
-	}
-	return raw, nil
 }
 
 // Describe adds nothing of a string that cannot be read: the query fails for it.
@@ -206,7 +170,7 @@ func (t *postgresTable) find(name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, &dataset.Error{Schema: dataset.SchemaColumns, File: t.query.Name(), Column: name, Reason: fmt.Sprintf("none of the query's %d columns has this name", len(t.names))}
+	return 0, &dataset.Error{Schema: dataset.SchemaColumns, File: t.query.Name(), Column: name, Reason: fmt.Sprintf("none of the query's %d columns has this name", len(t.names)), Near: dataset.Near(name, t.names)}
 }
 
 // Types of numbers, as pg_type names them by OID.
@@ -223,10 +187,15 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 		if at[j], err = t.find(c.Name); err != nil {
 			return err
 		}
-		switch t.fields[at[j]].DataTypeOID {
+		switch kind := t.fields[at[j]].DataTypeOID; kind {
 		case oidInt2, oidInt4, oidInt8, oidFloat4, oidFloat8, oidNumber:
+			if b.Reading(j).As == dataset.Days {
+				return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is a number, which cannot hold a date"}
+			}
 		default:
-			return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is not a number; cast it in the query (::double precision)"}
+			if !b.Texts(j) {
+				return &dataset.Error{Schema: dataset.SchemaFormat, File: t.query.Name(), Column: c.Name, Reason: "its type is not a number; cast it in the query (::double precision)"}
+			}
 		}
 	}
 	who := -1
@@ -243,7 +212,7 @@ func (t *postgresTable) Rows(b dataset.Builder) error {
 		}
 		b.Begin()
 		for j, i := range at {
-			if t.fields[i].DataTypeOID == oidFloat4 {
+			if t.fields[i].DataTypeOID == oidFloat4 && !b.Texts(j) {
 				float4(b, j, values[i])
 			} else {
 				b.Text(j, values[i])

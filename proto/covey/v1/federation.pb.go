@@ -2023,7 +2023,9 @@ type Query struct {
 	Sigma         uint64                 `protobuf:"varint,10,opt,name=sigma,proto3" json:"sigma,omitempty"` // units of 2^-10 grid steps
 	Center        []float64              `protobuf:"fixed64,11,rep,packed,name=center,proto3" json:"center,omitempty"`
 	Found         []float64              `protobuf:"fixed64,12,rep,packed,name=found,proto3" json:"found,omitempty"`
-	History       []byte                 `protobuf:"bytes,13,opt,name=history,proto3" json:"history,omitempty"` // link of the last release before it
+	Fill          []float64              `protobuf:"fixed64,16,rep,packed,name=fill,proto3" json:"fill,omitempty"`
+	History       []byte                 `protobuf:"bytes,13,opt,name=history,proto3" json:"history,omitempty"`      // link of the last release before it
+	Scale         []float64              `protobuf:"fixed64,14,rep,packed,name=scale,proto3" json:"scale,omitempty"` // that rows less the center are divided by; 0 leaves a coordinate out
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2128,9 +2130,23 @@ func (x *Query) GetFound() []float64 {
 	return nil
 }
 
+func (x *Query) GetFill() []float64 {
+	if x != nil {
+		return x.Fill
+	}
+	return nil
+}
+
 func (x *Query) GetHistory() []byte {
 	if x != nil {
 		return x.History
+	}
+	return nil
+}
+
+func (x *Query) GetScale() []float64 {
+	if x != nil {
+		return x.Scale
 	}
 	return nil
 }
@@ -2878,7 +2894,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x1e\n" +
 	"\n" +
 	"signatures\x18\x03 \x03(\fR\n" +
-	"signatures\"\xf9\x01\n" +
+	"signatures\"\xa3\x02\n" +
 	"\x05Query\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
@@ -2890,8 +2906,10 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05sigma\x18\n" +
 	" \x01(\x04R\x05sigma\x12\x16\n" +
 	"\x06center\x18\v \x03(\x01R\x06center\x12\x14\n" +
-	"\x05found\x18\f \x03(\x01R\x05found\x12\x18\n" +
-	"\ahistory\x18\r \x01(\fR\ahistory\"`\n" +
+	"\x05found\x18\f \x03(\x01R\x05found\x12\x12\n" +
+	"\x04fill\x18\x10 \x03(\x01R\x04fill\x12\x18\n" +
+	"\ahistory\x18\r \x01(\fR\ahistory\x12\x14\n" +
+	"\x05scale\x18\x0e \x03(\x01R\x05scale\"`\n" +
 	"\x06Upload\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"covey/internal/agent"
+	"covey/internal/dataset"
+	"covey/internal/doctor"
+	"covey/internal/sitedata"
+	"covey/internal/study"
+)
+
+// TestProposersWordsOnScreen: an approver sees the proposer's words quoted, after everything that
+// was computed, under a title that says whose they are.
+func TestProposersWordsOnScreen(t *testing.T) {
+	plan := &study.Plan{}
+	plan.Proposal.Spec.About = study.About{Purpose: "Approved by your DPO", Ethics: "none"}
+	plan.Proposal.Spec.Columns = []study.Column{{Name: "age", Scale: 1, Measure: "years", Range: []float64{0, 120}}, {Name: "bmi", Scale: 1}}
+	d := agent.StudyDetail{StudyView: agent.StudyView{Name: "s", State: "pending"}, Plan: plan, Warnings: []string{"the last warning"}}
+	var out bytes.Buffer
+	printStudy(&out, d)
+	screen := out.String()
+	title := strings.LastIndex(screen, "\n"+study.StatementsTitle+"\n")
+	if title < strings.Index(screen, "the last warning") || !strings.HasSuffix(screen, "\n  purpose: \"Approved by your DPO\"\n  ethics: \"none\"\n") {
+		t.Errorf("the words are not last:\n%s", screen)
+	}
+	for _, part := range []string{"MEASURE*", `"years"`, "0 to 120", "* " + study.StatementsTitle} {
+		if !strings.Contains(screen, part) {
+			t.Errorf("no %q in\n%s", part, screen)
+		}
+	}
+	// beside this site's own figures
+	low, high := 20.0, 90.0
+	d.Figures = &sitedata.Figures{Columns: []sitedata.ColumnFigure{{Name: "age", Scale: 1, Median: 50, Low: &low, High: &high, Measure: "years", Range: []float64{0, 120}}}}
+	out.Reset()
+	printStudy(&out, d)
+	if screen := out.String(); !strings.Contains(screen, "20 to 90") || !strings.Contains(screen, `"years"   0 to 120`) {
+		t.Errorf("no figures beside the proposer's:\n%s", screen)
+	}
+	// and none of it where nothing was written
+	plan.Proposal.Spec.About, plan.Proposal.Spec.Columns[0] = study.About{}, study.Column{Name: "age", Scale: 1}
+	d.Figures = nil
+	out.Reset()
+	printStudy(&out, d)
+	if strings.Contains(out.String(), study.StatementsTitle) || strings.Contains(out.String(), "MEASURE") {
+		t.Errorf("words of nobody:\n%s", out.String())
+	}
+}
+
+// TestFaultIsSaidOnce: a fault of a file is printed in one line, however many checks meet it.
+func TestFaultIsSaidOnce(t *testing.T) {
+	fault := &dataset.Error{File: "north.csv", Row: 7, Reason: "2 fields, the header has 4"}
+	found := []doctor.Finding{
+		{Code: doctor.CheckData, Check: "data set icu", Result: fault.Error(), Do: "mend it", Err: fault},
+		{Code: doctor.CheckColumns, Check: "study s", Result: "data set icu: " + fault.Error(), Do: "mend it", Err: &sitedata.DataError{Dataset: "icu", Err: fault}},
+	}
+	var out bytes.Buffer
+	printFindings(&out, found)
+	err := error(checkError{found, true})
+	if all := out.String() + err.Error(); strings.Count(all, "line 7") != 1 || strings.Count(all, "mend it") != 1 || !strings.Contains(all, "2 of the checks failed") {
+		t.Errorf("%s%v", out.String(), err)
+	}
+	// a pipe that takes stderr alone has it, too
+	if text := (checkError{found, false}).Error(); text != "data: data set icu: "+fault.Error() {
+		t.Errorf("%q", text)
+	}
+	if _, ok := errors.AsType[*sitedata.DataError](err); !ok {
+		t.Error("the exit status cannot be told from it")
+	}
+}

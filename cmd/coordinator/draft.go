@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	shared "covey/cmd/internal/cli"
+	"covey/internal/draft"
+	"covey/internal/study"
+)
+
+type studyInitCmd struct {
+	Header     string  `xor:"from" required:"" type:"path" placeholder:"FILE" help:"A CSV whose first line names the columns; no byte after that line is read."`
+	Dictionary string  `xor:"from" required:"" type:"path" placeholder:"FILE" help:"A data dictionary: a CSV with a line for each column, as REDCap exports one."`
+	Out        string  `type:"path" placeholder:"FILE" help:"Write to this file, which must not exist, instead of stdout."`
+	Name       string  `help:"The study's name."`
+	Dataset    string  `help:"The name under which the sites offer the table."`
+	Epsilon    float64 `help:"The privacy parameter ε."`
+	Delta      float64 `default:"1e-6" help:"The privacy parameter δ (${default})."`
+	Unit       string  `placeholder:"COLUMN" help:"The column whose value says which rows are one unit."`
+	Constants  string  `enum:"private,public" default:"private" help:"Learn offset and scale (private), or take them from the dictionary's ranges, where there are any (public)."`
+}
+
+func (c *studyInitCmd) Run(s *terminal) error {
+	file, read := c.Header, draft.Header
+	if c.Dictionary != "" {
+		file, read = c.Dictionary, draft.Dictionary
+	} else if c.Constants == "public" {
+		return shared.Bad("--constants public takes offset and scale from a dictionary's ranges, and a header has no ranges")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return shared.Bad("%v", err)
+	}
+	defer f.Close()
+	d, err := read(f, filepath.Base(file))
+	if err != nil {
+		return shared.Bad("%s: %v", file, err)
+	}
+	text, err := d.Text(draft.Blanks{Name: c.Name, Dataset: c.Dataset, Unit: c.Unit, Epsilon: c.Epsilon, Delta: c.Delta, Public: c.Constants == "public"})
+	if bad, ok := errors.AsType[*study.FieldError](err); ok {
+		return shared.Bad("%s makes no study: %s: %s", file, bad.Field, bad.Reason)
+	}
+	if err != nil {
+		return shared.Bad("%s: %v", file, err)
+	}
+	for _, note := range d.Shown() {
+		fmt.Fprintln(s.Err, note)
+	}
+	if c.Out == "" {
+		_, err = s.Out.Write(text)
+		return err
+	}
+	return create(c.Out, text)
+}
+
+// create writes a file that is not there yet.
+func create(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return shared.Bad("%s exists and is not overwritten", path)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,175 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"covey/internal/siteconfig"
+	"covey/internal/study"
+)
+
+// Reloaded is what reading agent.toml again changed.
+type Reloaded struct {
+	// Changed are the keys, as siteconfig.Config.Diff has them; no values.
+	Changed []string `json:"changed"`
+	// Anew says which data sets' budgets begin anew.
+	Anew []string `json:"anew,omitempty"`
+}
+
+// RestartError is a change of agent.toml that a running agent cannot take. Nothing was changed.
+type RestartError struct{ Keys []string }
+
+func (e *RestartError) Error() string {
+	return fmt.Sprintf("agent.toml: nothing was changed: a new %s needs a restart of the agent", strings.Join(e.Keys, " and "))
+}
+
+// AnewError is a change of agent.toml after which studies of the same data are charged to another
+// budget. Nothing was changed.
+type AnewError struct{ Datasets []string }
+
+func (e *AnewError) Error() string {
+	return "agent.toml: nothing was changed: " + strings.Join(e.Datasets, "; ") +
+		`. What studies of these people released stays released, so that they can lose more than either budget allows; if they are other people, or it is meant: agent reload --yes`
+}
+
+// errReloaded ends a link, so that the next one's hello says what is offered now.
+var errReloaded = errors.New("agent: agent.toml was read again")
+
+// Reload reads agent.toml again: all of it, or nothing. A study that was approved keeps the data
+// set that its approval recorded. A proposal that waits for the operator goes on waiting; it is
+// approved under the new configuration. yes takes a data set to another population's budget. The
+// error is a *siteconfig.Error, a *RestartError or an *AnewError.
+func (a *Agent) Reload(yes bool) (Reloaded, error) {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	done, err := a.reload(yes)
+	if err != nil {
+		a.log.Error("agent.toml is refused; the agent keeps the configuration it has", "error", err)
+		return Reloaded{}, err
+	}
+	a.log.Info("agent.toml was read again", "changed", done.Changed)
+	for _, words := range done.Anew {
+		a.log.Warn(words)
+	}
+	return done, nil
+}
+
+func (a *Agent) reload(yes bool) (Reloaded, error) {
+	next, err := siteconfig.Reread(a.config.File())
+	if err != nil {
+		return Reloaded{}, err
+	}
+	done := Reloaded{Changed: a.current.Load().Diff(next)}
+	if keys := siteconfig.NeedsRestart(done.Changed); len(keys) > 0 {
+		return Reloaded{}, &RestartError{keys}
+	}
+	if done.Anew = a.anew(next); len(done.Anew) > 0 && !yes {
+		return Reloaded{}, &AnewError{done.Anew}
+	}
+	a.charge(next)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.current.Store(next)
+	clear(a.units) // a query may be another
+	for _, key := range done.Changed {
+		if l := a.link; l != nil && l.end != nil && strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") {
+			l.end(errReloaded)
+			break
+		}
+	}
+	return done, nil
+}
+
+// places are by what a data set is known again: its name, and where its rows are.
+func (a *Agent) places(d siteconfig.Dataset) []string {
+	at := "file " + a.config.Source(d).Path
+	if d.Query != "" {
+		at = fmt.Sprintf("query %q %q %q", d.DSNFile, d.DSNEnv, d.Query)
+	}
+	return []string{"name " + d.Name, at}
+}
+
+// charge remembers which populations data sets are charged to. Called by New, and with reloading
+// held.
+func (a *Agent) charge(c *siteconfig.Config) {
+	for _, d := range c.Datasets {
+		for _, place := range a.places(d) {
+			if a.charged[place] == nil {
+				a.charged[place] = map[string]bool{}
+			}
+			a.charged[place][d.Population] = true
+		}
+	}
+}
+
+// anew says which data sets of next are charged to a population that they were never charged to
+// since the start.
+func (a *Agent) anew(next *siteconfig.Config) []string {
+	var out []string
+	for _, d := range next.Datasets {
+		for _, place := range a.places(d) {
+			if before := a.charged[place]; before != nil && !before[d.Population] {
+				out = append(out, fmt.Sprintf("data set %q was charged to another population than %q, whose budget does not count those charges", d.Name, d.Population))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// asked is the data set that a study is of. The code says why the agent has no such data set.
+func asked(c *siteconfig.Config, plan *study.Plan) (siteconfig.Dataset, study.Code, error) {
+	spec := plan.Proposal.Spec
+	d, ok := c.Dataset(spec.Dataset)
+	if !ok {
+		return d, study.CodeData, fmt.Errorf("it asks for data set %q, which agent.toml does not have", spec.Dataset)
+	}
+	if spec.Unit != d.Unit {
+		return d, study.CodeUnit, fmt.Errorf("its units are not those of the data set: the study's unit is %q, that of data set %q %q", spec.Unit, d.Name, d.Unit)
+	}
+	return d, "", nil
+}
+
+// renew brings a study that nobody approved to the configuration that holds. Called with mu held.
+func (s *session) renew() (study.Code, error) {
+	now := s.agent.current.Load()
+	if s.under == now {
+		return "", nil
+	}
+	d, code, err := asked(now, s.plan)
+	if code != "" {
+		return code, err
+	}
+	s.release() // of what may be another data set
+	s.use(d)
+	s.under = now
+	return "", nil
+}
+
+// use sets the data set. Called with mu held.
+func (s *session) use(d siteconfig.Dataset) {
+	s.agent.mu.Lock()
+	defer s.agent.mu.Unlock()
+	s.dataset = d
+}
+
+// terms are the configuration and the data set that a view shows: of an approved study the data set
+// that the approval recorded, of another what is offered now.
+func (s *session) terms() (*siteconfig.Config, siteconfig.Dataset) {
+	now := s.agent.current.Load()
+	if _, approved := s.agent.ledger.Approved(s.plan.Digest); !approved {
+		if d, code, _ := asked(now, s.plan); code == "" {
+			return now, d
+		}
+	}
+	s.agent.mu.Lock()
+	defer s.agent.mu.Unlock()
+	return now, s.dataset
+}
+
+// population is whose budget the study is charged to.
+func (s *session) population() string {
+	_, d := s.terms()
+	return d.Population
+}

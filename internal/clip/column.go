@@ -1,0 +1,135 @@
+package clip
+
+import (
+	"math"
+
+	"covey/internal/query"
+)
+
+// Columns answers a query about single columns, of the kind [query.Octaves], [query.Tree] or
+// [query.Moments], in steps of [query.ColumnGrid]. A unit of several rows is the average of its
+// rows: of one-hots rounded down, so that in each column and level its counts add up to 1 at most;
+// of z and z² clipped, then rounded to nearest. So replacing one unit changes the answer by at most
+// the kind's CountSensitivity in L2. The integers are the same for every number of workers (as in
+// [Sum]). They are exact sums over private units: mask them or add noise before they leave the
+// site.
+//
+// The answer is of the columns of, ascending, one after another: it has Values(len(of), 0) numbers
+// and the sensitivity of as many columns, and no other column is read. A cell that is a gap has no
+// count, and a unit's average is over its other rows; one without a value has z = 0 and z² = 1.
+// skip names columns that are left out: there every unit is without one. It has an entry for each
+// column of a row, or none. of MUST NOT depend on values, skip on none but released ones. A
+// [*QueryError] reports a kind, columns or a length that do not fit.
+func Columns(m *Matrix, kind query.Kind, of []int, skip []bool, workers int) ([]int64, error) {
+	def := kind.Definition()
+	for at, j := range of {
+		if j < 0 || j >= m.d || at > 0 && j <= of[at-1] {
+			return nil, &QueryError{"columns", "are not a row's, each once, ascending"}
+		}
+	}
+	switch {
+	case def.CountDelta == nil || kind == query.Levels:
+		return nil, &QueryError{"kind", "is not about single columns"}
+	case len(of) == 0:
+		return nil, &QueryError{"columns", "are none"}
+	case def.Values(len(of), 0) > MaxValues:
+		return nil, &QueryError{"kind", "has more than 2^24 values"}
+	case len(skip) != 0 && len(skip) != m.d:
+		return nil, &QueryError{"skip", "has not an entry for each column of a row"}
+	}
+	c := columns{m: m, of: of, skip: make([]bool, m.d)}
+	copy(c.skip, skip)
+	height := m.height(blockBytes)
+	return signed(share(m.N(), height, def.Values(len(of), 0), workers, func() func([]uint64, int, int) {
+		unit := c.moments()
+		switch kind {
+		case query.Octaves:
+			unit = c.oneHots(query.OctaveBins, query.AppendOctaves)
+		case query.Tree:
+			unit = c.oneHots(query.TreeBins, query.AppendTree)
+		}
+		return func(acc []uint64, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				unit(acc, i)
+			}
+		}
+	})), nil
+}
+
+// columns are those of a query about single columns.
+type columns struct {
+	m    *Matrix
+	of   []int
+	skip []bool // of all of a row
+}
+
+// one is a unit's weight in a column, in grid steps.
+const one = 1 / query.ColumnGrid
+
+// has reports whether row i has a value in column j that counts.
+func (c columns) has(i, j int) bool { return !c.skip[j] && !c.m.gone(i) && !c.m.gap(i, j) }
+
+// oneHots adds what a unit has in the bins of each column, so many, of which bins appends those of
+// a value: at most one of each level.
+func (c columns) oneHots(size int, bins func(to []int, x float64) []int) func(acc []uint64, unit int) {
+	var wide []float64
+	var own, filled []int
+	counts := make([]uint64, size) // of a column; filled are those above 0
+	return func(acc []uint64, unit int) {
+		first, end := c.m.unit(unit)
+		rows := c.m.values.part(first*c.m.d, end*c.m.d).widened(&wide)
+		for at, j := range c.of {
+			there := uint64(0)
+			for i := first; i < end; i++ {
+				if !c.has(i, j) {
+					continue
+				}
+				there++
+				own = bins(own[:0], rows[(i-first)*c.m.d+j])
+				for _, b := range own {
+					if counts[b] == 0 {
+						filled = append(filled, b)
+					}
+					counts[b]++
+				}
+			}
+			for _, b := range filled { // at most 2^22 rows: no overflow
+				acc[at*size+b] += counts[b] * one / there // down: a level's sum stays within one
+				counts[b] = 0
+			}
+			filled = filled[:0]
+		}
+	}
+}
+
+// moments adds a unit's 2z of every column, then its z², each clipped as a whole.
+func (c columns) moments() func(acc []uint64, unit int) {
+	var wide []float64
+	d := len(c.of)
+	root := math.Sqrt(float64(d))
+	// margin takes up the roundings of the products and of a vector's length
+	values := limit{scale: 2 * one, bound: 2 * query.MomentNorm * root * one * margin}
+	squares := limit{scale: one, bound: query.SquareNorm * math.Sqrt(3) * root * one * margin}
+	v := make([]float64, 2*d)
+	return func(acc []uint64, unit int) {
+		first, end := c.m.unit(unit)
+		rows := c.m.values.part(first*c.m.d, end*c.m.d).widened(&wide)
+		for at, j := range c.of {
+			sum, square, there := 0.0, 0.0, 0
+			for i := first; i < end; i++ {
+				if c.has(i, j) {
+					z := rows[(i-first)*c.m.d+j]
+					sum += z
+					square += float64(z * z)
+					there++
+				}
+			}
+			v[at], v[d+at] = 0, 1
+			if there > 0 {
+				v[at], v[d+at] = sum/float64(there), square/float64(there)
+			}
+		}
+		addClipped(acc[:d], v[:d], values)
+		addClipped(acc[d:], v[d:], squares)
+	}
+}

@@ -1,0 +1,81 @@
+package clip
+
+import "covey/internal/query"
+
+// Indicator is a column with levels: the Width coordinates from First on, of which a row has one
+// that is not 0, or none where it has no level.
+type Indicator struct{ First, Width int }
+
+// Levels counts the units by their level in each column, [query.LevelBins] counts a column in steps
+// of [query.ColumnGrid]. A unit of several rows counts as the average of those that have a level
+// there, rounded down, so that its counts in a column add up to 1 at most, and replacing one unit
+// changes the answer by at most the CountSensitivity of [query.Levels] in L2. Of a row with several
+// coordinates that are not 0 the first counts. The integers are the same for every number of
+// workers (as in [Sum]). They are exact sums over private units: mask them or add noise before they
+// leave the site. A [*QueryError] reports columns that a row does not have.
+func Levels(m *Matrix, columns []Indicator, workers int) ([]int64, error) {
+	for _, c := range columns {
+		if c.First < 0 || c.Width < 1 || c.Width > query.LevelBins || c.First > m.d-c.Width {
+			return nil, &QueryError{"columns", "are not those of a row"}
+		}
+	}
+	if len(columns) > MaxValues/query.LevelBins {
+		return nil, &QueryError{"columns", "are more than an answer can count"}
+	}
+	return signed(share(m.N(), m.height(blockBytes), query.LevelBins*len(columns), workers, func() func([]uint64, int, int) {
+		var wide []float64
+		var counts [query.LevelBins]uint64
+		return func(acc []uint64, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				first, end := m.unit(i)
+				rows := m.values.part(first*m.d, end*m.d).widened(&wide)
+				for at, c := range columns {
+					there := uint64(0)
+					for row := c.First; row < len(rows); row += m.d {
+						for l, v := range rows[row : row+c.Width] {
+							if v != 0 {
+								counts[l]++
+								there++
+								break
+							}
+						}
+					}
+					for l, n := range counts[:c.Width] {
+						if n > 0 { // at most 2^22 rows: no overflow
+							// down: the sum stays within one
+							acc[query.LevelBins*at+l] += n * one / there
+							counts[l] = 0
+						}
+					}
+				}
+			}
+		}
+	})), nil
+}
+
+// Join is the matrix in which coordinate j of every row is added to coordinate into[j], and is 0,
+// for each j that is not into[j] itself. The units stay. A [*QueryError] reports an into that has
+// not a coordinate for each, or sends one on from where it is added. Gaps stay: those of a column
+// with levels are gaps in all its coordinates. A row of the result depends on the row and into
+// alone.
+func (m *Matrix) Join(into []int) (*Matrix, error) {
+	if len(into) != m.d {
+		return nil, &QueryError{"join", "does not have one entry for each coordinate of a row"}
+	}
+	for _, to := range into {
+		if to < 0 || to >= m.d || into[to] != to {
+			return nil, &QueryError{"join", "names a coordinate that no row has, or that is joined itself"}
+		}
+	}
+	values := make([]float64, m.values.len())
+	var wide []float64
+	for lo := 0; lo < len(values); lo += m.d {
+		out, row := values[lo:lo+m.d], m.values.part(lo, lo+m.d).widened(&wide)
+		for j, v := range row { // finite: far fewer than 2^23 of at most 2^500
+			out[into[j]] += v
+		}
+	}
+	joined := derived(m.d, values, m.starts, m.absent)
+	joined.gaps = m.gaps
+	return joined, nil
+}

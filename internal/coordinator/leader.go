@@ -1,0 +1,126 @@
+package coordinator
+
+import (
+	"covey/internal/round"
+	"covey/internal/study"
+)
+
+// leader is what a coordinator knows: what the log has committed, and what it remembers while it
+// leads. It has no lock: whoever holds one was given it by Machine.lock and has it alone until
+// unlock. Its methods run to their end without waiting for anything; what takes time goes on in a
+// goroutine of its own (core.background) and comes back as an event (core.inTerm). A coordinator
+// that follows keeps it up to date and asks nobody for anything.
+type leader struct {
+	*core // nil before New
+	replicated
+
+	raft     Log     // of the last lead
+	replica  Replica // nil before Serve
+	leading  bool
+	term     int                // counts Lead and Follow: what began in another one is dropped
+	links    map[string]*link   // by site name
+	opened   map[string][]*link // all open streams, by site name, oldest first
+	paces    map[string]*pace   // by site name
+	sessions map[study.Digest]*session
+	changed  chan struct{} // closed and replaced at every change
+	seen     journal       // what this coordinator alone has seen
+	// sightings are of sites, while this coordinator led.
+	sightings map[string]Sighting
+	lasts     map[study.Digest]lastRelease
+}
+
+func (m *leader) led(s *session) round.Led {
+	var connected []int
+	for i, member := range s.plan.Proposal.Roster {
+		if m.links[member.Name] != nil {
+			connected = append(connected, i)
+		}
+	}
+	return round.Led{Connected: connected, Graph: s.graph()}
+}
+
+// session returns a study's leader memory.
+func (m *leader) session(digest study.Digest, state *round.State) *session {
+	s := m.sessions[digest]
+	if s == nil {
+		s = &session{leader: m, plan: state.Plan()}
+		m.sessions[digest] = s
+	}
+	s.state = state
+	return s
+}
+
+// step returns an event to a study and runs what follows.
+func (m *leader) step(digest study.Digest, state *round.State, e round.Event) {
+	effects, err := state.Step(e)
+	if err != nil {
+		m.log.Debug("stale", "study", digest, "error", err)
+	}
+	m.run(digest, state, effects)
+}
+
+// each goes over the studies that a site is in: at is the place in the machine's order, site the
+// roster index.
+func (m *leader) each(name string, do func(at int, digest study.Digest, state *round.State, site int)) {
+	if !m.leading {
+		return
+	}
+	for at, digest := range m.order {
+		state := m.studies[digest]
+		if i := state.Plan().Site(name); i >= 0 {
+			do(at, digest, state, i)
+		}
+	}
+}
+
+// notify wakes everyone who watches.
+func (m *leader) notify() {
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// run does effects, of an event (step) or of a committed entry (commit).
+func (m *leader) run(digest study.Digest, state *round.State, effects []round.Effect) {
+	if !m.leading {
+		return
+	}
+	s := m.session(digest, state)
+	s.turn()
+	for _, e := range effects {
+		switch e := e.(type) {
+		case round.Send:
+			m.send(digest, s, e)
+		case round.Propose:
+			m.propose(e.Entry)
+		case round.VerifySetup:
+			m.verify(digest, s, e.Announcements)
+		case round.DrawGraph:
+			m.draw(digest, s, e.Nonces)
+		case round.Open:
+			m.open(digest, s, e)
+		case round.SetDeadline:
+			m.deadline(digest, s, e)
+		case round.Doubt:
+			s.fault(e.Site, e.Code)
+		case round.SetExpiry:
+			m.expiry(digest, s, e)
+		}
+	}
+	for _, e := range s.settle() {
+		m.step(digest, state, e)
+	}
+	if state.Terminal() {
+		m.over(state, s)
+	}
+	m.notify()
+}
+
+// over forgets what only a study under way needs, here and in the leader's part of its state: keys,
+// shares and sums are much, and studies are many. Every site with a link was told the end just now;
+// one that comes later is told if it misses it (greet).
+func (m *leader) over(state *round.State, s *session) {
+	s.leave()
+	s.wipe()
+	*s = session{leader: m, state: state, plan: s.plan, faults: s.faults}
+	state.Step(round.Led{}) // of no link: nothing follows
+}

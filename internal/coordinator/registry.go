@@ -1,0 +1,130 @@
+package coordinator
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"covey/internal/pki"
+)
+
+// registry is who may connect: sites, coordinators, and the CAs that vouch for them.
+type registry struct{ *core }
+
+// Addresses returns the sites' addresses of all coordinators, self's first.
+func (c registry) Addresses(self string) []string {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	out := slices.Clone(m.nodes[self].Addresses)
+	for _, id := range slices.Sorted(maps.Keys(m.nodes)) {
+		if id != self {
+			out = append(out, m.nodes[id].Addresses...)
+		}
+	}
+	return out
+}
+
+// Knows reports whether a coordinator was given the keys and not removed since.
+func (c registry) Knows(id string) bool {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	_, ok := m.nodes[id]
+	return ok
+}
+
+// Members returns the coordinators that may connect to each other, as far as the log is applied
+// here.
+func (c registry) Members() pki.Members {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	out := pki.Members{Version: m.changes, Keys: map[string][]byte{}}
+	for id, n := range m.nodes {
+		if len(n.Key) > 0 {
+			out.Keys[id] = n.Key
+		}
+	}
+	return out
+}
+
+// Regrouped delivers when the coordinators have changed; several changes may be one delivery, and
+// there should be one reader.
+func (c registry) Regrouped() <-chan struct{} {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	return m.regrouped
+}
+
+// Expected returns the coordinators that are not known by an address yet: those that were given the
+// keys, and the ends of the unused join files.
+func (c registry) Expected() (given []string, invited []Invite) {
+	m := c.machine.lock()
+	defer c.machine.unlock()
+	for id, n := range m.nodes {
+		if len(n.Addresses) == 0 {
+			given = append(given, id)
+		}
+	}
+	for _, i := range m.invites {
+		if i.Node != "" {
+			invited = append(invited, i)
+		}
+	}
+	slices.Sort(given)
+	slices.SortFunc(invited, func(a, b Invite) int { return strings.Compare(a.Node, b.Node) })
+	return given, invited
+}
+
+// PutNode records where agents reach a coordinator, and its key, if that is new. What is empty
+// stays as it was.
+func (c registry) PutNode(n Node) error {
+	m := c.machine.lock()
+	old, ok := m.nodes[n.ID]
+	c.machine.unlock()
+	if ok && (len(n.Addresses) == 0 || slices.Equal(old.Addresses, n.Addresses)) && (len(n.Key) == 0 || bytes.Equal(old.Key, n.Key)) {
+		return nil
+	}
+	return c.apply(entry{Node: &n})
+}
+
+// ForgetNode shuts a coordinator out that was removed, and withdraws its unused join files.
+func (c registry) ForgetNode(id string) error {
+	return c.apply(entry{Forget: &forgetEntry{Node: id}})
+}
+
+// InviteNode makes a new coordinator's join file and records its token's hash. peers
+// are the addresses of the coordinators' peer ports.
+func (c registry) InviteNode(id string, peers []string, valid time.Duration) (pki.Join, error) {
+	if err := pki.ValidName(id); err != nil {
+		return pki.Join{}, err
+	}
+	if err := checkValid("", valid); err != nil {
+		return pki.Join{}, err
+	}
+	return c.giveOut(Invite{Node: id}, peers, valid)
+}
+
+// AdmitNode spends a new coordinator's token and gives it the federation's keys.
+func (c registry) AdmitNode(token []byte, id string) (pki.Estate, error) {
+	t, err := pki.TokenFrom(token)
+	if err != nil {
+		return pki.Estate{}, &JoinError{"", "the token is not a token"}
+	}
+	if pki.ValidName(id) != nil {
+		return pki.Estate{}, &JoinError{"", "the coordinator's name is not a valid one"}
+	}
+	if !c.Leading() {
+		return pki.Estate{}, ErrNotLeader
+	}
+	// Before anything is written: who has no token could fill the log otherwise.
+	attempt := spendEntry{Token: tokenKey(t.Hash()), Node: id, Now: c.now()}
+	if err := c.machine.spendable(attempt); err != nil {
+		return pki.Estate{}, err
+	}
+	if err := c.apply(entry{Spend: &attempt}); err != nil {
+		return pki.Estate{}, err
+	}
+	c.log.Info("a new coordinator got the federation's keys", "node", id)
+	return c.authority.Estate(), nil
+}

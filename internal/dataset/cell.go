@@ -1,0 +1,128 @@
+package dataset
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// cells makes values of a source's cells, by a [Mapping] that Check took. What a cell becomes is a
+// function of that cell and of the mapping.
+type cells struct {
+	decimal, thousands string
+	missing            map[string]bool
+	codes              []float64 // those of missing that are numbers
+	columns            []From    // of the request's columns
+	forms              []string  // of their dates
+}
+
+// newCells returns nil where a mapping leaves every cell as it is.
+func newCells(m Mapping, columns []Column) *cells {
+	if m.decimal() == "." && m.Thousands == "" && len(m.MissingValues) == 0 && m.Dates == "" && len(m.Columns) == 0 {
+		return nil
+	}
+	c := &cells{decimal: m.decimal(), thousands: m.Thousands, missing: map[string]bool{}, columns: make([]From, len(columns)), forms: make([]string, len(columns))}
+	for j, column := range columns {
+		c.columns[j], c.forms[j] = m.Columns[column.Name], m.form(column.Name)
+	}
+	for _, text := range m.MissingValues {
+		c.missing[text] = true
+		if v, reason := parse(c.plain(text)); reason == "" && !math.IsNaN(v) {
+			c.codes = append(c.codes, v)
+		}
+	}
+	return c
+}
+
+// text is a column's field in the study's words.
+func (c *cells) text(j int, field string) string {
+	field = trim(field)
+	if name, ok := c.columns[j].Names[field]; ok {
+		return name
+	}
+	if c.missing[field] {
+		return ""
+	}
+	return field
+}
+
+// form is the form of a column's dates, in which a field must be; empty where it is YYYY-MM-DD with
+// all of its digits, and of a text that names has: that is in the study's words.
+func (c *cells) form(j int, field string) string {
+	if c == nil || c.forms[j] == "" {
+		return ""
+	}
+	if _, named := c.columns[j].Names[trim(field)]; named {
+		return ""
+	}
+	return c.forms[j]
+}
+
+// number reads a field of text as [parse] does.
+func (c *cells) number(field string) (v float64, reason string) { return parse(c.plain(field)) }
+
+// plain is a number as strconv reads it. Any other field stays one that is
+// not a number: with another mark before the fraction, a number has no point.
+func (c *cells) plain(field string) string {
+	field = trim(field)
+	if c.thousands != "" {
+		field = c.ungrouped(field)
+	}
+	if c.decimal == "." {
+		return field
+	}
+	if strings.Contains(field, ".") {
+		return "." // not a number
+	}
+	return strings.Replace(field, c.decimal, ".", 1)
+}
+
+// ungrouped takes the marks between groups of three digits out of a number.
+func (c *cells) ungrouped(field string) string {
+	mark := c.thousands
+	if mark == " " { // which exports write in one of three ways
+		field = strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(field)
+	}
+	whole, fraction, _ := strings.Cut(field, c.decimal)
+	if !strings.Contains(whole, mark) || strings.Contains(fraction, mark) {
+		return field
+	}
+	groups := strings.Split(strings.TrimLeft(whole, "+-"), mark)
+	for i, g := range groups {
+		if len(g) != 3 && (i > 0 || len(g) == 0 || len(g) > 3) || strings.Trim(g, "0123456789") != "" {
+			return field
+		}
+	}
+	return strings.ReplaceAll(whole, mark, "") + field[len(whole):]
+}
+
+// convert is a column's number in the study's unit of measurement, below limit in magnitude; NaN is
+// a missing value. v is finite or NaN.
+func (c *cells) convert(j int, v, limit float64) float64 {
+	for _, code := range c.codes {
+		if v == code {
+			return math.NaN()
+		}
+	}
+	f := &c.columns[j]
+	if !f.numeric() {
+		return v
+	}
+	if f.Multiply != 0 {
+		v = float64(v * f.Multiply) // rounded here, whatever the processor can do at once
+	}
+	if v += f.Add; math.Abs(v) < limit || math.IsNaN(v) {
+		return v
+	}
+	return math.Copysign(math.Nextafter(limit, 0), v)
+}
+
+// nobody reports whether a field is a missing value's text that is no number: a code such as -9 may
+// be a unit's name.
+func (c *cells) nobody(field string) bool {
+	if !c.missing[field] {
+		return false
+	}
+	_, err := strconv.ParseFloat(c.plain(field), 64)
+	return err != nil
+}

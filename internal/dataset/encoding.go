@@ -1,0 +1,51 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// Encoding is how a text file's characters are bytes.
+type Encoding string
+
+// The encodings that are read.
+const (
+	UTF8        Encoding = "utf-8"
+	Latin1      Encoding = "latin-1"
+	Windows1252 Encoding = "windows-1252"
+	UTF16       Encoding = "utf-16" // in the order of its byte order mark; little-endian without
+)
+
+// Encodings lists them.
+var Encodings = []Encoding{UTF8, Latin1, Windows1252, UTF16}
+
+// decode returns a text file's bytes in UTF-8, without a byte order mark. Bytes that the encoding
+// does not know become U+FFFD; of UTF-8 they stay as they are, since no name or number has them.
+func decode(in io.Reader, e Encoding, path string) (*bufio.Reader, error) {
+	buffer := bufio.NewReaderSize(in, bufferSize)
+	mark, _ := buffer.Peek(3) // a short file or a failing one shows at the first record
+	utf8 := bytes.HasPrefix(mark, []byte("\xef\xbb\xbf"))
+	utf16 := bytes.HasPrefix(mark, []byte("\xff\xfe")) || bytes.HasPrefix(mark, []byte("\xfe\xff"))
+	switch {
+	case utf16 && e != UTF16:
+		return nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is UTF-16; save it as UTF-8", Remedy: `set encoding = "utf-16" for the data set in agent.toml`}
+	case utf8 && e != "" && e != UTF8:
+		return nil, &Error{Schema: SchemaFormat, File: path, Row: 1, Reason: "the file is UTF-8", Remedy: "take encoding out of agent.toml"}
+	case utf8:
+		buffer.Discard(3)
+	}
+	switch e {
+	case Latin1:
+		return bufio.NewReaderSize(transform.NewReader(buffer, charmap.ISO8859_1.NewDecoder()), bufferSize), nil
+	case Windows1252:
+		return bufio.NewReaderSize(transform.NewReader(buffer, charmap.Windows1252.NewDecoder()), bufferSize), nil
+	case UTF16:
+		return bufio.NewReaderSize(transform.NewReader(buffer, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), bufferSize), nil
+	}
+	return buffer, nil
+}

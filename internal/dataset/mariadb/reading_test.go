@@ -1,0 +1,61 @@
+package mariadb
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"covey/internal/dataset"
+)
+
+// TestReadings: a cell that a study reads as text is its text, whatever its type, as in a file. No
+// number of a column is taken for the place of a level, and none ends the reading.
+func TestReadings(t *testing.T) {
+	const tiny, double, single, words = 1, 5, 4, 253 // types of the protocol
+	float := func(v float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)) }
+	days := dataset.Reading{As: dataset.Days, Epoch: 10957}
+	for _, c := range []struct {
+		kind    byte
+		value   []byte // nil: NULL
+		reading dataset.Reading
+		want    []float64 // nil: refused for its type
+	}{
+		{double, float(1), dataset.Reading{Levels: []string{"1", "2"}}, []float64{1, 0, 0}},
+		{double, float(2), dataset.Reading{Levels: []string{"1", "2"}}, []float64{0, 1, 0}},
+		{double, float(1e300), dataset.Reading{Levels: []string{"1"}}, []float64{0, 1}},
+		{double, float(-3), dataset.Reading{Levels: []string{"1"}}, []float64{0, 1}},
+		{double, nil, dataset.Reading{Levels: []string{"1"}}, []float64{0, 0}},
+		{single, binary.LittleEndian.AppendUint32(nil, math.Float32bits(0.1)), dataset.Reading{Levels: []string{"0.1"}}, []float64{1, 0}},
+		{tiny, []byte{1}, dataset.Reading{As: dataset.Boolean}, []float64{1}},
+		{tiny, []byte{7}, dataset.Reading{As: dataset.Boolean}, []float64{0}}, // neither: missing
+		{words, text("E"), dataset.Reading{Levels: []string{"E"}}, []float64{1, 0}},
+		{words, text("Yes"), dataset.Reading{As: dataset.Boolean}, []float64{1}},
+		{words, text("2000-01-03 00:00:00"), days, []float64{2}},
+		{words, text("E"), dataset.Reading{}, nil},
+		{double, float(1), days, nil},
+	} {
+		f := &fake{replies: func(seen []byte) []byte {
+			if seen[0] != comExecute {
+				return nil
+			}
+			row := append([]byte{0, 0}, c.value...)
+			if c.value == nil {
+				row[1] = 1 << 2
+			}
+			return packets([]byte{1}, definition(c.kind), eof, row, eof)
+		}}
+		q := columnA
+		q.Missing, q.Readings = dataset.MissingDropRow, []dataset.Reading{c.reading}
+		r, err := dataset.Read(f.start(t), q, dataset.ReadOptions{})
+		<-f.ended
+		if c.want == nil {
+			if bad, ok := errors.AsType[*dataset.Error](err); !ok || bad.Schema != dataset.SchemaFormat {
+				t.Errorf("type %d as %v: %v", c.kind, c.reading, err)
+			}
+		} else if err != nil || !slices.Equal(r.Values, c.want) {
+			t.Errorf("type %d, % x as %v: %v, %v, want %v", c.kind, c.value, c.reading, r, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+//go:build mariadb
+
+// Package mariatest starts a MariaDB server for tests under the build tag mariadb. They need
+// Debian's mariadb-server, or any whose mariadbd and mariadb-install-db are in PATH.
+package mariatest
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"database/sql"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+)
+
+// Server is a server of the test's own in a folder of its own.
+type Server struct {
+	Admin  *sql.DB // of the database clinic
+	Socket string  // a connection string of a user who may only read, by the socket
+	TCP    string  // the same by TCP to localhost, without options
+	CA     string  // file of the certificate of its CA
+}
+
+func program(t testing.TB, name string) string {
+	t.Helper()
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	if _, err := os.Stat("/usr/sbin/" + name); err == nil {
+		return "/usr/sbin/" + name
+	}
+	t.Fatalf("no %s: install mariadb-server", name)
+	return ""
+}
+
+// Start starts a server whose settings are other than those that the agent sets, with a user reader
+// who may read the database clinic.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "covey-my-") // a short name: sockets want one
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s := &Server{CA: filepath.Join(dir, "ca.pem")}
+	certify(t, dir)
+	var as *syscall.SysProcAttr
+	if os.Getuid() == 0 { // MariaDB refuses to run as root
+		who, err := user.Lookup("mysql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		uid, _ := strconv.Atoi(who.Uid)
+		gid, _ := strconv.Atoi(who.Gid)
+		for _, path := range []string{dir, filepath.Join(dir, "key.pem")} {
+			if err := os.Chown(path, uid, gid); err != nil {
+				t.Fatal(err)
+			}
+		}
+		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	}
+	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, "s")
+	// A server that starts removes the temporary tables of every other in its tmpdir, so each needs
+	// its own.
+	small := []string{"--tmpdir=" + dir, "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--aria-pagecache-buffer-size=1M", "--key-buffer-size=64K", "--skip-log-bin", "--performance-schema=0"}
+	install := exec.Command(program(t, "mariadb-install-db"), append([]string{"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"}, small...)...)
+	install.SysProcAttr, install.Dir = as, dir
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.Addr().(*net.TCPAddr).Port
+	free.Close()
+	server := exec.Command(program(t, "mariadbd"), append([]string{"--no-defaults", "--datadir=" + data, "--socket=" + socket, "--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", port),
+		"--ssl-cert=" + filepath.Join(dir, "cert.pem"), "--ssl-key=" + filepath.Join(dir, "key.pem"), "--pid-file=" + filepath.Join(dir, "pid"), "--default-time-zone=+09:00",
+		"--sql-mode=ANSI_QUOTES,PIPES_AS_CONCAT", "--character-set-server=latin1", "--div-precision-increment=9", "--transaction-isolation=READ-COMMITTED", "--default-storage-engine=MyISAM"}, small...)...)
+	server.SysProcAttr, server.Dir = as, dir
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Stderr = log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		server.Process.Signal(syscall.SIGTERM)
+		server.Wait()
+		log.Close()
+	})
+	root, err := sql.Open("mysql", "root@unix("+socket+")/?multiStatements=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for root.PingContext(ctx) != nil {
+		select { // no word comes when a server is ready
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			text, _ := os.ReadFile(log.Name())
+			t.Fatalf("no answer\n%s", text)
+		}
+	}
+	password := "r" + rand.Text()
+	Do(t, root, "create database clinic character set utf8mb4; create user reader identified by '"+password+"'; grant select on clinic.* to reader")
+	if s.Admin, err = sql.Open("mysql", "root@unix("+socket+")/clinic?multiStatements=true"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Admin.Close() })
+	s.Socket = "reader:" + password + "@unix(" + socket + ")/clinic"
+	s.TCP = fmt.Sprintf("reader:%s@tcp(localhost:%d)/clinic", password, port)
+	return s
+}
+
+// Do runs statements.
+func Do(t testing.TB, db *sql.DB, text string) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), text); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+// certify writes ca.pem, and cert.pem and key.pem for localhost under it.
+func certify(t testing.TB, dir string) {
+	t.Helper()
+	made := func(name string, of, by *x509.Certificate, key, signer *ecdsa.PrivateKey) {
+		raw, err := x509.CreateCertificate(rand.Reader, of, by, &key.PublicKey, signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), "CERTIFICATE", raw)
+	}
+	keys := [2]*ecdsa.PrivateKey{}
+	for i := range keys {
+		var err error
+		if keys[i], err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+			t.Fatal(err)
+		}
+	}
+	from, to := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test CA"}, NotBefore: from, NotAfter: to, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"}, NotBefore: from, NotAfter: to, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	made("ca.pem", ca, ca, keys[0], keys[0])
+	made("cert.pem", leaf, ca, keys[1], keys[0])
+	raw, err := x509.MarshalPKCS8PrivateKey(keys[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "key.pem"), "PRIVATE KEY", raw)
+	if err := os.Chmod(filepath.Join(dir, "key.pem"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t testing.TB, path, kind string, raw []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: raw}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

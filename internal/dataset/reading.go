@@ -1,0 +1,337 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// As is what the cells of a column are read as.
+type As string
+
+// What cells are read as. Any other text is a missing value.
+const (
+	Number  As = ""
+	Boolean As = "boolean" // true, t, yes, y and 1 are 1, false, f, no, n and 0 are 0, in any case
+	// from Reading.Epoch to a date such as 2024-05-31; a time of day is cut off
+	Days As = "days"
+)
+
+// Reading is how a column's cells become numbers of a row. The zero Reading is of a column of
+// numbers. What becomes of a cell is a function of that cell alone, and of a column with levels or
+// of another kind than [Number] no cell is a fault.
+type Reading struct {
+	As As
+	// Epoch is the day that Days counts from, in days since 1970-01-01.
+	Epoch int
+	// Levels are the texts of a column of categories, distinct and none of them a missing value's.
+	// The column is len(Levels)+1 numbers of a row, one of them 1 and the others 0: the level's
+	// whose text the cell is, without the spaces and tabs around it, and the last of all other
+	// texts. A number in a column that is not text stands for its shortest digits.
+	Levels []string
+	// Indicator adds one number to the column's: 1 where the cell has no value, else 0. It is never
+	// a gap. Of [MissingGaps] alone: there is nothing to say where such rows are left out.
+	Indicator bool
+	// Learned says that the column's Offset and Scale are 0 and 1 because a study learns them. No
+	// value depends on it.
+	Learned bool
+}
+
+// width is how many numbers of a row the column is.
+func (r Reading) width() int {
+	if r.Indicator {
+		return r.cells() + 1
+	}
+	return r.cells()
+}
+
+// cells is how many of them are gaps where the cell is one: the first.
+func (r Reading) cells() int {
+	if len(r.Levels) == 0 {
+		return 1
+	}
+	return len(r.Levels) + 1
+}
+
+// text reports whether cells are read as text, whatever the source holds them as.
+func (r Reading) text() bool { return len(r.Levels) > 0 || r.As != Number }
+
+// reading returns what is asked of column j.
+func (q Request) reading(j int) Reading {
+	if j < len(q.Readings) {
+		return q.Readings[j]
+	}
+	return Reading{}
+}
+
+// Width is the length of a row.
+func (q Request) Width() int {
+	d := 0
+	for j := range q.Columns {
+		d += q.reading(j).width()
+	}
+	return d
+}
+
+// checkReadings returns the first fault of what is asked for.
+func (q Request) checkReadings() error {
+	if n := len(q.Readings); n != 0 && n != len(q.Columns) {
+		return &Error{Reason: fmt.Sprintf("%d readings for %d columns", n, len(q.Columns))}
+	}
+	for j, r := range q.Readings {
+		bad := func(reason string) error { return &Error{Column: q.Columns[j].Name, Reason: reason} }
+		if r.Indicator && q.Missing != MissingGaps {
+			return bad("has a number for cells without a value, which the study does not keep")
+		}
+		if r.As != Number && r.As != Boolean && r.As != Days {
+			return bad(`is to be read as none of a number, "boolean" and "days"`)
+		}
+		if len(r.Levels) > 0 && r.As != Number {
+			return bad("has levels and is read as something else, too")
+		}
+		seen := map[string]bool{}
+		for _, text := range r.Levels {
+			if text != trim(text) || isMissing(text) || seen[text] {
+				return bad("has a level that is a missing value, has spaces around it, or appears twice")
+			}
+			seen[text] = true
+		}
+	}
+	return nil
+}
+
+// reader makes a column's number of its cells: of a column with levels the index of the cell's.
+type reader struct {
+	Reading
+	first int            // of the column's numbers in a row
+	index map[string]int // of Levels
+}
+
+// reads makes the builder's columns those of a request with readings. It is called before the first
+// row.
+func (b *builder) reads(q Request) {
+	b.strict = q.Strict
+	if !slices.ContainsFunc(q.Readings, func(r Reading) bool { return r.text() || r.Indicator }) {
+		return
+	}
+	b.readers = make([]reader, len(b.columns))
+	b.d = 0
+	for j := range b.readers {
+		r := &b.readers[j]
+		r.Reading, r.first = q.reading(j), b.d
+		b.d += r.width()
+		if len(r.Levels) == 0 {
+			continue
+		}
+		r.index = make(map[string]int, len(r.Levels))
+		for l, text := range r.Levels {
+			r.index[text] = l
+		}
+	}
+	b.scratch = make([]float64, len(b.columns))
+	b.block = make([]float64, 0, max(1, blockValues/max(1, b.d))*b.d)
+}
+
+// reader returns column j's, nil if its cells are numbers.
+func (b *builder) reader(j int) *reader {
+	if b.readers == nil || !b.readers[j].text() {
+		return nil
+	}
+	return &b.readers[j]
+}
+
+// start returns where column j's numbers begin in a row.
+func (b *builder) start(j int) int {
+	if b.readers == nil {
+		return j
+	}
+	return b.readers[j].first
+}
+
+// cells returns how many numbers of a row are gaps where a cell of column j is one.
+func (b *builder) cells(j int) int {
+	if b.readers == nil {
+		return 1
+	}
+	return b.readers[j].cells()
+}
+
+// indicate sets the row's indicators, given the columns without a value.
+func (b *builder) indicate() {
+	for j := range b.readers {
+		if r := &b.readers[j]; r.Indicator {
+			b.row[r.first+r.cells()] = 0
+		}
+	}
+	for _, j := range b.lost {
+		if b.readers != nil && b.readers[j].Indicator {
+			b.row[b.readers[j].first+b.readers[j].cells()] = 1
+		}
+	}
+}
+
+// named returns a column's cell in the study's words.
+func (b *builder) named(j int, field string) string {
+	if b.mapped == nil {
+		return trim(field)
+	}
+	return b.mapped.text(j, field)
+}
+
+// cell returns the number of a cell of a column that is read as text; NaN is a missing value.
+func (b *builder) cell(j int, field string) float64 {
+	r := &b.readers[j]
+	form := b.mapped.form(j, field)
+	field = b.named(j, field)
+	if r.As == Days && form != "" {
+		day, ok := formed(form, field)
+		if !ok {
+			return math.NaN()
+		}
+		return float64(day - r.Epoch)
+	}
+	if r.index != nil {
+		if l, ok := r.index[field]; ok {
+			return float64(l)
+		}
+	}
+	return r.noLevel(field)
+}
+
+// Of returns what a text of a source, in the study's words, is in a column with levels or of
+// another kind than [Number]: a level's index, len(Levels) of all other texts, 1 or 0, or days. NaN
+// is a missing value, as any text is that the kind does not have.
+func (r Reading) Of(text string) float64 {
+	text = trim(text)
+	if l := slices.Index(r.Levels, text); l >= 0 {
+		return float64(l)
+	}
+	return r.noLevel(text)
+}
+
+// noLevel is Of for a text that is not a level.
+func (r Reading) noLevel(text string) float64 {
+	switch {
+	case isMissing(text):
+		return math.NaN()
+	case len(r.Levels) > 0:
+		return float64(len(r.Levels))
+	case r.As == Boolean:
+		return boolean(text)
+	}
+	day, ok := date(text)
+	if !ok {
+		return math.NaN()
+	}
+	return float64(day - r.Epoch)
+}
+
+// boolean reads a word for true or false, NaN for any other.
+func boolean(field string) float64 {
+	if len(field) > 5 {
+		return math.NaN()
+	}
+	var lower [5]byte
+	for i := range len(field) {
+		c := field[i]
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		lower[i] = c
+	}
+	switch string(lower[:len(field)]) {
+	case "true", "t", "yes", "y", "1":
+		return 1
+	case "false", "f", "no", "n", "0":
+		return 0
+	}
+	return math.NaN()
+}
+
+// The first and the last day of a date that is read.
+var (
+	firstDay = day(0, time.January, 1)
+	lastDay  = day(9999, time.December, 31)
+)
+
+// day is a date in days since 1970-01-01.
+func day(y int, m time.Month, d int) int {
+	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400)
+}
+
+// date reads YYYY-MM-DD, which T or a space and a time of day may follow, as days since 1970-01-01.
+func date(field string) (int, bool) {
+	if len(field) < 10 || field[4] != '-' || field[7] != '-' {
+		return 0, false
+	}
+	y, okY := digits(field[:4])
+	m, okM := digits(field[5:7])
+	d, okD := digits(field[8:10])
+	if !okY || !okM || !okD || !timeOfDay(field[10:]) {
+		return 0, false
+	}
+	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+	if t.Year() != y || int(t.Month()) != m || t.Day() != d { // no such day
+		return 0, false
+	}
+	return int(t.Unix() / 86400), true // whole days: exact before 1970 too
+}
+
+func digits(text string) (int, bool) {
+	n := 0
+	for i := range len(text) {
+		c := text[i]
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, true
+}
+
+// timeOfDay reports whether what follows a date is nothing, or T or a space and what times of day
+// and zones are written with, hours and minutes at least.
+func timeOfDay(rest string) bool {
+	if rest == "" {
+		return true
+	}
+	if len(rest) < 6 || rest[0] != 'T' && rest[0] != ' ' || rest[3] != ':' {
+		return false
+	}
+	return timeLetters(rest[1:])
+}
+
+// timeLetters reports whether a text has only what times of day and zones are written with.
+func timeLetters(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9', c == ':', c == '.', c == ',', c == '+', c == '-', c == 'Z', c == ' ':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Reading returns how the cells of column j become numbers.
+func (b Builder) Reading(j int) Reading {
+	if b.b.readers == nil {
+		return Reading{}
+	}
+	return b.b.readers[j].Reading
+}
+
+// Texts reports whether cells of column j are given as text ([Builder.Text], [Builder.Cell]),
+// whatever the source holds them as: its type is then not for the driver to refuse.
+func (b Builder) Texts(j int) bool { return b.Reading(j).text() }
+
+// Cell returns what Columnar takes of a column of which Texts is true, given a cell as text: a
+// number's shortest digits, true or false. It keeps nothing of field.
+func (b Builder) Cell(j int, field []byte) float64 { return b.b.cell(j, string(field)) }
+
+// Day returns what Columnar takes of a column of Days, given a day since 1970-01-01: brought to the
+// years 0 to 9999; NaN is a missing value.
+func (b Builder) Day(j int, since float64) float64 {
+	return max(float64(firstDay), min(math.Floor(since), float64(lastDay))) - float64(b.b.readers[j].Epoch)
+}

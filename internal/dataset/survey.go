@@ -1,0 +1,168 @@
+package dataset
+
+import (
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Surveyor sees a source's fields as they are written, faults and all.
+type Surveyor interface {
+	// Header begins: the source's columns, by the names that it has. unit is the index of the
+	// unit's, -1 without one.
+	Header(names []string, unit int)
+	// Unused is a column whose type cannot hold numbers, and why; no row has a field of it.
+	Unused(column int, reason string)
+	// Row begins a row: its line, or its number, and which unit it is of, -1 where that is missing.
+	Row(at, unit int)
+	// Text and Number are the row's field of a column; NaN is a missing number.
+	Text(column int, field string)
+	Number(column int, v float64)
+	// Broken is a record that is no row.
+	Broken(at int, reason string)
+}
+
+// Survey shows a source to see, from its first row to its last. Of the source's mapping only what
+// says how its text is written counts, and the unit's name. The error is an *[Error], of what makes
+// it no table at all.
+func Survey(s Source, unit string, o ReadOptions, see Surveyor) error {
+	unit = s.Mapping.source(unit)
+	s.Mapping.Columns, s.Mapping.MissingValues = nil, nil
+	if kind := s.Kind(); s.Query == nil && (kind == CSV || kind == CSVGzip) {
+		return s.surveyText(unit, o, see)
+	}
+	var names []string
+	_, _, err := s.scan(Request{Missing: MissingDropFaulty}, ReadOptions{}, func(b *builder) { b.see = func([]float64) error { return errSeen } }, &names)
+	if err != nil && !errors.Is(err, errSeen) {
+		return err
+	}
+	who := slices.IndexFunc(names, func(n string) bool { return unit != "" && trim(n) == unit })
+	if who < 0 {
+		unit = ""
+	}
+	see.Header(names, who)
+	unused := map[string]bool{}
+	for {
+		q := Request{Unit: unit, Missing: MissingDropFaulty}
+		var places []int
+		for j, n := range names {
+			if n = trim(n); j != who && n != "" && !unused[n] {
+				q.Columns, places = append(q.Columns, Column{Name: n, Scale: 1}), append(places, j)
+			}
+		}
+		seen := false
+		_, _, err := s.scan(q, o, func(b *builder) {
+			b.see = func(row []float64) error {
+				seen = true
+				see.Row(b.at, b.unitAt())
+				for j, v := range row {
+					see.Number(places[j], v)
+				}
+				return nil
+			}
+		}, nil)
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Schema != SchemaFormat || seen {
+			return err
+		}
+		// one more column is no numbers
+		at := slices.IndexFunc(q.Columns, func(c Column) bool { return c.Name == e.Column })
+		if at < 0 {
+			return err
+		}
+		unused[e.Column] = true
+		see.Unused(places[at], e.Reason)
+	}
+}
+
+// errSeen ends a scan whose header is all that is wanted. It is of the kind that drivers pass on.
+var errSeen = &Error{Reason: "seen"}
+
+// unitAt is which unit the row under way is of, -1 where that is missing.
+func (b *builder) unitAt() int {
+	switch {
+	case b.nobody:
+		return -1
+	case b.seen == nil:
+		return b.count
+	}
+	return b.number
+}
+
+func (s Source) surveyText(unit string, o ReadOptions, see Surveyor) error {
+	src, err := open(s.Path, o)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	t, err := s.table(src)
+	if err != nil {
+		return err
+	}
+	names := t.header()
+	who := slices.Index(names, unit)
+	if unit == "" {
+		who = -1
+	}
+	see.Header(names, who)
+	return t.(*csvTable).survey(who, see)
+}
+
+// survey shows a text file's records.
+func (t *csvTable) survey(who int, see Surveyor) error {
+	units := map[string]int{}
+	for n := 0; ; {
+		r, err := t.row()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e, ok := r.err.(*Error); ok {
+			see.Broken(e.Row, e.Reason)
+			continue
+		}
+		of := n
+		if who >= 0 {
+			word := trim(r.fields[who])
+			at, ok := units[word]
+			switch {
+			case isMissing(word):
+				at = -1
+			case !ok:
+				at = len(units)
+				units[strings.Clone(word)] = at
+			}
+			of = at
+		}
+		see.Row(r.line, of)
+		for j, field := range r.fields {
+			see.Text(j, field)
+		}
+		n++
+	}
+}
+
+// Cell reads a field of text as the mapping says: a number, NaN for a missing value, or why it is
+// neither. Names are those of categories, column by column, and are left to the caller.
+func (m Mapping) Cell() func(field string) (v float64, reason string) {
+	c := newCells(m, nil)
+	if c == nil {
+		return parse
+	}
+	return func(field string) (float64, string) {
+		if c.missing[trim(field)] {
+			return math.NaN(), ""
+		}
+		v, reason := c.number(field)
+		for _, code := range c.codes {
+			if v == code && reason == "" {
+				return math.NaN(), ""
+			}
+		}
+		return v, reason
+	}
+}

@@ -1,0 +1,227 @@
+package draft
+
+import (
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+var filled = Blanks{Name: "s", Dataset: "rows", Epsilon: 1, Delta: 1e-6}
+
+// columnsOf returns the columns of a draft's text as a study has them.
+func columnsOf(t *testing.T, d Draft, b Blanks) study.Spec {
+	t.Helper()
+	text, err := d.Text(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := study.ParseSpec(text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return spec
+}
+
+// oneLine fails the test if it is asked for a byte after the first line end.
+type oneLine struct {
+	t    *testing.T
+	rest string
+	over bool
+}
+
+func (r *oneLine) Read(p []byte) (int, error) {
+	if r.over {
+		r.t.Error("a byte after the header was asked for")
+		return 0, io.EOF
+	}
+	n := copy(p, r.rest)
+	r.rest, r.over = r.rest[n:], strings.Contains(r.rest[:n], "\n")
+	return n, nil
+}
+
+// TestHeader: a header becomes a study of numbers in the order of the file, in the shortest form,
+// with constants that are learned; nothing after it is read.
+func TestHeader(t *testing.T) {
+	const header = "\ufeffpatient_id,age,\"a, b\",c0,c1,c2,c3,,Größe [cm],x..y,ID\r\n"
+	d, err := Header(&oneLine{t: t, rest: header + "4711,63"}, "north.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := columnsOf(t, d, filled)
+	var names []string
+	for _, c := range spec.Columns {
+		names = append(names, c.Name)
+		if c.Standardize != study.StandardizePrivate {
+			t.Errorf("%+v is not learned", c)
+		}
+	}
+	if want := []string{"age", "a, b", "c0", "c1", "c2", "c3", "Größe [cm]", "x..y"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	text, _ := d.Text(filled)
+	for _, part := range []string{`"c0..c3"`, `{ name = "x..y" }`, "that line was read, and no value", `"patient_id", "ID"`, "1 columns without a name"} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	if strings.Contains(string(text), "4711") || strings.Contains(string(text), "FILL IN") {
+		t.Errorf("%s", text)
+	}
+	// blanks say what to fill in; the unit column is not among the columns
+	text, err = d.Text(Blanks{Delta: 1e-6, Unit: "age"})
+	if err != nil || strings.Count(string(text), "# FILL IN") != 3 || strings.Contains(string(text), `"age",`) || !strings.Contains(string(text), `unit = "age"`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	for header, want := range map[string]string{
+		"":                         "the first line is empty",
+		"\na,b\n":                  "the first line is empty",
+		"\xff\xfea\x00":            "UTF-16",
+		"gr\xf6\xdfe,b\n":          "not UTF-8",
+		"a,b,a\n":                  `"a" twice`,
+		strings.Repeat("a", 5<<20): "longer than",
+	} {
+		if _, err := Header(strings.NewReader(header), "f"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %q", header, err, want)
+		}
+	}
+	if d, err := Header(strings.NewReader("a;b;c\n"), "f"); err != nil || len(d.Columns) != 3 || !strings.Contains(strings.Join(d.Notes, ""), "semicolons") {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if d, err := Header(strings.NewReader("id\n"), "f"); err != nil {
+		t.Error(err)
+	} else if _, err := d.Text(filled); err == nil || !strings.Contains(err.Error(), "no column is left") {
+		t.Error(err)
+	}
+	if _, err := Header(io.MultiReader(strings.NewReader("a,b"), broken{}), "f"); !errors.Is(err, errBroken) {
+		t.Error(err)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errBroken }
+
+const redcap = `"Variable / Field Name","Form Name","Field Type","Field Label","Choices, Calculations, OR Slider Labels","Field Note","Text Validation Type OR Show Slider Number","Text Validation Min","Text Validation Max",Identifier?
+record_id,demo,text,Record ID,,,,,,
+name,demo,text,Name,,,,,,y
+age,demo,text,Age in years,,,integer,18,110,
+sex,demo,radio,Sex,"1, Male | 2, Female | 3, Other",,,,,
+admitted,demo,text,Admission,,,date_dmy,,,
+icu,demo,yesno,ICU?,,,,,,
+comorb,demo,checkbox,Comorbidities,"1, Diabetes | 2, COPD",,,,,
+bmi,demo,calc,BMI,[weight]/([height]^2),,,,,
+comment,demo,notes,Comment,,,,,,
+intro,demo,descriptive,Welcome,,,,,,
+crea,labs,text,Creatinine,,,number,0.1,,
+`
+
+// TestDictionary: a data dictionary of REDCap's, and a plain one, become studies with levels,
+// booleans, dates, measures and ranges; what was left out and why is said.
+func TestDictionary(t *testing.T) {
+	d, err := Dictionary(strings.NewReader(redcap), "dd.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := columnsOf(t, d, filled)
+	want := []study.Column{
+		{Name: "age", Range: []float64{18, 110}}, {Name: "sex", Levels: []string{"1", "2", "3"}}, {Name: "admitted", As: "days since 2000-01-01"}, {Name: "icu", As: "boolean"},
+		{Name: "comorb___1", As: "boolean"}, {Name: "comorb___2", As: "boolean"}, {Name: "bmi"}, {Name: "crea"},
+	}
+	if len(spec.Columns) != len(want) {
+		t.Fatalf("%+v", spec.Columns)
+	}
+	for i, c := range spec.Columns {
+		w := want[i]
+		if c.Name != w.Name || !slices.Equal(c.Range, w.Range) || !slices.Equal(c.Levels, w.Levels) || c.As != w.As {
+			t.Errorf("%+v, want %+v", c, w)
+		}
+	}
+	said := strings.Join(d.Notes, "\n")
+	for _, part := range []string{
+		`the name in "Variable / Field Name"`, `the levels in "Choices, Calculations, OR Slider Labels"`, `Not used: "Form Name", "Field Note"`, `identifier: "record_id", "name"`,
+		`"crea" has no range`, `its type is unknown: "comment"`, "Levels are the codes", "FIELD___CODE", "days since 2000-01-01",
+	} {
+		if !strings.Contains(said, part) {
+			t.Errorf("no %q in\n%s", part, said)
+		}
+	}
+
+	d, err = Dictionary(strings.NewReader("Column;Unit;Min;Max;Levels;Description\nage;years;18;110;;Age\nsex;;;;f|m;\nx;;;;;\nghost;;;;f|f|NA|other;\nward;;;;"+many(70)+";\nlow;;5;1;;\n"), "d.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := filled
+	b.Public = true
+	spec = columnsOf(t, d, b)
+	if len(spec.Columns) != 5 || spec.Columns[0].Offset != 64 || math.Abs(spec.Columns[0].Scale-92.0/6) > 0.01 || spec.Columns[0].Measure != "years" || spec.Columns[0].Standardize != "" ||
+		spec.Columns[2].Standardize != study.StandardizePrivate || !slices.Equal(spec.Columns[3].Levels, []string{"f"}) {
+		t.Errorf("%+v", spec.Columns)
+	}
+	if said := strings.Join(d.Notes, "\n"); !strings.Contains(said, `it has more than 64 levels: "ward"`) || !strings.Contains(said, `"low" has no range`) {
+		t.Errorf("%s", said)
+	}
+	for text, want := range map[string]string{
+		"":                          "the first line is empty",
+		"a,b\n1,2\n":                `no column of names, such as "name"`,
+		"name,unit\nage,y\nage,z\n": `line 3: "age" is also on line 2`,
+		"name\n\xff\n":              "not UTF-8",
+	} {
+		if _, err := Dictionary(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	// only levels: nothing is learned, and nothing says so
+	d, err = Dictionary(strings.NewReader("name,levels\nsex,f|m\nward,a|b\n"), "d.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec = columnsOf(t, d, filled); spec.Standardize != study.StandardizeNone {
+		t.Errorf("%+v", spec)
+	}
+}
+
+func many(n int) string {
+	var out []string
+	for i := range n {
+		out = append(out, "w"+string(rune('0'+i/10))+string(rune('0'+i%10)))
+	}
+	return strings.Join(out, "|")
+}
+
+// FuzzDraft: whatever a header or a dictionary holds, the draft is refused or is a study once its
+// blanks are filled, and is printed as it is.
+func FuzzDraft(f *testing.F) {
+	f.Add("a,b,c0,c1,c2\n1,2\n", false)
+	f.Add(redcap, true)
+	f.Add("name;unit;min;max;levels\na;\u202e;1;2;\n\"b\n\";;;;x|\x1b\n", true)
+	f.Fuzz(func(t *testing.T, text string, dictionary bool) {
+		read := Header
+		if dictionary {
+			read = Dictionary
+		}
+		d, err := read(strings.NewReader(text), "f")
+		if err != nil {
+			return
+		}
+		out, err := d.Text(filled)
+		if err != nil {
+			return
+		}
+		if _, err := study.ParseSpec(out); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for _, r := range string(out) {
+			if r != '\n' && !strconv.IsPrint(r) {
+				t.Fatalf("%q is written", r)
+			}
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package draft
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxLine bounds a header.
+const maxLine = 4 << 20
+
+// Header reads the first line of a CSV and no byte after it. what names the file in words.
+func Header(r io.Reader, what string) (Draft, error) {
+	line, err := firstLine(r)
+	if err != nil {
+		return Draft{}, err
+	}
+	names, comma, err := fields(line)
+	if err != nil {
+		return Draft{}, err
+	}
+	d := Draft{Source: fmt.Sprintf("the header of %s: that line was read, and no value", what)}
+	if note := separated(comma); note != "" {
+		d.Notes = append(d.Notes, note)
+	}
+	var kept, blank int
+	var ids, odd []string
+	seen := map[string]bool{}
+	for _, name := range names {
+		name = strings.Trim(name, " \t")
+		switch {
+		case name == "":
+			blank++
+		case !printable(name):
+			odd = append(odd, strconv.Quote(name))
+		case seen[name]:
+			return Draft{}, fmt.Errorf("the header has %.100q twice; a study's columns need different names", name)
+		case likeID(name):
+			ids = append(ids, strconv.Quote(name))
+		default:
+			d.Columns = append(d.Columns, Column{Name: name})
+			kept++
+		}
+		seen[name] = true
+	}
+	d.Notes = append(d.Notes, fmt.Sprintf("%d of %d columns are in it, all taken as numbers: give categories their levels, and delete what is not a measurement.", kept, len(names)))
+	if len(ids) > 0 {
+		d.Notes = append(d.Notes, "Left out, because it looks like an identifier: "+strings.Join(ids, ", ")+".")
+	}
+	if len(odd) > 0 {
+		d.Notes = append(d.Notes, "Left out, because its name has characters that are not printed: "+strings.Join(odd, ", ")+".")
+	}
+	if blank > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("Left out: %d columns without a name.", blank))
+	}
+	return d, nil
+}
+
+// firstLine reads up to the first line end outside quotes, a byte at a time: what follows it is
+// never asked for, so that a pipe which has no more yet does not hold it up.
+func firstLine(r io.Reader) ([]byte, error) {
+	var line []byte
+	one, within := make([]byte, 1), false
+	for len(line) < maxLine {
+		n, err := r.Read(one)
+		if n == 1 {
+			if one[0] == '"' {
+				within = !within
+			}
+			if one[0] == '\n' && !within {
+				break
+			}
+			line = append(line, one[0])
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(line) == maxLine {
+		return nil, fmt.Errorf("the first line is longer than %d bytes", maxLine)
+	}
+	return text(line)
+}
+
+// text returns UTF-8 without the mark that some programs begin a file with.
+func text(raw []byte) ([]byte, error) {
+	if bytes.HasPrefix(raw, []byte("\xff\xfe")) || bytes.HasPrefix(raw, []byte("\xfe\xff")) {
+		return nil, errors.New("the file is UTF-16; save it as UTF-8")
+	}
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+	if !utf8.Valid(raw) {
+		return nil, errors.New("the file is not UTF-8; save it as UTF-8, or its letters would be others")
+	}
+	return raw, nil
+}
+
+// commas are what separates fields, the most usual first.
+var commas = []rune{',', ';', '\t', '|'}
+
+// fields parts a header by what separates its fields: what it has most of.
+func fields(line []byte) (names []string, comma rune, err error) {
+	comma = commas[0]
+	for _, c := range commas[1:] {
+		if bytes.Count(line, []byte(string(c))) > bytes.Count(line, []byte(string(comma))) {
+			comma = c
+		}
+	}
+	r := csv.NewReader(bytes.NewReader(line))
+	r.Comma, r.LazyQuotes = comma, true
+	names, err = r.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, 0, errors.New("the first line is empty; it must be a header of column names")
+	}
+	if err != nil {
+		return nil, 0, errors.New("the first line is not the header of a CSV")
+	}
+	return names, comma, nil
+}
+
+// separated says how fields are separated where a site has to be told.
+func separated(comma rune) string {
+	name := map[rune]string{';': "semicolons", '\t': "tabs", '|': "bars"}[comma]
+	if name == "" {
+		return ""
+	}
+	return "Fields are separated by " + name + ": sites say so in agent.toml, with separator."
+}
+
+func printable(name string) bool {
+	return len(name) <= 200 && strings.IndexFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) < 0
+}
+
+// ids are names of columns that tell people apart.
+var ids = []string{"id", "uid", "uuid", "guid", "mrn", "nhs", "ssn", "patient", "subject", "patientid", "subjectid", "caseid", "recordid", "pseudonym"}
+
+// likeID reports whether a column's name is that of an identifier.
+func likeID(name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains(ids, name) || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id")
+}

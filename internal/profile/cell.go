@@ -1,0 +1,108 @@
+package profile
+
+import (
+	"strings"
+	"unicode"
+)
+
+// stands are texts that exports write for a missing value, in lower case.
+var stands = []string{"null", "n/a", "na", "#n/a", "#na", "-", "--", ".", "none", "nil", "?", "missing", "unknown", "nd", "n.d.", "k.a.", "#value!", "#div/0!", "#null!"}
+
+// Kinds of what a cell holds that is no number.
+const (
+	isText     = "text"
+	isStand    = "stands for a missing value"
+	isComma    = "decimal comma"
+	isGrouped  = "mark between thousands"
+	isCompared = "comparison, such as <5"
+	isMeasured = "number with a unit"
+	isDate     = "date"
+	isTruth    = "true or false"
+)
+
+// notNumber returns the kind of a cell that is no number, by its form. stand is the text of stands
+// that it is.
+func notNumber(field string) (kind, stand string) {
+	field = strings.TrimSpace(field)
+	lower := strings.ToLower(field)
+	for _, s := range stands {
+		if lower == s {
+			return isStand, field
+		}
+	}
+	switch lower {
+	case "true", "false", "yes", "no", "t", "f", "y", "n", "ja", "nein", "oui", "non", "wahr", "falsch":
+		return isTruth, ""
+	}
+	if field == "" {
+		return isText, ""
+	}
+	if rest := strings.TrimSpace(strings.TrimLeft(field, "<>≤≥~=")); len(rest) > 0 && len(rest) < len(field) && numeral(rest) == len(rest) {
+		return isCompared, ""
+	}
+	if dated(field) {
+		return isDate, ""
+	}
+	switch n := numeral(field); {
+	case n == 0:
+		return isText, ""
+	case n < len(field):
+		rest := strings.TrimSpace(field[n:])
+		if first := []rune(rest)[0]; (unicode.IsLetter(first) || strings.ContainsRune("%°µ", first)) && len(rest) <= 12 {
+			return isMeasured, ""
+		}
+		return isText, ""
+	}
+	digits := strings.TrimLeft(field, "+-")
+	if strings.Count(digits, ",") == 1 && !strings.ContainsAny(digits, ". '\u00a0\u202f") {
+		return isComma, ""
+	}
+	return isGrouped, ""
+}
+
+// numeral returns how many bytes of a text are a number as somebody may write it: digits with marks
+// between them.
+func numeral(s string) int {
+	at, digits := 0, 0
+	trimmed := strings.TrimLeft(s, " ")
+	at = len(s) - len(trimmed)
+	if trimmed != "" && (trimmed[0] == '+' || trimmed[0] == '-') {
+		at++
+	}
+	end := at
+	for i, r := range s[at:] {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+			end = at + i + 1
+		case strings.ContainsRune(",.' \u00a0\u202f", r) && digits > 0:
+		default:
+			return end * min(1, digits)
+		}
+	}
+	return end * min(1, digits)
+}
+
+// dated reports whether a text looks like a date: three groups of digits with one mark between.
+func dated(s string) bool {
+	if at := strings.IndexAny(s, " T"); at > 0 {
+		s = s[:at]
+	}
+	for _, mark := range []string{"-", ".", "/"} {
+		groups := strings.Split(s, mark)
+		if len(groups) != 3 {
+			continue
+		}
+		year := 0
+		for _, g := range groups {
+			if len(g) == 0 || len(g) > 4 || strings.Trim(g, "0123456789") != "" {
+				return false
+			}
+			if len(g) == 4 {
+				year++
+			}
+		}
+		return year == 1 || mark != "." && len(groups[2]) == 2
+	}
+	return false
+}

@@ -1,0 +1,220 @@
+package profile
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Bounds of what a profile shows: quantiles of a column only from so many values and units on, a
+// text only from so many units on.
+const (
+	leastValues = 50
+	leastUnits  = 10
+)
+
+// Bounds of what is kept of a column, whatever the file's length.
+const (
+	sampleMost  = 4096    // numbers of a column
+	sampleLeast = 128     // likewise, where there are many columns
+	sampleAll   = 4 << 20 // numbers of all columns
+	mostLevels  = 1000    // texts of a column that are told apart
+	maxLevel    = 100     // bytes of a text
+	mostIDs     = 1 << 20 // values of a column that may be an identifier
+)
+
+// codes are numbers that exports write for a missing value.
+var codes = []float64{-1, -8, -9, -88, -99, -888, -999, -9999, -99999, 99, 999, 9999, 99999, 999999}
+
+// tally counts and remembers where the first was.
+type tally struct{ count, first int }
+
+func (t *tally) add(at int) {
+	if t.count == 0 {
+		t.first = at
+	}
+	t.count++
+}
+
+// level is a text of a column.
+type level struct {
+	rows  int
+	units []int // the first leastUnits
+}
+
+// column gathers what a profile shows of one column.
+type column struct {
+	values, missing int      // numbers, and cells without one
+	gap             int      // where the first of missing is
+	unread          tally    // texts that are none of what the study reads
+	dates           []string // forms of dates that all texts fit so far, of a column that is read as days
+	whole           int      // numbers without a fraction
+	kinds           map[string]*tally
+	stand           map[string]*tally // texts of stands
+	coded           [14]tally         // by codes
+	levels          map[string]*level // of cells that are no numbers
+	more            bool              // other levels
+	least, most     float64
+	sample          []float64
+	units           []int // of numbers, the first leastUnits
+	ids             map[string]struct{}
+	manyIDs         bool
+	unused          string
+}
+
+func newColumn(identifier bool) *column {
+	c := &column{least: math.Inf(1), most: math.Inf(-1)}
+	if identifier {
+		c.ids = map[string]struct{}{}
+	}
+	return c
+}
+
+// number takes a cell's number.
+func (c *column) number(v float64, at, unit, room int, random *rand.Rand) {
+	c.values++
+	if v == math.Trunc(v) {
+		c.whole++
+	}
+	c.least, c.most = min(c.least, v), max(c.most, v)
+	c.units = withUnit(c.units, unit)
+	if i := slices.Index(codes, v); i >= 0 {
+		c.coded[i].add(at)
+	}
+	if len(c.sample) < room {
+		c.sample = append(c.sample, v)
+	} else if i := random.IntN(c.values); i < room {
+		c.sample[i] = v
+	}
+}
+
+// without takes a missing cell.
+func (c *column) without(at int) {
+	if c.missing == 0 {
+		c.gap = at
+	}
+	c.missing++
+}
+
+// other takes a cell that is no number.
+func (c *column) other(field string, at, unit int) {
+	kind, stand := notNumber(field)
+	if c.kinds == nil {
+		c.kinds, c.stand, c.levels = map[string]*tally{}, map[string]*tally{}, map[string]*level{}
+	}
+	count(c.kinds, kind, at)
+	if stand != "" {
+		count(c.stand, stand, at)
+		return
+	}
+	c.text(field, unit)
+}
+
+// text takes a cell as a category.
+func (c *column) text(field string, unit int) {
+	l := c.levels[field]
+	switch {
+	case l != nil:
+	case len(c.levels) == mostLevels || len(field) > maxLevel:
+		c.more = true
+		return
+	default:
+		l = &level{}
+		c.levels[clone(field)] = l
+	}
+	l.rows++
+	l.units = withUnit(l.units, unit)
+}
+
+func (c *column) id(field string) {
+	if c.ids == nil || field == "" {
+		return
+	}
+	if _, ok := c.ids[field]; !ok && len(c.ids) == mostIDs {
+		c.manyIDs = true
+		return
+	} else if !ok {
+		c.ids[clone(field)] = struct{}{}
+	}
+}
+
+func clone(s string) string { return string([]byte(s)) }
+
+func count(m map[string]*tally, key string, at int) {
+	if m[key] == nil {
+		m[key] = &tally{}
+	}
+	m[key].add(at)
+}
+
+// withUnit adds a unit to the first leastUnits.
+func withUnit(units []int, unit int) []int {
+	if len(units) < leastUnits && unit >= 0 && !slices.Contains(units, unit) {
+		units = append(units, unit)
+	}
+	return units
+}
+
+// shown reports whether quantiles may be said.
+func (c *column) shown() bool { return c.values >= leastValues && len(c.units) >= leastUnits }
+
+// quantiles are the 5th, 25th, 50th, 75th and 95th; nil where there are too few values.
+func (c *column) quantiles() []float64 {
+	if !c.shown() {
+		return nil
+	}
+	return c.order()
+}
+
+// order is the same of any number of values, for comparisons alone.
+func (c *column) order() []float64 {
+	if len(c.sample) == 0 {
+		return nil
+	}
+	slices.Sort(c.sample)
+	var out []float64
+	for _, q := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
+		out = append(out, c.sample[int(q*float64(len(c.sample)-1)+0.5)])
+	}
+	return out
+}
+
+// apart are the codes that lie far from nearly all other numbers of the column.
+func (c *column) apart() (out []int) {
+	for i, t := range c.coded {
+		if t.count == 0 || t.count == c.values {
+			continue
+		}
+		var rest []float64
+		for _, v := range c.sample {
+			if !slices.Contains(codes, v) {
+				rest = append(rest, v)
+			}
+		}
+		if len(rest) < 5 {
+			continue
+		}
+		slices.Sort(rest)
+		low, high := rest[len(rest)/20], rest[len(rest)-1-len(rest)/20]
+		wide := max(high-low, 1e-9*math.Abs(high))
+		if v := codes[i]; v < 0 && rest[0] >= 0 || v < low-wide || v > high+wide {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// far counts the sample's numbers that lie a hundred spreads from the middle and are no code.
+func (c *column) far() (n int) {
+	q := c.order()
+	if q == nil {
+		return 0
+	}
+	wide := q[4] - q[0]
+	for _, v := range c.sample {
+		if wide > 0 && math.Abs(v-q[2]) > 100*wide && !slices.Contains(codes, v) {
+			n++
+		}
+	}
+	return n
+}

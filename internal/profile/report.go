@@ -1,0 +1,434 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"covey/internal/dataset"
+	"covey/internal/siteconfig"
+	"covey/internal/study"
+)
+
+// Report is what a data set holds, and what of it does not fit.
+type Report struct {
+	Dataset string `json:"dataset"`
+	Rows    int    `json:"rows"` // records that are rows
+	Units   int    `json:"units"`
+	Unit    string `json:"unit,omitempty"`
+	Lines   bool   `json:"counted_in_lines"` // Fault.First is a line of text, not a row
+	Header  int    `json:"columns_in_the_source"`
+	// Faults are of the file first, and then in the columns' order.
+	Faults  []Fault  `json:"faults,omitempty"`
+	Columns []Column `json:"columns,omitempty"`
+	// Look are sentences about what may be wrong although it can be read.
+	Look []Remark `json:"look_at,omitempty"`
+	// Paste are lines for the data set in agent.toml.
+	Paste []string `json:"to_paste,omitempty"`
+}
+
+// Fault is what cannot be read, all of one kind together.
+type Fault struct {
+	Column string `json:"column,omitempty"` // the study's name of it, if there is one
+	What   string `json:"what"`
+	Count  int    `json:"count"`
+	First  int    `json:"first"` // line or row; 0 if it is in none
+	// Names are of the header, near to that of a column which is missing.
+	Names []string `json:"names,omitempty"`
+	Do    string   `json:"what_to_do,omitempty"`
+}
+
+// What a remark is about.
+const (
+	AboutText      = "text"      // how the file is written
+	AboutConstant  = "constant"  // one value, or none
+	AboutCode      = "code"      // a number that may stand for a missing value
+	AboutFar       = "far"       // far values
+	AboutUnit      = "unit"      // a unit of measurement
+	AboutConstants = "constants" // the study's offset and scale
+	AboutID        = "id"
+	AboutFooter    = "footer"
+	AboutLevels    = "levels" // texts that the study does not have
+	AboutNames     = "names"  // columns of the file that are not asked for
+)
+
+// Remark is one sentence, about a column if it names one.
+type Remark struct {
+	Column string `json:"column,omitempty"`
+	About  string `json:"about"`
+	Text   string `json:"text"`
+}
+
+// Column is one column of the source.
+type Column struct {
+	Name    string `json:"name"` // the study's, or the source's
+	From    string `json:"from,omitempty"`
+	Kind    string `json:"kind"`
+	Values  int    `json:"values"`
+	Missing int    `json:"missing"`
+	// Quantiles are the 5th, 25th, 50th, 75th and 95th in the study's unit of measurement.
+	Quantiles []float64 `json:"quantiles,omitempty"`
+	Levels    []Level   `json:"texts,omitempty"` // the most frequent first
+	Rarer     int       `json:"rarer_texts,omitempty"`
+	More      bool      `json:"more_texts,omitempty"` // than are counted
+}
+
+// Level is a text that at least ten units have.
+type Level struct {
+	Text string `json:"text"`
+	Rows int    `json:"rows"`
+}
+
+// Of reads a data set once and reports on it; with a study, on the columns that it asks for. The
+// error is a *dataset.Error, or a *siteconfig.Error.
+func Of(c *siteconfig.Config, d siteconfig.Dataset, spec *study.Spec, o dataset.ReadOptions) (*Report, error) {
+	source := c.Source(d)
+	said := source.Mapping
+	guessed, err := dataset.Guess(source)
+	if err != nil {
+		return nil, err
+	}
+	source.Mapping = guessed
+	s := &sight{r: &Report{Dataset: d.Name, Unit: d.Unit, Lines: textual(source)}, spec: spec, mapping: guessed, random: rand.New(rand.NewPCG(1, 2)), units: map[int]bool{}}
+	if spec != nil {
+		s.readings = d.Request(*spec).Readings
+		if spec.Unit != d.Unit {
+			s.r.Faults = append(s.r.Faults, otherUnit(d.Unit, spec.Unit))
+		}
+	}
+	if err := dataset.Survey(source, d.Unit, o, s); err != nil {
+		return nil, err
+	}
+	s.report(said)
+	return s.r, nil
+}
+
+func textual(s dataset.Source) bool {
+	return s.Query == nil && (s.Kind() == dataset.CSV || s.Kind() == dataset.CSVGzip)
+}
+
+// sight sees a data set's rows.
+type sight struct {
+	r        *Report
+	spec     *study.Spec
+	readings []dataset.Reading // of the study's columns
+	mapping  dataset.Mapping
+	random   *rand.Rand
+	room     int
+	cell     func(string) (float64, string)
+
+	header  []string
+	values  bool // the header may be a row's values: none of it is said
+	unit    int  // its column; -1 if there is none
+	columns []*column
+	from    []dataset.From     // of columns
+	label   []string           // the study's names of columns, or the source's; empty: not asked for
+	reads   []*dataset.Reading // of columns that the study reads as text
+	absent  []string           // columns of the study that the header lacks
+	meant   map[string]int     // columns taken for absent ones
+
+	at, of  int
+	units   map[int]bool // that were seen, where there is a unit column
+	nobody  tally
+	broken  map[string]*tally
+	reasons []string
+	footers int  // records at the end that look like no rows
+	footer  bool // the last one does
+}
+
+// Header implements dataset.Surveyor.
+func (s *sight) Header(names []string, unit int) {
+	s.header, s.unit, s.r.Header = slices.Clone(names), unit, len(names)
+	s.room = min(sampleMost, max(sampleLeast, sampleAll/max(1, len(names))))
+	s.cell = s.mapping.Cell()
+	s.values = s.r.Lines && slices.ContainsFunc(names, func(name string) bool {
+		v, reason := s.cell(name)
+		return reason == "" && !math.IsNaN(v)
+	})
+	s.broken, s.meant = map[string]*tally{}, map[string]int{}
+	s.columns, s.from, s.label = make([]*column, len(names)), make([]dataset.From, len(names)), make([]string, len(names))
+	s.reads = make([]*dataset.Reading, len(names))
+	at := map[string]int{}
+	for j, name := range names {
+		at[name] = j
+	}
+	if s.spec == nil {
+		for j, name := range names {
+			if s.label[j] = name; s.values {
+				s.label[j] = fmt.Sprint("field ", j+1)
+			}
+		}
+		for _, name := range sorted(s.mapping.Columns) {
+			if j, ok := at[sourceName(s.mapping, name)]; ok {
+				s.label[j], s.from[j] = name, s.mapping.Columns[name]
+			}
+		}
+	} else {
+		for _, c := range s.spec.Columns {
+			j, ok := at[sourceName(s.mapping, c.Name)]
+			if !ok {
+				s.absent = append(s.absent, c.Name)
+				continue
+			}
+			s.label[j], s.from[j] = c.Name, s.mapping.Columns[c.Name]
+		}
+		s.takeNearest()
+	}
+	for j, name := range names {
+		identifier := s.unit < 0 && identifies(name)
+		if j != unit && (s.label[j] != "" || identifier) {
+			s.columns[j] = newColumn(identifier)
+			if w := s.wanted(s.label[j]); w != nil && w.texts {
+				s.reads[j] = &w.reading
+				if w.reading.As == dataset.Days {
+					s.columns[j].dates = dataset.DateForms
+				}
+			}
+		}
+	}
+}
+
+// otherUnit is the fault of a data set whose unit has another name than the study's.
+func otherUnit(own, asked string) Fault {
+	f := Fault{What: fmt.Sprintf("the study's unit is %q, and this data set's %q", asked, own), Count: 1}
+	switch {
+	case asked == "":
+		f.What, f.Do = fmt.Sprintf("the study counts rows, and this data set units (%q)", own), "ask the analyst for unit in the study"
+	case own == "":
+		f.What, f.Do = fmt.Sprintf("the study's unit is %q, and this data set has none", asked), fmt.Sprintf("unit = %q in agent.toml", asked)
+	default:
+		f.Do = fmt.Sprintf("if both are the same: unit = %q, and below [dataset.columns] %s = %s", asked, key(asked), quote(own))
+	}
+	return f
+}
+
+// takeNearest takes columns with near names for those that are missing, so that what they hold can
+// be compared with what the study expects.
+func (s *sight) takeNearest() {
+	for _, name := range s.absent {
+		for _, h := range s.near(name) {
+			if j := slices.Index(s.header, h); s.label[j] == "" && j != s.unit {
+				s.label[j], s.meant[name] = name, j
+				s.from[j] = s.mapping.Columns[name]
+				break
+			}
+		}
+	}
+}
+
+// Unused implements dataset.Surveyor.
+func (s *sight) Unused(j int, reason string) {
+	if s.columns[j] != nil {
+		s.columns[j].unused = reason
+	}
+}
+
+// Row implements dataset.Surveyor.
+func (s *sight) Row(at, unit int) {
+	s.at, s.of = at, unit
+	s.r.Rows++
+	if !s.footer {
+		s.footers = 0
+	}
+	s.footer = false
+	if s.unit < 0 {
+		return
+	}
+	if unit < 0 {
+		s.nobody.add(at)
+		return
+	}
+	s.units[unit] = true
+}
+
+// Text implements dataset.Surveyor.
+func (s *sight) Text(j int, field string) {
+	if sums(field) {
+		s.foot()
+	}
+	c := s.columns[j]
+	if c == nil {
+		return
+	}
+	field = strings.Trim(field, " \t")
+	c.id(field)
+	name, named := s.from[j].Names[field]
+	if named {
+		field = name
+	}
+	v, reason := s.cell(field)
+	if r := s.reads[j]; r != nil && (reason != "" || !math.IsNaN(v)) {
+		if kind, _ := notNumber(field); reason == "" || kind != isStand {
+			v := r.Of(field)
+			if r.As == dataset.Days && !named {
+				v = c.dated(v, field, s.form(j))
+			}
+			if math.IsNaN(v) || len(r.Levels) > 0 && int(v) == len(r.Levels) {
+				c.unread.add(s.at)
+			}
+		}
+	}
+	switch {
+	case reason != "":
+		c.other(field, s.at, s.of)
+	case math.IsNaN(v):
+		c.without(s.at)
+	default:
+		s.number(j, v)
+	}
+}
+
+// form is that of a column's dates in text which agent.toml says; empty: YYYY-MM-DD.
+func (s *sight) form(j int) string { return cmp.Or(s.from[j].Dates, s.mapping.Dates) }
+
+// dated takes a text of a column of dates, which is v as YYYY-MM-DD, and returns it as it is of the
+// form that agent.toml has; NaN is no date.
+func (c *column) dated(v float64, field, form string) float64 {
+	fits := make([]string, 0, len(c.dates))
+	for _, f := range c.dates {
+		if !math.IsNaN(dataset.DateOf(f, field)) {
+			fits = append(fits, f)
+		}
+	}
+	if c.dates = fits; form != "" {
+		return dataset.DateOf(form, field)
+	}
+	return v
+}
+
+// Number implements dataset.Surveyor.
+func (s *sight) Number(j int, v float64) {
+	c := s.columns[j]
+	switch {
+	case c == nil:
+	case math.IsNaN(v):
+		c.without(s.at)
+	case math.IsInf(v, 0):
+		c.other("infinite", s.at, s.of)
+	default:
+		c.id(strconv.FormatFloat(v, 'g', -1, 64))
+		s.number(j, v)
+	}
+}
+
+// number takes a number in the source's unit of measurement.
+func (s *sight) number(j int, v float64) {
+	if f := s.from[j]; f.Multiply != 0 || f.Add != 0 {
+		if f.Multiply != 0 {
+			v *= f.Multiply
+		}
+		v += f.Add
+	}
+	s.columns[j].number(v, s.at, s.of, s.room, s.random)
+}
+
+// Broken implements dataset.Surveyor.
+func (s *sight) Broken(at int, reason string) {
+	if s.broken[reason] == nil {
+		s.reasons = append(s.reasons, reason)
+	}
+	count(s.broken, reason, at)
+	if !s.footer {
+		s.footers = 0
+	}
+	s.footer = false
+	s.foot()
+}
+
+// foot takes the record for one that may be no row.
+func (s *sight) foot() {
+	if !s.footer {
+		s.footer = true
+		s.footers++
+	}
+}
+
+// totals are words of a line that sums others up.
+var totals = map[string]bool{
+	"total": true, "totals": true, "grand total": true, "subtotal": true, "sum": true, "summe": true, "gesamt": true, "insgesamt": true,
+	"mean": true, "average": true, "mittelwert": true, "median": true, "somme": true, "moyenne": true, "totale": true, "suma": true,
+}
+
+// sums reports whether a text is such a word, or begins with one and has a number: "Total 18 rows".
+func sums(field string) bool {
+	field = strings.ToLower(strings.Trim(field, " \t:.*"))
+	first, rest, _ := strings.Cut(field, " ")
+	return totals[field] || totals[strings.TrimRight(first, ":")] && strings.ContainsAny(rest, "0123456789")
+}
+
+// identifies reports whether a column's name is that of an identifier.
+func identifies(name string) bool {
+	parts := words(name)
+	for i, w := range parts {
+		if slices.Contains([]string{"id", "pid", "pat", "patient", "patientid", "patid", "patnr", "mrn", "subject", "subjectid", "person", "personid", "identifier", "nhs", "ssn"}, w) ||
+			i > 0 && slices.Contains([]string{"nr", "no", "num", "number", "nummer"}, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func sourceName(m dataset.Mapping, name string) string {
+	if f := m.Columns[name]; f.Name != "" {
+		return f.Name
+	}
+	return name
+}
+
+func sorted[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", one)
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// String is a fault in a sentence.
+func (f Fault) String(lines bool) string {
+	text := f.What
+	if f.Column != "" {
+		text = fmt.Sprintf("column %q: %s", f.Column, f.What)
+	}
+	if len(f.Names) > 0 {
+		var names []string
+		for _, n := range f.Names {
+			names = append(names, quote(n))
+		}
+		return text + "; near: " + strings.Join(names, ", ")
+	}
+	if f.First > 0 {
+		text += fmt.Sprintf(", %s, first at %s %d", plural(f.Count, "time", "times"), placed(lines), f.First)
+	}
+	if f.Do != "" {
+		text += "; " + f.Do
+	}
+	return text
+}
+
+// String is the remark with its column.
+func (r Remark) String() string {
+	if r.Column == "" {
+		return r.Text
+	}
+	return fmt.Sprintf("column %q: %s", r.Column, r.Text)
+}
+
+// placed is what places are counted in.
+func placed(lines bool) string {
+	if lines {
+		return "line"
+	}
+	return "row"
+}

@@ -1,0 +1,57 @@
+package sitedata
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/dataset"
+)
+
+// TestFiguresNameWhatTellsSitesApart: with central noise the operator is told of each column that
+// has one value on over 95% of this site's rows, and of no other; with distributed noise of none.
+func TestFiguresNameWhatTellsSitesApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	rows := &dataset.Rows{Rows: 1000, Units: 1000, D: 4}
+	for i := range rows.Rows {
+		rare, half := 0.0, float64(i%2)
+		if i%25 == 0 { // 4%
+			rare = 1
+		}
+		rows.Values = append(rows.Values, rng.NormFloat64(), rare, half, 7)
+	}
+	columns := []dataset.Column{{Name: "a", Scale: 1}, {Name: "rare", Scale: 1}, {Name: "half", Scale: 1}, {Name: "ours", Scale: 1}}
+	f := LookAt(rows, columns, slices.Repeat([]dataset.Reading{{Learned: true}}, 4)...)
+	const says = "central noise lets the coordinator's leader read their exact sums"
+	if all := strings.Join(f.Warnings(), "\n"); strings.Contains(all, says) {
+		t.Errorf("with distributed noise: %s", all)
+	}
+	f.Central = true
+	var got []string
+	for _, w := range f.Warnings() {
+		if strings.Contains(w, says) {
+			got = append(got, w)
+		}
+	}
+	if len(got) != 2 || !strings.HasPrefix(got[0], `column "rare" has one value on 96% of the rows here`) || !strings.HasPrefix(got[1], `column "ours" has one value on 100% of the rows here`) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLearnedColumnsHaveNoUnit: of a column whose constants the study learns, no unit of
+// measurement is expected, and nobody is asked about it.
+func TestLearnedColumnsHaveNoUnit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	rows := &dataset.Rows{Rows: 1000, Units: 1000, D: 2}
+	for i := range rows.Rows {
+		rows.Values = append(rows.Values, 1e6+1e4*rng.NormFloat64(), 5000*float64(i%10/9))
+	}
+	f := LookAt(rows, []dataset.Column{{Name: "far", Scale: 1}, {Name: "zeros", Scale: 1}}, slices.Repeat([]dataset.Reading{{Learned: true}}, 2)...)
+	if w := f.Warnings(); len(w) > 0 {
+		t.Errorf("%q", w)
+	}
+	if s := f.Columns[1].Spread; s < 1400 || s > 1600 { // 5000·√(0.1·0.9)
+		t.Errorf("a spread of %v", s)
+	}
+}

@@ -1,0 +1,68 @@
+package study
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Correlation is the matrix that a study which learns constants takes its components of: the
+// covariance of rows as they were scaled, each learned column divided once more by what the
+// matrix's own noised diagonal says.
+type Correlation struct {
+	// In are the d coordinates that are not left out, rising.
+	In []int
+	// Factors are the d numbers that the last step divided them by.
+	Factors []float64
+	// Values are the d eigenvalues, descending; Vectors have all of the study's coordinates, 0 in
+	// those left out.
+	Values  []float64
+	Vectors [][]float64
+	// Tau is the noise's standard deviation on the diagonal before the last step; off it, it was
+	// Tau/√2.
+	Tau float64
+}
+
+// Correlation returns the matrix that the releases of a study add up to. The study keeps no gaps.
+func (p *Plan) Correlation(releases []Release) (*Correlation, error) {
+	moments := momentsOf(releases)
+	if len(moments) == 0 || len(moments[0].Noised) != p.D*(p.D+1)/2 || len(moments[len(moments)-1].Scale) != p.D {
+		return nil, fieldError("releases", "they hold no covariance of %d standardized columns", p.D)
+	}
+	if p.Proposal.Spec.KeepsGaps() {
+		return nil, fieldError("missing", "a covariance of rows with gaps is not of correlations alone")
+	}
+	scale := moments[len(moments)-1].Scale
+	pooled := pooledMoment(moments)
+	scaled, factors := p.correlation(pooled, scale)
+	out := &Correlation{Tau: pooled.tau}
+	for j, s := range scale {
+		if s != 0 {
+			out.In, out.Factors = append(out.In, j), append(out.Factors, factors[j])
+		}
+	}
+	if len(out.In) == 0 {
+		return nil, fieldError("releases", "every column is left out")
+	}
+	all := scaled.matrix(p.D)
+	part := mat.NewSymDense(len(out.In), nil)
+	for i, a := range out.In {
+		for j := i; j < len(out.In); j++ {
+			part.SetSym(i, j, all.At(a, out.In[j]))
+		}
+	}
+	values, w, ok := allEigen(part)
+	if !ok {
+		return nil, fieldError("releases", "the covariance's eigenvalues do not converge")
+	}
+	slices.Reverse(values)
+	out.Values = values
+	for i := range out.In {
+		v := make([]float64, p.D)
+		for l, j := range out.In {
+			v[j] = w.At(l, len(out.In)-1-i)
+		}
+		out.Vectors = append(out.Vectors, v)
+	}
+	return out, nil
+}

@@ -1,0 +1,289 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"covey/internal/query"
+	"covey/internal/standardize"
+)
+
+// keepsGaps reports whether rows keep cells without a value, as gaps.
+func (s Spec) keepsGaps() bool { return s.Missing == MissingZero || s.Missing == MissingFill }
+
+// KeepsGaps is keepsGaps.
+func (s Spec) KeepsGaps() bool { return s.keepsGaps() }
+
+const (
+	// filledNoise is the deviation of a released share that is bought, where filledLeast to
+	// filledMost of the budget do.
+	filledNoise = 0.01
+	filledLeast = 0.002
+	filledMost  = 0.03
+	// observedLeast is the least share of rows with a value that anything is divided by: less would
+	// make a column of noise.
+	observedLeast = 0.1
+	// mostly is the share of empty cells of a column from which people are told.
+	mostly = 0.5
+)
+
+// filledShare is the part of the budget that counts empty cells: by public sizes alone.
+func (p *Plan) filledShare() float64 {
+	// the noise of a share, with the whole budget
+	noise := p.Iota * math.Sqrt(float64(len(p.Proposal.Spec.Columns))) / math.Pow(float64(p.D), 1.5)
+	part := noise / filledNoise
+	return max(filledLeast, min(part*part, filledMost))
+}
+
+// FilledShare is the part of the budget that counts empty cells; 0 where a study keeps none.
+func (p *Plan) FilledShare() float64 {
+	for _, q := range p.Queries {
+		if q.Kind == KindFilled {
+			return q.Rho / p.Rho
+		}
+	}
+	return 0
+}
+
+// fills reports whether a query is about rows whose gaps are filled from directions that a release
+// says: the iterate of the later half of a run's power steps, components once they are found. What
+// is filled from an iterate keeps it where it is, so that the first steps, which have the farthest
+// to go, are of rows with zeros; the rest undo what zeros bias. The covariance is of rows with
+// zeros, and is corrected by what the gaps took.
+func (p *Plan) fills(q Query) bool {
+	switch {
+	case p.Proposal.Spec.Missing != MissingFill:
+		return false
+	case q.sum() == KindPower:
+		return 2*q.Round >= p.Rounds || p.Proposal.Spec.Start != nil
+	default:
+		return p.later(q)
+	}
+}
+
+// later reports whether a query comes after the components are found.
+func (p *Plan) later(q Query) bool {
+	return q.sum().Definition().Centered && !slices.ContainsFunc(p.Queries[q.Index:], func(n Query) bool { return n.Kind == KindPower || n.Kind == KindMoment })
+}
+
+// fillColumns is how many vectors an ask of the query holds in Fill.
+func (p *Plan) fillColumns(q Query) int {
+	n := 0
+	if p.fills(q) {
+		n = p.K()
+		if q.sum() == KindPower {
+			n = p.block()
+		}
+	}
+	if p.Proposal.Spec.Missing == MissingFill && q.sum().Definition().Directions == query.Iterate {
+		n += q.Run // what deflation has found
+	}
+	return n
+}
+
+// fill returns the directions that gaps of the query's rows are filled from.
+func (p *Plan) fill(q Query, c Course) []float64 {
+	if p.fillColumns(q) == 0 {
+		return nil
+	}
+	out := slices.Clone(c.Found)
+	if p.fills(q) {
+		out = append(out, c.X...)
+	}
+	return out
+}
+
+// Places returns, for each column, the coordinate that is a gap where the column's cell is one: its
+// first.
+func (p *Plan) Places() []int {
+	out := make([]int, len(p.Proposal.Spec.Columns))
+	at := 0
+	for i, c := range p.Proposal.Spec.Columns {
+		out[i] = at
+		at += c.Width()
+	}
+	return out
+}
+
+// seen is the share of rows in which coordinate j has a value.
+func (c Course) seen(j int) float64 {
+	if c.Observed == nil {
+		return 1
+	}
+	return c.Observed[j]
+}
+
+// indicators returns how many columns have a coordinate for missing values.
+func (s Spec) indicators() int {
+	n := 0
+	for _, c := range s.Columns {
+		if c.Indicator {
+			n++
+		}
+	}
+	return n
+}
+
+// checkIndicators checks what goes with coordinates for missing values.
+func (s *Spec) checkIndicators() error {
+	i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Indicator })
+	switch {
+	case i < 0:
+		return nil
+	case !s.keepsGaps():
+		return fieldError(fmt.Sprintf("columns[%d].indicator", i), `has no effect unless missing is "fill" or "zero", which keep cells without a value`)
+	case s.Start != nil:
+		return fieldError("start", "needs public constants: vectors found at other shares of missing values point elsewhere")
+	}
+	return nil
+}
+
+// OutEven is why a coordinate for missing values is left out: nearly all rows are the same in it.
+const OutEven standardize.Reason = "even"
+
+// readFilled sets what a release of empty cells says: the shares of rows with a value, and the
+// constants of coordinates for missing values, which are centered and scaled as levels are.
+func (p *Plan) readFilled(c *Course, r Release) {
+	c.Observed = p.observed(r)
+	if p.Proposal.Spec.indicators() == 0 {
+		return
+	}
+	c.Center, c.Scale = make([]float64, p.D), make([]float64, p.D)
+	z, least, in := r.Z(), max(rareSigmas*r.Tau(), rareShare), 0
+	for j, at := range p.coordinates {
+		c.Scale[j] = 1
+		if at.Gap {
+			share := z[at.Column]
+			if c.Scale[j] = 0; min(share, 1-share) >= least {
+				if p.Proposal.Spec.Center == CenterPairs { // a pair lacks it where either row does
+					share = 1 - math.Sqrt(1-share)
+				}
+				c.Center[j], c.Scale[j] = share, math.Sqrt(share)
+			}
+		}
+		if c.Scale[j] > 0 {
+			in++
+		}
+	}
+	if p.Proposal.Spec.Center == CenterPairs { // differences have none
+		c.Center = nil
+	}
+	if in < p.K() {
+		c.End = CodeNoScale
+		return
+	}
+	c.X = p.within(*c, c.X)
+}
+
+// observed reads, for each coordinate, the share of rows with a value off a release of empty cells.
+// Columns whose shares differ by no more than the noise are taken to have the same (James and
+// Stein), and none is below observedLeast or twice the noise: what is divided by less is noise.
+func (p *Plan) observed(r Release) []float64 {
+	z := r.Z()
+	mean := 0.0
+	for _, v := range z {
+		mean += v
+	}
+	mean /= float64(len(z))
+	square := 0.0
+	for _, v := range z {
+		square += float64((v - mean) * (v - mean))
+	}
+	keep := 0.0
+	if noise := float64(float64(len(z)-3) * float64(r.Tau()*r.Tau())); len(z) <= 3 {
+		keep = 1
+	} else if square > noise {
+		keep = 1 - noise/square
+	}
+	least := min(1, max(observedLeast, 2*r.Tau()))
+	out := make([]float64, 0, p.D)
+	for _, at := range p.Coordinates() {
+		seen := 1.0
+		if !at.Gap {
+			seen = max(least, min(1, 1-mean-float64(keep*(z[at.Column]-mean))))
+		}
+		out = append(out, seen)
+	}
+	return out
+}
+
+// corrected is a second moment of rows with zeros in their gaps, as one of rows without gaps would
+// be: entry (i, j) over the share of rows that have a value in both columns, the product of theirs
+// where gaps of two columns have nothing to do with each other, and i = j over its own. The noise's
+// deviation becomes the mean of what it is on all entries, in squares. With missing = "zero" a gap
+// is the center, and nothing is corrected.
+func (p *Plan) corrected(m secondMoment, c Course) secondMoment {
+	if p.Proposal.Spec.Missing != MissingFill {
+		return m
+	}
+	out, at, square := secondMoment{packed: make([]float64, len(m.packed))}, 0, 0.0
+	for i := range p.D {
+		a := c.seen(i)
+		square += 1 / float64(a*a) / float64(p.D)
+		for j := i; j < p.D; j++ {
+			b := 1.0
+			if j > i {
+				b = c.seen(j)
+			}
+			out.packed[at] = m.packed[at] / float64(a*b)
+			at++
+		}
+	}
+	out.tau = m.tau * square
+	return out
+}
+
+// count fills in how many cells were empty.
+func (r *Result) count(p *Plan, releases []Release) {
+	for _, rel := range releases {
+		if rel.Kind != KindFilled {
+			continue
+		}
+		z, half := rel.Z(), normal95*rel.Tau()
+		within := func(v float64) float64 { return max(0, min(v, 1)) }
+		for _, at := range p.Coordinates() {
+			v := 0.0
+			interval := [2]float64{}
+			if !at.Gap {
+				v = within(z[at.Column])
+				interval = [2]float64{within(z[at.Column] - half), within(z[at.Column] + half)}
+			}
+			r.Filled = append(r.Filled, v)
+			r.FilledInterval = append(r.FilledInterval, interval)
+		}
+		r.Missing = p.Proposal.Spec.Missing
+	}
+}
+
+// FilledText says how many cells had no value, and in which columns most; empty where none could
+// be.
+func (r *Result) FilledText() string {
+	if len(r.Filled) == 0 {
+		return ""
+	}
+	var sum, error float64
+	var most []string
+	for j, v := range r.Filled {
+		sum += v / float64(len(r.Filled))
+		error = max(error, (r.FilledInterval[j][1]-r.FilledInterval[j][0])/2)
+		if v > mostly {
+			most = append(most, fmt.Sprintf("%q (%.0f%%)", r.Columns[j], 100*v))
+		}
+	}
+	what := "taken as the center"
+	if r.Missing == MissingFill {
+		what = "filled from the rest of their row"
+	}
+	text := fmt.Sprintf("about %.3g%% of the cells had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*sum, what, 100*error)
+	if len(most) > 0 {
+		const shown = 5
+		rest := ""
+		if n := len(most) - shown; n > 0 {
+			most, rest = most[:shown], fmt.Sprintf(" and %d more", n)
+		}
+		text += "; more than half of the cells are empty in " + strings.Join(most, ", ") + rest + ": what the result says of these columns is mostly not observed"
+	}
+	return text
+}

@@ -1,0 +1,264 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"covey/internal/query"
+	"covey/internal/standardize"
+)
+
+// Rare levels. A level whose released count is below rareSigmas standard deviations of its noise,
+// or below rareShare of the units, joins the column's other texts: 1/√p of a count that is mostly
+// noise would make a few rows longer than all others.
+const (
+	rareSigmas = 4.0
+	rareShare  = 0.002
+)
+
+// levels_share: so much that levels of levelShown of the units stand out of the noise, within
+// bounds.
+const (
+	levelShown      = 0.005
+	levelsShareMost = 0.05
+	levelsShareLow  = 0.005
+)
+
+// levelsShare is the part of the budget that the counts of levels take; 0 where no column has any.
+func (p *Plan) levelsShare() float64 {
+	columns := p.Proposal.Spec.leveled()
+	if columns == 0 {
+		return 0
+	}
+	units := p.unpaired()
+	// of the whole budget
+	sigma := p.fullMultiplier * float64(p.SitesPerUnit()) * math.Sqrt(float64(2*columns))
+	ratio := rareSigmas * sigma / (levelShown * float64(units))
+	return max(levelsShareLow, min(float64(ratio*ratio), levelsShareMost))
+}
+
+// unpaired is how many units there are before any are paired, as levels are counted.
+func (p *Plan) unpaired() int {
+	units := 0
+	for _, m := range p.Proposal.Roster {
+		units += m.Units
+	}
+	return units
+}
+
+// LevelsShare is the part of the budget that the counts of levels take; 0 where no column has any.
+func (p *Plan) LevelsShare() float64 { return p.levelsShare() }
+
+// checkLeveled checks what goes with columns that have levels.
+func (s *Spec) checkLeveled() error {
+	columns := s.leveled()
+	switch {
+	case columns == 0:
+		return nil
+	case columns > MaxValues/query.LevelBins:
+		return fieldError("columns", "at most %d with levels, got %d", MaxValues/query.LevelBins, columns)
+	case s.Profile == ProfilePaper || s.Accountant == AccountantPaper:
+		return fieldError("columns", "the paper has no charge for the counts of levels: leave levels out, or profile and accountant")
+	case s.Start != nil:
+		return fieldError("start", "needs public constants: vectors found at other shares of levels point elsewhere")
+	}
+	return nil
+}
+
+// Indicators returns the columns with levels: where each begins among the coordinates, and how many
+// it has.
+func (p *Plan) Indicators() (first, width []int) {
+	at := 0
+	for _, c := range p.Proposal.Spec.Columns {
+		if len(c.Levels) > 0 {
+			first, width = append(first, at), append(width, c.cells())
+		}
+		at += c.Width()
+	}
+	return first, width
+}
+
+// readLevels centers and scales indicators by their released counts, as factor analysis of mixed
+// data does (Pagès 2004): (y - p)/√p for a level of share p. Which levels are left out is a
+// function of the release: their texts are then others ([JoinLevels]).
+func (p *Plan) readLevels(c *Course, r Release) {
+	if len(c.Scale) == 0 {
+		c.Scale = make([]float64, p.D)
+		for j := range c.Scale {
+			c.Scale[j] = 1
+		}
+	}
+	if len(c.Center) == 0 {
+		c.Center = make([]float64, p.D)
+	}
+	units := 0 // before any are paired
+	for _, i := range r.Survivors {
+		units += p.Proposal.Roster[i].Units
+	}
+	sigma := r.Spread() * r.Grid
+	first, width := p.Indicators()
+	for column, at := range first {
+		counts := make([]float64, width[column])
+		for l := range counts {
+			counts[l] = float64(r.Noised[column*query.LevelBins+l]) * r.Grid
+		}
+		shares := levelShares(counts, sigma, rareShare*float64(units))
+		for l, share := range shares {
+			c.Center[at+l], c.Scale[at+l] = share, math.Sqrt(share)
+		}
+	}
+	if p.Proposal.Spec.Center == CenterPairs { // differences have none
+		c.Center = nil
+	}
+	in := 0
+	for _, s := range c.Scale {
+		if s > 0 {
+			in++
+		}
+	}
+	if in < p.K() {
+		c.End = CodeNoScale
+		return
+	}
+	c.X = p.within(*c, c.X)
+}
+
+// levelShares returns the shares of a column's levels, and of all other texts, which are last, by
+// their noised counts: 0 for those that are left out. They add up to one, or are all 0 where less
+// than two are left, which tell no row from another.
+func levelShares(counts []float64, sigma, least float64) []float64 {
+	out := make([]float64, len(counts))
+	other := len(counts) - 1
+	joined, kept, total := 1, 0, 0.0
+	rest := counts[other]
+	for l, n := range counts[:other] {
+		if n >= max(rareSigmas*sigma, least) {
+			out[l] = n
+			total += n
+			kept++
+		} else {
+			rest += n
+			joined++
+		}
+	}
+	if rest >= max(rareSigmas*sigma*math.Sqrt(float64(joined)), least) {
+		out[other] = rest
+		total += rest
+		kept++
+	}
+	if kept < 2 {
+		clear(out)
+		return out
+	}
+	for l := range out {
+		out[l] /= total
+	}
+	return out
+}
+
+// Why a coordinate of a column with levels is left out.
+const (
+	// OutJoined: the level is rare, and its texts are among all others.
+	OutJoined standardize.Reason = "joined"
+	// OutRare: all texts that have no coordinate of their own are rare together.
+	OutRare standardize.Reason = "rare"
+	// OutSingle: no two levels of the column are left, so that it tells no row from another.
+	OutSingle standardize.Reason = "single"
+)
+
+// levelsOut returns why each coordinate of a column with levels is left out, by their scales; empty
+// for those that are not.
+func levelsOut(scale []float64) []standardize.Reason {
+	out := make([]standardize.Reason, len(scale))
+	other, kept := len(scale)-1, 0
+	for _, s := range scale {
+		if s > 0 {
+			kept++
+		}
+	}
+	for l, s := range scale {
+		switch {
+		case s > 0:
+		case kept == 0:
+			out[l] = OutSingle
+		case l < other && scale[other] > 0:
+			out[l] = OutJoined
+		default:
+			out[l] = OutRare
+		}
+	}
+	return out
+}
+
+// levelsLeftOut returns why coordinates of columns with levels, and those of missing values, are
+// left out; empty for all others.
+func (p *Plan) levelsLeftOut(c Course) []standardize.Reason {
+	out := make([]standardize.Reason, p.D)
+	first, width := p.Indicators()
+	for i, at := range first {
+		copy(out[at:], levelsOut(c.Scale[at:at+width[i]]))
+	}
+	for j, at := range p.coordinates {
+		if at.Gap && c.Scale[j] == 0 {
+			out[j] = OutEven
+		}
+	}
+	return out
+}
+
+// LevelsText says how levels were scaled, and which were left out and why; empty where no column
+// has any.
+func (r *Result) LevelsText() string {
+	if r.LevelsNote == "" {
+		return ""
+	}
+	said := map[standardize.Reason][]string{}
+	for _, l := range r.LeftOut {
+		said[l.Why] = append(said[l.Why], strconv.Quote(l.Column))
+	}
+	text := "levels were scaled by their released shares"
+	for _, reason := range []struct {
+		why  standardize.Reason
+		says string
+	}{
+		{OutJoined, "too rare by their noised counts, so that their rows are in the column's other"},
+		{OutRare, "left out, since too few rows are in them by the noised counts"},
+		{OutSingle, "left out, since the column has fewer than two levels that stand out of the noise"},
+	} {
+		if names := said[reason.why]; len(names) > 0 {
+			text += fmt.Sprintf("; %s: %s", reason.says, strings.Join(names, ", "))
+		}
+	}
+	return text
+}
+
+// levelsNote says what the constants of levels are.
+const levelsNote = "of a column with levels, offset_ is 0, scale_ the root of a level's released share p and mean_ p over that root: 1 in a row's own level and 0 in the others become what factor analysis of mixed data takes; a text that is no level, or a level that left_out_ has as joined, counts as the column's other"
+
+// JoinLevels returns, for each coordinate, the one to which it is added before rows are divided by
+// scale: a level of scale 0 is among the column's other texts. Nil where nothing is joined.
+func (p *Plan) JoinLevels(scale []float64) []int {
+	if len(scale) != p.D {
+		return nil
+	}
+	var out []int
+	first, width := p.Indicators()
+	for i, at := range first {
+		other := at + width[i] - 1
+		for j := at; j < other; j++ {
+			if scale[j] > 0 || scale[other] == 0 {
+				continue
+			}
+			if out == nil {
+				out = make([]int, p.D)
+				for l := range out {
+					out[l] = l
+				}
+			}
+			out[j] = other
+		}
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/query"
+	"covey/internal/standardize"
+)
+
+// leveled is four, of whose columns b has three levels and d one.
+const leveled = `
+name = "leveled"
+dataset = "rows"
+epsilon = 1.0
+delta = 1e-6
+center = "public"
+deadlines = { round = "1m", tick = "100ms" }
+[[columns]]
+name = "a"
+scale = 1
+[[columns]]
+name = "b"
+levels = ["x", "y", "z"]
+[[columns]]
+name = "c"
+scale = 1
+[[columns]]
+name = "d"
+levels = ["yes"]
+`
+
+func init() {
+	studies["levels"] = with(leveled, "components = 2")
+	studies["levels, private mean"] = with(leveled, `center = "private"`, `method = "covariance"`)
+	studies["levels, pairs"] = with(leveled, `center = "pairs"`, `method = "covariance"`)
+	studies["levels, central"] = with(leveled, "central_detail = true", `method = "covariance"`)
+	studies["levels, units"] = with(leveled, `unit = "patient"`, `center = "private"`)
+	studies["levels, deflation"] = with(leveled, "components = 2", `subspace = "deflation"`, "rounds = 20")
+}
+
+// answerLevels makes counts up: y is rare, and of d no two levels are left.
+func answerLevels(p *Plan, put func(j int, x float64)) {
+	put(0, 0.5)
+	put(1, 0.0001)
+	put(2, 0.3)
+	put(3, 0.2)
+	put(query.LevelBins, 1)
+}
+
+// A study asks for the counts of levels before anything that their shares scale, for a share of the
+// budget by public numbers, with distributed noise unless it says what central noise tells.
+func TestLevelsPlan(t *testing.T) {
+	for _, c := range []struct {
+		units int
+		share float64
+	}{{200, levelsShareMost}, {10_000, levelsShareMost}, {1e6, levelsShareLow}} {
+		p := mustPlan(t, with(leveled, `center = "private"`), c.units, c.units, c.units)
+		q := p.Queries[0]
+		if q.Kind != KindLevels || q.Values != 2*65 || p.D != 8 {
+			t.Errorf("it begins with %s of %d numbers, d = %d", q.Kind, q.Values, p.D)
+		}
+		if got := p.LevelsShare(); math.Abs(got-c.share) > 1e-12 || math.Abs(q.Rho/p.Rho-c.share) > 0.01*c.share {
+			t.Errorf("%d units: the counts take %v of the budget, charged %v", c.units, got, q.Rho/p.Rho)
+		}
+		// √(2·2)
+		if want := 2.0 * 0x1p16; !(p.Sensitivity(q, 0) >= want) || p.Sensitivity(q, 0) > want*(1+1e-12) {
+			t.Errorf("Δ = %v", p.Sensitivity(q, 0))
+		}
+		if p.Proposal.Spec.Noise != NoiseDistributed {
+			t.Error("noise is central")
+		}
+	}
+	// between the bounds 4σ is half a percent of the units
+	p := mustPlan(t, leveled, 20_000, 20_000, 20_000)
+	sigma, err := p.Sigma(p.Queries[0], 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := sigma.Float() * query.ColumnGrid * p.NoiseFactor; math.Abs(4*all/(0.005*60_000)-1) > 0.02 {
+		t.Errorf("4σ = %v", 4*all)
+	}
+	for lines, field := range map[string]string{
+		`noise = "central"`: "noise",
+		"profile = \"paper\"\nalpha = 0.5\nlambda = 1.0": "columns",
+		`start = { file = "x" }`:                         "start",
+	} {
+		if _, err := plan(t, with(leveled, lines), 100, 100, 100); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: %v", lines, err)
+		}
+	}
+}
+
+// What is left of levels, by their counts alone.
+func TestLevelShares(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		counts       []float64
+		sigma, least float64
+		want         []float64
+		why          []standardize.Reason
+	}{
+		{"all", []float64{50, 30, 20}, 1, 2, []float64{0.5, 0.3, 0.2}, []standardize.Reason{"", "", ""}},
+		{"a rare one", []float64{50, 3.9, 46.1}, 1, 2, []float64{0.5, 0, 0.5}, []standardize.Reason{"", OutJoined, ""}},
+		{"rare by share", []float64{50, 4.1, 45.9}, 1, 5, []float64{0.5, 0, 0.5}, []standardize.Reason{"", OutJoined, ""}},
+		{"below zero", []float64{50, -10, 60}, 1, 2, []float64{0.5, 0, 0.5}, []standardize.Reason{"", OutJoined, ""}},
+		{"other rare", []float64{60, 20, 3}, 1, 2, []float64{0.75, 0.25, 0}, []standardize.Reason{"", "", OutRare}},
+		{"joined and still rare", []float64{60, 20, 3, 1}, 1, 2, []float64{0.75, 0.25, 0, 0}, []standardize.Reason{"", "", OutRare, OutRare}},
+		{"enough together", []float64{60, 3.5, 3.5, 33}, 1, 2, []float64{0.6, 0, 0, 0.4}, []standardize.Reason{"", OutJoined, OutJoined, ""}},
+		{"noise of three", []float64{60, 40, 3, 3, 0.5}, 1, 2, []float64{0.6, 0.4, 0, 0, 0}, []standardize.Reason{"", "", OutRare, OutRare, OutRare}},
+		{"one level", []float64{100, 1}, 1, 2, []float64{0, 0}, []standardize.Reason{OutSingle, OutSingle}},
+		{"nothing", []float64{0, 0, 0}, 1, 2, []float64{0, 0, 0}, []standardize.Reason{OutSingle, OutSingle, OutSingle}},
+	} {
+		got := levelShares(c.counts, c.sigma, c.least)
+		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+		if why := levelsOut(got); !slices.Equal(why, c.why) {
+			t.Errorf("%s: left out are %q, want %q", c.name, why, c.why)
+		}
+	}
+}
+
+// Whatever the counts are, what follows is finite, adds up to one or to nothing, is above the
+// threshold, and is an ask that every site takes.
+func TestAnyLevelsRelease(t *testing.T) {
+	p := mustPlan(t, with(leveled, `center = "private"`), 3000, 3000, 3000)
+	rng := rand.New(rand.NewPCG(4, 7))
+	first, width := p.Indicators()
+	ended := 0
+	for range 3000 {
+		c := p.Start()
+		a, err := p.NewAsk(c, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noised := make([]int64, p.Queries[0].Values)
+		for i := range noised {
+			noised[i] = int64(math.Exp(43*rng.Float64()) * rng.NormFloat64())
+		}
+		r, err := p.NewRelease(a, []int{0, 1, 2}, noised)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = p.Next(c, r, nil); err != nil {
+			t.Fatal(err)
+		}
+		for i, at := range first {
+			sum, in := 0.0, 0
+			for j := at; j < at+width[i]; j++ {
+				share := c.Center[j]
+				if share > 0 {
+					in++
+				}
+				sum += share
+				if !(share >= 0 && share <= 1) || math.Abs(c.Scale[j]*c.Scale[j]-share) > 1e-12 {
+					t.Fatalf("%s has the share %v and the scale %v", p.Coordinates()[j].Name, share, c.Scale[j])
+				}
+			}
+			if in == 1 || in > 0 && math.Abs(sum-1) > 1e-9 || in == 0 && sum != 0 {
+				t.Fatalf("%d shares add up to %v", in, sum)
+			}
+		}
+		if c.End != "" {
+			ended++
+			continue
+		}
+		if a, err = p.NewAsk(c, 1, 0); err == nil {
+			err = p.Check(a)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Scale = slices.Clone(c.Scale)
+		c.Scale[1] = 0.123 // a leader that says something else
+		if again, err := p.NewAsk(c, 1, 0); err != nil || p.CheckCourse(must(p.Next(p.Start(), r, nil)), again) == nil {
+			t.Fatalf("other scales than the release's are taken, %v", err)
+		}
+	}
+	if ended > 0 { // a and c have no levels
+		t.Errorf("%d studies of one component ended", ended)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// The same releases of levels are the same study on every processor, to the last digit.
+func TestLevelsGolden(t *testing.T) {
+	p, _, releases, _ := runStudy(t, studies["levels, private mean"], false)
+	r, err := NewResult(p, releases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%q", r.LeftOut); got != `[{"b=y" "joined"} {"d=yes" "single"} {"d=other" "single"}]` {
+		t.Error(got)
+	}
+	want := []string{
+		"levels were scaled by their released shares",
+		`too rare by their noised counts, so that their rows are in the column's other: "b=y"`,
+		`left out, since the column has fewer than two levels that stand out of the noise: "d=yes", "d=other"`,
+	}
+	if got := r.LevelsText(); got != strings.Join(want, "; ") {
+		t.Error(got)
+	}
+	if r.LearnedText() != "" || r.ScaleNote != "" || !strings.Contains(r.LevelsNote, "factor analysis of mixed data") {
+		t.Errorf("%q, %q, %q", r.LearnedText(), r.ScaleNote, r.LevelsNote)
+	}
+	got := ""
+	for j := 1; j < 5; j++ { // b's
+		got += fmt.Sprintf("%s %.4f %.4f, ", r.Columns[j], r.Scale[j], r.Mean[j])
+	}
+	if got != "b=x 0.7071 0.7071, b=y 1.0000 0.0000, b=z 0.5477 0.5477, b=other 0.4473 0.4473, " {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,37 @@
+package study
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+// TestPlanAsJSON: a plan that an operator's command reads says what the coordinator's says.
+func TestPlanAsJSON(t *testing.T) {
+	p, err := plan(t, `
+name = "s"
+dataset = "d"
+epsilon = 1
+delta = 1e-6
+standardize = "private"
+missing = "fill"
+columns = ["a", "b", { name = "c", levels = ["x", "y"], indicator = true }]
+`, 700, 700, 700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Plan
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Score() != p.Score() || got.StandardizeShare() != p.StandardizeShare() || got.LevelsShare() != p.LevelsShare() || got.FilledShare() != p.FilledShare() || got.Iota != p.Iota {
+		t.Errorf("score %v, shares %v, %v, %v; want %v, %v, %v, %v", got.Score(), got.StandardizeShare(), got.LevelsShare(), got.FilledShare(), p.Score(), p.StandardizeShare(), p.LevelsShare(), p.FilledShare())
+	}
+	if !slices.Equal(got.Warnings(), p.Warnings()) || !slices.Equal(got.Coordinates(), p.Coordinates()) {
+		t.Errorf("warnings %q, coordinates %v; want %q, %v", got.Warnings(), got.Coordinates(), p.Warnings(), p.Coordinates())
+	}
+}

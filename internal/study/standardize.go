@@ -1,0 +1,329 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"covey/internal/standardize"
+)
+
+// standardizes reports whether the study learns the constants of some column.
+func (s Spec) standardizes() bool { return s.Standardize == StandardizePrivate }
+
+// detail names what of a study counts or scales columns one by one, the first that there is: from
+// it the coordinator's leader would read, with central noise, what a single site holds. Empty if
+// there is nothing.
+func (s Spec) detail() string {
+	if s.standardizes() {
+		return `standardize = "private"`
+	}
+	if s.leveled() > 0 {
+		return "a column with levels"
+	}
+	if s.keepsGaps() {
+		return fmt.Sprintf("missing = %q", s.Missing)
+	}
+	return ""
+}
+
+// checkDetail refuses central noise where columns are counted one by one and nobody said that it is
+// meant.
+func (s *Spec) checkDetail() error {
+	why := s.detail()
+	switch {
+	case s.CentralDetail && why == "":
+		return fieldError("central_detail", "has no effect: the study asks for nothing of single columns")
+	case s.CentralDetail && s.Noise == NoiseDistributed:
+		return fieldError("central_detail", `has no effect with noise = "distributed": nobody sees an exact sum`)
+	case why != "" && s.Noise == NoiseCentral && !s.CentralDetail:
+		return fieldError("noise", `%s needs "distributed": with "central" the coordinator's leader reads a site's exact sums for each column or value that no other site has; `+
+			`central_detail = true accepts this, and is shown to every site`, why)
+	}
+	return nil
+}
+
+// learnConstants marks the columns whose constants the study learns: with standardize = "private"
+// those that have none.
+func (s *Spec) learnConstants() {
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if s.Standardize == StandardizePrivate && c.Offset == 0 && c.Scale == 0 && c.Levels == nil {
+			def(&c.Standardize, StandardizePrivate)
+		}
+		if c.Standardize == StandardizePrivate {
+			def(&s.Standardize, StandardizePrivate)
+		}
+	}
+	def(&s.Standardize, StandardizeNone)
+}
+
+// checkStandardize checks what goes with constants that a study learns.
+func (s *Spec) checkStandardize() error {
+	learned := 0
+	for i, c := range s.Columns {
+		field := "columns[" + strconv.Itoa(i) + "].standardize"
+		switch {
+		case c.Standardize == "":
+			continue
+		case c.Standardize != StandardizePrivate:
+			return fieldError(field, "must be %q or left out, got %q", StandardizePrivate, c.Standardize)
+		case !s.standardizes():
+			return fieldError(field, `is not possible with standardize = "none" of the study`)
+		case c.Levels != nil:
+			return fieldError(field, "has no place beside levels, which are centered and scaled by their released counts")
+		case c.Offset != 0 || c.Scale != 0 && c.Scale != 1:
+			return fieldError(field, "the study learns this column's constants: leave offset and scale out")
+		}
+		learned++
+	}
+	switch {
+	case !s.standardizes():
+		return nil
+	case learned == 0:
+		return fieldError("standardize", "has no effect: every column has an offset and a scale")
+	case s.Profile == ProfilePaper || s.Accountant == AccountantPaper:
+		return fieldError("standardize", "the paper has no charge for learned constants: give every column's offset and scale, or leave profile and accountant out")
+	case s.Center != CenterPrivate:
+		return fieldError("center", `must be "private" or left out where constants are learned, got %q`, s.Center)
+	case s.Start != nil:
+		return fieldError("start", "needs public constants: vectors found at other scales point elsewhere")
+	}
+	return nil
+}
+
+// learns reports whether the constants of coordinate j's column are learned.
+func (p *Plan) learns(j int) bool {
+	at := p.coordinates[j]
+	return !at.Gap && p.Proposal.Spec.Columns[at.Column].Standardize == StandardizePrivate
+}
+
+// scales reports whether a query is about rows divided by scales that were learned.
+func (p *Plan) scales(q Query) bool {
+	s := p.Proposal.Spec
+	return (s.standardizes() || s.counts()) && q.sum().Definition().Centered
+}
+
+// LearnedLimit is how many learned scales from its center a value counts as at most in a
+// covariance.
+const LearnedLimit = standardize.RowLimit
+
+// Limit is what a query keeps the magnitude of column j's values within, after they were divided by
+// a scale that was learned; infinite where it has none. A row whose scales came out too small is
+// not lost to the clip because of one far value.
+func (p *Plan) Limit(q Query, j int) float64 {
+	switch {
+	case q.Kind == KindMoments:
+		return standardize.MomentLimit
+	case p.scales(q) && q.Kind != KindTree && p.learns(j):
+		return LearnedLimit
+	default:
+		return math.Inf(1)
+	}
+}
+
+// standardShares are the parts of the budget that learning constants takes; zeros where none are
+// learned.
+func (p *Plan) standardShares() (s standardize.Shares) {
+	if p.Proposal.Spec.standardizes() {
+		s = standardize.SharesOf(p.N/p.SitesPerUnit(), len(p.numbers), len(p.roomy), p.fullMultiplier)
+	}
+	return s
+}
+
+// StandardizeShare is the part of the budget that learning constants takes; 0 where none are
+// learned.
+func (p *Plan) StandardizeShare() float64 { return p.standardShares().All() }
+
+// Score is how far a plain column's counts are expected to stand out of the noise, in standard
+// deviations, by public numbers; 0 where no constants are learned.
+func (p *Plan) Score() float64 {
+	if !p.Proposal.Spec.standardizes() {
+		return 0
+	}
+	return standardize.Score(p.N/p.SitesPerUnit(), len(p.numbers), p.fullMultiplier)
+}
+
+// neededUnits is how many units would have at least that score.
+func (p *Plan) neededUnits(score float64) int {
+	return p.SitesPerUnit() * standardize.NeededUnits(len(p.numbers), p.fullMultiplier, score)
+}
+
+// checkScore refuses a study of too many columns to count, or of which most scales would be noise.
+func (p *Plan) checkScore() error {
+	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.standardizes() && len(p.numbers) > MaxValues/per {
+		return fieldError("standardize", "at most %d columns can have learned constants, got %d", MaxValues/per, len(p.numbers))
+	}
+	if score := p.Score(); p.Proposal.Spec.standardizes() && !(score >= standardize.RefuseScore) {
+		return fieldError("standardize", "%d units are too few to learn the constants of %d columns: a plain column's counts would exceed the noise by %.2g of its standard deviations, and at least %d are needed; "+
+			"%d units would do, or fewer columns, a larger epsilon, or public offsets and scales", p.N, len(p.numbers), score, standardize.RefuseScore, p.neededUnits(standardize.RefuseScore))
+	}
+	return nil
+}
+
+// standardizeWarning returns what may happen where a study is small for what it learns; empty where
+// it is not.
+func (p *Plan) standardizeWarning() string {
+	score := p.Score()
+	if !p.Proposal.Spec.standardizes() || score >= standardize.WarnScore {
+		return ""
+	}
+	return fmt.Sprintf("a plain column's counts would exceed the noise by %.2g of its standard deviations, and below %d some columns get a wrong scale or are left out: %d units would do, or fewer columns, a larger epsilon, or public offsets and scales",
+		score, standardize.WarnScore, p.neededUnits(standardize.WarnScore))
+}
+
+// learn reads columns' constants off the release of a query about single columns.
+func (p *Plan) learn(c *Course, q Query, r Release) {
+	all, columns := r.Z(), make([]standardize.Column, p.D) // empty where others are counted
+	learned := q.Kind == KindMoments && q.Round == standardize.MomentRounds-1
+	of := p.Single(q.Kind)
+	for _, j := range p.numbers {
+		at, _ := slices.BinarySearch(of, j)
+		z, asked := columnOf(q.Kind, all, at, len(of)), []standardize.Column{{}}
+		if len(c.Columns) > 0 {
+			asked[0] = c.Columns[j]
+		}
+		// of the rows with a value there: the others have no counts, and in a moment query z = 0
+		// and z² = 1
+		kept := p.keptShare(*c) * c.seen(j)
+		if q.Kind == KindMoments {
+			z[1] -= 1 - kept
+		}
+		for i := range z {
+			z[i] /= kept
+		}
+		found, tau := asked, r.Tau()/kept
+		switch q.Kind {
+		case KindOctaves:
+			found = standardize.Octaves(z, tau)
+		case KindTree:
+			found = standardize.Tree(z, tau, asked)
+		case KindMoments:
+			found = standardize.Moments(z, tau, asked)
+			if learned && p.learns(j) { // of others the center alone is needed
+				found = standardize.Constants(found, tau)
+			}
+		}
+		columns[j] = found[0]
+	}
+	c.Columns = columns
+	center, scale := c.Center, c.Scale // of levels, where there are any
+	c.Center, c.Scale = make([]float64, p.D), make([]float64, p.D)
+	in := 0
+	for j, column := range c.Columns {
+		if p.counted(j) {
+			c.Center[j], c.Scale[j] = center[j], scale[j]
+			if scale[j] > 0 {
+				in++
+			}
+			continue
+		}
+		c.Center[j], c.Scale[j] = column.Center, column.Scale
+		if learned && !p.learns(j) { // its scale is public
+			c.Scale[j] = 1
+		}
+		if c.Scale[j] > 0 || !p.learns(j) {
+			in++
+		}
+	}
+	if in < p.K() {
+		c.End = CodeNoScale
+		return
+	}
+	if learned {
+		c.X = p.within(*c, c.X)
+	}
+}
+
+// columnOf are the numbers of column j of d in the answer of a query about single columns.
+func columnOf(k Kind, z []float64, j, d int) []float64 {
+	if k == KindMoments {
+		return []float64{z[j], z[d+j]}
+	}
+	bins := len(z) / d
+	return z[j*bins : (j+1)*bins]
+}
+
+// within is the block X without its part in coordinates that are left out, made orthonormal again.
+func (p *Plan) within(c Course, x []float64) []float64 {
+	if !slices.Contains(c.Scale, 0) {
+		return x
+	}
+	vectors, fallback := split(slices.Clone(x), p.D), [][]float64{}
+	for _, v := range vectors {
+		leave(v, c.Scale)
+	}
+	for j, s := range c.Scale { // as many as are in, of which any k of other vectors leave one
+		if s > 0 && len(fallback) < len(vectors) {
+			e := make([]float64, p.D)
+			e[j] = 1
+			fallback = append(fallback, e)
+		}
+	}
+	return flat(orthonormalize(vectors, fallback))
+}
+
+// leave sets the coordinates of v that have scale 0 to 0. There is nothing in them but noise.
+func leave(v, scale []float64) {
+	for j, s := range scale {
+		if s == 0 {
+			v[j] = 0
+		}
+	}
+}
+
+// correlation makes the covariance of standardized rows, as far as its own noised diagonal says,
+// one of correlations: a column that was learned is divided by its standard deviation relative to
+// the others' median. What clipping took off all rows alike stays off. It returns the matrix and
+// what each column's scale is to be multiplied by.
+func (p *Plan) correlation(m secondMoment, scale []float64) (secondMoment, []float64) {
+	columns, entries := make([]standardize.Column, p.D), make([]float64, p.D)
+	for j, at := 0, 0; j < p.D; j++ {
+		if entries[j] = m.packed[at]; scale[j] == 0 || !p.learns(j) {
+			columns[j].Out = standardize.Weak // not of those that are compared
+		}
+		at += p.D - j
+	}
+	diagonal := standardize.Diagonal(entries, m.tau, columns)
+	var in []float64
+	for _, v := range diagonal {
+		if v > 0 {
+			in = append(in, v)
+		}
+	}
+	slices.Sort(in)
+	factors := make([]float64, p.D)
+	for j, v := range diagonal {
+		factors[j] = 1
+		if v > 0 {
+			factors[j] = math.Sqrt(v / in[len(in)/2])
+		}
+	}
+	out := secondMoment{make([]float64, len(m.packed)), m.tau}
+	for i, at := 0, 0; i < p.D; i++ {
+		for j := i; j < p.D; j++ {
+			out.packed[at] = m.packed[at] / factors[i] / factors[j]
+			at++
+		}
+	}
+	return out, factors
+}
+
+// checkScale checks the scales of an ask. Privacy needs only that they are finite: whatever they
+// are, rows are clipped after they are divided. CheckCourse compares them with those of the
+// releases.
+func (p *Plan) checkScale(q Query, a Ask) error {
+	switch scaled := p.scales(q); {
+	case scaled && len(a.Scale) != p.D:
+		return mismatch(a.Query, "scale", "has %d coordinates, the plan %d", len(a.Scale), p.D)
+	case !scaled && len(a.Scale) != 0:
+		return mismatch(a.Query, "scale", "is not of this query")
+	}
+	for _, v := range a.Scale {
+		if v != 0 && !(v >= minScale && v <= maxScale) {
+			return mismatch(a.Query, "scale", "is neither 0 nor in 2^-300..2^300")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,21 @@
+package terms
+
+import (
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// TestIndicatorsAreSaid: an approver reads that the study also uses which rows have no value.
+func TestIndicatorsAreSaid(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		p := wordsPlan(t, 3, func(s *study.Spec) {
+			s.Missing = study.MissingZero
+			s.Columns[1].Indicator = on
+		})
+		if all := strings.Join(Privacy(p), "\n"); strings.Contains(all, "Of 1 of the columns the study also asks where they have no value") != on {
+			t.Errorf("indicator %t:\n%s", on, all)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package worth
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"covey/internal/study"
+)
+
+// learned is the noise of a correlation matrix A = F^-1 (M + E) F^-1, F² its own noised diagonal:
+// in direction i every entry E_ij/(F_i F_j), and every error δ of a diagonal, which is E_ii/F_i²
+// relative to the mean of A's, turns all that goes with it by -δ/2. Between unit eigenvectors u and
+// w of A, of eigenvalues μ and ν, the second part is -(μ+ν)/2 Σ δ_i u_i w_i.
+type learned struct {
+	pairs  [][]float64 // variance of the noise between eigenvectors i and j
+	turned []float64   // the same between (i + (i+1))/√2 and (i - (i+1))/√2
+	factor []float64   // F of each coordinate of the study; 0 of those left out
+}
+
+// newLearned computes the variances: s is of E's diagonal, s/√2 of what is off it.
+func newLearned(c *study.Correlation) *learned {
+	d := len(c.In)
+	v := make([][]float64, d) // eigenvectors in the columns that are not left out
+	mean := 0.0
+	for i := range v {
+		v[i] = make([]float64, d)
+		for l, j := range c.In {
+			v[i][l] = c.Vectors[i][j]
+		}
+		mean += c.Values[i] / float64(d)
+	}
+	weight := make([]float64, d) // 1/F²
+	for l, f := range c.Factors {
+		weight[l] = 1 / (f * f)
+	}
+	between := func(u, w []float64, level float64) float64 {
+		var uu, ww, uw, both float64
+		for l, g := range weight {
+			uu += u[l] * u[l] * g
+			ww += w[l] * w[l] * g
+			uw += u[l] * w[l] * g
+			x := u[l] * w[l] * g
+			both += x * x
+		}
+		off := (uu*ww + uw*uw - 2*both) / 2
+		on := both * (1 - level) * (1 - level)
+		return c.Tau * c.Tau * (off + on)
+	}
+	out := &learned{pairs: make([][]float64, d), turned: make([]float64, d), factor: make([]float64, len(c.Vectors[0]))}
+	for l, j := range c.In {
+		out.factor[j] = c.Factors[l]
+	}
+	for i := range v {
+		out.pairs[i] = make([]float64, d)
+	}
+	for i := range v {
+		for j := i; j < d; j++ {
+			level := (c.Values[i] + c.Values[j]) / 2 / mean
+			out.pairs[i][j] = between(v[i], v[j], level)
+			out.pairs[j][i] = out.pairs[i][j]
+		}
+		if i+1 < d {
+			sum, difference := make([]float64, d), make([]float64, d)
+			for l := range d {
+				sum[l] = (v[i][l] + v[i+1][l]) / math.Sqrt2
+				difference[l] = (v[i][l] - v[i+1][l]) / math.Sqrt2
+			}
+			out.turned[i] = between(sum, difference, (c.Values[i]+c.Values[i+1])/2/mean)
+		}
+	}
+	return out
+}
+
+// Signs that a column is not like those that the bounds were measured on, in what learning
+// released.
+const (
+	// mostZeros of a column's units, and zerosStand standard deviations of the noise, are zero.
+	mostZeros, zerosStand = 0.1, 4
+	// Of a skewed column the values that are kept within limits have another mean each time that
+	// its place and scale are mended: one column moves by so many standard deviations, or all
+	// together by so many more than as many standard normal squares.
+	skewedOne, skewedAll = 4.5, 4
+)
+
+// unlike returns why the bounds do not hold of a study that learned constants, or "". Columns with
+// many zeros and skewed ones lose tails to the limit of their values, and so correlations.
+func unlike(p *study.Plan, r *study.Result) string {
+	if score := p.Score(); !(score >= leastScore) {
+		return fmt.Sprintf("constants learned from counts that stand out by less than %g standard deviations of the noise", leastScore)
+	}
+	var last *study.Release // of the moments
+	for i, rel := range r.Releases {
+		switch rel.Kind {
+		case study.KindOctaves:
+			z := rel.Z()
+			of := p.Single(rel.Kind)
+			each := len(z) / len(of)
+			for at, j := range of {
+				// zeros are the first of a column
+				if each > 0 && z[at*each] > max(mostZeros, zerosStand*rel.Tau()) {
+					return fmt.Sprintf("learned constants of columns with many zeros, %q among them", r.Columns[j])
+				}
+			}
+		case study.KindMoments:
+			last = &r.Releases[i]
+		}
+	}
+	of := p.Single(study.KindMoments)
+	if last == nil || len(last.Scale) != r.D || len(last.Noised) != 2*len(of) {
+		return "no moments were released"
+	}
+	// The mean of a z about the place of the release before: both have noise tau/2, for 2z is what
+	// was summed.
+	sum, in := 0.0, 0.0
+	for at, j := range of {
+		// or a level's: noise alone
+		if last.Scale[j] == 0 || !slices.Contains(p.Single(study.KindTree), j) {
+			continue
+		}
+		x := last.Z()[at] / (math.Sqrt2 * last.Tau())
+		if math.Abs(x) > skewedOne {
+			return fmt.Sprintf("learned constants of columns that are skewed or have heavy tails, %q among them", r.Columns[j])
+		}
+		sum, in = sum+x*x, in+1
+	}
+	if sum > in+skewedAll*math.Sqrt(2*in) {
+		return "learned constants of columns that are skewed or have heavy tails"
+	}
+	return ""
+}

@@ -1,0 +1,335 @@
+package worth
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/study"
+)
+
+// learnedSpec is a study that learns the constants of d columns.
+func learnedSpec(d, k int, method string) study.Spec {
+	s := spec(d, k, method)
+	s.Standardize, s.Center, s.Noise, s.CentralDetail = study.StandardizePrivate, "", study.NoiseCentral, true
+	for j := range s.Columns {
+		s.Columns[j].Scale = 0
+	}
+	return s
+}
+
+// correlated are eight columns in units of their own of which one component has four, and their
+// values, each made of a normal one.
+func correlated(seed uint64, of func(j int, z float64) float64) law {
+	l := law{second: mat.NewSymDense(8, nil), radius: 8, rng: seeded(seed)}
+	for j := range 8 {
+		unit := math.Pow(10, float64(j-3))
+		var column []float64
+		for range 3000 {
+			column = append(column, unit*of(j, l.rng.NormFloat64()))
+		}
+		l.columns = append(l.columns, column)
+		mean, square := 0.0, 0.0
+		for _, v := range column {
+			mean += v / 3000
+		}
+		for _, v := range column {
+			square += (v - mean) * (v - mean) / 3000
+		}
+		l.second.SetSym(j, j, square)
+		for i := range j {
+			if j < 4 {
+				l.second.SetSym(i, j, 0.7*math.Sqrt(l.second.At(i, i)*square))
+			}
+		}
+	}
+	return l
+}
+
+func plain(_ int, z float64) float64 { return 5 + z }
+
+// TestLearnedConstantsHaveABound: a study that learns its constants, by covariance, has a share and
+// angles, and they are of the correlations. Of power iteration, of some columns alone, of levels,
+// of a small score, of columns with many zeros and of skewed ones no figure is given.
+func TestLearnedConstantsHaveABound(t *testing.T) {
+	p, r := correlated(20, plain).run(t, learnedSpec(8, 1, study.MethodCovariance), 12_000)
+	got := of(t, p, r)
+	truth := 0.0
+	x := r.Components[0]
+	for i := range 8 {
+		for j := range 8 {
+			switch {
+			case i == j:
+				truth += x[i] * x[i] / 3.1
+			case i < 4 && j < 4:
+				truth += 0.7 * x[i] * x[j] / 3.1
+			}
+		}
+	}
+	if got.Share == nil || got.Share.Lower > truth || got.Share.Lower < 0.95 || !got.Components[0].Separated ||
+		len(got.Components[0].Loadings) != 8 || !says(got, "Of the correlations of the rows as they were scaled") {
+		t.Fatalf("captured %.4f: %+v", truth, got)
+	}
+	for want, change := range map[string]func(p *study.Plan, r *study.Result){
+		"some columns alone": func(p *study.Plan, _ *study.Result) {
+			p.Proposal.Spec.Columns = slices.Clone(p.Proposal.Spec.Columns)
+			p.Proposal.Spec.Columns[2].Standardize = ""
+		},
+		"columns with levels": func(_ *study.Plan, r *study.Result) { r.LevelsNote = "one" },
+		"missing":             func(p *study.Plan, _ *study.Result) { p.Proposal.Spec.Missing = study.MissingZero },
+		"no moments": func(_ *study.Plan, r *study.Result) {
+			r.Releases = slices.DeleteFunc(slices.Clone(r.Releases), func(rel study.Release) bool { return rel.Kind == study.KindMoments })
+		},
+	} {
+		changed, other := *p, *r
+		change(&changed, &other)
+		unbounded(t, &changed, &other, want)
+	}
+	p, r = correlated(21, plain).run(t, learnedSpec(8, 1, study.MethodPower), 12_000)
+	unbounded(t, p, r, "by power iteration")
+	p, _ = correlated(22, plain).run(t, learnedSpec(8, 1, study.MethodCovariance), 2010)
+	if p.Score() < leastScore {
+		t.Fatal("the score is small")
+	}
+	small := learnedSpec(8, 1, study.MethodCovariance)
+	small.Epsilon = 0.4
+	p, r = correlated(22, plain).run(t, small, 2010)
+	unbounded(t, p, r, "stand out by less than 6")
+	for want, column := range map[string]func(j int, z float64) float64{
+		"many zeros": func(j int, z float64) float64 {
+			if j == 6 {
+				return max(0, z-0.8)
+			}
+			return 5 + z
+		},
+		"columns that are skewed": func(_ int, z float64) float64 { return math.Exp(z) },
+	} {
+		p, r = correlated(23, column).run(t, learnedSpec(8, 1, study.MethodCovariance), 60_000)
+		unbounded(t, p, r, want)
+	}
+}
+
+func unbounded(t *testing.T, p *study.Plan, r *study.Result, want string) {
+	t.Helper()
+	got := of(t, p, r)
+	if got.Share != nil || len(got.Components) > 0 || !says(got, "not calibrated") || !says(got, want) || !says(got, "What was released shows this: the noise of the last step is") ||
+		!says(got, "a plain column's counts stand out by") || !says(got, "columns are left out") {
+		t.Errorf("%s: %q", want, got.Sentences)
+	}
+}
+
+// TestColumnLeftOut: of columns that are left out nothing is said, and parts of the covariance that
+// have the same directions raise no alarm: of 10 seeds at 0.005 each a false one has probability
+// 0.05 at most, by the bounds' own slack much less.
+func TestColumnLeftOut(t *testing.T) {
+	out := 0
+	for seed := range uint64(10) {
+		l := correlated(30+seed, func(j int, z float64) float64 {
+			if j == 2 {
+				return 3
+			}
+			return 5 + z
+		})
+		p, r := l.run(t, learnedSpec(8, 1, study.MethodCovariance), 3000)
+		parts := 0
+		for _, rel := range r.Releases {
+			if rel.Kind == study.KindMoment {
+				parts++
+			}
+		}
+		if parts < 2 {
+			t.Fatalf("%d parts", parts)
+		}
+		if len(r.LeftOut) != 1 { // about a quarter are not
+			continue
+		}
+		got := of(t, p, r)
+		if got.Share == nil { // one in ten of so few columns looks skewed
+			continue
+		}
+		out++
+		if got.Alarm != nil && *got.Alarm || got.Components[0].Separated && got.Components[0].Loadings[2] != [2]float64{} {
+			t.Errorf("seed %d: %+v", seed, got)
+		}
+	}
+	if out < 5 {
+		t.Errorf("in %d of 10 the constant column is left out and there is a bound", out)
+	}
+}
+
+// TestLearnedNoiseIsThatOfCorrelations: the variance between two eigenvectors, of a correlation
+// matrix whose diagonal is its own noised one, is that of 4,000 draws within 12%: five standard
+// errors, so that of its 10 values one is further off with probability 10^-5.
+func TestLearnedNoiseIsThatOfCorrelations(t *testing.T) {
+	const d, s, draws = 8, 0.004, 4000
+	rng := seeded(24)
+	truth := mat.NewSymDense(d, nil) // two blocks: the first two eigenvalues are equal
+	scale := []float64{1, 0.7, 1.3, 1, 1, 1.2, 0.8, 1}
+	c := &study.Correlation{Tau: s}
+	for i := range d {
+		c.In, c.Factors = append(c.In, i), append(c.Factors, scale[i])
+		for j := range i + 1 {
+			switch {
+			case i == j:
+				truth.SetSym(i, i, 1)
+			case i/4 == j/4:
+				truth.SetSym(i, j, 0.7)
+			}
+		}
+	}
+	c.Values, c.Vectors = eigen(truth)
+	got := newLearned(c)
+	pairs := [][2]int{{0, 1}, {0, 3}, {0, 7}, {1, 2}, {3, 7}}
+	sum := make([][2]float64, len(pairs))
+	for range draws {
+		m := mat.NewSymDense(d, nil)
+		for i := range d {
+			for j := i; j < d; j++ {
+				e := s / math.Sqrt2 * rng.NormFloat64()
+				if i == j {
+					e *= math.Sqrt2
+				}
+				m.SetSym(i, j, truth.At(i, j)+e/scale[i]/scale[j])
+			}
+		}
+		along := func(u, w []float64) float64 {
+			out := 0.0
+			for i := range d {
+				for j := range d {
+					out += u[i] * w[j] * (m.At(i, j)/math.Sqrt(m.At(i, i)*m.At(j, j)) - truth.At(i, j))
+				}
+			}
+			return out
+		}
+		for i, at := range pairs {
+			v := along(c.Vectors[at[0]], c.Vectors[at[1]])
+			sum[i][0] += v * v / draws
+			if at[1] == at[0]+1 {
+				u, w := slices.Clone(c.Vectors[at[0]]), slices.Clone(c.Vectors[at[0]])
+				for l, x := range c.Vectors[at[1]] {
+					u[l], w[l] = (u[l]+x)/math.Sqrt2, (w[l]-x)/math.Sqrt2
+				}
+				sum[i][1] += math.Pow(along(u, w), 2) / draws
+			}
+		}
+	}
+	for i, at := range pairs {
+		if ratio := sum[i][0] / got.pairs[at[0]][at[1]]; ratio < 0.88 || ratio > 1.12 {
+			t.Errorf("between %v the variance is %.3f times the stated one", at, ratio)
+		}
+	}
+	if ratio := sum[0][1] / got.turned[0]; ratio < 0.88 || ratio > 1.12 {
+		t.Errorf("turned, the variance is %.3f times the stated one", ratio)
+	}
+	plain := c.Tau * c.Tau / 2
+	if got.pairs[0][1] < 1.05*plain {
+		t.Errorf("the diagonal's errors add nothing: %.3g of %.3g", got.pairs[0][1], plain)
+	}
+}
+
+// TestCorrelationOfReleases: what is bounded are the components that the study returned.
+func TestCorrelationOfReleases(t *testing.T) {
+	p, r := correlated(25, plain).run(t, learnedSpec(8, 2, study.MethodCovariance), 12_000)
+	c, err := p.Correlation(r.Releases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range r.Components {
+		if along := math.Abs(dot(v, c.Vectors[i])); along < 1-1e-9 {
+			t.Errorf("component %d is %.6f along its own", i, along)
+		}
+	}
+	// Nothing left but ones, but for the noise: what the covariance has elsewhere is of its units.
+	if sum := c.Values[0]; sum/c.Values[7] > 20 || sum/c.Values[7] < 5 {
+		t.Errorf("eigenvalues %.3g", c.Values)
+	}
+	if _, err := p.Correlation(nil); err == nil {
+		t.Error("no releases have a correlation")
+	}
+}
+
+// TestSkewedTogether: columns none of which stands out alone are skewed together.
+func TestSkewedTogether(t *testing.T) {
+	p, r := correlated(26, plain).run(t, learnedSpec(8, 1, study.MethodCovariance), 12_000)
+	if why := unlike(p, r); why != "" {
+		t.Fatal(why)
+	}
+	last := 0
+	for i, rel := range r.Releases {
+		if rel.Kind == study.KindMoments {
+			last = i
+		}
+	}
+	for _, c := range []struct {
+		columns int
+		by      float64
+		want    string
+	}{{8, 2.5, "of columns that are skewed"}, {1, 5, `"c0"`}, {1, 4, ""}, {8, 1, ""}} {
+		other := *r
+		other.Releases = slices.Clone(r.Releases)
+		rel := &other.Releases[last]
+		rel.Noised = make([]int64, len(rel.Noised))
+		for j := range c.columns {
+			rel.Noised[j] = int64(c.by * math.Sqrt2 * rel.Tau() * float64(rel.Units) / rel.Grid)
+		}
+		if why := unlike(p, &other); (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
+			t.Errorf("%d columns by %g: %q", c.columns, c.by, why)
+		}
+	}
+}
+
+// TestLearnedNoiseIsUsed: the variances between directions decide the share, and those of equal
+// eigenvalues, in any basis of theirs, what is separated.
+func TestLearnedNoiseIsUsed(t *testing.T) {
+	of := func(pair, turned float64) *spectrum {
+		l := &learned{turned: []float64{turned, turned, 0}}
+		for range 3 {
+			l.pairs = append(l.pairs, []float64{pair, pair, pair})
+		}
+		a := &spectrum{mu: []float64{3, 2.9, 1}, s: 0.001, n: 1e9, learned: l}
+		a.xi = a.shrink()
+		return a
+	}
+	if little, much := of(1e-6, 0).share(1), of(1e-3, 0).share(1); little.Lower < 0.99 || much.Lower > 0.99 {
+		t.Errorf("bounds %v and %v", little, much)
+	}
+	if !of(1e-6, 1e-6).separated(0) || of(1e-3, 1e-6).separated(0) || of(1e-6, 1e-3).separated(0) {
+		t.Error("the gap does not count what noise there is")
+	}
+}
+
+// TestPredictionOfLearnedConstants: they cost a part of what is captured, and that is said; of
+// power iteration, and where the score is small, nothing is predicted.
+func TestPredictionOfLearnedConstants(t *testing.T) {
+	public, err := predict(t, spec(16, 2, study.MethodCovariance), 6000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := predict(t, learnedSpec(16, 2, study.MethodAuto), 6000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range got.Cases {
+		if c.Method != study.MethodCovariance || 1-c.Median < 1.2*(1-public.Cases[i].Median) {
+			t.Errorf("s = %g: %+v, with public constants %+v", c.Fall, c, public.Cases[i])
+		}
+	}
+	if !got.Learned || public.Learned || !strings.Contains(strings.Join(got.Lines(), "\n"), "constants are learned") {
+		t.Errorf("%q", got.Lines())
+	}
+	for want, change := range map[string]func(*study.Spec){
+		"power iteration": func(s *study.Spec) { s.Method = study.MethodPower },
+		"too small":       func(s *study.Spec) { s.Epsilon = 0.4 },
+		"without a value": func(s *study.Spec) { s.Missing = study.MissingZero },
+	} {
+		s := learnedSpec(8, 2, study.MethodCovariance)
+		change(&s)
+		if _, err := predict(t, s, 2010); !errors.Is(err, ErrNoPrediction) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

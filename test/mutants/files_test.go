@@ -1,0 +1,60 @@
+//go:build mutants
+
+package mutants
+
+const (
+	fileNames = "internal/studyfile/names.go"
+	fileWhole = "internal/studyfile/file.go"
+	aboutText = "internal/study/about.go"
+)
+
+// What people write of a study, and what others see of it.
+func init() {
+	tables = append(tables, []mutant{
+		{"study file: a range ends before its last name", 0, []edit{
+			{fileNames, "n <= high; n++", "n < high; n++"},
+		}, in("studyfile", "TestRanges"), killer{}},
+		{"study file: a range has more columns than a study may", 0, []edit{
+			{fileNames, "if high-low >= most {", "if high-low >= 100*most {"},
+		}, in("studyfile", "TestRanges"), killer{}},
+		{"study file: leading zeros are lost", 0, []edit{
+			{fileNames, "		width = len(from)", "		width = len(from) * 0"},
+		}, in("studyfile", "TestRanges"), killer{}},
+		{"study file: given constants do not take the place of learned ones", 0, []edit{
+			{fileWhole, `"scale":       {"standardize", "levels"},`, `"scale":       {"levels"},`},
+		}, in("studyfile", "TestDefaults"), killer{}},
+		{"study file: a written key gives way to a default", 0, []edit{
+			{fileWhole, "		if lookup(table, key) != nil {\n			continue\n", "		if lookup(table, key) != nil && false {\n			continue\n"},
+		}, in("study", "TestShortFormIsTheLongForm"), killer{}},
+		{"study file: an error names the column of a default's fault", 0, []edit{
+			{"internal/study/spec.go", "		bad.Field = file.Place(bad.Field)\n", ""},
+		}, in("study", "TestShortFormPlaces"), killer{}},
+		{"study file: faults are looked for where names were put in", 0, []edit{
+			{"internal/study/spec.go", "decode(file.Shape, new(Spec)); err != nil", "decode(file.Shape, new(Spec)); err != nil && false"},
+		}, in("study", "TestShortFormPlaces"), killer{}},
+		{"proposal: columns are left to defaults", 0, []edit{
+			{"internal/study/proposal.go", "if p.Spec.Defaults != nil {", "if p.Spec.Defaults != nil && false {"},
+		}, in("study", "TestProposalsHaveNoDefaults"), killer{}},
+		{"words: a text turns the direction of writing", 0, []edit{
+			{aboutText, "if !strconv.IsPrint(r) ||", "if"},
+		}, in("study", "TestWordsOfProposers"), killer{}},
+		{"words: a text has no bound", 0, []edit{
+			{aboutText, "n > most {", "n > 100*most {"},
+		}, in("study", "TestWordsOfProposers"), killer{}},
+		{"words: a text is shown unquoted", 0, []edit{
+			{aboutText, "strconv.Quote(f.text)", "f.text"},
+		}, in("study", "TestStatementsAreQuoted"), killer{}},
+		{"words: another purpose is another question", 0, []edit{
+			{"internal/study/again.go", `s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)`, `s.Expires, s.Columns = "", slices.Clone(s.Columns)`},
+		}, in("study", "TestAgainIgnoresWords"), killer{}},
+		{"figures: a quantile of few rows is shown", 0, []edit{
+			{figures, "if l.kept >= fewRows {", "if l.kept >= 1 {"},
+		}, in("sitedata", "TestPlausibleRanges"), killer{}},
+		{"draft: a byte after the header is read", 0, []edit{
+			{"internal/draft/header.go", "one, within := make([]byte, 1), false", "one, within := make([]byte, 1), true"},
+		}, in("draft", "TestHeader"), killer{}},
+		{"dataset: a number is like a column's name", 0, []edit{
+			{"internal/dataset/near.go", "strings.IndexFunc(have, unicode.IsLetter) < 0 ||", "false ||"},
+		}, in("dataset", "TestNear"), killer{}},
+	})
+}

@@ -1,0 +1,82 @@
+//go:build mutants
+
+package mutants
+
+// Cells without a value: where they go, what they are filled with, and how they are counted.
+func init() {
+	const (
+		gap       = "internal/clip/gap.go"
+		derive    = "internal/clip/derive.go"
+		studyGap  = "internal/study/gap.go"
+		studyAsk  = "internal/study/ask.go"
+		rows      = "internal/dataset/rows.go"
+		data      = "internal/siteconfig/dataset.go"
+		standard  = "internal/study/standardize.go"
+		queryGrid = "internal/query/grid.go"
+	)
+	tables = append(tables, []mutant{
+		{"gaps: one is what the center leaves of zero", 0, []edit{
+			{derive, "		empty = places(empty[:0], m.gapsOf(i))\n", "		empty = empty[:0]\n"},
+		}, in("clip", "TestGapsTravel"), killer{}},
+		{"gaps: of a pair's second row they are values", 0, []edit{
+			{derive, "m.gapsOf(order[2*i])[at] | m.gapsOf(order[2*i+1])[at]", "m.gapsOf(order[2*i])[at]"},
+		}, in("clip", "TestGapsTravel"), killer{}},
+		{"gaps: they stay where a unit's rows were", 0, []edit{
+			{"internal/clip/unit.go", "		m.gaps = order(gapStride(m.d), m.gaps, to)\n", ""},
+		}, in("clip", "TestGapsTravel"), killer{}},
+		{"gaps: a value may be in one", 0, []edit{
+			{gap, "if b&1 != 0 && values[lo+j] != 0 {", "if b&1 != 0 && values[lo+j] != 0 && false {"},
+		}, in("clip", "TestGapsAreRefused"), killer{}},
+		{"fill: of a row remembers the row before", 0, []edit{
+			{gap, "	clear(f.a)\n", ""},
+		}, in("clip", "TestFillOfARowIsItsOwn"), killer{}},
+		{"fill: without a ridge", 0, []edit{
+			{gap, "f.gram[l*k+l] = 1 + fillRidge", "f.gram[l*k+l] = 1"},
+		}, in("clip", "TestFillIsThePrediction"), killer{}},
+		{"fill: any directions are taken", 0, []edit{
+			{gap, "	if err := orthonormal(v, m.d, crossTolerance); err != nil {\n		return nil, err\n	}\n	values", "	values"},
+		}, in("clip", "TestFillNearlyOrthonormal"), killer{}},
+		{"gaps: a unit counts each of its rows", 0, []edit{
+			{gap, "n * one / uint64(end-first)", "n * one / uint64(1+0*(end-first))"},
+		}, in("clip", "TestColumnsSkipGaps"), killer{}},
+		{"gaps: their count has the sensitivity of one column", 0, []edit{
+			{queryGrid, "return ratio * up(math.Sqrt(float64(values))) // exact: ratio is a power of two", "return ratio * up(math.Sqrt(min(1, float64(values))))"},
+		}, in("answer", "TestReplacedUnitWithGapsMovesNoAnswerByMore"), killer{}},
+		{"gaps: a query about single columns counts them", 0, []edit{
+			{"internal/clip/column.go", " && !c.m.gap(i, j) }", " }"},
+		}, in("clip", "TestColumnsSkipGaps"), killer{}},
+		{"gaps: a file's are NaN in the sums", 0, []edit{
+			{rows, "		b.row[j] = 0\n", ""},
+		}, in("dataset", "TestGapsAreKept"), killer{}},
+		{"gaps: in a cache file they stay where a unit's rows were", 0, []edit{
+			{"internal/dataset/convert.go", "from.gaps[int(i)*stride:][:stride]", "from.gaps[int(order[0]+i*0)*stride:][:stride]"},
+		}, in("dataset", "TestGapsAreKept"), killer{}},
+		{"gaps: a policy's approval refuses faults where rows are dropped", 0, []edit{
+			{data, "	case spec.Missing == study.MissingDropRow:\n		return dataset.MissingDropFaulty\n", ""},
+		}, in("agent", "TestValuesMoveNoMessage/by_policy,_rows_dropped"), killer{}},
+		{"gaps: central noise needs no word for them", 0, []edit{
+			{standard, "	if s.keepsGaps() {\n		return fmt", "	if s.keepsGaps() && false {\n		return fmt"},
+		}, in("study", "TestGapsAreCounted"), killer{}},
+		{"fill: ctx does not hold its directions", 0, []edit{
+			{studyAsk, "	e.floats(a.Fill)\n", ""},
+		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
+		{"fill: its directions are the leader's to choose", 0, []edit{
+			{"internal/study/history.go", "case !nearVector(a.Fill, want.Fill):", "case false:"},
+		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
+		{"fill: its directions have any shape", 0, []edit{
+			{studyAsk, "len(a.Fill) != want {", "len(a.Fill) != want && false {"},
+		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
+		{"fill: before anything is released", 0, []edit{
+			{studyGap, "return 2*q.Round >= p.Rounds || p.Proposal.Spec.Start != nil", "return true"},
+		}, in("study", "TestFillFollowsFromTheReleases"), killer{}},
+		{"gaps: the covariance's diagonal is corrected twice", 0, []edit{
+			{studyGap, "			b := 1.0\n", "			b := c.seen(i)\n"},
+		}, in("study", "TestCorrectedCovariance"), killer{}},
+		{"gaps: an empty column is divided by its noise", 0, []edit{
+			{studyGap, "least := min(1, max(observedLeast, 2*r.Tau()))", "least := 1e-3"},
+		}, in("study", "TestFilledIntervalsCover"), killer{}},
+		{"gaps: the center is a mean with zeros", 0, []edit{
+			{studyCourse, "z[j] /= c.rowsPerUnit() * c.seen(j)", "z[j] /= c.rowsPerUnit()"},
+		}, in("study", "TestCenterIsOfValues"), killer{}},
+	})
+}

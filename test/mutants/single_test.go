@@ -1,0 +1,31 @@
+//go:build mutants
+
+package mutants
+
+// Queries about single columns, where some of a row's coordinates are counted otherwise: noise and
+// sizes go by the columns that count, and no others do.
+func init() {
+	tables = append(tables, []mutant{
+		{"single columns: noise for fewer than are counted", 0, []edit{
+			{"internal/study/grid.go", "		return p.atSites(q.Kind.Definition().CountSensitivity(p.grid(q, 0), q.Values))", "		n := q.Values\n		if of := len(p.Single(q.Kind)); q.Kind == KindOctaves || q.Kind == KindTree || q.Kind == KindMoments {\n			n = n / of * max(1, of-1)\n		}\n		return p.atSites(q.Kind.Definition().CountSensitivity(p.grid(q, 0), n))"},
+		}, in("answer", "TestReplacedUnitMovesMixedColumnsByNoMore"), killer{}},
+		{"single columns: moments clipped as a whole row's", 0, []edit{
+			{"internal/clip/column.go", "	root := math.Sqrt(float64(d))", "	root := math.Sqrt(float64(c.m.d))"},
+		}, in("clip", "TestReplacedUnitsMoveListedColumnsByNoMore"), killer{}},
+		{"single columns: levels are in the moments", 0, []edit{
+			{"internal/answer/answer.go", "skip[j] = c.Level >= 0 || c.Gap || len(a.Scale)", "skip[j] = c.Level < -1 || len(a.Scale)"},
+		}, in("answer", "TestReplacedUnitMovesMixedColumnsByNoMore"), killer{}},
+		{"single columns: a number's constants are its neighbor's", 0, []edit{
+			{"internal/study/standardize.go", "		at, _ := slices.BinarySearch(of, j)", "		at := min(j, len(of)-1)"},
+		}, in("study", "TestMixedCourse"), killer{}},
+		{"single columns: coordinates for missing values are counted", 0, []edit{
+			{"internal/study/coordinate.go", "		if !p.counted(j) {\n			p.numbers", "		if !p.leveled(j) {\n			p.numbers"},
+		}, in("study", "TestSingleColumns"), killer{}},
+		{"standardize: levels ask for learned constants", 0, []edit{
+			{"internal/study/standardize.go", "		case c.Levels != nil:", "		case false:"},
+		}, in("study", "TestStandardizeKeys"), killer{}},
+		{"validate: no score in JSON", 0, []edit{
+			{"cmd/coordinator/studies.go", "}{plan, plan.Score(), sharesOf(plan), prediction})", "}{plan, 0, planShares{}, prediction})"},
+		}, killer{pkg: "cmd/coordinator", run: "TestValidateJSON"}, killer{}},
+	})
+}

@@ -1,0 +1,38 @@
+//go:build mutants
+
+package mutants
+
+const (
+	clipColumn  = "internal/clip/column.go"
+	queryColumn = "internal/query/column.go"
+)
+
+func init() {
+	columns := in("clip", "TestReplacedUnitsMoveColumnsByNoMore")
+	tables = append(tables, []mutant{
+		{"averaged one-hots are rounded to nearest", 0, []edit{
+			{clipColumn, "acc[at*size+b] += counts[b] * one / there", "acc[at*size+b] += (counts[b]*one + there/2) / there"},
+		}, columns, killer{}},
+		{"a unit's rows are added and not averaged", 0, []edit{
+			{clipColumn, "acc[at*size+b] += counts[b] * one / there", "acc[at*size+b] += counts[b] * one"},
+		}, columns, killer{}},
+		{"a tree has the noise of one level", 0, []edit{
+			{queryGrid, "up(math.Sqrt(float64(2*levels*(values/bins))))", "up(math.Sqrt(float64(2*(values/bins))))"},
+		}, columns, killer{}},
+		{"moments have the noise of means alone", 0, []edit{
+			{queryGrid, "up(math.Sqrt(float64(14*values)))", "up(math.Sqrt(float64(10*values)))"},
+		}, columns, killer{}},
+		{"values of a moment query are clipped further out", 0, []edit{
+			{queryColumn, "MomentNorm = 1.1", "MomentNorm = 1.15"},
+		}, columns, killer{}},
+		{"squares of a moment query are clipped further out", 0, []edit{
+			{queryColumn, "SquareNorm = 1.2", "SquareNorm = 1.25"},
+		}, columns, killer{}},
+		{"moments of rows are not clipped", 0, []edit{
+			{clipColumn, "bound: query.SquareNorm * math.Sqrt(3) * root * one * margin", "bound: 0x1p40"},
+		}, columns, killer{}},
+		{"a column that is left out is counted", 0, []edit{
+			{clipColumn, "return !c.skip[j] && !c.m.gone(i)", "return !c.m.gone(i)"},
+		}, in("clip", "TestColumnsSkip"), killer{}},
+	})
+}
