@@ -195,6 +195,25 @@ func (p *Plan) Pair(q Query) (x, y int) {
 // has none.
 func (p *Plan) PictureShare() float64 { return p.Proposal.Spec.PictureShare }
 
+// PictureWords says for people what is pictured, and how large the noise of one count is.
+func (p *Plan) PictureWords() string {
+	s := p.Proposal.Spec
+	by := ""
+	switch s.PictureBy {
+	case PictureByColumn:
+		by = fmt.Sprintf(" by the levels of %q", s.PictureColumn)
+	case PictureBySite:
+		by = " by site, which shows institutions"
+	}
+	noise := 0.0
+	for _, q := range p.Queries {
+		if q.Kind == KindPicture {
+			noise = q.Multiplier * p.Sensitivity(q, 0) * p.grid(q, 0) * p.NoiseFactor
+		}
+	}
+	return fmt.Sprintf("scores of each component, and of the pairs %v%s: ± %.3g units a bin of %d", s.PicturePairs, by, noise, PictureBins*PictureBins)
+}
+
 // readVariance sets what pictures count in: the components by falling variance, each with its
 // largest loading positive, as a result has them, and the deviation of scores along each. Both are
 // of what the coordinator signed, to the last bit, so that no choice differs between processors. A
