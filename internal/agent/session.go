@@ -65,7 +65,7 @@ type openQuery struct {
 }
 
 // newSession makes the session of a proposal. The code says why it cannot be:
-// plan_mismatch, data or unit.
+// plan_mismatch, data, unit, or rejected where the policy refuses it.
 func (a *Agent) newSession(body []byte) (*session, study.Code) {
 	s, code, why := a.makeSession(body)
 	if code != "" {
