@@ -41,7 +41,8 @@ var arrows = map[string][]string{
 	"internal/study":       {"internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/strict", "internal/studyfile"},
 	"internal/draft":       {"internal/study", "internal/studyfile"},
 	"internal/round":       {"internal/study", "internal/wire"},
-	"internal/report":      {"internal/study", "internal/worth"},
+	"internal/picture":     {"internal/study"},
+	"internal/report":      {"internal/picture", "internal/study", "internal/worth"},
 	"internal/worth":       {"internal/study"},
 	"internal/answer":      {"internal/study", "internal/clip"},
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
@@ -96,7 +97,7 @@ const demoOnly = "cmd/coordinator/demo"
 var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/round", "internal/worth"}
+var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 
