@@ -300,6 +300,9 @@ func (r *Result) picture(p *Plan, releases []Release) {
 func pictureNote(s Spec) string {
 	text := fmt.Sprintf("counts are of units, noised, and may be below zero; edges are within %d deviations of the released variance, and the outermost bins also hold what lies beyond; "+
 		"scores are of rows as the components saw them, scaled, centered and filled, before any clipping", PictureReach)
+	if s.standardizes() {
+		text += fmt.Sprintf("; values of learned columns are within %d scales of their center", LearnedLimit)
+	}
 	if s.Unit != "" {
 		text += "; a unit counts as the average of its rows"
 	}
