@@ -17,8 +17,8 @@ const pictureAim = 0.10
 
 // pictures measures how far what is drawn of a picture is from the picture without noise, in total
 // variation over its bins: on normal rows, clusters and heavy tails, with central noise and
-// distributed noise, of studies whose sums wait for every site and of such that do not. A mean above
-// pictureAim is a miss.
+// distributed noise, of studies whose sums wait for every site and of such that do not. A mean
+// above pictureAim is a miss.
 func pictures(f *flag.FlagSet) func(io.Writer) (int, error) {
 	seeds := f.Int("seeds", 20, "studies a line; data and noise are seeded")
 	n := f.Int("n", 20_000, "units")

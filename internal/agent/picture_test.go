@@ -11,8 +11,8 @@ import (
 )
 
 // Only a site whose policy has picture_by_site takes part in a study that pictures sites by
-// themselves: without it nobody there can approve one, not the operator either, also where the key is
-// taken back while it waits.
+// themselves: without it nobody there can approve one, not the operator either, also where the key
+// is taken back while it waits.
 func TestPictureBySiteNeedsItsPolicy(t *testing.T) {
 	bySite := func(s *study.Spec) {
 		s.Radius, s.Rounds, s.Components, s.ExplainedVariance, s.Picture, s.PictureBy = "", 0, 2, study.VariancePrivate, true, study.PictureBySite

@@ -46,8 +46,8 @@ var picturePlans = []struct {
 	}},
 }
 
-// A unit replaced by another, of one row or of 2 to 200, moves no picture and no histogram of scores
-// by more than Δ, whatever a leader says that the center, the scales, the components and the
+// A unit replaced by another, of one row or of 2 to 200, moves no picture and no histogram of
+// scores by more than Δ, whatever a leader says that the center, the scales, the components and the
 // deviations are: at one site, and, for a unit at several, at all of them together. All that a site
 // fills by site is its own block.
 func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
@@ -149,8 +149,8 @@ func TestReplacedUnitMovesNoPictureByMore(t *testing.T) {
 }
 
 // TestStudyOfPictures takes studies through every query with noise: pictures are of the rows as the
-// components see them, groups of the rows' own levels, or of the site's own rows, and off by no more
-// than six deviations of the noise in any bin, which of some 2,000 happens once in 10^5 runs.
+// components see them, groups of the rows' own levels, or of the site's own rows, and off by no
+// more than six deviations of the noise in any bin, which of some 2,000 happens once in 10^5 runs.
 func TestStudyOfPictures(t *testing.T) {
 	const units = 3000
 	for seed, c := range picturePlans {
@@ -292,8 +292,8 @@ func followed(t *testing.T, p *study.Plan, sites []*Rows, rng *rand.Rand) *study
 	return out
 }
 
-// TestPictureLeavesDroppedRowsOut: a unit whose rows are all left out is in no bin, and a row without
-// a level in no group.
+// TestPictureLeavesDroppedRowsOut: a unit whose rows are all left out is in no bin, and a row
+// without a level in no group.
 func TestPictureLeavesDroppedRowsOut(t *testing.T) {
 	p := leveledPlan(t, 10, func(s *study.Spec) {
 		s.Method, s.Missing, s.Picture, s.PictureBy, s.PictureColumn = study.MethodCovariance, study.MissingDropRow, true, study.PictureByColumn, "color"

@@ -12,8 +12,8 @@ import (
 // axes are two directions of three columns, across each other, and a deviation for each.
 var axes = ScoreGrid{X: []float64{1, 0, 0, 0, 0.6, 0.8}, Deviations: []float64{2, 0.5}}
 
-// TestScores: the counts of rows that one can follow by hand: of rows that are units, and of units of
-// several, of which one is left out.
+// TestScores: the counts of rows that one can follow by hand: of rows that are units, and of units
+// of several, of which one is left out.
 func TestScores(t *testing.T) {
 	values := []float64{
 		0, 0, 0, // scores 0 and 0: bins 16 and 16; 8 and 8 of a picture

@@ -78,8 +78,8 @@ func TestPictureKeys(t *testing.T) {
 	}
 }
 
-// TestPicturePlan: pictures come last, take the share that the study names and no more, and each has
-// the noise of one unit in one bin, at each of its sites.
+// TestPicturePlan: pictures come last, take the share that the study names and no more, and each
+// has the noise of one unit in one bin, at each of its sites.
 func TestPicturePlan(t *testing.T) {
 	lines := []string{"picture_share = 0.1", "components = 3", "picture_pairs = [[1, 2], [1, 3], [2, 3]]", `picture_by = "site"`, "sites_per_unit = 2", "picture = true"}
 	for _, more := range [][]string{{`method = "power"`}, {`method = "covariance"`}, {`method = "auto"`}} {

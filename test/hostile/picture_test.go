@@ -48,9 +48,9 @@ func (w *world) opened(a study.Ask, u []int) []int64 {
 
 // TestPictureBySiteIsNoSitesOwn follows a study that pictures each site by itself. No site answers
 // about another grid than follows from the results. And of the block that one site alone fills, the
-// leader, who opens the sum and knows the corrupt site's part, reads that site's counts with noise of
-// the planned variance: of 256 counts the squares of the noise add up to no less than 0.6 times what
-// the plan has and to no more than 1.5 times, which fails one time in 10^6. Rule AG-40.
+// leader, who opens the sum and knows the corrupt site's part, reads that site's counts with noise
+// of the planned variance: of 256 counts the squares of the noise add up to no less than 0.6 times
+// what the plan has and to no more than 1.5 times, which fails one time in 10^6. Rule AG-40.
 func TestPictureBySiteIsNoSitesOwn(t *testing.T) {
 	w := newWorld(t, options{sites: 5, corrupt: []int{0}, spare: 40, change: func(s *study.Spec) {
 		s.Components, s.Noise, s.OnDropout, s.SpareSlots, s.Radius, s.Epsilon = 2, study.NoiseDistributed, study.DropoutContinue, 40, study.RadiusPrivate, 90
