@@ -269,7 +269,7 @@ func (s *Stored) Close() error {
 
 // String returns the shape, never the values.
 func (s *Stored) String() string {
-	return fmt.Sprintf("dataset.Stored(%d×%d) [redacted]", s.Rows.Rows, s.D)
+	return fmt.Sprintf("rowcache.Stored(%d×%d) [redacted]", s.Rows.Rows, s.D)
 }
 
 // Format is [Stored.String] whatever the verb.
