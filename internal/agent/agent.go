@@ -172,6 +172,11 @@ func (a *Agent) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	notifier, err := a.notifier()
+	if err != nil {
+		return err
+	}
+	a.work.Go(func() { notifier.Run(ctx) })
 	return a.stay(ctx)
 }
 
