@@ -272,6 +272,12 @@ func TestCommand(t *testing.T) {
 	if len(b.state.Waiting) != 0 {
 		t.Error("it waits still")
 	}
+	if err := b.targets[0].Ready(); err != nil {
+		t.Error(err)
+	}
+	if err := (Target{Command: []string{out}}).Ready(); err == nil {
+		t.Error("a file that nobody may run is ready")
+	}
 	for name, c := range map[string]struct {
 		command []string
 		want    string
@@ -357,6 +363,9 @@ func TestKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, want := range map[string]bool{path: true, open: false, short: false, path + ".none": false} {
+		if err := (Target{Webhook: "https://a", KeyFile: at}).Ready(); (err == nil) != want {
+			t.Errorf("%s: %v", at, err)
+		}
 		if got, err := (Target{KeyFile: at}).key(); (err == nil) != want || want && !bytes.Equal(got, key) {
 			t.Errorf("%s: %v", at, err)
 		}

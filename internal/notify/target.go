@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -144,6 +145,17 @@ func Under(dir string, targets []Target) []Target {
 		}
 	}
 	return out
+}
+
+// Ready reports whether what a target needs is on this machine: its key, or a program that can be
+// run. It sends nothing.
+func (t Target) Ready() error {
+	if t.Webhook != "" {
+		_, err := t.key()
+		return err
+	}
+	_, err := exec.LookPath(t.Command[0])
+	return err
 }
 
 // key reads the key of a webhook, anew at each try, so that it can be changed.
