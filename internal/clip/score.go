@@ -6,8 +6,8 @@ import (
 	"covey/internal/query"
 )
 
-// ScoreGrid is what scores are counted on: the components' directions X, orthonormal, one after another,
-// and for each the standard deviation of scores along it, from released values alone.
+// ScoreGrid is what scores are counted on: the components' directions X, orthonormal, one after
+// another, and for each the standard deviation of scores along it, from released values alone.
 type ScoreGrid struct {
 	X          []float64
 	Deviations []float64
@@ -44,12 +44,12 @@ func (g ScoreGrid) bin(row []float64, l, bins int) int {
 }
 
 // Scores counts the units by their score along each direction of a grid: [query.ScoreBins] counts a
-// direction in steps of [query.ColumnGrid]. A unit of several rows counts as the average of its rows,
-// rounded down, so that its counts along a direction add up to 1 at most: replacing one unit changes
-// the answer by at most the CountSensitivity of [query.Scores] in L2, whatever the grid is. A row
-// that is absent has no count. The integers are the same for every number of workers (as in [Sum]).
-// They are exact sums over private units: mask them or add noise before they leave the site. A
-// [*QueryError] reports a grid that is none.
+// direction in steps of [query.ColumnGrid]. A unit of several rows counts as the average of its
+// rows, rounded down, so that its counts along a direction add up to 1 at most: replacing one unit
+// changes the answer by at most the CountSensitivity of [query.Scores] in L2, whatever the grid is.
+// A row that is absent has no count. The integers are the same for every number of workers (as in
+// [Sum]). They are exact sums over private units: mask them or add noise before they leave the
+// site. A [*QueryError] reports a grid that is none.
 func Scores(m *Matrix, g ScoreGrid, workers int) ([]int64, error) {
 	if err := g.validate(m.d); err != nil {
 		return nil, err
@@ -65,10 +65,11 @@ func Scores(m *Matrix, g ScoreGrid, workers int) ([]int64, error) {
 
 // Picture counts the units by their scores along two directions of a grid, x and y: PictureBins²
 // counts a group, bin (ix, iy) at ix·PictureBins+iy, in steps of [query.ColumnGrid], in so many
-// groups; group says which one row i is in, -1 for none. A unit of several rows counts as the average
-// of those that are in a group, rounded down, so that all its counts add up to 1 at most: replacing
-// one unit changes the answer by at most the CountSensitivity of [query.Picture] in L2, whatever grid
-// and groups are, if a row's group depends on its own unit alone. Otherwise as [Scores].
+// groups; group says which one row i is in, -1 for none. A unit of several rows counts as the
+// average of those that are in a group, rounded down, so that all its counts add up to 1 at most:
+// replacing one unit changes the answer by at most the CountSensitivity of [query.Picture] in L2,
+// whatever grid and groups are, if a row's group depends on its own unit alone. Otherwise as
+// [Scores].
 func Picture(m *Matrix, g ScoreGrid, x, y, groups int, group func(i int) int, workers int) ([]int64, error) {
 	if err := g.validate(m.d); err != nil {
 		return nil, err
@@ -90,8 +91,8 @@ func Picture(m *Matrix, g ScoreGrid, x, y, groups int, group func(i int) int, wo
 }
 
 // oneHots counts units in so many blocks of bins: a row of values row, number i of m, is in one bin
-// of each block, as bins appends them, or in none of any. A unit is the average of its rows that are
-// in any, rounded down.
+// of each block, as bins appends them, or in none of any. A unit is the average of its rows that
+// are in any, rounded down.
 func (m *Matrix) oneHots(blocks, size, workers int, bins func(to []int, i int, row []float64) []int) []int64 {
 	return signed(share(m.N(), m.height(blockBytes), blocks*size, workers, func() func([]uint64, int, int) {
 		var wide []float64

@@ -2,8 +2,8 @@ package query
 
 import "math"
 
-// Scores are counted on a grid of PictureReach standard deviations to either side of the center,
-// in bins of equal width: ScoreBins of one component's, PictureBins an axis of two components'. What
+// Scores are counted on a grid of PictureReach standard deviations to either side of the center, in
+// bins of equal width: ScoreBins of one component's, PictureBins an axis of two components'. What
 // lies beyond is in the outermost bins.
 const (
 	PictureReach = 4

@@ -232,7 +232,8 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	return out
 }
 
-// Refuses returns why the policy refuses a proposal that nobody may approve here, nil if it does not.
+// Refuses returns why the policy refuses a proposal that nobody may approve here, nil if it does
+// not.
 func (p *Policy) Refuses(proposal study.Proposal) error {
 	if proposal.Spec.PictureBy == study.PictureBySite && !p.PictureBySite {
 		return errors.New(`it pictures each site by itself (picture_by = "site"), which this site's policy refuses without picture_by_site = true`)

@@ -32,7 +32,8 @@ type Ask struct {
 	// Fill are the directions that gaps are filled from, laid out like X: empty where gaps are
 	// zeros, or no row can have one.
 	Fill []float64 `json:"fill,omitempty"`
-	// Deviations are those of scores along each of X, in which pictures count; empty for other kinds.
+	// Deviations are those of scores along each of X, in which pictures count; empty for other
+	// kinds.
 	Deviations []float64   `json:"deviations,omitempty"`
 	Radius     float64     `json:"radius"` // R of a sum, 0 of counts
 	Grid       float64     `json:"grid"`   // g

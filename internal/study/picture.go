@@ -9,9 +9,9 @@ import (
 	"covey/internal/query"
 )
 
-// The bins of pictures: of each axis of a pair of components, and of one component's histogram. They
-// are of equal width, PictureReach standard deviations to either side of the center; the outermost
-// also hold what lies beyond.
+// The bins of pictures: of each axis of a pair of components, and of one component's histogram.
+// They are of equal width, PictureReach standard deviations to either side of the center; the
+// outermost also hold what lies beyond.
 const (
 	PictureBins  = query.PictureBins
 	ScoreBins    = query.ScoreBins
@@ -37,8 +37,8 @@ type Picture struct {
 	By     string   `json:"by,omitempty"`
 	Column string   `json:"column,omitempty"`
 	Groups []string `json:"groups,omitempty"` // levels, or sites; one unnamed where By is empty
-	// X and Y are the bins' edges on the first component and on the second, PictureBins + 1 each, in
-	// scores of scaled and centered rows.
+	// X and Y are the bins' edges on the first component and on the second, PictureBins + 1 each,
+	// in scores of scaled and centered rows.
 	X []float64 `json:"x_edges"`
 	Y []float64 `json:"y_edges"`
 	// Counts are those of each group, a vector of PictureBins² with bin (ix, iy) at
@@ -174,8 +174,8 @@ func (p *Plan) pictureColumn() int {
 	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.PictureColumn })
 }
 
-// PictureLevels returns the coordinates of the column that divides pictures, the first and how many;
-// ok is false where none does.
+// PictureLevels returns the coordinates of the column that divides pictures, the first and how
+// many; ok is false where none does.
 func (p *Plan) PictureLevels() (first, width int, ok bool) {
 	s := p.Proposal.Spec
 	if s.PictureBy != PictureByColumn {
@@ -300,6 +300,9 @@ func (r *Result) picture(p *Plan, releases []Release) {
 func pictureNote(s Spec) string {
 	text := fmt.Sprintf("counts are of units, noised, and may be below zero; edges are within %d deviations of the released variance, and the outermost bins also hold what lies beyond; "+
 		"scores are of rows as the components saw them, scaled, centered and filled, before any clipping", PictureReach)
+	if s.standardizes() {
+		text += fmt.Sprintf("; values of learned columns are within %d scales of their center", LearnedLimit)
+	}
 	if s.Unit != "" {
 		text += "; a unit counts as the average of its rows"
 	}

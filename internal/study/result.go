@@ -83,8 +83,8 @@ type Result struct {
 	VarianceNote      string       `json:"variance_note,omitempty"`
 	NoiseToSignal     float64      `json:"noise_to_signal"` // of z_T, or of the covariance
 
-	// Pictures are of the pairs of components that the proposal names, and Scores of each component,
-	// in their order here; both empty where picture is not asked for.
+	// Pictures are of the pairs of components that the proposal names, and Scores of each
+	// component, in their order here; both empty where picture is not asked for.
 	Pictures []Picture        `json:"pictures_,omitempty"`
 	Scores   []ScoreHistogram `json:"score_histograms_,omitempty"`
 	// PictureNote says what they show and what they do not.

@@ -141,8 +141,8 @@ type Spec struct {
 	ExplainedVariance string `toml:"explained_variance" json:"explained_variance"`
 	// VarianceShare is the part of the budget that explained variance takes.
 	VarianceShare float64 `toml:"variance_share,omitempty" json:"variance_share,omitempty"`
-	// Picture asks for noised histograms of all units' scores: of each component, and of the pairs of
-	// components in PicturePairs, for PictureShare of the budget together.
+	// Picture asks for noised histograms of all units' scores: of each component, and of the pairs
+	// of components in PicturePairs, for PictureShare of the budget together.
 	Picture bool `toml:"picture,omitempty" json:"picture,omitempty"`
 	// PictureShare is the part of the budget that pictures and score histograms take.
 	PictureShare float64 `toml:"picture_share,omitempty" json:"picture_share,omitempty"`
