@@ -21,20 +21,22 @@ type exportCmd struct {
 	NPZ   string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/results.md)."`
 	CSV   string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
 	Worth string `placeholder:"FILE" help:"Write what the result is worth as JSON: bounds of captured variance, angles, loadings."`
-	Plots string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence and noise, as SVG and PNG."`
+	Plots string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence, noise and pictures of scores, as SVG and PNG."`
+
+	Pictures string `placeholder:"FILE" help:"Write the histograms of scores as a table, one line for each bin."`
 
 	written []string
 }
 
 func (c *exportCmd) Run(t *cli.Terminal) error {
-	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" {
-		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots, or --worth", c.File)
+	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" && c.Pictures == "" {
+		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots, or --worth or --pictures", c.File)
 	}
 	text, err := os.ReadFile(c.File)
 	if err != nil {
 		return &cli.InputError{Err: err}
 	}
-	for _, path := range []string{c.NPZ, c.CSV, c.Worth} {
+	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Pictures} {
 		if same(path, c.File) {
 			return cli.Bad("%s is the result itself, which nothing else can replace", path)
 		}
@@ -64,6 +66,14 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	}
 	if c.Worth != "" {
 		if err := c.write(t, c.Worth, func(w io.Writer) error { return cli.PrintJSON(w, of) }); err != nil {
+			return err
+		}
+	}
+	if c.Pictures != "" {
+		if len(r.Pictures) == 0 && len(r.Scores) == 0 {
+			return cli.Bad("%s has no histograms of scores: its study did not have picture = true", c.File)
+		}
+		if err := c.write(t, c.Pictures, func(w io.Writer) error { return report.WritePictures(w, &r) }); err != nil {
 			return err
 		}
 	}
