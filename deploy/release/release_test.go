@@ -99,8 +99,8 @@ func TestReleaseIsReproducible(t *testing.T) {
 	}
 }
 
-// The packages install into a Debian system that has nothing else, run a study there, and leave keys
-// and budgets where they are when they are purged.
+// The packages install into a Debian system that has nothing else, run a study there, and leave
+// keys and budgets where they are when they are purged.
 func TestPackagesInstall(t *testing.T) {
 	if *root == "" {
 		t.Fatal("-root names no Debian system: .ci/run release makes one")
