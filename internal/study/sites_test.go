@@ -37,6 +37,9 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 			c.Scale = slices.Repeat([]float64{1}, p.D)
 		}
 	}
+	if q.pictures() {
+		c.Deviations = slices.Repeat([]float64{1}, p.K())
+	}
 	if p.scales(q) {
 		c.Scale = slices.Repeat([]float64{1}, p.D)
 	}
