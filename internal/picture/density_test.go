@@ -133,8 +133,8 @@ var unseen = []cloud{
 }
 
 // With n = 20,000 and a picture of 5% of ρ at ε = 1, the drawn density is within 0.10 of the true
-// histogram in total variation, the mean of 20, in both noise modes, and within 0.065 over all laws.
-// The draws are fixed.
+// histogram in total variation, the mean of 20, in both noise modes, and within 0.065 over all
+// laws. The draws are fixed.
 func TestTotalVariation(t *testing.T) {
 	for _, s := range []float64{sigma, wider} {
 		all := 0.0
