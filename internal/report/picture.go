@@ -18,9 +18,12 @@ import (
 	"covey/internal/study"
 )
 
-// pictures are the drawings of histograms of scores: of each pair of components a biplot, and groups
-// where there are several; and all components' histograms.
+// pictures are the drawings of histograms of scores: of each pair of components a biplot, and
+// groups where there are several; and all components' histograms.
 func pictures(r *study.Result) ([]Plot, error) {
+	if _, err := pictureArrays(r); err != nil {
+		return nil, err
+	}
 	all, err := picture.Drawings(r)
 	if err != nil {
 		return nil, fault("pictures_", "%v", err)
@@ -74,6 +77,7 @@ func colored(h picture.Hue, opacity float64) color.Color {
 }
 
 // pictureArrays are the histograms of scores as they were released, and pictures as they are drawn.
+// It checks them all.
 func pictureArrays(r *study.Result) ([]array, error) {
 	var out []array
 	for i, p := range r.Pictures {
@@ -109,8 +113,8 @@ var pictureFields = []string{"component_x", "component_y", "group", "x_low", "x_
 
 // WritePictures writes a table of RFC 4180 with a header and a line for each bin of each picture's
 // groups, then of each component's histogram, whose y fields and shown are empty: edges in scores,
-// the noised count and its noise's standard deviation, and how many units are drawn there. A group's
-// name that a spreadsheet might take for a formula has an apostrophe before it.
+// the noised count and its noise's standard deviation, and how many units are drawn there. A
+// group's name that a spreadsheet might take for a formula has an apostrophe before it.
 func WritePictures(w io.Writer, r *study.Result) error {
 	if _, err := pictureArrays(r); err != nil {
 		return err
