@@ -223,8 +223,8 @@ func (p *Plan) pictureNoise() float64 {
 // is drawn is at most some 0.1 off the true picture in total variation (docs/experiments.md).
 const pictureClear = 400
 
-// pictureWarning says that pictures are of too few units for their noise, by public sizes; empty
-// where they are not.
+// pictureWarning returns what to tell of pictures of too few units for their noise, by public
+// sizes; empty where they are not.
 func (p *Plan) pictureWarning() string {
 	units, of, noise := p.N, "all units", p.pictureNoise()
 	switch p.Proposal.Spec.PictureBy {
