@@ -23,6 +23,7 @@ type commands struct {
 	Verify   cli.Verify   `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 	Export   exportCmd    `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
 	Simulate cli.Simulate `cmd:"" help:"Try a study on files, in this process, with real noise: what would studies of this plan find?"`
+	Plan     cli.Plan     `cmd:"" help:"Say what it takes to capture a share: units, ε or components."`
 
 	cli.Tools
 }

@@ -41,10 +41,19 @@ func ReadSpec(file string, text []byte) (study.Spec, []byte, error) {
 // InFile names the file of a study whose fields are at fault.
 func InFile(file string, err error) error {
 	if bad, ok := errors.AsType[*study.FieldError](err); ok {
-		return Bad("%s: %s", file, bad.Words())
+		return &InputError{&namedError{file + ": " + bad.Words(), bad}}
 	}
 	if bad, ok := errors.AsType[*InputError](err); ok {
 		return Bad("%s: %w", file, bad.Err)
 	}
 	return err
 }
+
+// namedError is an error in other words.
+type namedError struct {
+	words string
+	err   error
+}
+
+func (e *namedError) Error() string { return e.words }
+func (e *namedError) Unwrap() error { return e.err }
