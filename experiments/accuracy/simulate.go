@@ -36,8 +36,7 @@ func simulated(f *flag.FlagSet) func(io.Writer) (int, error) {
 			nil,
 			{"--noise", "distributed"},
 			{"--method", "covariance", "--components", "2", "--center", "private"},
-			{"--components", "3", "--epsilon", "0.1"},
-			{"--center", "pairs", "--unit", "parcel", "--epsilon", "0.2"},
+			{"--unit", "parcel", "--epsilon", "0.2"},
 		} {
 			kept := filepath.Join(dir, fmt.Sprint("kept", i))
 			var real, tried run.Sample
