@@ -205,13 +205,41 @@ func (p *Plan) PictureWords() string {
 	case PictureBySite:
 		by = " by site, which shows institutions"
 	}
-	noise := 0.0
+	return fmt.Sprintf("scores of each component, and of the pairs %v%s: ± %.3g units a bin of %d", s.PicturePairs, by, p.pictureNoise(), PictureBins*PictureBins)
+}
+
+// pictureNoise is the noise's standard deviation on a count of a picture, in units; 0 where there
+// is none.
+func (p *Plan) pictureNoise() float64 {
 	for _, q := range p.Queries {
 		if q.Kind == KindPicture {
-			noise = q.Multiplier * p.Sensitivity(q, 0) * p.grid(q, 0) * p.NoiseFactor
+			return q.Multiplier * p.Sensitivity(q, 0) * p.grid(q, 0) * p.NoiseFactor
 		}
 	}
-	return fmt.Sprintf("scores of each component, and of the pairs %v%s: ± %.3g units a bin of %d", s.PicturePairs, by, noise, PictureBins*PictureBins)
+	return 0
+}
+
+// pictureClear is how many deviations of a count's noise a picture should have units, so that what
+// is drawn is at most some 0.1 off the true picture in total variation (docs/experiments.md).
+const pictureClear = 400
+
+// pictureWarning returns what to tell of pictures of too few units for their noise, by public
+// sizes; empty where they are not.
+func (p *Plan) pictureWarning() string {
+	units, of, noise := p.N, "all units", p.pictureNoise()
+	switch p.Proposal.Spec.PictureBy {
+	case PictureBySite:
+		of = "the smallest site"
+		for i := range p.Proposal.Roster {
+			units = min(units, p.units(i))
+		}
+	case PictureByColumn:
+		units, of = units/len(p.pictureGroups()), "a group of its even share"
+	}
+	if float64(units) >= pictureClear*noise {
+		return ""
+	}
+	return fmt.Sprintf("pictures will be coarse: the noise of a bin is ± %.3g units, and %s has %d in all, where about %.0f show their shape; take fewer pairs or groups, or a larger picture_share", noise, of, units, pictureClear*noise)
 }
 
 // readVariance sets what pictures count in: the components by falling variance, each with its

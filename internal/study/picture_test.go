@@ -114,6 +114,28 @@ func TestPicturePlan(t *testing.T) {
 	}
 }
 
+// TestPictureWarning: a study whose pictures are of few units for their noise is warned of, by its
+// smallest site where each is pictured.
+func TestPictureWarning(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		units []int
+		warns string
+	}{
+		{pictured, []int{7000, 7000, 7000}, ""},
+		{pictured, []int{1000, 1000, 1000}, "all units has 3000"},
+		{with(pictured, `picture_by = "site"`), []int{50_000, 50_000, 1000}, "the smallest site has 1000"},
+		{with(pictured, `picture_by = "site"`), []int{50_000, 50_000, 50_000}, ""},
+		{with(leveled, "components = 2", "picture = true", `picture_by = "column"`, `picture_column = "b"`), []int{5000, 5000, 5000}, "a group of its even share has 3750"},
+		{four, []int{100, 100, 100}, ""},
+	} {
+		w := strings.Join(mustPlan(t, c.text, c.units...).Warnings(), "\n")
+		if strings.Contains(w, "pictures will be coarse") != (c.warns != "") || !strings.Contains(w, c.warns) {
+			t.Errorf("%d units: %q, want %q", c.units, w, c.warns)
+		}
+	}
+}
+
 // picturedRun is a course of a study up to its picture, and its releases.
 func picturedRun(t *testing.T, text string) (*Plan, []byte, Course, []Release, []SignedRelease) {
 	t.Helper()

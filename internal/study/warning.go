@@ -23,6 +23,9 @@ func (p *Plan) Warnings() []string {
 	if small := p.standardizeWarning(); small != "" {
 		w = append(w, small)
 	}
+	if coarse := p.pictureWarning(); coarse != "" {
+		w = append(w, coarse)
+	}
 	if float64(p.N)*p.Proposal.Spec.Delta > 0.1 {
 		w = append(w, fmt.Sprintf("delta = %.2g is not small against 1/n = %.2g", p.Proposal.Spec.Delta, 1/float64(p.N)))
 	}

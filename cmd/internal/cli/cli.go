@@ -42,6 +42,7 @@ type Tools struct {
 
 	Version    Version    `cmd:"" help:"Print which build this is."`
 	Completion Completion `cmd:"" help:"Print a shell's completion script."`
+	Man        Man        `cmd:"" hidden:"" help:"Print the manual page."`
 }
 
 // Program is one of the programs.

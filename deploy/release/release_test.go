@@ -1,0 +1,168 @@
+//go:build release
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	made = flag.String("targets", "linux-amd64", "that are built")
+	root = flag.String("root", "", "a Debian system's root folder, in which packages are installed")
+)
+
+// sh runs a command and returns what it prints.
+func sh(t *testing.T, dir string, env []string, command ...string) string {
+	t.Helper()
+	c := exec.Command(command[0], command[1:]...)
+	c.Dir, c.Env = dir, append(os.Environ(), env...)
+	var out, problems bytes.Buffer
+	c.Stdout, c.Stderr = &out, &problems
+	if err := c.Run(); err != nil {
+		t.Fatalf("%q: %v\n%s", command, err, problems.Bytes())
+	}
+	return out.String()
+}
+
+// repository returns the folder of this repository.
+func repository(t *testing.T) string {
+	t.Helper()
+	at, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// Two releases of a commit, made in folders of other names by users of other habits from nothing
+// that was built before, are the same bytes.
+func TestReleaseIsReproducible(t *testing.T) {
+	there := filepath.Join(t.TempDir(), "another", "place")
+	sh(t, ".", nil, "git", "clone", "-q", repository(t), there)
+	one, two := t.TempDir(), t.TempDir()
+	common := []string{"TARGETS=" + *made, "COVEY_VERSION=1.2.3-rc1", "SOURCE_DATE_EPOCH=1767225600"}
+	here := filepath.Join(t.TempDir(), "first")
+	sh(t, ".", nil, "git", "clone", "-q", repository(t), here)
+	sh(t, here, common, "deploy/release.sh", one)
+	sh(t, there, append(common, "GOCACHE="+t.TempDir(), "TZ=Asia/Tokyo", "LANG=C", "HOME="+t.TempDir(), "GOFLAGS=-modcacherw", "GOPATH="+strings.TrimSpace(sh(t, ".", nil, "go", "env", "GOPATH"))),
+		"sh", "-c", "umask 077; exec deploy/release.sh "+two)
+	names := func(dir string) (out []string) {
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			out = append(out, e.Name())
+		}
+		return out
+	}
+	if a, b := names(one), names(two); !slices.Equal(a, b) || len(a) < 6 {
+		t.Fatalf("%q and %q", a, b)
+	}
+	for _, name := range names(one) {
+		a, err := os.ReadFile(filepath.Join(one, name))
+		b, err2 := os.ReadFile(filepath.Join(two, name))
+		if err := errors.Join(err, err2); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs (%v)", name, err)
+		}
+	}
+	sh(t, one, nil, "sha256sum", "-c", "--quiet", "SHA256SUMS")
+	raw, err := os.ReadFile(filepath.Join(one, "covey-1.2.3-rc1.cdx.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bill struct {
+		Components []component
+	}
+	if err := json.Unmarshal(raw, &bill); err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for _, c := range bill.Components {
+		listed[c.Name+" "+c.Version] = true
+	}
+	for _, line := range strings.Split(sh(t, ".", nil, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "../../cmd/agent", "../../cmd/coordinator"), "\n") {
+		if line != "" && !listed[line] {
+			t.Errorf("the bill of materials lacks %s", line)
+		}
+	}
+}
+
+// The packages install into a Debian system that has nothing else, run a study there, and leave
+// keys and budgets where they are when they are purged.
+func TestPackagesInstall(t *testing.T) {
+	if *root == "" {
+		t.Fatal("-root names no Debian system: .ci/run release makes one")
+	}
+	out := t.TempDir()
+	sh(t, repository(t), []string{"TARGETS=linux-" + runtime.GOARCH, "COVEY_VERSION=1.2.3"}, "deploy/release.sh", out)
+	packages, err := filepath.Glob(filepath.Join(out, "*.deb"))
+	if err != nil || len(packages) != 3 {
+		t.Fatal(packages, err)
+	}
+	var inside []string
+	for _, p := range packages {
+		content, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "/tmp/" + filepath.Base(p)
+		if err := os.WriteFile(filepath.Join(*root, name), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		inside = append(inside, name)
+	}
+	in := func(command ...string) string {
+		t.Helper()
+		return sh(t, "/", []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive"}, append([]string{"chroot", *root}, command...)...)
+	}
+	in(append([]string{"dpkg", "-i"}, inside...)...)
+	for _, name := range []string{"agent", "analyst", "coordinator"} {
+		if got := in(name, "--version"); got != name+" 1.2.3\n" {
+			t.Errorf("%s --version prints %q", name, got)
+		}
+		in("dpkg", "--verify", "covey-"+name)
+		for _, file := range []string{"usr/share/man/man1/" + name + ".1.gz", "usr/share/bash-completion/completions/" + name} {
+			if _, err := os.Stat(filepath.Join(*root, file)); err != nil && !strings.Contains(file, "/man/") { // minimal systems leave manuals out
+				t.Error(err)
+			}
+		}
+	}
+	for folder, owner := range map[string]string{"/var/lib/covey-agent": "covey-agent 700\n", "/etc/covey-agent": "covey-agent 700\n", "/var/lib/covey-coordinator": "covey-coordinator 700\n"} {
+		if got := in("stat", "-c", "%U %a", folder); got != owner {
+			t.Errorf("%s is of %q", folder, got)
+		}
+	}
+	unit, err := os.ReadFile(filepath.Join(*root, "usr/lib/systemd/system/covey-agent@.service"))
+	if err != nil || !bytes.Contains(unit, []byte("ExecStart=/usr/bin/agent -C /etc/covey-agent/%i run")) || bytes.Contains(unit, []byte("/usr/local")) {
+		t.Errorf("%s, %v", unit, err)
+	}
+	var demo struct {
+		Captured float64 `json:"captured"`
+	}
+	if raw := in("coordinator", "demo", "--json"); json.Unmarshal([]byte(raw), &demo) != nil || demo.Captured < 0.95 {
+		t.Errorf("captured %v", demo.Captured)
+	}
+	kept := filepath.Join(*root, "var/lib/covey-agent/north/ledger")
+	if err := errors.Join(os.MkdirAll(kept, 0o700), os.WriteFile(filepath.Join(kept, "budget"), []byte("spent"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	in("dpkg", "--purge", "covey-agent", "covey-analyst", "covey-coordinator")
+	if _, err := os.Stat(filepath.Join(kept, "budget")); err != nil {
+		t.Errorf("purging took a ledger: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(*root, "usr/bin/agent")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("purging left the program: %v", err)
+	}
+}
