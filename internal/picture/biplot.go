@@ -97,7 +97,7 @@ func biplot(r *study.Result, p study.Picture) (Drawing, error) {
 	drawn := d.arrows(r, p.Pair)
 
 	d.Words = []string{shows(r, density.Total[0], whole.Sigma)}
-	d.Words = append(d.Words, hides(density.Hidden[0], len(density.Peaks[0]), whole.Sigma))
+	d.Words = append(d.Words, hides(density.Hidden[0], density.Peaks[0], whole.Sigma))
 	arrows := "Arrows are the columns' loadings times the components' standard deviations, all at one scale"
 	if drawn < r.D {
 		arrows += fmt.Sprintf("; the %d longest of %d", drawn, r.D)
@@ -111,16 +111,27 @@ func shows(r *study.Result, total, sigma float64) string {
 	return fmt.Sprintf("Density of %s units' scores (%s by the roster), noised: ± %.3g units a bin (one standard deviation). Outermost bins also hold what lies beyond.", approx(total), thousands(r.N), sigma)
 }
 
-// hides says what of it noise hides.
-func hides(hidden float64, peaks int, sigma float64) string {
-	if peaks == 0 {
-		return fmt.Sprintf("Nothing stands out of the noise: a single bin needs %.0f units to be drawn.", drawnBin(sigma))
+// hides says what of it noise hides. A peak in an outermost bin may be of what lies beyond alone,
+// and is counted by itself.
+func hides(hidden float64, peaks []int, sigma float64) string {
+	if len(peaks) == 0 {
+		return fmt.Sprintf("Nothing stands out of the noise: a lone bin needs %.0f units to be drawn.", drawnBin(sigma))
+	}
+	inner := 0
+	for _, p := range peaks {
+		if x, y := p/bins, p%bins; min(x, y) > 0 && max(x, y) < bins-1 {
+			inner++
+		}
 	}
 	many := "One peak stands"
-	if peaks > 1 {
-		many = fmt.Sprintf("%d separate peaks stand", peaks)
+	if inner != 1 {
+		many = fmt.Sprintf("%d separate peaks stand", inner)
 	}
-	return fmt.Sprintf("%s out of the noise (at most one picture in 100 shows one that is not there). Noise hides %.1f%% of the units; a lone bin needs %.0f units.", many, 100*hidden, drawnBin(sigma))
+	many += " out of the noise"
+	if outer := len(peaks) - inner; outer > 0 {
+		many += fmt.Sprintf(", and %d in outermost bins, where units beyond them add up", outer)
+	}
+	return fmt.Sprintf("%s (at most one picture in 100 shows one that is not there). Noise hides %.1f%% of the units; a lone bin needs %.0f units.", many, 100*hidden, drawnBin(sigma))
 }
 
 // drawnBin is how many units a lone bin needs so that a coefficient of it is drawn. Each of its two

@@ -44,7 +44,7 @@ func groups(r *study.Result, p study.Picture) (Drawing, error) {
 		}
 		d.frame(x, y, side, 2)
 	}
-	d.text(left, d.Height-8, tickSize, -1, fmt.Sprintf("across: component %d, up: component %d, in standard deviations of all units; each square has its own scale", p.Pair[0], p.Pair[1]))
+	d.text(left, d.Height-8, tickSize, -1, fmt.Sprintf("across: component %d, up: component %d, in standard deviations of all units; scales differ", p.Pair[0], p.Pair[1]))
 	low, high := 1.0, 0.0
 	for _, h := range density.Hidden[:shown] {
 		low, high = min(low, h), max(high, h)
