@@ -174,11 +174,12 @@ func TestFit(t *testing.T) {
 		scale, captured, angle float64
 		components             [][]float64
 	}{
-		"itself":         {4, 1, 0, [][]float64{{1, 0, 0}}},
-		"another scale":  {8, 1, 0, [][]float64{{2, 0, 0}, {0, 1, 0}}},
-		"turned":         {4, (4*3. + 2) / 4 / 4, 30, [][]float64{{math.Cos(turned), math.Sin(turned), 0}}},
-		"the span alone": {4, 1, 0, [][]float64{{0.6, 0.8, 0}, {0.8, -0.6, 0}}},
-		"off":            {4, 0.5, 90, [][]float64{{0, 1, 0}}},
+		"itself":           {4, 1, 0, [][]float64{{1, 0, 0}}},
+		"another scale":    {8, 1, 0, [][]float64{{2, 0, 0}, {0, 1, 0}}},
+		"turned":           {4, (4*3. + 2) / 4 / 4, 30, [][]float64{{math.Cos(turned), math.Sin(turned), 0}}},
+		"turned, rescaled": {8, (4*3. + 2) / 4 / 4, 30, [][]float64{{2 * math.Cos(turned), math.Sin(turned), 0}}},
+		"the span alone":   {4, 1, 0, [][]float64{{0.6, 0.8, 0}, {0.8, -0.6, 0}}},
+		"off":              {4, 0.5, 90, [][]float64{{0, 1, 0}}},
 	} {
 		r.Scale[0] = c.scale
 		f := p.Fit(r, c.components)

@@ -9,7 +9,6 @@ const (
 	siteDataset     = "internal/siteconfig/dataset.go"
 	profileColumn   = "internal/profile/column.go"
 	profileJudge    = "internal/profile/judge.go"
-	profileCommand  = "cmd/agent/profile.go"
 	profileScenario = "TestProfileLeavesNothing"
 )
 
@@ -49,7 +48,7 @@ func init() {
 			{profileJudge, "from.Multiply, from.Add, why = f.multiply, f.add,", "from.Multiply, from.Add, why = wanted.offset/q[2], 0,"},
 		}, in("profile", "TestFactorsAreOfTheTable"), killer{}},
 		{"profile: into a pipe", 0, []edit{
-			{profileCommand, "if shared.Width(t.Out) == nil {", "if false {"},
+			{"cmd/internal/cli/terminal.go", "case Width(t.Out) == nil:", "case false:"},
 		}, killer{pkg: "cmd/agent", run: profileScenario}, killer{}},
 	})
 }

@@ -15,8 +15,8 @@ func init() {
 		{"raw: a plan from JSON has no multiplier", 0, []edit{{"internal/study/plan.go",
 			"p.setCoordinates()\n\treturn p.setIota()",
 			"p.setCoordinates()\n\treturn nil"}}, in("study", "TestPlanAsJSON"), killer{}},
-		{"raw: the demo measures a raw table without its scales", 0, []edit{{"cmd/coordinator/demo_diamonds.go",
-			"x[from]*d.scale[j]/r.Scale[from]",
+		{"raw: the demo measures a raw table without its scales", 0, []edit{{"internal/simulate/pooled.go",
+			"x[from]*p.Scale[j]/r.Scale[from]",
 			"x[from]"}}, killer{pkg: "cmd/coordinator", run: "TestDemoRawPooled"}, killer{}},
 	})
 }
