@@ -82,6 +82,12 @@ type Result struct {
 	TotalInterval     *[2]float64  `json:"total_variance_interval_,omitempty"`
 	VarianceNote      string       `json:"variance_note,omitempty"`
 	NoiseToSignal     float64      `json:"noise_to_signal"` // of z_T, or of the covariance
+
+	// Pictures are of the pairs of components that the proposal names, and Scores of each component,
+	// in their order here; both empty where picture is not asked for.
+	Pictures []Picture        `json:"pictures_,omitempty"`
+	Scores   []ScoreHistogram `json:"score_histograms_,omitempty"`
+
 	Releases          []Release    `json:"releases"`        // as Signed, to be read
 
 	// Approvals are the sites' signatures on the digest, by roster index ([SignDecision]).
