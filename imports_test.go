@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"internal/draft":       {"internal/study", "internal/studyfile"},
 	"internal/round":       {"internal/study", "internal/wire"},
 	"internal/report":      {"internal/study", "internal/worth"},
+	"internal/sheet":       {"internal/frame", "internal/study", "internal/worth"},
 	"internal/worth":       {"internal/study"},
 	"internal/answer":      {"internal/study", "internal/clip"},
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
@@ -54,7 +55,7 @@ var arrows = map[string][]string{
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/wire"},
 	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
-	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/worth"},
+	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/sheet", "internal/study", "internal/noise", "internal/pki", "internal/worth"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":        {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
@@ -62,7 +63,7 @@ var arrows = map[string][]string{
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
-	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/study", "internal/worth"},
+	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/study", "internal/worth"},
 	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
 	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/draft", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace", "internal/worth"},

@@ -10,6 +10,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"covey/internal/coordinator"
+	"covey/internal/sheet"
 	"covey/internal/study"
 )
 
@@ -133,6 +135,7 @@ func (d *Dashboard) Handler() http.Handler {
 	private := http.NewServeMux()
 	private.HandleFunc("GET /{$}", d.page)
 	private.HandleFunc("GET /studies/{digest}", d.page)
+	private.HandleFunc("GET /studies/{digest}/report", d.report)
 	private.HandleFunc("GET /studies/{digest}/result.json", d.result)
 	private.HandleFunc("GET /events", d.events)
 	private.Handle("GET /metrics", promhttp.HandlerFor(d.registry(), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
@@ -144,6 +147,10 @@ func (d *Dashboard) Handler() http.Handler {
 			http.ServeFileFS(w, r, files, "static/"+name)
 		})
 	}
+	mux.HandleFunc("GET /report.css", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		http.ServeContent(w, r, "report.css", time.Time{}, bytes.NewReader(sheet.Style()))
+	})
 	mux.HandleFunc("GET /login", d.loginPage)
 	// Logging in and out are the only requests that change something: what the browser holds.
 	same := http.NewCrossOriginProtection()
