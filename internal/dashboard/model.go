@@ -41,12 +41,12 @@ func (d *Dashboard) moment(t time.Time, tell bool) *moment {
 	return &moment{t.Format(time.RFC3339), text + " UTC", tell}
 }
 
-// day is a date as lists have it.
-func (d *Dashboard) day(t time.Time) *moment {
+// dated is a time with its date, in a layout of package time; nil where it is zero.
+func dated(t time.Time, layout string) *moment {
 	if t.IsZero() {
 		return nil
 	}
-	return &moment{t.UTC().Format(time.RFC3339), t.UTC().Format("2 Jan 2006"), false}
+	return &moment{t.UTC().Format(time.RFC3339), t.UTC().Format(layout), false}
 }
 
 // page is all that the templates see.
@@ -195,7 +195,7 @@ func over(v coordinator.View) bool {
 func (d *Dashboard) row(v coordinator.View, o coordinator.Overview) studyRow {
 	row := studyRow{
 		Name: v.Name, Path: "/studies/" + v.Digest.String(), Digest: v.Digest, Status: statusOf(v), Code: v.Code,
-		Proposed: d.day(v.Proposed), Ended: d.day(v.Ended), Progress: fmt.Sprintf("%d of %d queries", v.Released, v.Released+v.Left), Epsilon: number(v.Epsilon),
+		Proposed: dated(v.Proposed, "2 Jan 2006"), Ended: dated(v.Ended, "2 Jan 2006"), Progress: fmt.Sprintf("%d of %d queries", v.Released, v.Queries), Epsilon: number(v.Epsilon),
 	}
 	if v.Status == round.StatusEnded {
 		row.Ending = meaning(v.Code).Means

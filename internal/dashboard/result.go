@@ -57,6 +57,7 @@ type loadingRow struct {
 	X, Width            float64
 	Low, High           float64
 	Whisker             bool
+	Nil                 bool   // the interval holds zero
 	Class               string // plus or minus
 }
 
@@ -193,7 +194,7 @@ func newLoading(column string, v float64, at int, intervals [][2]float64, top fl
 	}
 	if at < len(intervals) {
 		low, high := intervals[at][0], intervals[at][1]
-		l.Low, l.High, l.Whisker = place(low), place(high), true
+		l.Low, l.High, l.Whisker, l.Nil = place(low), place(high), true, low <= 0 && high >= 0
 		l.Range = sheet.Signed(low) + " to " + sheet.Signed(high)
 	}
 	return l

@@ -74,7 +74,7 @@ type roundRow struct {
 
 type privacyModel struct {
 	Epsilon, Delta, Charged string
-	Rho, RhoCharged         string
+	Rho, RhoCharged, Curve  string
 	Share                   int // percent of ρ
 	Unit, Noise, Collusion  string
 }
@@ -90,7 +90,7 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 		m.Deadline, m.Waiting = d.moment(s.Deadline, true), waiting(s.View, o)
 		m.Endless = s.Status != round.StatusRunning || s.Overdue || p.Proposal.Spec.OnDropout == study.DropoutWait
 	}
-	m.Proposed, m.Ended = d.moment(s.View.Proposed, false), d.moment(s.View.Ended, false)
+	m.Proposed, m.Ended = dated(s.View.Proposed, "2 Jan 2006 15:04 UTC"), dated(s.View.Ended, "2 Jan 2006 15:04 UTC")
 	m.Sentence, m.Over = sentence(s, o.Leading), s.Status == round.StatusEnded
 	m.facts(s)
 	m.approvals(s, o)
@@ -219,7 +219,7 @@ func short3(v float64) string {
 func (m *studyModel) privacy(s coordinator.Story) {
 	spec, t := s.Plan.Proposal.Spec, s.Plan.Thresholds
 	m.Privacy = privacyModel{
-		Epsilon: number(spec.Epsilon), Delta: number(spec.Delta), Rho: number(s.RhoPlanned), RhoCharged: number(s.Rho), Charged: "0",
+		Epsilon: number(spec.Epsilon), Delta: number(spec.Delta), Rho: number(s.RhoPlanned), RhoCharged: number(s.Rho), Curve: s.Curve, Charged: "0",
 		Share: int(math.Round(100 * min(1, s.Rho/s.RhoPlanned))), Unit: "one row", Collusion: t.Collusion(),
 		Noise: "central: the coordinator that leads sees exact sums over all sites, nobody else does",
 	}

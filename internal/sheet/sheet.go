@@ -359,7 +359,10 @@ func Number(v float64) string {
 // Signed writes a loading with its sign: a minus that is as wide as the plus.
 func Signed(v float64) string {
 	text := strconv.FormatFloat(math.Abs(v), 'f', 2, 64)
-	if v < 0 && text != "0.00" {
+	switch {
+	case text == "0.00":
+		return text
+	case v < 0:
 		return "\u2212" + text
 	}
 	return "+" + text
