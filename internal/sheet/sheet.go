@@ -99,7 +99,6 @@ type model struct {
 
 	Name, Digest, State, Ending string
 	Proposed, Ended             string
-	Simulated                   bool
 
 	Asked      []fact
 	Statements []string
@@ -138,9 +137,8 @@ type siteRow struct {
 }
 
 type sentRow struct {
-	What    string
-	Times   int
-	Numbers string
+	What  string
+	Times int
 }
 
 type componentRow struct {
@@ -217,12 +215,12 @@ func (m *model) sent(s Subject) {
 			continue
 		}
 		q := p.Queries[at]
-		what := q.Kind.Title(q.Of)
+		what := strings.NewReplacer("{units}", "its", "{values}", Grouped(q.Values)).Replace(q.Kind.Definition().Sends)
 		if q.Branch != "" && len(s.Asked) == 0 {
 			what += " (only if the method calls for it)"
 		}
-		row := sentRow{What: what, Numbers: Grouped(q.Values)}
-		if i := slices.IndexFunc(m.Sent, func(r sentRow) bool { return r.What == row.What && r.Numbers == row.Numbers }); i >= 0 {
+		row := sentRow{What: what}
+		if i := slices.IndexFunc(m.Sent, func(r sentRow) bool { return r.What == row.What }); i >= 0 {
 			m.Sent[i].Times++
 			continue
 		}
