@@ -48,6 +48,7 @@ var arrows = map[string][]string{
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
 	"internal/egress":      {"internal/study"},
 	"internal/sitedata":    {"internal/clip", "internal/dataset", "internal/study"},
+	"internal/simulate":    {"internal/answer", "internal/clip", "internal/dataset", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/worth"},
 	"internal/profile":     {"internal/dataset", "internal/siteconfig", "internal/strict", "internal/study"},
 	"internal/proposals":   {"internal/frame", "internal/siteconfig", "internal/study"},
 	"internal/terms":       {"internal/study"},
@@ -63,12 +64,12 @@ var arrows = map[string][]string{
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
-	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/study", "internal/worth"},
-	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/study", "internal/worth"},
+	"cmd/analyst":       {"cmd/internal/cli", "internal/dataset/parquet", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/study", "internal/worth"},
+	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/simulate", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/draft", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/trace", "internal/worth"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/draft", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
-	"experiments/run":      {"internal/study", "internal/answer", "internal/clip", "internal/noise"},
+	"experiments/run":      {"internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
 	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/standardize", "internal/study", "internal/worth"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
 	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study", "test/parties"},

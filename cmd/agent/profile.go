@@ -38,7 +38,7 @@ with 50 values or more, and texts that 10 units or more have.`
 }
 
 func (c *profileCmd) Run(t *terminal) error {
-	if err := c.mayPrint(t); err != nil {
+	if err := t.OnlyShown("a profile shows this site's data", c.Values); err != nil {
 		return err
 	}
 	config, err := siteconfig.Read(t.dir)
@@ -67,20 +67,6 @@ func (c *profileCmd) Run(t *terminal) error {
 		return err
 	}
 	return t.Print(r, func(w io.Writer) { printProfile(w, r) })
-}
-
-// mayPrint refuses an output that others may collect: a pipe, a file, a service's journal.
-func (c *profileCmd) mayPrint(t *terminal) error {
-	if c.Values {
-		return nil
-	}
-	if os.Getenv("INVOCATION_ID") != "" {
-		return shared.Bad("a profile shows this site's data, and a journal keeps what a service prints; add --values to print it anyway")
-	}
-	if shared.Width(t.Out) == nil {
-		return shared.Bad("a profile shows this site's data, and stdout is not a terminal; add --values to print it anyway")
-	}
-	return nil
 }
 
 // spec reads the study, from a file or from the agent's pending proposals.

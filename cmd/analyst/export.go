@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"covey/cmd/internal/cli"
 	"covey/internal/pki"
@@ -41,26 +42,24 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 			return cli.Bad("%s is the result itself, which nothing else can replace", path)
 		}
 	}
-	v, err := study.Verify(text)
-	if err != nil {
-		return (&cli.Verify{File: c.File}).Refuse(t, err)
-	}
-	var r study.Result
-	if err := json.Unmarshal(text, &r); err != nil {
-		return cli.Bad("%s: %w", c.File, err)
-	}
-	fmt.Fprintf(t.Err, "%s verifies: it is signed by the key in it, %s\n", c.File, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
-	of, err := worth.Read(&r)
+	r, err := c.read(t, text)
 	if err != nil {
 		return err
 	}
+	of, err := worth.Read(r)
+	if err != nil {
+		return err
+	}
+	if r.Simulated {
+		of.Sentences = slices.Insert(of.Sentences, 0, "SIMULATED: no site took part, nobody signed it, and it proves nothing.")
+	}
 	if c.NPZ != "" {
-		if err := c.write(t, c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, &r, of) }); err != nil {
+		if err := c.write(t, c.NPZ, func(w io.Writer) error { return report.WriteNPZ(w, r, of) }); err != nil {
 			return err
 		}
 	}
 	if c.CSV != "" {
-		if err := c.write(t, c.CSV, func(w io.Writer) error { return report.WriteCSV(w, &r, of) }); err != nil {
+		if err := c.write(t, c.CSV, func(w io.Writer) error { return report.WriteCSV(w, r, of) }); err != nil {
 			return err
 		}
 	}
@@ -81,13 +80,35 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 		}
 	}
 	if c.Plots != "" {
-		if err := c.plot(t, &r, of); err != nil {
+		if err := c.plot(t, r, of); err != nil {
 			return err
 		}
 	}
 	return t.Print(struct {
 		Files []string `json:"files"`
 	}{c.written}, func(io.Writer) {}) // as text, each as it was written
+}
+
+// read returns a result that verifies, or a simulated one, which all that is written of it says.
+func (c *exportCmd) read(t *cli.Terminal, text []byte) (*study.Result, error) {
+	v, err := study.Verify(text)
+	if bad, ok := errors.AsType[*study.VerifyError](err); ok && bad.What == study.WhatSimulated {
+		r, err := study.ReadSimulated(text)
+		if err != nil {
+			return nil, (&cli.Verify{File: c.File}).Refuse(t, err)
+		}
+		t.Say("%s is SIMULATED: no site took part, nobody signed it, and it proves nothing", c.File)
+		return r, nil
+	}
+	if err != nil {
+		return nil, (&cli.Verify{File: c.File}).Refuse(t, err)
+	}
+	var r study.Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, cli.Bad("%s: %w", c.File, err)
+	}
+	t.Say("%s verifies: it is signed by the key in it, %s", c.File, pki.Fingerprint(ed25519.PublicKey(v.Coordinator)))
+	return &r, nil
 }
 
 func (c *exportCmd) plot(t *cli.Terminal, r *study.Result, of *worth.Report) error {

@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"covey/cmd/internal/cli"
+	_ "covey/internal/dataset/parquet"
 	"covey/internal/frame"
 )
 
@@ -19,8 +20,10 @@ const description = "Check the results of studies and export them, offline. Exit
 type commands struct {
 	cli.Globals
 
-	Verify cli.Verify `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
-	Export exportCmd  `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
+	Verify   cli.Verify   `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
+	Export   exportCmd    `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
+	Simulate cli.Simulate `cmd:"" help:"Try a study on files, in this process, with real noise: what would studies of this plan find?"`
+	Plan     cli.Plan     `cmd:"" help:"Say what it takes to capture a share: units, ε or components."`
 
 	cli.Tools
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/simulate"
 	"covey/internal/study"
 )
 
@@ -19,7 +20,7 @@ func TestValidateJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := imagine(spec, []int{3000, 3000, 3000})
+	want, _, err := simulate.Plan(spec, []int{3000, 3000, 3000}, [32]byte{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,14 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,13 +17,17 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/pki"
 	"covey/internal/round"
+	"covey/internal/simulate"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
 
 type studyCmd struct {
-	Init      studyInitCmd `cmd:"" help:"Write a first study file from a header or a data dictionary."`
-	Validate  validateCmd  `cmd:"" help:"Check a study file and print its plan."`
+	Init     studyInitCmd    `cmd:"" help:"Write a first study file from a header or a data dictionary."`
+	Validate validateCmd     `cmd:"" help:"Check a study file and print its plan."`
+	Simulate shared.Simulate `cmd:"" help:"Try a study on files, in this process, with real noise: what would studies of this plan find?"`
+	Plan     shared.Plan     `cmd:"" help:"Say what it takes to capture a share: units, ε or components."`
+
 	Create    createCmd    `cmd:"" help:"Propose a study to its sites."`
 	List      studiesCmd   `cmd:"" help:"List studies."`
 	Show      showCmd      `cmd:"" help:"Show a study's progress."`
@@ -71,9 +73,9 @@ func (c *validateCmd) Run(s *terminal) error {
 func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 	if bytes.Contains(text, []byte("[[roster]]")) {
 		plan, err := study.NewPlan(text)
-		return plan, inFile(c.File, err)
+		return plan, shared.InFile(c.File, err)
 	}
-	spec, text, err := readSpec(c.File, text)
+	spec, text, err := shared.ReadSpec(c.File, text)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +85,12 @@ func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 		}
 	}
 	if len(c.Units) > 0 {
-		plan, err := imagine(spec, c.Units)
+		if len(spec.Sites) > 0 && len(spec.Sites) != len(c.Units) {
+			return nil, shared.Bad("--units has %d counts, the study names %d sites", len(c.Units), len(spec.Sites))
+		}
+		plan, _, err := simulate.Plan(spec, c.Units, [32]byte{})
 		if shared.Is[*study.FieldError](err) {
-			err = inFile(c.File, err)
+			err = shared.InFile(c.File, err)
 		}
 		return plan, err
 	}
@@ -95,74 +100,7 @@ func (c *validateCmd) plan(s *terminal, text []byte) (*study.Plan, error) {
 	}
 	var r coordinator.CreateReply
 	err = client.do("POST", "/v1/plan", text, &r)
-	return r.Plan, inFile(c.File, err)
-}
-
-// readSpec reads the text of a study file. Where that names a result to start from, by a path from
-// the study file's own folder, the text returned has its components in place of the name.
-func readSpec(file string, text []byte) (study.Spec, []byte, error) {
-	spec, err := study.ParseSpec(text)
-	if err != nil || spec.Start == nil || spec.Start.File == "" {
-		return spec, text, inFile(file, err)
-	}
-	path := spec.Start.File
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(file), path)
-	}
-	body, err := os.ReadFile(path)
-	if err != nil {
-		return spec, nil, shared.Bad("%s: start.file: %v", file, err)
-	}
-	if _, err := study.Verify(body); err != nil {
-		return spec, nil, shared.Bad("%s: start.file: %v", file, err)
-	}
-	var result study.Result
-	if err := json.Unmarshal(body, &result); err != nil {
-		return spec, nil, shared.Bad("%s: start.file: is no result", file)
-	}
-	if err := spec.StartFrom(&result); err != nil {
-		return spec, nil, inFile(file, err)
-	}
-	text, err = spec.Encode()
-	return spec, text, err
-}
-
-// inFile names the file of a study whose fields are at fault.
-func inFile(file string, err error) error {
-	if bad, ok := errors.AsType[*study.FieldError](err); ok {
-		return shared.Bad("%s: %s", file, bad.Words())
-	}
-	if bad, ok := errors.AsType[*shared.InputError](err); ok {
-		return shared.Bad("%s: %w", file, bad.Err)
-	}
-	return err
-}
-
-// imagine plans a spec for sites that are not there, each with a key of its own.
-func imagine(spec study.Spec, units []int) (*study.Plan, error) {
-	if len(spec.Sites) > 0 && len(spec.Sites) != len(units) {
-		return nil, shared.Bad("--units has %d counts, the study names %d sites", len(units), len(spec.Sites))
-	}
-	var roster []study.Member
-	for i, n := range units {
-		name := fmt.Sprintf("site-%d", i+1)
-		if len(spec.Sites) > 0 {
-			name = spec.Sites[i]
-		}
-		seed := [ed25519.SeedSize]byte{byte(i + 1), byte((i + 1) >> 8)}
-		public := ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: name, Identity: study.Key(public), Units: n})
-	}
-	nobody := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
-	spec, err := spec.Dated(time.Now())
-	if err != nil {
-		return nil, err
-	}
-	body, err := study.Propose(spec, roster, nobody, [32]byte{})
-	if err != nil {
-		return nil, err
-	}
-	return study.NewPlan(body)
+	return r.Plan, shared.InFile(c.File, err)
 }
 
 func warn(w io.Writer, warnings []string) {
@@ -180,7 +118,7 @@ func (c *createCmd) Run(s *terminal) error {
 	if err != nil {
 		return err
 	}
-	if _, text, err = readSpec(c.File, text); err != nil {
+	if _, text, err = shared.ReadSpec(c.File, text); err != nil {
 		return err
 	}
 	client, err := s.client()
@@ -189,7 +127,7 @@ func (c *createCmd) Run(s *terminal) error {
 	}
 	var r coordinator.CreateReply
 	if err := client.do("POST", "/v1/studies", text, &r); err != nil {
-		return inFile(c.File, err)
+		return shared.InFile(c.File, err)
 	}
 	warn(s.Err, append(r.Warnings, c.again(client, r)...))
 	if s.JSON {

@@ -6,12 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/answer"
+	"covey/internal/simulate"
 )
 
 // Sites is the number of sites that every study's rows are spread over.
@@ -184,54 +183,8 @@ type Source struct {
 
 func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x636f766579)) }
 
-// Spectrum returns the eigenvalues of a named law of d columns, as
-// experiments/accuracy/reference.csv defines them, or of "slow0.05", 1/(1+0.05·j), "exp0.7", 0.7^j,
-// and "spike3", three ones on a bulk of 0.1.
-func Spectrum(name string, d int) ([]float64, error) {
-	l := make([]float64, d)
-	for prefix, of := range map[string]func(v float64, j int) float64{
-		"slow":  func(v float64, j int) float64 { return 1 / (1 + v*float64(j)) },
-		"exp":   func(v float64, j int) float64 { return math.Pow(v, float64(j)) },
-		"spike": func(v float64, j int) float64 { return max(0.1, min(1, v-float64(j))) },
-	} {
-		if number, ok := strings.CutPrefix(name, prefix); ok {
-			v, err := strconv.ParseFloat(number, 64)
-			if err != nil || !(v > 0) {
-				return nil, fmt.Errorf("unknown spectrum %q", name)
-			}
-			for j := range l {
-				l[j] = of(v, j)
-			}
-			return l, nil
-		}
-	}
-	for j := range l {
-		switch name {
-		case "flat4": // 4 ones, then a decay from 0.7
-			if l[j] = 1; j >= 4 {
-				l[j] = 0.7 * math.Exp(-3*float64(j-4)/float64(d))
-			}
-		case "flatq": // a quarter of ones, then a line from 0.95 to 0.05
-			q := d / 4
-			if l[j] = 1; j >= q {
-				l[j] = 0.95 - 0.90*float64(j-q)/float64(d-q-1)
-			}
-		case "pow1":
-			l[j] = 1 / float64(j+1)
-		case "lowrank":
-			if l[j] = 0.01; j < 8 {
-				l[j] = math.Pow(0.8, float64(j))
-			}
-		case "gap2":
-			if l[j] = 0.5; j == 0 {
-				l[j] = 1
-			}
-		default:
-			return nil, fmt.Errorf("unknown spectrum %q", name)
-		}
-	}
-	return l, nil
-}
+// Spectrum is [simulate.Spectrum], whose names experiments/accuracy/reference.csv has too.
+func Spectrum(name string, d int) ([]float64, error) { return simulate.Spectrum(name, d) }
 
 // Gaussian returns N(0, diag(λ)) of a named spectrum.
 func Gaussian(name string, d int) (Source, error) {

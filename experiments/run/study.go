@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"covey/internal/answer"
 	"covey/internal/noise"
+	"covey/internal/simulate"
 	"covey/internal/study"
 )
 
@@ -57,30 +57,7 @@ func (s Study) follow(plan *study.Plan, m *Data) (*study.Result, error) {
 			sources[i] = noise.NewKeyed(sha256.Sum256(binary.BigEndian.AppendUint64(plan.Digest[:], uint64(i))))
 		}
 	}
-	course := plan.Start()
-	var releases []study.Release
-	for course.Query < len(plan.Queries) && course.End == "" {
-		ask, err := plan.NewAsk(course, len(releases), 0)
-		if err != nil {
-			return nil, err
-		}
-		noised, err := opened(plan, ask, sites, sources)
-		if err != nil {
-			return nil, err
-		}
-		r, err := plan.NewRelease(ask, []int{0, 1, 2, 3, 4}, noised)
-		if err != nil {
-			return nil, err
-		}
-		if course, err = plan.Next(course, r, releases); err != nil {
-			return nil, err
-		}
-		releases = append(releases, r)
-	}
-	if course.End != "" {
-		return nil, fmt.Errorf("run: the study ended: %s", course.End)
-	}
-	return study.NewResult(plan, releases)
+	return simulate.Run(plan, sites, sources)
 }
 
 func newPlan(spec study.Spec, units []int, seed uint64) (*study.Plan, error) {
@@ -96,56 +73,4 @@ func newPlan(spec study.Spec, units []int, seed uint64) (*study.Plan, error) {
 		return nil, err
 	}
 	return study.NewPlan(body)
-}
-
-// opened returns the opened sum, made private where the plan says: by every site's share, by
-// the coordinator's noise, or by a private choice.
-func opened(p *study.Plan, a study.Ask, sites []*answer.Rows, sources []io.Reader) ([]int64, error) {
-	sum := make([]int64, p.Queries[a.Query].Values)
-	for i, rows := range sites {
-		part, err := rows.Answer(p, i, a, 1) // studies run side by side instead
-		if err != nil {
-			return nil, err
-		}
-		if p.Honest > 0 {
-			share, err := p.Share(a.Sigma)
-			if err != nil {
-				return nil, err
-			}
-			if err := add(part, share, sources[i]); err != nil {
-				return nil, err
-			}
-		}
-		for j, v := range part {
-			sum[j] += v
-		}
-	}
-	switch {
-	case p.Honest > 0:
-		return sum, nil
-	case p.Chooses(a.Query):
-		for i, v := range sum {
-			sum[i] = noise.OnCircle(uint64(v), p.Bits, int64(p.Groups))
-		}
-		epsilon, err := p.SelectEpsilon(a.Query)
-		if err != nil {
-			return nil, err
-		}
-		chosen, err := noise.Select(sum, epsilon, sources[Sites])
-		return []int64{int64(chosen)}, err
-	default:
-		return sum, add(sum, a.Sigma, sources[Sites])
-	}
-}
-
-// add adds discrete Gaussian noise.
-func add(sum []int64, sigma noise.Sigma, source io.Reader) error {
-	draws := make([]int64, len(sum))
-	if err := sigma.Draw(source, draws); err != nil {
-		return err
-	}
-	for i, v := range draws {
-		sum[i] += v
-	}
-	return nil
 }

@@ -23,7 +23,8 @@ var csvWorth = []string{"captured_share", "captured_share_low", "separated", "an
 // where they were not bought), then its loadings on the scaled columns, then the privacy of the
 // whole table, then what it is worth where of is given: the captured share of all components and
 // its lower bound, whether the component is separated and the bound of its angle, empty where
-// unknown. Numbers are the shortest that read back to the same float64.
+// unknown, and last, of a simulated result alone, the word true under "simulated". Numbers are the
+// shortest that read back to the same float64.
 func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
@@ -37,7 +38,11 @@ func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if len(of) > 0 {
 		bounds = csvWorth
 	}
-	if err := c.Write(slices.Concat(csvFields, r.Columns, named, bounds)); err != nil {
+	var mark, simulated []string
+	if r.Simulated {
+		mark, simulated = []string{"simulated"}, []string{"true"}
+	}
+	if err := c.Write(slices.Concat(csvFields, r.Columns, named, bounds, mark)); err != nil {
 		return err
 	}
 	for i, loadings := range r.Components {
@@ -55,6 +60,7 @@ func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 		if len(of) > 0 {
 			row = append(row, worthCells(of[0], i)...)
 		}
+		row = append(row, simulated...)
 		if err := c.Write(row); err != nil {
 			return err
 		}

@@ -82,6 +82,9 @@ func arrays(r *study.Result) []array {
 		array{"noise_to_signal", r.NoiseToSignal},
 		array{"rounds", int64(r.Rounds)},
 	)
+	if r.Simulated {
+		out = append(out, array{"simulated", int64(1)})
+	}
 	if r.SitesPerUnit > 0 {
 		out = append(out, array{"sites_per_unit", int64(r.SitesPerUnit)})
 	}

@@ -97,6 +97,9 @@ const (
 func newPlot(r *study.Result, title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text = short(r.Name, 40) + ": " + title
+	if r.Simulated {
+		p.Title.Text = "SIMULATED, " + p.Title.Text
+	}
 	p.Title.Padding = 10
 	p.X.Label.Text, p.Y.Label.Text = x, y
 	p.Title.TextStyle.Font.Variant, p.Title.TextStyle.Font.Size = "Sans", 12

@@ -97,6 +97,10 @@ type Result struct {
 	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
 	Chain     Digest          `json:"chain"`     // last link over Digest and Signed
 	Signature Blob            `json:"signature"` // the coordinator's, over all of this
+
+	// Simulated marks what no federation computed (package simulate). Verify refuses it, and
+	// without the mark too: nobody signed it.
+	Simulated bool `json:"simulated,omitempty"`
 }
 
 // NewResult makes the result of all of a plan's releases, in order. It is not signed.

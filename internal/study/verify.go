@@ -56,8 +56,12 @@ type VerifyError struct {
 	Reason string
 }
 
-// WhatJSON is the What of a file that is no JSON at all.
-const WhatJSON = "json"
+// WhatJSON is the What of a file that is no JSON at all, WhatSimulated of one that says of itself
+// that it is of a simulated study.
+const (
+	WhatJSON      = "json"
+	WhatSimulated = "simulated"
+)
 
 func (e *VerifyError) Error() string {
 	if e.Query >= 0 {
@@ -90,16 +94,12 @@ const verifyTolerance = 1e-9
 // took part: agents check what of that they can, as they answer. Nor whose the key is:
 // compare its fingerprint.
 func Verify(file []byte) (*Verified, error) {
-	r, err := parseResult(file)
+	r, plan, err := parsePlanned(file)
 	if err != nil {
 		return nil, err
 	}
-	if DigestOf(r.Proposal) != r.Digest {
-		return nil, unverified(-1, "digest", "is not the proposal's, %v", DigestOf(r.Proposal))
-	}
-	plan, err := NewPlan(r.Proposal)
-	if err != nil {
-		return nil, unverified(-1, "proposal", "gives no plan: %s", strings.TrimPrefix(err.Error(), "study: "))
+	if r.Simulated {
+		return nil, unverified(-1, WhatSimulated, "no site took part and nobody signed it")
 	}
 	releases, err := r.checkReleases(plan)
 	if err != nil {
@@ -134,6 +134,22 @@ func Verify(file []byte) (*Verified, error) {
 		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
 	}
 	return v, nil
+}
+
+// parsePlanned reads a result file, and the plan of the proposal in it.
+func parsePlanned(file []byte) (*Result, *Plan, error) {
+	r, err := parseResult(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	if DigestOf(r.Proposal) != r.Digest {
+		return nil, nil, unverified(-1, "digest", "is not the proposal's, %v", DigestOf(r.Proposal))
+	}
+	plan, err := NewPlan(r.Proposal)
+	if err != nil {
+		return nil, nil, unverified(-1, "proposal", "gives no plan: %s", strings.TrimPrefix(err.Error(), "study: "))
+	}
+	return r, plan, nil
 }
 
 // Rows are v for people: what it is, and what it says.
@@ -199,32 +215,8 @@ func (r *Result) checkReleases(p *Plan) ([]Release, error) {
 		if shown, err := r.Releases[i].Encode(); err != nil || !bytes.Equal(shown, signed.Encoded) {
 			return nil, unverified(i, "releases", "is not what is signed")
 		}
-		if release.Query != c.Query {
-			return nil, unverified(i, "query", "%d stands in the place of %d", release.Query, c.Query)
-		}
-		if release.Slot <= slot {
-			return nil, unverified(i, "slot", "%d does not come after slot %d of the query before", release.Slot, slot)
-		}
-		// The attempt is of the setup: it says which keys were used, binds nothing
-		// that is released, and no check looks at it. Each charge is within the tolerance of
-		// the plan's: so is their sum.
-		if err := p.CheckRelease(release, 0); err != nil {
-			if m, ok := errors.AsType[*MismatchError](err); ok {
-				return nil, unverified(i, m.Field, "%s", m.Reason)
-			}
-			return nil, unverified(i, "release", "%v", err)
-		}
-		if p.Proposal.Spec.OnDropout == DropoutWait && i > 0 && !slices.Equal(release.Survivors, releases[0].Survivors) {
-			return nil, unverified(i, "survivors", `are not the study's first, and on_dropout is "wait"`)
-		}
-		if err := p.CheckCourse(c, release.Ask(0)); err != nil {
-			if m, ok := errors.AsType[*MismatchError](err); ok {
-				return nil, unverified(i, m.Field, "%s", m.Reason)
-			}
-			return nil, unverified(i, "release", "%v", err)
-		}
-		if c, err = p.Next(c, release, releases); err != nil {
-			return nil, unverified(i, "noised", "%v", err)
+		if c, err = p.follow(c, slot, release, releases); err != nil {
+			return nil, err
 		}
 		slot = release.Slot
 		releases = append(releases, release)
@@ -236,6 +228,41 @@ func (r *Result) checkReleases(p *Plan) ([]Release, error) {
 		return nil, unverified(-1, "releases", "has %d releases, signed %d", len(r.Releases), len(r.Signed))
 	}
 	return releases, nil
+}
+
+// follow checks a release in its place, after those before it, the last of which was of a slot, and
+// returns the course after it.
+func (p *Plan) follow(c Course, slot int, release Release, before []Release) (Course, error) {
+	i := len(before)
+	if release.Query != c.Query {
+		return c, unverified(i, "query", "%d stands in the place of %d", release.Query, c.Query)
+	}
+	if release.Slot <= slot {
+		return c, unverified(i, "slot", "%d does not come after slot %d of the query before", release.Slot, slot)
+	}
+	// The attempt is of the setup: it says which keys were used, binds nothing
+	// that is released, and no check looks at it. Each charge is within the tolerance of
+	// the plan's: so is their sum.
+	if err := p.CheckRelease(release, 0); err != nil {
+		if m, ok := errors.AsType[*MismatchError](err); ok {
+			return c, unverified(i, m.Field, "%s", m.Reason)
+		}
+		return c, unverified(i, "release", "%v", err)
+	}
+	if p.Proposal.Spec.OnDropout == DropoutWait && i > 0 && !slices.Equal(release.Survivors, before[0].Survivors) {
+		return c, unverified(i, "survivors", `are not the study's first, and on_dropout is "wait"`)
+	}
+	if err := p.CheckCourse(c, release.Ask(0)); err != nil {
+		if m, ok := errors.AsType[*MismatchError](err); ok {
+			return c, unverified(i, m.Field, "%s", m.Reason)
+		}
+		return c, unverified(i, "release", "%v", err)
+	}
+	next, err := p.Next(c, release, before)
+	if err != nil {
+		return c, unverified(i, "noised", "%v", err)
+	}
+	return next, nil
 }
 
 // parseCanonical reads a release that is in its one encoding, so that no two

@@ -38,6 +38,7 @@ type Case struct {
 
 const (
 	predictRuns = 16
+	predictSeed = 0x707265646963 // any
 	// enough is the captured share that Needed is for.
 	enough = 0.9
 	// learnedLoss is how much more studies lose where they learn constants than is simulated with
@@ -58,34 +59,15 @@ var falls = []float64{0.05, 0.2, 1}
 // ErrNoPrediction is for studies whose shape is not simulated.
 var ErrNoPrediction = errors.New("no prediction")
 
-// Predict simulates what a study of these public sizes captures, with the keyed public generator
-// of the study, so that everybody sees the same. It takes up to some ten seconds. The error wraps
-// [ErrNoPrediction] and says why.
+// Predict simulates what a study of these public sizes captures. Every study is simulated with the
+// same draws, so that everybody sees the same, and that two plans differ by their sizes alone. It
+// takes up to some ten seconds. The error wraps [ErrNoPrediction] and says why.
 func Predict(p *study.Plan) (*Prediction, error) {
-	s := p.Proposal.Spec
-	switch {
-	case s.Profile == study.ProfilePaper || s.Accountant == study.AccountantPaper:
-		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
-	case s.Standardize == study.StandardizePrivate && s.Method == study.MethodPower:
-		return nil, fmt.Errorf("%w of power iteration where a study learns the columns' constants", ErrNoPrediction)
-	case s.Standardize == study.StandardizePrivate && !(p.Score() >= leastScore):
-		return nil, fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
-	case p.LevelsShare() > 0:
-		return nil, fmt.Errorf("%w for columns with levels", ErrNoPrediction)
-	case s.KeepsGaps():
-		return nil, fmt.Errorf("%w where cells without a value are kept: how many there are decides", ErrNoPrediction)
-	case s.Unit != "":
-		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
-	case s.Subspace == study.SubspaceDeflation && p.K() > 1:
-		return nil, fmt.Errorf("%w for components one after another", ErrNoPrediction)
-	case p.K() > mostPredicted:
-		return nil, fmt.Errorf("%w for more than %d components", ErrNoPrediction, mostPredicted)
+	f, err := newForecast(p)
+	if err != nil {
+		return nil, err
 	}
-	f := newForecast(p)
-	if float64(len(f.steps))*float64(p.D)*float64(p.K()*p.K()) > mostWork {
-		return nil, fmt.Errorf("%w for power iteration of so many rounds, columns and components: it would take long", ErrNoPrediction)
-	}
-	out := &Prediction{Learned: s.Standardize == study.StandardizePrivate}
+	out := &Prediction{Learned: p.Proposal.Spec.Standardize == study.StandardizePrivate}
 	for _, fall := range falls {
 		out.Cases = append(out.Cases, f.at(fall, 1))
 	}
@@ -125,22 +107,42 @@ type forecast struct {
 	plan    *study.Plan
 	moments []study.Query
 	steps   []study.Query
-	seed    [2]uint64
 }
 
-func newForecast(p *study.Plan) *forecast {
+// newForecast is of a plan that is simulated.
+func newForecast(p *study.Plan) (*forecast, error) {
+	s := p.Proposal.Spec
+	switch {
+	case s.Profile == study.ProfilePaper || s.Accountant == study.AccountantPaper:
+		return nil, fmt.Errorf("%w for the paper's profile", ErrNoPrediction)
+	case s.Standardize == study.StandardizePrivate && s.Method == study.MethodPower:
+		return nil, fmt.Errorf("%w of power iteration where a study learns the columns' constants", ErrNoPrediction)
+	case s.Standardize == study.StandardizePrivate && !(p.Score() >= leastScore):
+		return nil, fmt.Errorf("%w where a study is too small to learn the columns' constants well", ErrNoPrediction)
+	case p.LevelsShare() > 0:
+		return nil, fmt.Errorf("%w for columns with levels", ErrNoPrediction)
+	case s.KeepsGaps():
+		return nil, fmt.Errorf("%w where cells without a value are kept: how many there are decides", ErrNoPrediction)
+	case s.Unit != "":
+		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
+	case s.Subspace == study.SubspaceDeflation && p.K() > 1:
+		return nil, fmt.Errorf("%w for components one after another", ErrNoPrediction)
+	case p.K() > mostPredicted:
+		return nil, fmt.Errorf("%w for more than %d components", ErrNoPrediction, mostPredicted)
+	}
 	f := &forecast{plan: p}
 	for _, q := range p.Queries {
 		switch {
 		case q.Kind == study.KindMoment:
 			f.moments = append(f.moments, q)
-		case q.Kind == study.KindPower && q.Run == 0 && p.Proposal.Spec.Standardize != study.StandardizePrivate:
+		case q.Kind == study.KindPower && q.Run == 0 && s.Standardize != study.StandardizePrivate:
 			f.steps = append(f.steps, q)
 		}
 	}
-	rng := p.Public("prediction")
-	f.seed = [2]uint64{rng.Uint64(), rng.Uint64()}
-	return f
+	if float64(len(f.steps))*float64(p.D)*float64(p.K()*p.K()) > mostWork {
+		return nil, fmt.Errorf("%w for power iteration of so many rounds, columns and components: it would take long", ErrNoPrediction)
+	}
+	return f, nil
 }
 
 // at is the case of one spectrum, with so many times the units. Of two methods it is the better:
@@ -163,7 +165,7 @@ func (f *forecast) at(fall, units float64) Case {
 	take := func(method string, run func(rng *rand.Rand) float64) {
 		var shares []float64
 		for i := range predictRuns {
-			share := run(rand.New(rand.NewPCG(f.seed[0], f.seed[1]+uint64(i))))
+			share := run(rand.New(rand.NewPCG(predictSeed, uint64(i))))
 			if f.plan.Proposal.Spec.Standardize == study.StandardizePrivate {
 				share = max(min(share, best.Blind), 1-learnedLoss*(1-share))
 			}

@@ -50,6 +50,20 @@ func (w *firstError) Write(p []byte) (int, error) {
 	return n, w.err
 }
 
+// OnlyShown refuses an output that others may collect, a pipe, a file, a service's journal, unless
+// --values says to print anyway. why is what the output shows.
+func (t *Terminal) OnlyShown(why string, values bool) error {
+	switch {
+	case values:
+		return nil
+	case os.Getenv("INVOCATION_ID") != "":
+		return Bad("%s, and a journal keeps what a service prints; add --values to print it anyway", why)
+	case Width(t.Out) == nil:
+		return Bad("%s, and stdout is not a terminal; add --values to print it anyway", why)
+	}
+	return nil
+}
+
 // PrintJSON writes one value, indented.
 func PrintJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"covey/internal/simulate"
+	"covey/internal/study"
+	"covey/internal/worth"
+)
+
+// Plan answers with what a study takes to capture a share: its units, its ε or its components.
+type Plan struct {
+	Study    string  `arg:"" type:"existingfile" help:"study.toml. Its key of what is solved for may be absent."`
+	Captured float64 `required:"" placeholder:"SHARE" help:"The share to capture, such as 0.95, of the variance that as many components of the rows' law have."`
+	Solve    string  `required:"" enum:"units,epsilon,components" help:"What is left open: units (of all sites together), epsilon or components."`
+	Units    []int   `help:"Units of each site: --units 1610,4906,12082. With --solve units give --sites-count."`
+	Sites    int     `name:"sites-count" help:"With --solve units: how many sites share the units evenly; as many as the study names, or 5."`
+}
+
+// Run prints the answer.
+func (c *Plan) Run(t *Terminal) error {
+	spec, err := c.spec()
+	if err != nil {
+		return err
+	}
+	if c.Solve == worth.SolveUnits && c.Sites == 0 {
+		if c.Sites = len(spec.Sites); c.Sites == 0 {
+			c.Sites = 5
+		}
+	}
+	if len(spec.Sites) > 0 && len(spec.Sites) != max(c.Sites, len(c.Units)) {
+		return Bad("the study names %d sites, %d are given", len(spec.Sites), max(c.Sites, len(c.Units)))
+	}
+	answer, err := worth.Solve(c.Solve, c.Captured, func(value float64) (*study.Plan, error) {
+		s, units := spec, c.Units
+		switch c.Solve {
+		case worth.SolveUnits:
+			units = evenly(int(value), c.Sites)
+		case worth.SolveEpsilon:
+			s.Epsilon = value
+		case worth.SolveComponents:
+			s.Components = int(value)
+		}
+		p, _, err := simulate.Plan(s, units, [32]byte{})
+		return p, err
+	})
+	if errors.Is(err, worth.ErrNoPrediction) {
+		return fmt.Errorf("%w; `study simulate` tries it on files", err)
+	}
+	if err != nil {
+		return InFile(c.Study, err)
+	}
+	return t.Print(answer, func(out io.Writer) {
+		for _, text := range answer.Lines() {
+			fmt.Fprintln(out, text)
+		}
+	})
+}
+
+// spec reads the study file; an ε that is solved for may be absent.
+func (c *Plan) spec() (study.Spec, error) {
+	switch {
+	case !(c.Captured > 0 && c.Captured < 1):
+		return study.Spec{}, Bad("--captured must be between 0 and 1, got %v", c.Captured)
+	case c.Solve == worth.SolveUnits && len(c.Units) > 0:
+		return study.Spec{}, Bad("--units is what is solved for: give --sites-count")
+	case c.Solve != worth.SolveUnits && len(c.Units) == 0:
+		return study.Spec{}, Bad("--solve %s needs the sites' counts: --units 1610,4906,12082, one count a site", c.Solve)
+	case c.Solve != worth.SolveUnits && c.Sites != 0 || c.Sites < 0 || c.Sites > math.MaxInt16:
+		return study.Spec{}, Bad("--sites-count goes with --solve units, got %d", c.Sites)
+	}
+	text, err := os.ReadFile(c.Study)
+	if err != nil {
+		return study.Spec{}, err
+	}
+	spec, _, err := ReadSpec(c.Study, text)
+	if bad, ok := errors.AsType[*InputError](err); ok && c.Solve == worth.SolveEpsilon {
+		if field, ok := errors.AsType[*study.FieldError](bad.Err); ok && field.Field == "epsilon" && field.Line == 0 {
+			// a first line of its own, so that no table takes it in
+			spec, _, err = ReadSpec(c.Study, append([]byte("epsilon = 1.0\n"), text...))
+		}
+	}
+	return spec, err
+}
+
+// evenly shares units over sites.
+func evenly(units, sites int) []int {
+	out := make([]int, sites)
+	for i := range out {
+		if out[i] = units / sites; i < units%sites {
+			out[i]++
+		}
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"covey/internal/simulate"
+	"covey/internal/study"
+)
+
+// Simulate runs studies of a study file on rows that are here, without a federation.
+type Simulate struct {
+	Study     string   `arg:"" type:"existingfile" help:"study.toml."`
+	Files     []string `arg:"" optional:"" help:"A site each: a file of rows with the study's columns, or an agent.toml (or its folder), whose data set and mapping are then read."`
+	Synthetic string   `placeholder:"SHAPE" help:"Draw a table instead: n=20000,spectrum=slow0.2 and, if wanted, d, sites, tails, gaps, per_unit."`
+	Times     int      `default:"20" help:"How many studies."`
+	Result    string   `placeholder:"FILE" help:"Write the first study's result to this new file, to try the export on it. It is marked, and verifies nowhere."`
+	Values    bool     `help:"Print even where stdout is not a terminal. Of real files it prints exact figures of the pooled rows."`
+}
+
+// Help is kong's longer text.
+func (Simulate) Help() string {
+	return `Runs the study's own queries on the rows, with noise drawn anew each time, and holds each result
+against the principal components of the pooled rows without privacy. Keys and masks are left out:
+they cancel in every sum. It opens no ledger and sends nothing. What it prints of real files is exact
+and outside all accounting: choose nothing from it that goes into a study on the same rows.
+
+--synthetic draws rows of a spectrum in a random basis: ` + simulate.Spectra + `.
+tails=3 makes them heavy, gaps=0.05 empties cells.`
+}
+
+// mostTimes bounds --times.
+const mostTimes = 10_000
+
+// simulated is simulate's --json.
+type simulated struct {
+	Study   string  `json:"study"`
+	Sites   int     `json:"sites"`
+	N       int     `json:"n"`
+	D       int     `json:"d"`
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	Rho     float64 `json:"rho"`
+	Queries int     `json:"queries"`
+	Bytes   int     `json:"bytes_per_site"`
+	simulate.Report
+}
+
+// Run prints what the studies find.
+func (c *Simulate) Run(t *Terminal) error {
+	trials, err := c.trials(t)
+	if err != nil {
+		return err
+	}
+	plan, _, err := trials.Plan([32]byte{})
+	if err != nil {
+		return InFile(c.Study, err)
+	}
+	for _, text := range plan.Warnings() {
+		t.Say("warning: %s", text)
+	}
+	width := Width(t.Err)
+	if width != nil {
+		trials.Step = func(done int) { fmt.Fprintf(Raw(t.Err), "\r%d of %d studies\x1b[K", done, trials.Times) }
+	}
+	begun := time.Now()
+	studies, first, err := trials.Run(t.Ctx)
+	if width != nil {
+		fmt.Fprint(Raw(t.Err), "\r\x1b[K")
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.write(t, first); err != nil {
+		return err
+	}
+	out := simulated{
+		Study: trials.Spec.Name, Sites: len(trials.Sites), N: plan.N, D: plan.D, Epsilon: trials.Spec.Epsilon, Delta: trials.Spec.Delta, Rho: plan.Rho,
+		Queries: plan.Left(0), Bytes: plan.BytesInAll(), Report: simulate.Sum(studies, time.Since(begun)),
+	}
+	err = t.Print(out, out.print)
+	if len(c.Files) > 0 {
+		t.Say("These are exact figures of the pooled rows: keep them here, and choose nothing from this that goes into a study on the same rows.")
+	}
+	return err
+}
+
+// trials reads the study and the rows, and refuses a place to print to that others may read.
+func (c *Simulate) trials(t *Terminal) (*simulate.Trials, error) {
+	switch {
+	case c.Times < 1 || c.Times > mostTimes:
+		return nil, Bad("--times must be in 1..%d, got %d", mostTimes, c.Times)
+	case c.Synthetic != "" && len(c.Files) > 0:
+		return nil, Bad("--synthetic draws a table: leave the files out")
+	case c.Synthetic == "" && len(c.Files) < 2:
+		return nil, Bad("give the files of two sites or more, each a site's, or --synthetic %s", simulate.TableForm)
+	}
+	if len(c.Files) > 0 {
+		if err := t.OnlyShown("this shows exact figures of the pooled rows", c.Values); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := os.Lstat(c.Result); c.Result != "" && err == nil {
+		return nil, Bad("%s is there: --result writes a new file", c.Result)
+	}
+	text, err := os.ReadFile(c.Study)
+	if err != nil {
+		return nil, err
+	}
+	spec, _, err := ReadSpec(c.Study, text)
+	if err != nil {
+		return nil, err
+	}
+	out := &simulate.Trials{Spec: spec, Times: c.Times}
+	if _, err := rand.Read(out.Key[:]); err != nil {
+		return nil, err
+	}
+	if c.Synthetic != "" {
+		table, err := simulate.ParseTable(c.Synthetic)
+		if err == nil {
+			var key [32]byte
+			if _, err := rand.Read(key[:]); err != nil {
+				return nil, err
+			}
+			out.Sites, out.Law, err = table.Draw(spec, key)
+		}
+		if err != nil {
+			return nil, Bad("--synthetic: %w", err)
+		}
+	}
+	for _, file := range c.Files {
+		site, err := simulate.ReadSite(file, spec)
+		if err != nil {
+			return nil, Bad("%w", err)
+		}
+		out.Sites = append(out.Sites, site)
+	}
+	if n := len(spec.Sites); c.Synthetic == "" && n > 0 && n != len(out.Sites) {
+		return nil, Bad("the study names %d sites, and %d files are given", n, len(out.Sites))
+	}
+	if out.Pooled, err = simulate.NewPooled(spec, simulate.Visits(out.Sites)); err != nil {
+		return nil, &InputError{err}
+	}
+	return out, nil
+}
+
+// write writes the first study's result, for its owner alone.
+func (c *Simulate) write(t *Terminal, r *study.Result) error {
+	if c.Result == "" {
+		return nil
+	}
+	if r == nil {
+		t.Say("%s is not written: the first study ended without a result", c.Result)
+		return nil
+	}
+	f, err := os.OpenFile(c.Result, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(PrintJSON(f, r), f.Close())
+}
+
+func (s simulated) print(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("simulated", "%d studies of %q: %d units × %d numbers at %d sites, in %.1f s", s.Times, s.Study, s.N, s.D, s.Sites, s.Seconds)
+	for _, code := range slices.Sorted(maps.Keys(s.Ended)) {
+		line("ended", "%d of them without a result: %s", s.Ended[code], code)
+	}
+	if s.Captured != nil {
+		shares := func(v simulate.Spread) string {
+			return fmt.Sprintf("%.4f in the median, 5%% of studies under %.4f, the worst %.4f", v.Median, v.Tail, v.Worst)
+		}
+		angles := func(v simulate.Spread) string {
+			return fmt.Sprintf("%.3g° in the median, 5%% of studies over %.3g°, the worst %.3g°", v.Median, v.Tail, v.Worst)
+		}
+		line("captured", "%s", shares(*s.Captured))
+		line("", "of the variance that as many components of the pooled rows have, under the study's constants and without privacy")
+		if s.CapturedLaw != nil {
+			line("of the law", "%s", shares(*s.CapturedLaw))
+		}
+		line("angle", "%s: the largest between the spans", angles(*s.Angle))
+		if len(s.Angles) > 1 {
+			for i, v := range s.Angles {
+				line(fmt.Sprintf("component %d", i+1), "%s", angles(v))
+			}
+		}
+		switch done := s.Times; {
+		case s.Bounds == 0:
+			line("its own bound", "no study stated one: it is not calibrated for such studies")
+		default:
+			for _, n := range s.Ended {
+				done -= n
+			}
+			line("its own bound", "%d of %d studies stated a lower bound, %.4f in the median; it held in %d", s.Bounds, done, s.Lower.Median, s.Held)
+		}
+		var methods []string
+		for _, m := range slices.Sorted(maps.Keys(s.Methods)) {
+			methods = append(methods, fmt.Sprintf("%s in %d", m, s.Methods[m]))
+		}
+		line("method", "%s", strings.Join(methods, ", "))
+	}
+	line("a real one costs", "ε = %g, δ = %g: ρ = %.6g of each site's budget; %d queries, at most %d bytes from each site", s.Epsilon, s.Delta, s.Rho, s.Queries, s.Bytes)
+	w.Flush()
+}

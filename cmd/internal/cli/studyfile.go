@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"covey/internal/study"
+)
+
+// ReadSpec reads the text of a study file. Where that names a result to start from, by a path from
+// the study file's own folder, the text returned has its components in place of the name.
+func ReadSpec(file string, text []byte) (study.Spec, []byte, error) {
+	spec, err := study.ParseSpec(text)
+	if err != nil || spec.Start == nil || spec.Start.File == "" {
+		return spec, text, InFile(file, err)
+	}
+	path := spec.Start.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(file), path)
+	}
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return spec, nil, Bad("%s: start.file: %v", file, err)
+	}
+	if _, err := study.Verify(body); err != nil {
+		return spec, nil, Bad("%s: start.file: %v", file, err)
+	}
+	var result study.Result
+	if err := json.Unmarshal(body, &result); err != nil {
+		return spec, nil, Bad("%s: start.file: is no result", file)
+	}
+	if err := spec.StartFrom(&result); err != nil {
+		return spec, nil, InFile(file, err)
+	}
+	text, err = spec.Encode()
+	return spec, text, err
+}
+
+// InFile names the file of a study whose fields are at fault.
+func InFile(file string, err error) error {
+	if bad, ok := errors.AsType[*study.FieldError](err); ok {
+		return &InputError{&namedError{file + ": " + bad.Words(), bad}}
+	}
+	if bad, ok := errors.AsType[*InputError](err); ok {
+		return Bad("%s: %w", file, bad.Err)
+	}
+	return err
+}
+
+// namedError is an error in other words.
+type namedError struct {
+	words string
+	err   error
+}
+
+func (e *namedError) Error() string { return e.words }
+func (e *namedError) Unwrap() error { return e.err }

@@ -1,0 +1,102 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"covey/internal/clip"
+	"covey/internal/dataset"
+	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
+	"covey/internal/study"
+)
+
+// Site is one site's rows, as the kernel and as the pooled answer take them.
+type Site struct {
+	matrix *clip.Matrix
+	rows   *dataset.Rows
+}
+
+// Units is how many units the site has.
+func (s *Site) Units() int { return s.matrix.N() }
+
+// String returns the shape, never the values.
+func (s *Site) String() string { return s.matrix.String() }
+
+// GoString is String, for %#v.
+func (s *Site) GoString() string { return s.String() }
+
+// ReadSite reads the rows that a spec asks of a site. path is a file whose columns are the study's,
+// or a site's agent.toml or the folder of one: then it is the data set that the study names, with
+// the site's own mapping. Errors are a *dataset.Error, of a value at fault too, a *siteconfig.Error
+// and an error that names the data set.
+func ReadSite(path string, spec study.Spec) (*Site, error) {
+	source, set := dataset.Source{Path: path}, siteconfig.Dataset{}
+	if holdsConfig(path) {
+		c, err := siteconfig.Read(path)
+		if err != nil {
+			return nil, err
+		}
+		found := false
+		if set, found = c.Dataset(spec.Dataset); !found {
+			return nil, fmt.Errorf("%s: has no data set %q, which the study asks for", c.File(), spec.Dataset)
+		}
+		source = c.Source(set)
+	}
+	rows, err := dataset.Read(source, set.Request(spec), dataset.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return newSite(rows)
+}
+
+func holdsConfig(path string) bool {
+	_, err := os.Stat(filepath.Join(path, siteconfig.File))
+	return err == nil || strings.HasSuffix(path, ".toml")
+}
+
+func newSite(rows *dataset.Rows) (*Site, error) {
+	matrix, err := sitedata.Matrix(rows)
+	return &Site{matrix, rows}, err
+}
+
+// visit shows the rows that are not left out.
+func (s *Site) visit(see func(row []float64)) {
+	r := s.rows
+	row, gone, stride := make([]float64, r.D), 0, (r.D+7)/8
+	for i := range r.Rows {
+		if gone < len(r.Absent) && r.Absent[gone] == i {
+			gone++
+			continue
+		}
+		for j := range row {
+			if r.Values32 != nil {
+				row[j] = float64(r.Values32[i*r.D+j])
+			} else {
+				row[j] = r.Values[i*r.D+j]
+			}
+			if r.Gaps != nil && r.Gaps[i*stride+j/8]>>(j%8)&1 != 0 {
+				row[j] = math.NaN()
+			}
+		}
+		see(row)
+	}
+}
+
+// Visits shows the rows of all sites.
+func Visits(sites []*Site) Visit {
+	return func(see func(row []float64)) error {
+		any := false
+		for _, s := range sites {
+			s.visit(func(row []float64) { any = true; see(row) })
+		}
+		if !any {
+			return errors.New("no site has a row with a value in every column")
+		}
+		return nil
+	}
+}

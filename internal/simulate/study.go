@@ -1,0 +1,134 @@
+package simulate
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"time"
+
+	"covey/internal/answer"
+	"covey/internal/noise"
+	"covey/internal/study"
+)
+
+// EndedError is a study that ended without a result.
+type EndedError struct{ Code study.Code }
+
+func (e *EndedError) Error() string { return "the study ended without a result: " + string(e.Code) }
+
+// Plan plans a spec for sites that are not there, as many as units has counts. Their names are the
+// spec's, or site-1 and so on. Nobody has a private key for any key in the proposal: they are
+// hashes, so that nobody can sign anything for it. It returns the proposal's bytes, too.
+func Plan(spec study.Spec, units []int, nonce [32]byte) (*study.Plan, []byte, error) {
+	var roster []study.Member
+	for i, n := range units {
+		name := fmt.Sprintf("site-%d", i+1)
+		if len(spec.Sites) == len(units) {
+			name = spec.Sites[i]
+		}
+		roster = append(roster, study.Member{Name: name, Identity: nobody(fmt.Sprint("site ", i)), Units: n})
+	}
+	spec, err := spec.Dated(time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := study.Propose(spec, roster, ed25519.PublicKey(nobody("coordinator")), nonce)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := study.NewPlan(body)
+	return p, body, err
+}
+
+func nobody(who string) study.Key {
+	h := sha256.Sum256([]byte("covey: no key of a simulated " + who))
+	return h[:]
+}
+
+// Run follows a plan to its end and returns the result, unsigned. sites are the roster's, and all
+// of them are in every sum. sources are where noise is drawn from: one for each site's shares, then
+// the coordinator's. The error is an *[EndedError] where the study ends early.
+func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*study.Result, error) {
+	var survivors []int
+	for i := range sites {
+		survivors = append(survivors, i)
+	}
+	course := p.Start()
+	var releases []study.Release
+	for course.Query < len(p.Queries) && course.End == "" {
+		ask, err := p.NewAsk(course, len(releases), 0)
+		if err != nil {
+			return nil, err
+		}
+		noised, err := opened(p, ask, sites, sources)
+		if err != nil {
+			return nil, err
+		}
+		r, err := p.NewRelease(ask, survivors, noised)
+		if err != nil {
+			return nil, err
+		}
+		if course, err = p.Next(course, r, releases); err != nil {
+			return nil, err
+		}
+		releases = append(releases, r)
+	}
+	if course.End != "" {
+		return nil, &EndedError{course.End}
+	}
+	return study.NewResult(p, releases)
+}
+
+// opened returns the opened sum, made private where the plan says: by every site's share, by the
+// coordinator's noise, or by a private choice.
+func opened(p *study.Plan, a study.Ask, sites []*answer.Rows, sources []io.Reader) ([]int64, error) {
+	sum := make([]int64, p.Queries[a.Query].Values)
+	for i, rows := range sites {
+		part, err := rows.Answer(p, i, a, 1) // studies run side by side instead
+		if err != nil {
+			return nil, err
+		}
+		if p.Honest > 0 {
+			share, err := p.Share(a.Sigma)
+			if err != nil {
+				return nil, err
+			}
+			if err := add(part, share, sources[i]); err != nil {
+				return nil, err
+			}
+		}
+		for j, v := range part {
+			sum[j] += v
+		}
+	}
+	leader := sources[len(sites)]
+	switch {
+	case p.Honest > 0:
+		return sum, nil
+	case p.Chooses(a.Query):
+		for i, v := range sum {
+			sum[i] = noise.OnCircle(uint64(v), p.Bits, int64(p.Groups))
+		}
+		epsilon, err := p.SelectEpsilon(a.Query)
+		if err != nil {
+			return nil, err
+		}
+		chosen, err := noise.Select(sum, epsilon, leader)
+		return []int64{int64(chosen)}, err
+	default:
+		return sum, add(sum, a.Sigma, leader)
+	}
+}
+
+// add adds discrete Gaussian noise.
+func add(sum []int64, sigma noise.Sigma, source io.Reader) error {
+	draws := make([]int64, len(sum))
+	if err := sigma.Draw(source, draws); err != nil {
+		return err
+	}
+	for i, v := range draws {
+		sum[i] += v
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package simulate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"covey/internal/answer"
+	"covey/internal/noise"
+	"covey/internal/study"
+	"covey/internal/worth"
+)
+
+// Trials are studies of one spec on the same rows, each with a nonce and noise of its own.
+type Trials struct {
+	Spec   study.Spec
+	Sites  []*Site
+	Pooled *Pooled
+	Law    *Pooled // where it is known: of a synthetic table
+	Times  int
+	// Key is what every nonce and all noise is drawn with; it is a secret, and drawn anew each time
+	// but in tests.
+	Key [32]byte
+	// Step is called after each study, from several goroutines, one at a time. May be nil.
+	Step func(done int)
+}
+
+// Outcome is one study.
+type Outcome struct {
+	// Ended is set where the study ended without a result, and then all else is zero.
+	Ended study.Code `json:"ended,omitempty"`
+	Fit   Fit        `json:"-"`
+	// Captured is of the pooled rows' variance, CapturedLaw of the law's where that is known.
+	Captured    float64  `json:"captured"`
+	CapturedLaw *float64 `json:"captured_law,omitempty"`
+	Angle       float64  `json:"angle_degrees"` // the largest, between the spans
+	Method      string   `json:"method"`
+	// Estimate and Lower are what the study's own result says of its captured share; nil where it
+	// says nothing.
+	Estimate *float64 `json:"estimate,omitempty"`
+	Lower    *float64 `json:"lower_95,omitempty"`
+}
+
+// Run runs the studies side by side, one to a processor, and returns what they found in order, and
+// the first one's result, marked as simulated. Each study has rows of its own in the forms that its
+// queries want, up to two copies of all sites' rows.
+func (t Trials) Run(ctx context.Context) ([]Outcome, *study.Result, error) {
+	out := make([]Outcome, t.Times)
+	var first *study.Result
+	var mu sync.Mutex
+	done := 0
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range t.Times {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			r, err := t.one(i, &out[i])
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if i == 0 {
+				first = r
+			}
+			if done++; t.Step != nil {
+				t.Step(done)
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	return out, first, err
+}
+
+func (t Trials) one(i int, out *Outcome) (*study.Result, error) {
+	key := func(of string, j int) [32]byte {
+		text := append([]byte("covey simulate "+of+"\x00"), t.Key[:]...)
+		return sha256.Sum256(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(text, uint64(i)), uint64(j)))
+	}
+	p, body, err := t.Plan(key("nonce", 0))
+	if err != nil {
+		return nil, err
+	}
+	var rows []*answer.Rows
+	var sources []io.Reader
+	for j, s := range t.Sites {
+		rows = append(rows, answer.New(s.matrix)) // which changes no row of it
+		sources = append(sources, noise.NewKeyed(key("share", j)))
+	}
+	r, err := Run(p, rows, append(sources, noise.NewKeyed(key("leader", 0))))
+	if ended, ok := errors.AsType[*EndedError](err); ok {
+		out.Ended = ended.Code
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Simulated, r.Proposal = true, body
+	out.Fit = t.Pooled.Fit(r, r.Components)
+	out.Captured, out.Angle, out.Method = out.Fit.Captured, out.Fit.Angle, r.Method
+	if t.Law != nil {
+		captured := t.Law.Fit(r, r.Components).Captured
+		out.CapturedLaw = &captured
+	}
+	of, err := worth.Of(p, r)
+	if err != nil {
+		return nil, err
+	}
+	if of.Share != nil {
+		out.Estimate, out.Lower = &of.Share.Estimate, &of.Share.Lower
+	}
+	return r, nil
+}
+
+// Plan plans a study of the sites' rows, and returns its proposal's bytes.
+func (t Trials) Plan(nonce [32]byte) (*study.Plan, []byte, error) {
+	var units []int
+	for _, s := range t.Sites {
+		units = append(units, s.Units())
+	}
+	return Plan(t.Spec, units, nonce)
+}
+
+// Spread is how a number lies over studies.
+type Spread struct {
+	Median float64 `json:"median"`
+	Tail   float64 `json:"tail_5_percent"` // the quantile 0.05 on the bad side
+	Worst  float64 `json:"worst"`
+}
+
+// Report sums trials up.
+type Report struct {
+	Simulated bool    `json:"simulated"` // always true
+	Times     int     `json:"times"`
+	Seconds   float64 `json:"seconds"`
+	// Ended counts studies without a result, by code; the spreads are of the others.
+	Ended       map[study.Code]int `json:"ended,omitempty"`
+	Captured    *Spread            `json:"captured"` // of the pooled rows; null where no study has a result
+	CapturedLaw *Spread            `json:"captured_law,omitempty"`
+	Angle       *Spread            `json:"angle_degrees"`
+	// Angles are each component's own, to the pooled one of its number.
+	Angles  []Spread       `json:"component_angles_degrees"`
+	Methods map[string]int `json:"methods"`
+	// Bounds is how many of the studies stated a lower bound of their captured share, Held how many
+	// captured at least that much of the pooled rows' variance, and Lower their spread.
+	Bounds int     `json:"bounds"`
+	Held   int     `json:"bounds_held"`
+	Lower  *Spread `json:"lower_95,omitempty"`
+
+	Studies []Outcome `json:"studies"`
+}
+
+// Sum returns the report of trials that took so long.
+func Sum(studies []Outcome, took time.Duration) Report {
+	r := Report{Simulated: true, Times: len(studies), Seconds: took.Seconds(), Ended: map[study.Code]int{}, Methods: map[string]int{}, Studies: studies}
+	var captured, law, angle, lower []float64
+	var angles [][]float64
+	for _, o := range studies {
+		if o.Ended != "" {
+			r.Ended[o.Ended]++
+			continue
+		}
+		r.Methods[o.Method]++
+		captured, angle = append(captured, o.Captured), append(angle, o.Angle)
+		if o.CapturedLaw != nil {
+			law = append(law, *o.CapturedLaw)
+		}
+		if angles == nil {
+			angles = make([][]float64, len(o.Fit.Angles))
+		}
+		for i, v := range o.Fit.Angles {
+			angles[i] = append(angles[i], v)
+		}
+		if o.Lower != nil {
+			r.Bounds++
+			lower = append(lower, *o.Lower)
+			if o.Captured >= *o.Lower {
+				r.Held++
+			}
+		}
+	}
+	r.Captured, r.CapturedLaw, r.Lower = spread(captured, 1), spread(law, 1), spread(lower, 1)
+	r.Angle = spread(angle, -1)
+	for _, v := range angles {
+		r.Angles = append(r.Angles, *spread(v, -1))
+	}
+	return r
+}
+
+// spread is of numbers that are better the larger they are, or with a negative sign the smaller.
+func spread(v []float64, sign float64) *Spread {
+	if len(v) == 0 {
+		return nil
+	}
+	s := slices.Clone(v)
+	for i := range s {
+		s[i] *= sign
+	}
+	slices.Sort(s)
+	quantile := func(q float64) float64 { // between order statistics
+		at := q * float64(len(s)-1)
+		low := int(at)
+		high := min(low+1, len(s)-1)
+		return sign * (s[low] + (at-float64(low))*(s[high]-s[low]))
+	}
+	return &Spread{quantile(0.5), quantile(0.05), sign * s[0]}
+}

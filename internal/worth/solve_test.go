@@ -1,0 +1,167 @@
+package worth
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// solve answers for a spec of n units, at what is open.
+func solve(t *testing.T, s study.Spec, n int, open string, share float64) (*Solution, func(float64) *Prediction) {
+	t.Helper()
+	plan := func(v float64) (*study.Plan, error) {
+		s, n := s, n
+		switch open {
+		case SolveUnits:
+			n = int(v)
+		case SolveEpsilon:
+			s.Epsilon = v
+		case SolveComponents:
+			s.Components = int(v)
+		}
+		p, _ := planned(t, s, n)
+		return p, nil
+	}
+	got, err := Solve(open, share, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got, func(v float64) *Prediction {
+		p, _ := plan(v)
+		back, err := Predict(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return back
+	}
+}
+
+// TestSolveIsPredicted: every answer, put back into the prediction of validate, captures the share;
+// a fifth less does not.
+func TestSolveIsPredicted(t *testing.T) {
+	for _, c := range []struct {
+		d, k, n int
+		method  string
+		share   float64
+	}{
+		{24, 2, 6000, study.MethodAuto, 0.95}, {24, 2, 6000, study.MethodPower, 0.9}, {60, 5, 9000, study.MethodCovariance, 0.95}, {8, 1, 3000, study.MethodAuto, 0.97},
+	} {
+		for _, open := range []string{SolveUnits, SolveEpsilon} {
+			got, predict := solve(t, spec(c.d, c.k, c.method), c.n, open, c.share)
+			if got.High == 0 { // the rows themselves are too few for the slow spectrum
+				t.Errorf("%+v, %s: %+v", c, open, got)
+				continue
+			}
+			low, high := predict(got.Low), predict(got.High)
+			for i, x := range got.Cases {
+				if x.Value < got.Low || x.Value > got.High {
+					t.Errorf("%+v, %s: %v is not in %v to %v", c, open, x.Value, got.Low, got.High)
+				}
+				if high.Cases[i].Median < c.share {
+					t.Errorf("%+v, %s: the high end %v is predicted to capture %v where s = %g", c, open, got.High, high.Cases[i].Median, x.Fall)
+				}
+				if back := predict(x.Value).Cases[i].Median; back < c.share || back != x.Captured {
+					t.Errorf("%+v, %s: %v is predicted to capture %v where s = %g, said is %v", c, open, x.Value, back, x.Fall, x.Captured)
+				}
+				if less := predict(x.Value / 1.25).Cases[i].Median; !x.Edge && less >= c.share {
+					t.Errorf("%+v, %s: less than %v is predicted to capture %v", c, open, x.Value, less)
+				}
+			}
+			if slow := low.Cases[0].Median; got.Low < got.High && slow >= c.share {
+				t.Errorf("%+v, %s: the low end %v is predicted to capture %v where the spectrum falls slowly", c, open, got.Low, slow)
+			}
+		}
+		got, predict := solve(t, spec(c.d, c.k, c.method), c.n, SolveComponents, c.share)
+		for i, x := range got.Cases {
+			if x.Value == 0 {
+				continue
+			}
+			if back := predict(x.Value).Cases[i]; back.Median < c.share || back.Blind >= c.share {
+				t.Errorf("%+v: %v components are predicted to capture %+v", c, x.Value, back)
+			}
+		}
+	}
+}
+
+// TestSolveIsMonotone: a larger share takes more units, a larger ε and no more components; a larger
+// ε fewer units, more columns more.
+func TestSolveIsMonotone(t *testing.T) {
+	ends := func(d int, epsilon, share float64, open string) (float64, float64) {
+		s := spec(d, 2, study.MethodAuto)
+		s.Epsilon = epsilon
+		got, _ := solve(t, s, 6000, open, share)
+		return got.Low, got.High
+	}
+	for _, open := range []string{SolveUnits, SolveEpsilon} {
+		lastLow, lastHigh := 0.0, 0.0
+		for _, share := range []float64{0.8, 0.9, 0.95, 0.98, 0.99} {
+			low, high := ends(24, 1, share, open)
+			if low < lastLow || high <= lastHigh {
+				t.Errorf("%s: %v to %v for %v, less than before", open, low, high, share)
+			}
+			lastLow, lastHigh = low, high
+		}
+	}
+	var last float64
+	for _, epsilon := range []float64{4, 2, 1, 0.5, 0.25} {
+		_, high := ends(24, epsilon, 0.95, SolveUnits)
+		if high <= last {
+			t.Errorf("ε = %v takes %v units, a larger one %v", epsilon, high, last)
+		}
+		last = high
+	}
+	last = 0
+	for _, d := range []int{8, 16, 32, 64, 128} {
+		if _, high := ends(d, 1, 0.95, SolveUnits); high <= last {
+			t.Errorf("%d columns take %v units, fewer %v", d, high, last)
+		} else {
+			last = high
+		}
+	}
+	low, high := ends(40, 0.3, 0.8, SolveComponents)
+	lower, higher := ends(40, 0.3, 0.97, SolveComponents)
+	if lower > low || higher > high || high == 0 {
+		t.Errorf("%v to %v components capture 0.8, %v to %v capture 0.97", low, high, lower, higher)
+	}
+}
+
+// TestSolveSaysWhatItCannot: a share that a blind guess captures, one that nothing captures, ends
+// that were not held against studies, and no prediction at all.
+func TestSolveSaysWhatItCannot(t *testing.T) {
+	said := func(a *Solution) string { return strings.Join(a.Lines(), "\n") }
+	got, _ := solve(t, spec(4, 3, study.MethodAuto), 6000, SolveUnits, 0.7)
+	if !got.Cases[0].Edge || !strings.Contains(said(got), "a blind guess captures") || !strings.Contains(said(got), "or less") {
+		t.Errorf("%+v\n%s", got, said(got))
+	}
+	if len(got.Outside) == 0 || !strings.Contains(said(got), "fewer than 2000 units: outside") {
+		t.Errorf("%+v", got)
+	}
+	got, _ = solve(t, spec(64, 1, study.MethodAuto), 2000, SolveEpsilon, 0.99999)
+	if got.High != 0 || !strings.Contains(said(got), "nothing that was tried is predicted") && !strings.Contains(said(got), "no value that was tried") {
+		t.Errorf("%+v\n%s", got, said(got))
+	}
+	got, _ = solve(t, spec(40, 2, study.MethodAuto), 2000, SolveComponents, 0.9999)
+	if got.High != 0 || !strings.Contains(said(got), "no number of components up to 20") {
+		t.Errorf("%+v\n%s", got, said(got))
+	}
+	s := spec(24, 2, study.MethodAuto)
+	s.Unit = "patient"
+	plan := func(v float64) (*study.Plan, error) { p, _ := planned(t, s, int(v)); return p, nil }
+	if _, err := Solve(SolveUnits, 0.9, plan); !errors.Is(err, ErrNoPrediction) {
+		t.Errorf("%v", err)
+	}
+	broken := errors.New("no plan")
+	if _, err := Solve(SolveUnits, 0.9, func(float64) (*study.Plan, error) { return nil, broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	for _, share := range []float64{0, 1, -1, 2} {
+		if _, err := Solve(SolveUnits, share, plan); err == nil {
+			t.Errorf("a share of %v is solved for", share)
+		}
+	}
+	if _, err := Solve("columns", 0.9, plan); err == nil {
+		t.Error("columns are solved for")
+	}
+}
