@@ -50,6 +50,9 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	if err != nil {
 		return err
 	}
+	if r.Simulated && c.Report != "" {
+		return cli.Bad("%s is of no study that took place: there is nothing to report on it", c.File)
+	}
 	if r.Simulated {
 		of.Sentences = slices.Insert(of.Sentences, 0, "SIMULATED: no site took part, nobody signed it, and it proves nothing.")
 	}
@@ -73,8 +76,8 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 		if err != nil {
 			return err
 		}
-		subject := sheet.Of(plan, &r, of)
-		subject.Key = pki.Fingerprint(ed25519.PublicKey(v.Coordinator))
+		subject := sheet.Of(plan, r, of)
+		subject.Key = pki.Fingerprint(ed25519.PublicKey(plan.Proposal.Coordinator))
 		if err := c.write(t, c.Report, func(w io.Writer) error { return sheet.Write(w, subject, "") }); err != nil {
 			return err
 		}

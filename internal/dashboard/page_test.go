@@ -146,6 +146,30 @@ func TestPageOfAStudy(t *testing.T) {
 	}
 }
 
+// TestPageOfNoise: a real study whose budget is too small for anything but noise is shown as such.
+func TestPageOfNoise(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t, 1)
+	s := covariance("faint")
+	s.Epsilon = 0.002
+	digest := f.Propose(s)
+	if v := f.Finish(digest); v.Status != round.StatusCompleted {
+		t.Fatalf("%+v", v)
+	}
+	var text string
+	f.Await("the verdict", func() bool {
+		_, text = f.get(f.Leading(), "/studies/"+digest.String())
+		return !strings.Contains(text, "Not known yet")
+	})
+	if !strings.Contains(text, "Nothing stands out of the noise") || !strings.Contains(text, "verdict unknown") || strings.Contains(text, "verdict sound") || strings.Count(text, "component hollow") != 3 {
+		at := strings.Index(text, `id="worth"`)
+		t.Errorf("a study of noise looks like an answer: %s", text[max(0, at):min(len(text), max(0, at)+1500)])
+	}
+	if _, report := f.get(f.Leading(), "/studies/"+digest.String()+"/report"); !strings.Contains(report, `class="verdict unknown"`) || !strings.Contains(report, "Nothing stands out of the noise") {
+		t.Error("so does its report")
+	}
+}
+
 // reading is an open stream of events.
 type reading struct {
 	cancel context.CancelFunc

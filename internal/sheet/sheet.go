@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -285,7 +286,7 @@ func (m *model) worth(s Subject) {
 			apart = s.Worth.Components[i].Separated
 		}
 		if apart {
-			row.Heaviest = heaviest(r.Columns, c)
+			row.Heaviest = heaviest(r.Columns, c, s.Worth.Components[i].Loadings)
 		} else {
 			row.Caveat = "do not interpret"
 		}
@@ -293,28 +294,22 @@ func (m *model) worth(s Subject) {
 	}
 }
 
-// heaviest names the three columns that weigh most in a component.
-func heaviest(columns []string, c []float64) string {
+// heaviest names the columns that weigh most in a component, three at most, and none whose interval
+// holds zero.
+func heaviest(columns []string, c []float64, intervals [][2]float64) string {
 	order := make([]int, min(len(c), len(columns)))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmpFalling(math.Abs(c[a]), math.Abs(c[b])) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(c[b]), math.Abs(c[a])) })
 	var out []string
 	for _, j := range order[:min(3, len(order))] {
+		if c[j] == 0 || j < len(intervals) && intervals[j][0] <= 0 && intervals[j][1] >= 0 {
+			continue
+		}
 		out = append(out, fmt.Sprintf("%s %s", frame.Word(columns[j]), Signed(c[j])))
 	}
 	return strings.Join(out, ", ")
-}
-
-func cmpFalling(a, b float64) int {
-	switch {
-	case a > b:
-		return -1
-	case a < b:
-		return 1
-	}
-	return 0
 }
 
 // limits is what nothing on the sheet covers.

@@ -82,7 +82,7 @@ func released(p *study.Plan) (*study.Result, *worth.Report) {
 		r.Columns = append(r.Columns, c.Name)
 	}
 	angle := 4.0
-	of := &worth.Report{Share: &worth.Share{Estimate: 0.97, Lower: 0.95}, Components: []worth.Component{{Number: 1, Angle: &angle, Separated: true, Group: []int{1}}, {Number: 2, Group: []int{2}, Beyond: true}}}
+	of := &worth.Report{Share: &worth.Share{Estimate: 0.97, Lower: 0.95}, Components: []worth.Component{{Number: 1, Angle: &angle, Separated: true, Group: []int{1}, Loadings: [][2]float64{{0.8, 1}, {-0.5, -0.3}, {-0.1, 0.1}}}, {Number: 2, Group: []int{2}, Beyond: true}}}
 	return r, of
 }
 
@@ -97,7 +97,7 @@ func TestResultOnOneSheet(t *testing.T) {
 	}
 	words := plain(text)
 	for _, want := range []string{
-		"At least 95.0% of the variance", "1 of 2 components cannot be told apart", "1 50.0% separated, within 4° measure_1 +0.90, measure_2 \u22120.40, measure_3 0.00", "not separated: do not interpret do not interpret",
+		"At least 95.0% of the variance", "1 of 2 components cannot be told apart", "1 50.0% separated, within 4° measure_1 +0.90, measure_2 \u22120.40 2 25.0%", "not separated: do not interpret do not interpret",
 		"site-1 12500 approved, signed 2 of 2", "site-2 12500 approved, signed 1 of 2", "What left each site", "100.0% of the study's ρ", "A row beyond the clip",
 	} {
 		if !strings.Contains(words, want) {

@@ -63,6 +63,9 @@ func (out *Report) Verdict(r *study.Result) Verdict {
 		doubt("%d of %d columns are left out and have no part in any component.", n, r.D)
 	}
 	switch {
+	case r.Simulated:
+		v.Trust, v.Headline = Unknown, "Simulated: nobody found this"
+		v.Doubts = append([]string{"No site took part and nobody signed it; it proves nothing."}, v.Doubts...)
 	case out.Uncalibrated != "":
 		v.Trust, v.Headline = Unknown, "How good this is cannot be stated"
 		v.Doubts = append([]string{fmt.Sprintf("Bounds are not calibrated for this study: %s.", out.Uncalibrated)}, v.Doubts...)

@@ -27,6 +27,7 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 		{"a wide bound", func(o *Report, _ *study.Result) { o.Share = &Share{0.99, 0.7} }, Doubtful, "At least 70.0%", "wide"},
 		{"one not separated", func(o *Report, _ *study.Result) { o.Components[1].Separated = false }, Doubtful, "At least", "1 of 2 components"},
 		{"columns left out", func(_ *Report, r *study.Result) { r.LeftOut = []study.LeftOut{{Column: "x"}} }, Doubtful, "At least", "1 of 5 columns are left out"},
+		{"simulated", func(_ *Report, r *study.Result) { r.Simulated = true }, Unknown, "Simulated", "nobody signed it"},
 		{"noise alone", func(o *Report, _ *study.Result) { o.Share = nil }, Unknown, "Nothing stands out of the noise", "may be noise alone"},
 		{"not calibrated", func(o *Report, _ *study.Result) { o.Share, o.Uncalibrated = nil, "the paper's profile" }, Unknown, "cannot be stated", "the paper's profile"},
 	} {
