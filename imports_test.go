@@ -32,6 +32,7 @@ var arrows = map[string][]string{
 	"internal/dataset/mariadb":  {"internal/dataset"},
 	"internal/dataset/parquet":  {"internal/dataset"},
 	"internal/dataset/postgres": {"internal/dataset"},
+	"internal/rowcache":         {"internal/dataset"},
 	"internal/pki":              {},
 	"internal/replica":          {"internal/failpoint"},
 	"internal/frame":            {},
@@ -41,11 +42,13 @@ var arrows = map[string][]string{
 	"internal/study":       {"internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/strict", "internal/studyfile"},
 	"internal/draft":       {"internal/study", "internal/studyfile"},
 	"internal/round":       {"internal/study", "internal/wire"},
-	"internal/report":      {"internal/study", "internal/worth"},
 	"internal/sheet":       {"internal/frame", "internal/study", "internal/worth"},
+	"internal/picture":     {"internal/study"},
+	"internal/report":      {"internal/picture", "internal/study", "internal/worth"},
 	"internal/worth":       {"internal/study"},
 	"internal/answer":      {"internal/study", "internal/clip"},
-	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
+	"internal/notify":      {"internal/pki"},
+	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/notify", "internal/pki", "internal/strict", "internal/study"},
 	"internal/egress":      {"internal/study"},
 	"internal/sitedata":    {"internal/clip", "internal/dataset", "internal/study"},
 	"internal/simulate":    {"internal/answer", "internal/clip", "internal/dataset", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/worth"},
@@ -54,11 +57,11 @@ var arrows = map[string][]string{
 	"internal/terms":       {"internal/study"},
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
-	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/wire"},
+	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
 	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
-	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/sheet", "internal/study", "internal/noise", "internal/pki", "internal/worth"},
+	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/sheet", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/worth"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
-	"internal/node":        {"internal/admission", "internal/coordinator", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
+	"internal/node":        {"internal/admission", "internal/coordinator", "internal/notify", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Runs a command on a container's first start; the image has no shell.
@@ -98,7 +101,7 @@ const demoOnly = "cmd/coordinator/demo"
 var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/round", "internal/worth"}
+var pure = []string{"internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

@@ -65,6 +65,9 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	if s.Missing == study.MissingDropRow {
 		fmt.Fprintf(w, "missing\trows with a missing value are left out; how many are kept is released, noised, for %.3g%% of the budget\n", 100*p.RowsShare())
 	}
+	if share := p.PictureShare(); share > 0 {
+		fmt.Fprintf(w, "picture\t%s, for %.3g%% of the budget\n", p.PictureWords(), 100*share)
+	}
 	fmt.Fprintf(w, "method\t%s\n", p.MethodRule())
 	if p.Groups > 0 {
 		fmt.Fprintf(w, "scale\tΛ from %d groups of %d units\n", p.Groups, p.GroupSize)

@@ -14,11 +14,11 @@ import (
 
 	"google.golang.org/grpc"
 
-	"covey/internal/dataset"
 	"covey/internal/egress"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/proposals"
+	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -54,7 +54,7 @@ type Agent struct {
 	pending  *proposals.PendingStore
 	past     *proposals.PastStore
 	egress   *egress.Log
-	cache    *dataset.Cache
+	cache    *rowcache.Cache
 
 	work sync.WaitGroup // everything that Run starts
 	once sync.Once      // Close
@@ -172,6 +172,11 @@ func (a *Agent) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	notifier, err := a.notifier()
+	if err != nil {
+		return err
+	}
+	a.work.Go(func() { notifier.Run(ctx) })
 	return a.stay(ctx)
 }
 

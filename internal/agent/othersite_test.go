@@ -1,10 +1,11 @@
 package agent
 
 import (
-	"covey/internal/siteconfig"
-	"covey/test/port"
 	"strings"
 	"testing"
+
+	"covey/internal/siteconfig"
+	"covey/test/port"
 )
 
 // TestOtherSitesFolder: an agent does not start with another site's certificate, whose identity and

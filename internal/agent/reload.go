@@ -128,6 +128,9 @@ func asked(c *siteconfig.Config, plan *study.Plan) (siteconfig.Dataset, study.Co
 	if spec.Unit != d.Unit {
 		return d, study.CodeUnit, fmt.Errorf("its units are not those of the data set: the study's unit is %q, that of data set %q %q", spec.Unit, d.Name, d.Unit)
 	}
+	if err := c.Policy.Refuses(plan.Proposal); err != nil {
+		return d, study.CodeRejected, err
+	}
 	return d, "", nil
 }
 

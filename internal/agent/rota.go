@@ -1,9 +1,10 @@
 package agent
 
 import (
-	"covey/internal/enroll"
 	"errors"
 	"slices"
+
+	"covey/internal/enroll"
 )
 
 // rota says which coordinator to try next: the configured addresses in turn, and

@@ -1,10 +1,11 @@
 package agent
 
 import (
-	"covey/internal/enroll"
 	"errors"
 	"slices"
 	"testing"
+
+	"covey/internal/enroll"
 )
 
 // TestHintsAreFollowedOnce: AG-22. In turn, and between them what one of them named;

@@ -9,6 +9,7 @@ import (
 	exact "covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -52,7 +53,7 @@ func (s *session) load() error {
 }
 
 // read reads the rows into memory, or into a cache file that this may make first.
-func (s *session) read(at dataset.Source, q dataset.Request) (*clip.Matrix, *dataset.Stored, [32]byte, error) {
+func (s *session) read(at dataset.Source, q dataset.Request) (*clip.Matrix, *rowcache.Stored, [32]byte, error) {
 	if s.dataset.Uncached(at) {
 		read, err := dataset.Read(at, q, dataset.ReadOptions{})
 		if err != nil {
@@ -89,7 +90,7 @@ func (e *damagedError) Unwrap() error { return e.error }
 
 // cached returns rows that lie in a cache file. Its checksums are compared while the norms are
 // computed, so that a file larger than memory is read from disk once for both.
-func (s *session) cached(at dataset.Source, q dataset.Request) (rows *clip.Matrix, _ *dataset.Stored, err error) {
+func (s *session) cached(at dataset.Source, q dataset.Request) (rows *clip.Matrix, _ *rowcache.Stored, err error) {
 	stored := s.approved(at, q)
 	if stored == nil {
 		if stored, err = s.agent.cache.Load(at, q, s.owner(), dataset.ReadOptions{}); err != nil {
@@ -117,7 +118,7 @@ func (s *session) cached(at dataset.Source, q dataset.Request) (rows *clip.Matri
 
 // approved finds the rows of a query whose study was approved: the database may hold others by
 // now. nil if there are none.
-func (s *session) approved(at dataset.Source, q dataset.Request) *dataset.Stored {
+func (s *session) approved(at dataset.Source, q dataset.Request) *rowcache.Stored {
 	approval, ok := s.agent.ledger.Approved(s.plan.Digest)
 	if at.Query == nil || !ok {
 		return nil
@@ -194,7 +195,7 @@ func studyOwner(id study.Digest) string { return "study-" + id.String() }
 // sets that are not kept any more.
 func (a *Agent) openCache() error {
 	var err error
-	if a.cache, err = dataset.OpenCache(a.config.CacheDir()); err != nil {
+	if a.cache, err = rowcache.Open(a.config.CacheDir()); err != nil {
 		return err
 	}
 	known, err := a.pending.List()

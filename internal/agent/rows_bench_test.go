@@ -14,6 +14,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/rowcache"
 	"covey/internal/sitedata"
 )
 
@@ -42,7 +43,7 @@ func BenchmarkMapped(b *testing.B) {
 					x[j] = 1 / math.Sqrt(float64(d))
 				}
 				s := dataset.Source{Path: path}
-				cache, err := dataset.OpenCache(filepath.Join(b.TempDir(), "cache"))
+				cache, err := rowcache.Open(filepath.Join(b.TempDir(), "cache"))
 				if err != nil {
 					b.Fatal(err)
 				}

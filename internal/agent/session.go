@@ -14,6 +14,7 @@ import (
 	"covey/internal/frame"
 	"covey/internal/ledger"
 	"covey/internal/proposals"
+	"covey/internal/rowcache"
 	"covey/internal/secagg"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -42,7 +43,7 @@ type session struct {
 	// leaves the site is then the same whatever values they hold, and a row with a value at fault
 	// is left out.
 	unattended bool
-	stored     *dataset.Stored // what rows lie in; nil if they are in memory
+	stored     *rowcache.Stored // what rows lie in; nil if they are in memory
 
 	sha   [32]byte      // of the file that rows, or the last look at it, came from
 	bound secagg.Config // of attempt 0, validated once
@@ -65,7 +66,7 @@ type openQuery struct {
 }
 
 // newSession makes the session of a proposal. The code says why it cannot be:
-// plan_mismatch, data or unit.
+// plan_mismatch, data, unit, or rejected where the policy refuses it.
 func (a *Agent) newSession(body []byte) (*session, study.Code) {
 	s, code, why := a.makeSession(body)
 	if code != "" {

@@ -78,6 +78,10 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 		if err == nil {
 			counts = within(counts, p, a.Kind)
 		}
+	case study.KindScores:
+		return clip.Scores(rows, clip.ScoreGrid{X: a.X, Deviations: a.Deviations}, workers)
+	case study.KindPicture:
+		return r.picture(p, site, a, rows, workers)
 	case study.KindFilled:
 		return clip.CountGaps(rows, p.Places(), workers)
 	default:
@@ -95,6 +99,29 @@ func (r *Rows) Answer(p *study.Plan, site int, a study.Ask, workers int) ([]int6
 		counts[i] = int64(float64(counts[i]) / a.Grid)
 	}
 	return counts, nil
+}
+
+// picture counts the units' scores on a pair of components, of all units or by their levels; or, by
+// site, in this site's own block, whose place is its roster index.
+func (r *Rows) picture(p *study.Plan, site int, a study.Ask, rows *clip.Matrix, workers int) ([]int64, error) {
+	q, grid := p.Queries[a.Query], clip.ScoreGrid{X: a.X, Deviations: a.Deviations}
+	x, y := p.Pair(q)
+	one, groups := func(int) int { return 0 }, 1
+	if first, width, ok := p.PictureLevels(); ok {
+		groups = width
+		var err error
+		// Of the rows as they are: derived ones are the same rows in the same order, but scaled.
+		if one, err = r.raw.LevelOf(clip.Indicator{First: first, Width: width}); err != nil {
+			return nil, err
+		}
+	}
+	own, err := clip.Picture(rows, grid, x, y, groups, one, workers)
+	if err != nil || p.Proposal.Spec.PictureBy != study.PictureBySite {
+		return own, err
+	}
+	out := make([]int64, q.Values)
+	copy(out[site*len(own):], own)
+	return out, nil
 }
 
 // indicators are the columns with levels, as clip has them.

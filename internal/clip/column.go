@@ -2,6 +2,7 @@ package clip
 
 import (
 	"math"
+	"slices"
 
 	"covey/internal/query"
 )
@@ -28,7 +29,7 @@ func Columns(m *Matrix, kind query.Kind, of []int, skip []bool, workers int) ([]
 		}
 	}
 	switch {
-	case def.CountDelta == nil || kind == query.Levels:
+	case !slices.Contains([]query.Kind{query.Octaves, query.Tree, query.Moments}, kind):
 		return nil, &QueryError{"kind", "is not about single columns"}
 	case len(of) == 0:
 		return nil, &QueryError{"columns", "are none"}

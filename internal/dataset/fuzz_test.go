@@ -70,14 +70,3 @@ func FuzzGzip(f *testing.F) {
 		}
 	})
 }
-
-// A cache file's name is taken apart as it was put together, or is none.
-func FuzzCacheName(f *testing.F) {
-	f.Add(cached{"00ff", "11", "a-b"}.String())
-	f.Add("." + suffix)
-	f.Fuzz(func(t *testing.T, name string) {
-		if n, ok := parseName(name); ok && n.String() != name {
-			t.Fatalf("%q is taken for %q", name, n)
-		}
-	})
-}

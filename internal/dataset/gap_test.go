@@ -11,12 +11,12 @@ import (
 
 // gapAt reports whether row i has a gap in column j.
 func gapAt(r *Rows, i, j int) bool {
-	return r.Gaps != nil && r.Gaps[i*gapStride(r.D)+j/8]>>(j%8)&1 != 0
+	return r.Gaps != nil && r.Gaps[i*GapStride(r.D)+j/8]>>(j%8)&1 != 0
 }
 
 // gappedText is a file of nine columns, more than a byte of gaps, and a unit, and what each cell is
 // to be: NaN is a gap.
-func gappedText(rng *rand.Rand, rows int) (text string, cells [][]float64, who []string) {
+func gappedText(rng *rand.Rand, rows int) (text string, cells [][]float64) {
 	words := []string{"NA", "", "nan", "x", "41,5", "Inf", "-inf", "1e999", "1e200"}
 	var b strings.Builder
 	b.WriteString("c0,c1,c2,c3,c4,c5,c6,c7,c8,who\n")
@@ -32,17 +32,16 @@ func gappedText(rng *rand.Rand, rows int) (text string, cells [][]float64, who [
 			fmt.Fprintf(&b, "%q,", field)
 		}
 		fmt.Fprintf(&b, "%s\n", unit)
-		cells, who = append(cells, row), append(who, unit)
+		cells = append(cells, row)
 	}
-	return b.String(), cells, who
+	return b.String(), cells
 }
 
 // TestGapsAreKept: a cell that is missing, a word, infinite or beyond the limit is a gap of its own
 // row, with 0 in its place; no row is left out, and nothing is refused for a value. So it is in
-// memory and in a cache file, in both precisions, with the rows of a unit together, and as it is
-// looked at.
+// memory, in both precisions, and as it is looked at.
 func TestGapsAreKept(t *testing.T) {
-	text, cells, who := gappedText(rand.New(rand.NewPCG(3, 1)), 60)
+	text, cells := gappedText(rand.New(rand.NewPCG(3, 1)), 60)
 	s := Source{Path: write(t, text)}
 	for _, precision := range []Precision{Float64, Float32} {
 		for _, unit := range []string{"", "who"} {
@@ -54,47 +53,29 @@ func TestGapsAreKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			order := make([]int, len(cells)) // of a cache file: unit by unit
-			for i := range order {
-				order[i] = i
-			}
-			together := slices.Clone(order)
-			if unit != "" {
-				slices.SortStableFunc(together, func(a, b int) int { return slices.Index(who, who[a]) - slices.Index(who, who[b]) })
-			}
-			stored := load(t, openCache(t), s, q, "a")
-			for name, r := range map[string]*Rows{"memory": read, "cache": &stored.Rows} {
-				if r.Rows != len(cells) || r.Dropped != 0 || len(r.Absent) != 0 {
-					t.Errorf("%s: %+v, %d left out", name, r, r.Dropped)
-				}
-				rows := order
-				if name == "cache" {
-					rows = together
-				}
-				for at, i := range rows {
-					for j := range 9 {
-						cell := cells[i][8-j]
-						want, gap := (cell-1)/2, math.IsNaN(cell)
-						if gap {
-							want = 0
-						}
-						got := 0.0
-						if r.Values32 != nil {
-							got = float64(r.Values32[at*9+j])
-						} else {
-							got = r.Values[at*9+j]
-						}
-						if got != want || gapAt(r, at, j) != gap {
-							t.Fatalf("%s, %s, unit %q: row %d, column %d is %v, a gap: %t; want %v, %t", name, precision, unit, i, j, got, gapAt(r, at, j), want, gap)
-						}
+			for i := range cells {
+				for j := range 9 {
+					cell := cells[i][8-j]
+					want, gap := (cell-1)/2, math.IsNaN(cell)
+					if gap {
+						want = 0
+					}
+					got := 0.0
+					if read.Values32 != nil {
+						got = float64(read.Values32[i*9+j])
+					} else {
+						got = read.Values[i*9+j]
+					}
+					if got != want || gapAt(read, i, j) != gap {
+						t.Fatalf("%s, unit %q: row %d, column %d is %v, a gap: %t; want %v, %t", precision, unit, i, j, got, gapAt(read, i, j), want, gap)
 					}
 				}
 			}
+			if read.Rows != len(cells) || read.Dropped != 0 || len(read.Absent) != 0 {
+				t.Errorf("%+v, %d left out", read, read.Dropped)
+			}
 			if e := read.Fault; read.Faulty == 0 || e == nil || !e.Value {
 				t.Errorf("%d rows at fault, the first %v", read.Faulty, e)
-			}
-			if err := stored.Verify(); err != nil {
-				t.Error(err)
 			}
 			at := 0
 			if _, err := Look(s, q, ReadOptions{}, func(row []float64, dropped bool) {

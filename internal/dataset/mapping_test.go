@@ -300,15 +300,15 @@ func TestMappingWords(t *testing.T) {
 		{Columns: map[string]From{"a": {Names: map[string]string{"x": "y"}}}}, {Columns: map[string]From{"a": {Names: map[string]string{"y": "x"}}}}, {Columns: map[string]From{"a": {}, "b": {}}},
 	}
 	for i, a := range all {
-		first := Source{Path: "x.csv", Mapping: a}.recipe(Request{})
-		if again := (Source{Path: "x.csv", Mapping: a}).recipe(Request{}); again != first || a.Empty() != (i == 0) {
+		first := Source{Path: "x.csv", Mapping: a}.Recipe(Request{})
+		if again := (Source{Path: "x.csv", Mapping: a}).Recipe(Request{}); again != first || a.Empty() != (i == 0) {
 			t.Errorf("%+v", a)
 		}
 		for _, b := range all[:i] {
 			if slices.Equal(words(a), words(b)) {
 				t.Errorf("%+v and %+v have one list of words", a, b)
 			}
-			if (Source{Path: "x.csv", Mapping: a}).recipe(Request{}) == (Source{Path: "x.csv", Mapping: b}).recipe(Request{}) {
+			if (Source{Path: "x.csv", Mapping: a}).Recipe(Request{}) == (Source{Path: "x.csv", Mapping: b}).Recipe(Request{}) {
 				t.Errorf("%+v and %+v have one recipe", a, b)
 			}
 		}
@@ -400,7 +400,7 @@ func TestStrict(t *testing.T) {
 			}
 		}
 	}
-	if (Source{}).recipe(Request{Strict: true}) == (Source{}).recipe(Request{}) {
+	if (Source{}).Recipe(Request{Strict: true}) == (Source{}).Recipe(Request{}) {
 		t.Error("rows with faults left out are taken for rows without")
 	}
 }

@@ -72,9 +72,13 @@ func TestNumPy(t *testing.T) {
 		if err != nil || info.Rows != 40 || info.Units != got.Units || info.SHA256 != got.SHA256 {
 			t.Errorf("%s: %+v, %v", name, info, err)
 		}
-		stored := load(t, openCache(t), s, q, "a")
-		if want := together(got); !slices.Equal(stored.Values, want.Values) {
-			t.Errorf("%s: other rows from the cache", name)
+		var streamed []float64
+		r, unit, err := Stream(s, q, ReadOptions{}, func(block []float64) error {
+			streamed = append(streamed, block...)
+			return nil
+		})
+		if err != nil || !slices.Equal(streamed, got.Values) || (unit != nil) != (c.unit != "") || r.SHA256 != got.SHA256 {
+			t.Errorf("%s: other rows from a stream, %v", name, err)
 		}
 	}
 }

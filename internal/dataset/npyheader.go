@@ -134,7 +134,7 @@ func parseArray(text string) (*array, error) {
 		return nil, errDtype
 	case !shaped || a.d < 1:
 		return nil, errShape
-	case a.n > maxRows || a.n > 0 && a.d > maxValues/a.n || a.d > maxValues:
+	case a.n > MaxRows || a.n > 0 && a.d > MaxValues/a.n || a.d > MaxValues:
 		return nil, errShape
 	case a.d > maxColumns: // each is given a name, of however few rows
 		return nil, errWide

@@ -98,9 +98,20 @@ func Read(s Source, q Request, o ReadOptions) (*Rows, error) {
 	return r, nil
 }
 
+// Stream is [Read] that hands the values on to take, block by block, in place of keeping them:
+// whole rows, in order, offset and scaled, zeros for a row that is dropped. unit has the number of
+// each row's unit; nil where every row is a unit. take must not keep block.
+func Stream(s Source, q Request, o ReadOptions, take func(block []float64) error) (r *Rows, unit []int32, err error) {
+	r, b, err := s.read(q, o, func(b *builder) { b.sink = take })
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, b.units, nil
+}
+
 // Validate is [Read] for its errors and counts: it keeps no values.
 func Validate(s Source, q Request, o ReadOptions) (*Rows, error) {
-	r, _, err := s.read(q, o, func(b *builder) { b.sink = func([]float64) error { return nil } })
+	r, _, err := Stream(s, q, o, func([]float64) error { return nil })
 	return r, err
 }
 
@@ -117,7 +128,7 @@ func Look(s Source, q Request, o ReadOptions, visit func(row []float64, dropped 
 					gone++
 				}
 				row := block[:d]
-				if bits := b.gaps[min(at*gapStride(d), len(b.gaps)):]; len(bits) > 0 {
+				if bits := b.gaps[min(at*GapStride(d), len(b.gaps)):]; len(bits) > 0 {
 					copy(shown, row)
 					for j := range shown {
 						if bits[j/8]>>(j%8)&1 != 0 {

@@ -138,7 +138,7 @@ func TestRowOfNobody(t *testing.T) {
 // A row's number fits 32 bits.
 func TestMostRows(t *testing.T) {
 	b := newBuilder("x.csv", "row", []Column{{"a", 0, 1}}, "", MissingError, Float64, func([]float64) error { return nil })
-	for count, want := range map[int]bool{maxRows - 1: true, maxRows: false} {
+	for count, want := range map[int]bool{MaxRows - 1: true, MaxRows: false} {
 		b.count = count
 		b.begin(count + 1)
 		b.put(0, 1)

@@ -229,13 +229,13 @@ func (b *builder) odd(j int, raw float64) {
 	}
 }
 
-// gapStride is the bytes of a row's gaps.
-func gapStride(d int) int { return (d + 7) / 8 }
+// GapStride returns the bytes of the gaps of a row of d numbers ([Rows.Gaps]).
+func GapStride(d int) int { return (d + 7) / 8 }
 
 // gap marks the row's cells without a value, and puts 0 in their place. Rows before it that have
 // none are made room for now: of a file without gaps there are no bits at all.
 func (b *builder) gap() {
-	stride := gapStride(b.d)
+	stride := GapStride(b.d)
 	if want := (b.count + 1) * stride; len(b.gaps) < want {
 		b.gaps = append(b.gaps, make([]byte, want-len(b.gaps))...)
 	}
@@ -321,7 +321,7 @@ func (b *builder) take() error {
 		return &Error{File: b.file, Row: b.at, word: b.word, Column: b.unit, Reason: "the unit is missing"}
 	case b.bad < len(b.columns) && (b.strict || b.missing != MissingDropFaulty && b.missing != MissingGaps):
 		return b.faultOf()
-	case b.count == maxRows:
+	case b.count == MaxRows:
 		return &Error{File: b.file, Row: b.at, word: b.word, Reason: "more than 2^31-1 rows"}
 	}
 	if b.bad < len(b.columns) {
@@ -355,8 +355,12 @@ func (b *builder) faultOf() *Error {
 	return &Error{File: b.file, Row: b.at, word: b.word, Column: b.columns[b.bad].Name, Reason: b.reason, Value: true}
 }
 
-// maxRows keeps a row's unit in 32 bits.
-const maxRows = 1<<31 - 1
+// What a source may hold at most: a row's unit is kept in 32 bits, and the length of a file of all
+// values stays within an int64 by far.
+const (
+	MaxRows   = 1<<31 - 1
+	MaxValues = 1 << 48
+)
 
 // flush hands on what was gathered.
 func (b *builder) flush() error {
@@ -381,7 +385,7 @@ func (b *builder) finish() (*Rows, error) {
 		return nil, &Error{File: b.file, Reason: reason}
 	}
 	if b.gaps != nil {
-		b.gaps = append(b.gaps, make([]byte, b.count*gapStride(b.d)-len(b.gaps))...)
+		b.gaps = append(b.gaps, make([]byte, b.count*GapStride(b.d)-len(b.gaps))...)
 	}
 	r := &Rows{Gaps: b.gaps, Rows: b.count, Units: b.count, D: b.d, Dropped: len(b.absent), Faulty: b.faulty, Fault: b.first, Absent: b.absent}
 	if b.seen != nil {

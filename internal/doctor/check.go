@@ -44,6 +44,9 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 		policy.Do = remedies[CheckPolicy]
 	}
 	out = append(out, policy)
+	for _, t := range c.Targets() {
+		add(CheckNotify, "notices to "+t.Place(), "nothing was sent", t.Ready())
+	}
 	site, err := pki.LoadSite(c.DataDir())
 	if err != nil {
 		add(CheckKeys, "keys", "", err)

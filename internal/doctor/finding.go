@@ -18,6 +18,7 @@ const (
 	CheckData         Code = "data"
 	CheckNoData       Code = "no_data"
 	CheckPolicy       Code = "policy"
+	CheckNotify       Code = "notify"
 	CheckColumns      Code = "data_columns"
 	CheckUnits        Code = "data_units"
 	CheckFaults       Code = "data_faults"
@@ -53,6 +54,7 @@ var remedies = map[Code]string{
 	CheckData:         "fix the file at the named line, or [[dataset]] in agent.toml; agent data profile DATASET shows all faults",
 	CheckNoData:       "add [[population]] and [[dataset]] to agent.toml",
 	CheckPolicy:       "take \"central\" out of policy.noise, unless this site trusts the coordinator's operator with exact sums",
+	CheckNotify:       "make the key with: head -c 32 /dev/urandom > FILE; chmod 600 FILE; or name a program that this user may run",
 	CheckColumns:      "fix the file at the named place, or ask the analyst to change the study",
 	CheckFaults:       "agent data profile DATASET --study FILE: shows all, with lines for agent.toml",
 	CheckUnits:        "compare these columns' unit of measurement, and their missing values, with what the analyst expects",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"covey/internal/notify"
 	"covey/internal/pki"
 	"covey/internal/strict"
 )
@@ -31,6 +32,8 @@ type Config struct {
 	Peers []string `toml:"peers,omitempty" comment:"The others' peer addresses when this one joined; later ones are in the log."`
 	// Dashboard is the page for people who watch.
 	Dashboard Dashboard `toml:"dashboard,omitempty" comment:"A read-only page and /metrics; off without listen."`
+	// Notify is whom this coordinator tells that it needs somebody.
+	Notify []notify.Target `toml:"notify,omitempty" comment:"Whom to tell of studies: a webhook with its key_file, or a command."`
 }
 
 // Files of a data folder, beside internal/pki's.
@@ -95,6 +98,9 @@ func (c Config) check() error {
 		if _, port, err := net.SplitHostPort(address); err != nil || !isPort(port) {
 			return badKey(what, "%s %q: must be host:port, such as :7443", what, address)
 		}
+	}
+	if bad, ok := errors.AsType[*notify.TargetError](notify.Check(c.Notify)); ok {
+		return badKey(bad.Key, "%v", bad)
 	}
 	return c.Dashboard.check()
 }

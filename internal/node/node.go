@@ -24,6 +24,7 @@ import (
 	"covey/internal/admission"
 	"covey/internal/coordinator"
 	"covey/internal/dashboard"
+	"covey/internal/notify"
 	"covey/internal/pki"
 	"covey/internal/replica"
 )
@@ -65,6 +66,7 @@ type Node struct {
 	reached   reached
 	changing  sync.Mutex // of the folder's CAs, by reconcileCA
 	members   members
+	notifier  *notify.Notifier
 	grouping  sync.Mutex // one coordinator is admitted or removed here at a time
 	options   Options
 	log       *slog.Logger
@@ -138,6 +140,9 @@ func Open(dir string, o Options) (_ *Node, err error) {
 		if n.operator, err = listenUnix(filepath.Join(dir, SocketFile)); err != nil {
 			return nil, err
 		}
+	}
+	if n.notifier, err = n.notifies(dir); err != nil {
+		return nil, err
 	}
 	if err := n.openDashboard(dir); err != nil {
 		return nil, err
@@ -276,6 +281,7 @@ func (n *Node) Run(ctx context.Context) error {
 	g.Go(func() error { n.renewDaily(ctx); return nil })
 	g.Go(func() error { n.followCA(ctx); return nil })
 	g.Go(func() error { n.followMembers(ctx); return nil })
+	g.Go(func() error { n.notifier.Run(ctx); return nil })
 	g.Go(func() error { return n.Serve(ctx, entries{n.replica}) })
 	g.Go(func() error {
 		var failed error

@@ -233,7 +233,7 @@ func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, er
 	if err != nil {
 		return false, err
 	}
-	if err := replaceFile(filepath.Join(a.dir, serverFile), certificatePEM(server.Raw), publicMode); err != nil {
+	if err := ReplaceFile(filepath.Join(a.dir, serverFile), certificatePEM(server.Raw), publicMode); err != nil {
 		return false, err
 	}
 	a.server.Store(server)

@@ -86,7 +86,7 @@ func TestCreateFileRefusesToOverwrite(t *testing.T) {
 	if got := contents(t, dir); got != "x.key\none" {
 		t.Fatalf("%q", got)
 	}
-	if err := replaceFile(path, []byte("three"), secretMode); err != nil {
+	if err := ReplaceFile(path, []byte("three"), secretMode); err != nil {
 		t.Fatal(err)
 	}
 	if got := contents(t, dir); got != "x.key\nthree" {

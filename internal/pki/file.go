@@ -20,8 +20,9 @@ const (
 	maxFile    = 1 << 20
 )
 
-// replaceFile writes a file whole or leaves the old one.
-func replaceFile(path string, data []byte, mode fs.FileMode) error {
+// ReplaceFile writes a file whole and on disk, or leaves the old one. It has the mode from the
+// moment that it is there.
+func ReplaceFile(path string, data []byte, mode fs.FileMode) error {
 	tmp, err := writeTemp(path, data, mode)
 	if err != nil {
 		return err

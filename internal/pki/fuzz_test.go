@@ -65,11 +65,11 @@ func FuzzFiles(f *testing.F) {
 			NodeName(cert)
 		}
 		path := filepath.Join(home, "x.pem")
-		if err := replaceFile(path, raw, secretMode); err != nil {
+		if err := ReplaceFile(path, raw, secretMode); err != nil {
 			t.Fatal(err)
 		}
 		if certs, err := readBundle(path); err == nil {
-			if err := replaceFile(path, bundlePEM(certs), secretMode); err != nil {
+			if err := ReplaceFile(path, bundlePEM(certs), secretMode); err != nil {
 				t.Fatal(err)
 			}
 			again, err := readBundle(path)

@@ -39,7 +39,7 @@ func SaveMembers(dir string, m Members) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, MembersFile), append(raw, '\n'), publicMode)
+	return ReplaceFile(filepath.Join(dir, MembersFile), append(raw, '\n'), publicMode)
 }
 
 // LoadMembers reads the note; the zero value where there is none yet. The error is a [*FileError].

@@ -154,10 +154,10 @@ func (a *Authority) putNext(cert *x509.Certificate, key crypto.Signer) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(path(nextKeyFile), raw, secretMode); err != nil {
+	if err := ReplaceFile(path(nextKeyFile), raw, secretMode); err != nil {
 		return err
 	}
-	if err := replaceFile(path(nextFile), certificatePEM(cert.Raw), publicMode); err != nil {
+	if err := ReplaceFile(path(nextFile), certificatePEM(cert.Raw), publicMode); err != nil {
 		return err
 	}
 	cas := *a.cas.Load()
@@ -203,7 +203,7 @@ func (a *Authority) Promote() error {
 		return &CertificateError{Reason: "there is no next authority to promote"}
 	}
 	path := func(name string) string { return filepath.Join(a.dir, name) }
-	if err := replaceFile(path(oldFile), certificatePEM(cas.cert.Raw), publicMode); err != nil {
+	if err := ReplaceFile(path(oldFile), certificatePEM(cas.cert.Raw), publicMode); err != nil {
 		return err
 	}
 	// loadRotation ends what a crash cuts off
@@ -314,7 +314,7 @@ func (s *Site) Trust(vouchers []Voucher, now time.Time) (changed bool, err error
 	if slices.EqualFunc(fresh, m.cas, func(a, b *x509.Certificate) bool { return a.Equal(b) }) {
 		return false, nil
 	}
-	if err := replaceFile(filepath.Join(s.dir, caFile), bundlePEM(fresh), publicMode); err != nil {
+	if err := ReplaceFile(filepath.Join(s.dir, caFile), bundlePEM(fresh), publicMode); err != nil {
 		return false, err
 	}
 	s.joined.Store(&membership{m.name, m.leaf, fresh})
@@ -377,7 +377,7 @@ func (s *Site) Rejoin(certPEM, caPEM []byte, now time.Time) error {
 		name string
 		text []byte
 	}{{caFile, bundlePEM(both)}, {tlsFile, certificatePEM(leaf.Raw)}, {caFile, certificatePEM(ca.Raw)}} {
-		if err := replaceFile(filepath.Join(s.dir, f.name), f.text, publicMode); err != nil {
+		if err := ReplaceFile(filepath.Join(s.dir, f.name), f.text, publicMode); err != nil {
 			return err
 		}
 	}

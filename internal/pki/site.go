@@ -207,13 +207,13 @@ func (s *Site) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 	}
 	if old == nil {
 		// First: tls.crt is what makes a site joined, and it needs ca.crt.
-		if err := replaceFile(filepath.Join(s.dir, caFile), bundlePEM(cas), publicMode); err != nil {
+		if err := ReplaceFile(filepath.Join(s.dir, caFile), bundlePEM(cas), publicMode); err != nil {
 			return err
 		}
 	} else {
 		cas = old.cas
 	}
-	if err := replaceFile(filepath.Join(s.dir, tlsFile), certificatePEM(leaf.Raw), publicMode); err != nil {
+	if err := ReplaceFile(filepath.Join(s.dir, tlsFile), certificatePEM(leaf.Raw), publicMode); err != nil {
 		return err
 	}
 	s.joined.Store(&membership{name, leaf, cas})

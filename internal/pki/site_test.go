@@ -100,7 +100,7 @@ func TestNotJoined(t *testing.T) {
 	is[*NameError](t, err)
 	// A crash between the two files of a join: not joined, and it can join, even
 	// under another CA.
-	if err := replaceFile(filepath.Join(s.dir, caFile), newAuthority(t).CertificatePEM(), publicMode); err != nil {
+	if err := ReplaceFile(filepath.Join(s.dir, caFile), newAuthority(t).CertificatePEM(), publicMode); err != nil {
 		t.Fatal(err)
 	}
 	s = reload(t, s.dir)

@@ -36,6 +36,20 @@ func TestColumnSensitivities(t *testing.T) {
 			}
 		}
 	}
+	for k := 1; k <= 100; k++ { // √(2k) for scores on k components, √2 for a picture of k groups
+		for values, square := range map[int]int64{ScoreBins * k: 2 * int64(k), PictureBins * PictureBins * k: 2} {
+			kind := Scores
+			if values != ScoreBins*k {
+				kind = Picture
+			}
+			want := new(big.Float).SetPrec(300).SetInt64(square)
+			want.Sqrt(want).Mul(want, big.NewFloat(1<<16))
+			got := kind.Definition().CountSensitivity(ColumnGrid, values)
+			if above, _ := want.Float64(); new(big.Float).SetFloat64(got).Cmp(want) < 0 || got > above*(1+4e-16) {
+				t.Errorf("%s of %d numbers has Δ = %v, want %v", kind, values, got, want)
+			}
+		}
+	}
 	for bits, kind := range map[uint64]Kind{0x4120000000000001: Octaves, 0x4123988e1409212f: Tree, 0x41352a8551fa928c: Moments} {
 		if got := kind.Definition().CountSensitivity(ColumnGrid, kind.Definition().Values(16, 0)); math.Float64bits(got) != bits {
 			t.Errorf("%s of 16 columns has Δ = %x", kind, math.Float64bits(got))
@@ -50,6 +64,9 @@ func TestColumnSensitivities(t *testing.T) {
 		"no grid":            Histogram.Definition().CountSensitivity(0.3, 512),
 		"a coarse grid":      Histogram.Definition().CountSensitivity(2, 512),
 		"half a column":      Tree.Definition().CountSensitivity(ColumnGrid, TreeBins+1),
+		"half a component":   Scores.Definition().CountSensitivity(ColumnGrid, ScoreBins+1),
+		"half a picture":     Picture.Definition().CountSensitivity(ColumnGrid, PictureBins),
+		"a coarse picture":   Picture.Definition().CountSensitivity(0x1p-8, PictureBins*PictureBins),
 		"half of moments":    Moments.Definition().CountSensitivity(ColumnGrid, 3),
 		"part of octaves":    Octaves.Definition().CountSensitivity(ColumnGrid, OctaveBins-1),
 		"no values":          Octaves.Definition().CountSensitivity(ColumnGrid, 0),

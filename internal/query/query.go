@@ -39,7 +39,8 @@ type Definition struct {
 	Counts   bool // it is of counts: no radius, a grid that the plan sets
 	Centered bool // it is about rows less the center, once a center is released
 	// Values returns how many numbers an answer has at most, for rows of d numbers and k
-	// directions. Of Octaves, Tree and Moments d is how many columns they count.
+	// directions. Of Octaves, Tree and Moments d is how many columns they count. Of Picture it is
+	// for one group.
 	Values func(d, k int) int
 	// Delta returns the L2 sensitivity of the sum in grid units, rounded up, to the replacement of
 	// one unit: ratio is R/g, exact. It is nil for counts. It derives from the map alone, and

@@ -19,6 +19,9 @@ const (
 	Moments Kind = "moments" // of each column alone: z and z²
 	Levels  Kind = "levels"  // units by their level in each column with levels
 	Filled  Kind = "filled"  // of each column, the share of a unit's rows without a value
+
+	Scores  Kind = "scores"  // units by their score on each component
+	Picture Kind = "picture" // units by their scores on two components, in each group
 )
 
 // table has a row for every kind. Its order has no meaning.
@@ -107,6 +110,19 @@ var table = []Definition{
 		Counts: true,
 		// a column with levels is two numbers of a row at least
 		Values: func(d, _ int) int { return LevelBins * (d / 2) }, CountDelta: oneHots(LevelBins, 1),
+	},
+	{
+		Kind: Scores, Title: "scores on each component", Tag: "s",
+		Sends:      "the counts of {units} units in {values} bins, 32 of score for each component",
+		Directions: Components, Counts: true, Centered: true,
+		Values: func(_, k int) int { return ScoreBins * k }, CountDelta: oneHots(ScoreBins, 1),
+	},
+	{
+		Kind: Picture, Title: "picture of two components", Tag: "xy",
+		Sends:      "the counts of {units} units in {values} bins of their scores on two components, 256 for each group",
+		Directions: Components, Counts: true, Centered: true,
+		// of one group
+		Values: func(_, _ int) int { return PictureBins * PictureBins }, CountDelta: picture,
 	},
 }
 

@@ -58,8 +58,8 @@ func TestTableIsWhole(t *testing.T) {
 		if d.Counts != (d.Map == nil) || d.Counts != (d.Delta == nil) {
 			t.Errorf("%s: counts is %t, there is a map: %t, a sensitivity: %t", k, d.Counts, d.Map != nil, d.Delta != nil)
 		}
-		if d.Counts && d.Directions != None {
-			t.Errorf("%s counts along directions", k)
+		if d.Counts && d.Directions != None && (d.Directions != Components || d.CountDelta == nil) {
+			t.Errorf("%s counts along an iterate", k)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func loadings(r *study.Result, of []*worth.Report) ([]Plot, error) {
 		p.X.Min, p.X.Max = -1.05*top, 1.05*top
 		p.X.Tick.Marker = even{}
 		p.Y.Min, p.Y.Max = -0.5, float64(len(shown))-0.5
-		out = append(out, Plot{fmt.Sprintf("loadings-%d", i+1), p, plotWidth, vg.Length(115 + barPitch*len(shown))})
+		out = append(out, Plot{Name: fmt.Sprintf("loadings-%d", i+1), plot: p, width: plotWidth, height: vg.Length(115 + barPitch*len(shown))})
 	}
 	return out, nil
 }

@@ -14,29 +14,32 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"covey/internal/picture"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
 
 // Plot is one drawing. Name is a file name without its end: scree, loadings-1,
-// convergence or noise.
+// convergence, noise,
+// biplot-1-2, groups-1-2 or scores.
 type Plot struct {
 	Name string
 
-	plot          *plot.Plot
+	plot          *plot.Plot       // or
+	drawing       *picture.Drawing // of a histogram
 	width, height vg.Length
 }
 
 // Plots draws what there is to draw: a scree plot where explained variance was bought,
-// the loadings of each component, and for power steps the convergence over rounds and
-// the noise-to-signal.
+// the loadings of each component, for power steps the convergence over rounds and
+// the noise-to-signal, and the pictures of scores where they were bought.
 func Plots(r *study.Result, of ...*worth.Report) ([]Plot, error) {
 	if err := check(r); err != nil {
 		return nil, err
 	}
 	var out []Plot
 	bars := func(r *study.Result) ([]Plot, error) { return loadings(r, of) }
-	for _, draw := range []func(*study.Result) ([]Plot, error){scree, bars, convergence, noiseToSignal} {
+	for _, draw := range []func(*study.Result) ([]Plot, error){scree, bars, convergence, noiseToSignal, pictures} {
 		plots, err := draw(r)
 		if err != nil {
 			return nil, err
@@ -48,6 +51,9 @@ func Plots(r *study.Result, of ...*worth.Report) ([]Plot, error) {
 
 // WriteSVG writes the drawing with its texts as texts.
 func (p Plot) WriteSVG(w io.Writer) error {
+	if p.drawing != nil {
+		return p.drawing.WriteSVG(w, true)
+	}
 	c := vgsvg.NewWith(vgsvg.UseWH(p.width, p.height))
 	p.draw(draw.New(c))
 	var b bytes.Buffer
@@ -62,6 +68,10 @@ func (p Plot) WriteSVG(w io.Writer) error {
 func (p Plot) draw(c draw.Canvas) {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
+	if p.drawing != nil {
+		paint(c, p.drawing)
+		return
+	}
 	p.plot.Draw(draw.Crop(c, margin, -margin, margin, -margin))
 }
 

@@ -45,7 +45,7 @@ func convergence(r *study.Result) ([]Plot, error) {
 	p.X.Min, p.X.Max, p.X.Tick.Marker = 0, float64(max(1, r.Rounds-1)), counting{}
 	p.Y.Min, p.Y.Max, p.Y.Padding = 0, 95, 0
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0°"}, {Value: 15, Label: "15°"}, {Value: 30, Label: "30°"}, {Value: 45, Label: "45°"}, {Value: 60, Label: "60°"}, {Value: 75, Label: "75°"}, {Value: 90, Label: "90°"}}
-	return []Plot{{"convergence", p, plotWidth, plotHeight}}, nil
+	return []Plot{{Name: "convergence", plot: p, width: plotWidth, height: plotHeight}}, nil
 }
 
 // course is a component's angle over the rounds.
@@ -117,7 +117,7 @@ func noiseToSignal(r *study.Result) ([]Plot, error) {
 	p.Y.Min, p.Y.Max = low-0.1, high+0.1
 	// the legend is above
 	p.Y.Max += (p.Y.Max - p.Y.Min) * float64(min(len(lines), mostLines)) / 14
-	return []Plot{{"noise", p, plotWidth, plotHeight}}, nil
+	return []Plot{{Name: "noise", plot: p, width: plotWidth, height: plotHeight}}, nil
 }
 
 // decades ticks an axis of logarithms: 1, 2 and 5 of each power of ten, and only the

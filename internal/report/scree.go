@@ -65,7 +65,7 @@ func scree(r *study.Result) ([]Plot, error) {
 	}
 	p.X.Min, p.X.Max, p.X.Tick.Marker = 0.4, float64(r.K)+0.6, counting{}
 	p.Y.Min, p.Y.Max, p.Y.Padding, p.Y.Tick.Marker = 0, 1.1*top, 0, even{}
-	return []Plot{{"scree", p, plotWidth, plotHeight}}, nil
+	return []Plot{{Name: "scree", plot: p, width: plotWidth, height: plotHeight}}, nil
 }
 
 type errorPoints struct {

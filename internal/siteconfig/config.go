@@ -16,6 +16,7 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/noise"
+	"covey/internal/notify"
 	"covey/internal/pki"
 	"covey/internal/strict"
 )
@@ -45,6 +46,8 @@ type Config struct {
 	Datasets []Dataset `toml:"dataset"`
 	// Policy says which studies need the operator.
 	Policy Policy `toml:"policy"`
+	// Notify is whom the agent tells that it needs its operator.
+	Notify []notify.Target `toml:"notify,omitempty"`
 
 	dir  string // of the file: what relative paths start from
 	file string // for messages
@@ -228,6 +231,9 @@ func (c *Config) check() error {
 		if _, err := p.Cap(); err != nil {
 			return c.Errorf(key, "%v", err)
 		}
+	}
+	if bad, ok := errors.AsType[*notify.TargetError](notify.Check(c.Notify)); ok {
+		return c.Errorf(bad.Key, "%s", bad.Reason)
 	}
 	datasets := map[string]bool{}
 	for i, d := range c.Datasets {
@@ -423,6 +429,9 @@ func (c *Config) File() string { return c.file }
 
 // DataDir is the directory of keys, ledger and socket.
 func (c *Config) DataDir() string { return c.path(c.Data) }
+
+// Targets are whom the agent notifies, with the paths of their keys.
+func (c *Config) Targets() []notify.Target { return notify.Under(c.dir, c.Notify) }
 
 // LedgerDir is the directory of the ledger's files.
 func (c *Config) LedgerDir() string { return filepath.Join(c.DataDir(), "ledger") }

@@ -1,6 +1,7 @@
 package siteconfig
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -38,6 +39,9 @@ type Policy struct {
 	// Noise lists the allowed values of a study's noise. If not given it is any, and with
 	// "within-limits" ["distributed"]: with central noise the coordinator's leader sees exact sums.
 	Noise []string `toml:"noise,omitempty"`
+	// PictureBySite lets in studies with picture_by = "site", which show this site's scores by
+	// themselves, noised. Without it they are refused, whoever would approve them.
+	PictureBySite bool `toml:"picture_by_site,omitempty"`
 	// Columns are those that a study may use; any if not given.
 	Columns []string `toml:"columns,omitempty"`
 	// Dictionary is what the site agreed on for columns, by their names: a study may use those
@@ -189,6 +193,9 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	if s.CentralDetail { // a person must read what the leader would
 		add("central_detail", "not without the operator", "central_detail = true", false)
 	}
+	if s.PictureBy == study.PictureBySite {
+		add("picture_by_site", fmt.Sprint(p.PictureBySite), "it pictures each site by itself", p.PictureBySite)
+	}
 	if p.Noise != nil {
 		add("noise", fmt.Sprintf("%q", p.Noise), fmt.Sprintf("%q", s.Noise), slices.Contains(p.Noise, s.Noise))
 	}
@@ -225,6 +232,15 @@ func (p *Policy) Judge(plan *study.Plan, self int) []PolicyRule {
 	return out
 }
 
+// Refuses returns why the policy refuses a proposal that nobody may approve here, nil if it does
+// not.
+func (p *Policy) Refuses(proposal study.Proposal) error {
+	if proposal.Spec.PictureBy == study.PictureBySite && !p.PictureBySite {
+		return errors.New(`it pictures each site by itself (picture_by = "site"), which this site's policy refuses without picture_by_site = true`)
+	}
+	return nil
+}
+
 // named tells of what is not listed, a few by name, or how many all are.
 func named(strange []string, all int, what string) string {
 	switch {
@@ -252,8 +268,12 @@ func (p *Policy) Unattended() string {
 	if slices.Contains(p.Noise, study.NoiseCentral) {
 		noise = "central noise too: the coordinator's leader sees the exact sums of each, and two studies that differ by a row or a site reveal that row or that site"
 	}
-	return fmt.Sprintf("without the operator: any number of studies until a budget is spent, each up to ε = %g and δ = %g, of at least %d sites, all of them listed (%s), %s, %s",
-		p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise)
+	pictures := ""
+	if p.PictureBySite {
+		pictures = "; this site may be pictured by itself, with noise"
+	}
+	return fmt.Sprintf("without the operator: any number of studies until a budget is spent, each up to ε = %g and δ = %g, of at least %d sites, all of them listed (%s), %s, %s%s",
+		p.MaxEpsilon, p.MaxDelta, p.MinSites, named(sortedKeys(p.Peers), len(p.Peers), "peer"), columns, noise, pictures)
 }
 
 // Outside returns the rules that a study does not keep; none means that the policy approves it.

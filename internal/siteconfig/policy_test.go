@@ -51,6 +51,7 @@ func TestPolicyLimits(t *testing.T) {
 		{"min_sites", func(p *study.Proposal) { p.Roster = p.Roster[:2] }},
 		{"noise", func(p *study.Proposal) { p.Spec.Noise = study.NoiseCentral }},
 		{"central_detail", func(p *study.Proposal) { p.Spec.CentralDetail = true }},
+		{"picture_by_site", func(p *study.Proposal) { p.Spec.PictureBy = study.PictureBySite }},
 		{"columns", func(p *study.Proposal) { p.Spec.Columns[1].Name = "secret" }},
 		{"peers", func(p *study.Proposal) { p.Roster[2].Identity = key(9) }},
 		{"peers", func(p *study.Proposal) { p.Roster[2].Name = "s1"; p.Roster[1].Name = "s2" }},
@@ -61,6 +62,16 @@ func TestPolicyLimits(t *testing.T) {
 		if out := Outside(within.Judge(plan(c.change), 0)); len(out) != 1 || out[0].Rule != c.rule {
 			t.Errorf("%s: outside of %q, want that limit alone", c.rule, out)
 		}
+	}
+	allows := within
+	allows.PictureBySite = true
+	bySite := plan(func(p *study.Proposal) { p.Spec.PictureBy = study.PictureBySite })
+	if rules := allows.Judge(bySite, 0); len(Outside(rules)) != 0 {
+		t.Errorf("a policy that allows pictures of this site: %q", rules)
+	}
+	// Nobody may approve them without the key.
+	if allows.Refuses(bySite.Proposal) != nil || within.Refuses(bySite.Proposal) == nil || within.Refuses(plan(same).Proposal) != nil {
+		t.Error("pictures of this site are refused by the wrong policy")
 	}
 	ask := Policy{Approve: ApproveAsk}
 	if out := Outside(ask.Judge(plan(same), 0)); len(out) == 0 {

@@ -92,6 +92,7 @@ approve = "ask"          # or "within-limits", with the limits below
 # noise = ["distributed"]            # nobody sees exact sums; "central" shows them to the coordinator's leader
 # on_dropout = ["wait"]              # if not given, "continue" too where noise is distributed
 # min_sites = 3
+# picture_by_site = false            # true: studies may picture each site by itself; otherwise they are refused
 # columns = ["age", "hr"]            # that studies may use; any if not given
 # dictionary = { creatinine = { measure = "µmol/L", offset = 90, scale = 25 } }   # columns as you agreed on them
 #

@@ -19,7 +19,7 @@ import (
 // the release checks may refuse, is no more than its (ε, δ).
 func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	plans, auto, distributed, gdp, learning, mixed := 0, 0, 0, 0, 0, 0
+	plans, auto, distributed, gdp, learning, mixed, pictures := 0, 0, 0, 0, 0, 0, 0
 	for range 1200 {
 		s := anySpec(rng)
 		var p *Plan
@@ -73,11 +73,14 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 		if s.Accountant == AccountantGDP {
 			gdp++
 		}
+		if s.Picture {
+			pictures++
+		}
 	}
-	if plans < 250 || auto < 50 || distributed < 100 || gdp < 100 || gdp > plans-50 || learning < 30 || mixed < 5 {
-		t.Errorf("%d plans, %d with two courses, %d with distributed noise, %d by the bridge, %d that learn constants, %d of them with levels are too few", plans, auto, distributed, gdp, learning, mixed)
+	if pictures < 50 || plans < 250 || auto < 50 || distributed < 100 || gdp < 100 || gdp > plans-50 || learning < 30 || mixed < 5 {
+		t.Errorf("%d plans, %d with two courses, %d with distributed noise, %d by the bridge, %d that learn constants, %d of them with levels, %d with pictures are too few", plans, auto, distributed, gdp, learning, mixed, pictures)
 	}
-	t.Logf("figure: %d plans, %d with two courses, %d with distributed noise, %d by the bridge, %d that learn constants, %d of them with levels", plans, auto, distributed, gdp, learning, mixed)
+	t.Logf("figure: %d plans, %d with two courses, %d with distributed noise, %d by the bridge, %d that learn constants, %d of them with levels, %d with pictures", plans, auto, distributed, gdp, learning, mixed, pictures)
 }
 
 // trueRho is the cost of a query at some radius that agents accept.
@@ -125,6 +128,11 @@ func trueRho(t *testing.T, rng *rand.Rand, p *Plan, q Query) *big.Float {
 		delta.Mul(delta, exact(0x1p16))
 	case q.Kind == KindLevels:
 		delta = root(2 * values / 65)
+		delta.Mul(delta, exact(0x1p16))
+	case q.Kind == KindScores: // √2 for each component
+		delta = root(2 * float64(p.Proposal.Spec.Components))
+		delta.Mul(delta, exact(0x1p16))
+	case q.Kind == KindPicture: // √2, however many groups there are
 		delta.Mul(delta, exact(0x1p16))
 	case q.Kind == KindMoments: // √(28 d), and a rounding of each of 2d numbers; levels are zeros
 		of := min(3*numbers, float64(p.D))
@@ -238,6 +246,18 @@ func anySpec(rng *rand.Rand) Spec {
 			s.Columns[j].Levels = []string{"a", "b", "c"}[:1+rng.IntN(3)]
 		}
 		s.CentralDetail = s.Noise == NoiseCentral
+	}
+	if rng.IntN(3) == 0 && s.Center != CenterPairs {
+		s.Picture, s.PictureShare, s.Components, s.ExplainedVariance = true, 0.2*rng.Float64(), max(2, s.Components), VariancePrivate
+		if s.Components == 3 {
+			s.PicturePairs = [][]int{{1, 2}, {3, 1}, {2, 3}}[:1+rng.IntN(3)]
+		}
+		switch {
+		case s.Columns[0].Levels != nil:
+			s.PictureBy, s.PictureColumn = PictureByColumn, s.Columns[0].Name
+		case s.Noise == NoiseDistributed && rng.IntN(2) == 0:
+			s.PictureBy = PictureBySite
+		}
 	}
 	return s
 }

@@ -31,10 +31,13 @@ type Ask struct {
 	Scale []float64 `json:"scale,omitempty"`
 	// Fill are the directions that gaps are filled from, laid out like X: empty where gaps are
 	// zeros, or no row can have one.
-	Fill   []float64   `json:"fill,omitempty"`
-	Radius float64     `json:"radius"` // R of a sum, 0 of counts
-	Grid   float64     `json:"grid"`   // g
-	Sigma  noise.Sigma `json:"sigma"`  // in grid units; 0 of a choice by the exponential mechanism
+	Fill []float64 `json:"fill,omitempty"`
+	// Deviations are those of scores along each of X, in which pictures count; empty for other
+	// kinds.
+	Deviations []float64   `json:"deviations,omitempty"`
+	Radius     float64     `json:"radius"` // R of a sum, 0 of counts
+	Grid       float64     `json:"grid"`   // g
+	Sigma      noise.Sigma `json:"sigma"`  // in grid units; 0 of a choice by the exponential mechanism
 }
 
 // maxCenter bounds a released centre, so that no row less it can overflow.
@@ -58,6 +61,9 @@ func (p *Plan) NewAsk(c Course, slot int, attempt uint32) (Ask, error) {
 	}
 	if q.columns(p) > 0 {
 		a.X = c.X
+	}
+	if q.pictures() {
+		a.Deviations = c.Deviations
 	}
 	if !q.Kind.Definition().Counts {
 		a.Radius = c.Radii[q.Kind]
@@ -106,6 +112,7 @@ func (p *Plan) Context(transcript [32]byte, a Ask) [32]byte {
 	e.floats(a.Found)
 	e.floats(a.Scale)
 	e.floats(a.Fill)
+	e.floats(a.Deviations)
 	e.f64(a.Radius)
 	e.f64(a.Grid)
 	e.u64(uint64(a.Sigma))
@@ -188,7 +195,7 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 	if why := orthonormal(a.Fill, p.D); why != "" {
 		return mismatch(a.Query, "fill", "%s", why)
 	}
-	return nil
+	return p.checkDeviations(q, a)
 }
 
 // centers reports whether a query about centered rows comes after a center is known.

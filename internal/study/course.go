@@ -26,6 +26,9 @@ type Course struct {
 	// Observed is the share of rows in which each coordinate has a value, as far as the released
 	// count says; empty where none is released.
 	Observed []float64 `json:"observed,omitempty"`
+	// Deviations are those of scores on the components, by released variances, where the study has
+	// pictures; empty before they are released.
+	Deviations []float64 `json:"deviations,omitempty"`
 	// Columns are what is known of each column where constants are learned.
 	Columns []standardize.Column `json:"columns,omitempty"`
 	// Radii are in force, by the kind of sum. A kind that is not there has none yet.
@@ -93,6 +96,8 @@ func (p *Plan) Next(c Course, r Release, earlier []Release) (Course, error) {
 		err = p.step(&c, q, r, earlier)
 	case KindMoment:
 		err = p.moment(&c, r, earlier)
+	case KindVariance:
+		p.readVariance(&c, r)
 	}
 	if err != nil {
 		return Course{}, err

@@ -111,6 +111,13 @@ func answerOf(p *Plan, a Ask, rng *rand.Rand, wide bool) []int64 {
 		put(0, 2)
 	case KindLevels:
 		answerLevels(p, put)
+	case KindScores:
+		for l := range p.K() {
+			put(l*ScoreBins+16+l, 1)
+		}
+	case KindPicture:
+		x, y := p.Pair(q)
+		put((8+x)*PictureBins+8+y, 1)
 	case KindLambda:
 		put(256, 0.9*float64(p.Groups)/n)
 	case KindSelect:

@@ -67,6 +67,8 @@ func (p *Plan) CheckCourse(c Course, a Ask) error {
 		return mismatch(a.Query, "scale", why)
 	case !nearVector(a.Fill, want.Fill):
 		return mismatch(a.Query, "fill", why)
+	case !slices.EqualFunc(a.Deviations, want.Deviations, near):
+		return mismatch(a.Query, "deviations", why)
 	case !nearVector(a.Found, want.Found):
 		return mismatch(a.Query, "found", why)
 	case !near(a.Radius, want.Radius):

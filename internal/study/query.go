@@ -40,6 +40,8 @@ const (
 	KindMoments   = query.Moments
 	KindFilled    = query.Filled
 	KindLevels    = query.Levels
+	KindScores    = query.Scores
+	KindPicture   = query.Picture
 )
 
 // Parts of the budget that no key of study.toml sets.
@@ -93,8 +95,9 @@ type Query struct {
 	Index int  `json:"index"`
 	Kind  Kind `json:"kind"`
 	// Of is whose norms a histogram counts.
-	Of    Kind `json:"of,omitempty"`
-	Round int  `json:"round"` // t; a histogram of round t comes just before its power step
+	Of Kind `json:"of,omitempty"`
+	// t; a histogram of round t comes just before its power step. Of pictures it counts the pairs.
+	Round int `json:"round"`
 	// Run counts power runs: the component that deflation is looking for.
 	Run int `json:"run,omitempty"`
 	// Branch is MethodPower or MethodCovariance where method = "auto" asks one of the
@@ -121,6 +124,9 @@ func (p *Plan) setQueries() error {
 	}
 	if p.D > MaxCovariance && p.method() != MethodPower {
 		return fieldError("method", "the covariance of more than %d columns is not asked for, there are %s", MaxCovariance, ColumnsText(len(s.Columns), p.D))
+	}
+	if n := p.values(Query{Kind: KindPicture}); s.Picture && n > MaxValues {
+		return fieldError("picture_by", "a picture has at most %d numbers, one of %d sites has %d", MaxValues, p.Thresholds.Sites, n)
 	}
 	left := 1.0
 	buy := func(q Query, share float64) {
@@ -163,12 +169,12 @@ func (p *Plan) setQueries() error {
 	if p.method() != MethodPower && s.NormBound == BoundPrivate {
 		buy(Query{Kind: KindHistogram, Of: KindTotal}, p.boundShare())
 	}
-	variance := p.varianceQueries()
-	for _, q := range variance {
+	last := append(p.varianceQueries(), p.pictureQueries()...)
+	for _, q := range last {
 		left -= q.share
 	}
 	p.addMethods(left)
-	p.Queries = append(p.Queries, variance...)
+	p.Queries = append(p.Queries, last...)
 	multiplier, err := p.multiplier()
 	if err != nil {
 		return err
@@ -244,7 +250,7 @@ func (p *Plan) stepShare(t int) float64 {
 	return 1 / float64(p.Rounds)
 }
 
-// varianceQueries are those of explained variance, which come last.
+// varianceQueries are those of explained variance, after which come pictures alone.
 func (p *Plan) varianceQueries() []Query {
 	s := p.Proposal.Spec
 	if s.ExplainedVariance != VariancePrivate {
@@ -272,6 +278,8 @@ func (p *Plan) values(q Query) int {
 		return len(p.Proposal.Spec.Columns)
 	case KindLevels:
 		return query.LevelBins * p.Proposal.Spec.leveled()
+	case KindPicture:
+		return query.PictureBins * query.PictureBins * len(p.pictureGroups())
 	case KindOctaves, KindTree, KindMoments:
 		return q.Kind.Definition().Values(len(p.Single(q.Kind)), 0)
 	}

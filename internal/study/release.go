@@ -16,19 +16,21 @@ type Release struct {
 	Slot  int    `json:"slot"`
 	// Previous is the link of the release before it ([Course.History]): what is signed names all
 	// that came before.
-	Previous  Digest      `json:"previous"`
-	Kind      Kind        `json:"kind"`
-	Round     int         `json:"round"`
-	Survivors []int       `json:"survivors"` // roster indices, ascending
-	Units     int         `json:"units"`     // of the survivors
-	X         []float64   `json:"x"`         // asked about, as are the next six
-	Center    []float64   `json:"center,omitempty"`
-	Found     []float64   `json:"found,omitempty"`
-	Scale     []float64   `json:"scale,omitempty"`
-	Fill      []float64   `json:"fill,omitempty"`
-	Radius    float64     `json:"radius"`
-	Grid      float64     `json:"grid"`
-	Sigma     noise.Sigma `json:"sigma"`
+	Previous  Digest    `json:"previous"`
+	Kind      Kind      `json:"kind"`
+	Round     int       `json:"round"`
+	Survivors []int     `json:"survivors"` // roster indices, ascending
+	Units     int       `json:"units"`     // of the survivors
+	X         []float64 `json:"x"`         // asked about, as are the next seven
+	Center    []float64 `json:"center,omitempty"`
+	Found     []float64 `json:"found,omitempty"`
+	Scale     []float64 `json:"scale,omitempty"`
+	Fill      []float64 `json:"fill,omitempty"`
+	// Deviations are those of scores that pictures count in.
+	Deviations []float64   `json:"deviations,omitempty"`
+	Radius     float64     `json:"radius"`
+	Grid       float64     `json:"grid"`
+	Sigma      noise.Sigma `json:"sigma"`
 	// Share is each survivor's own σ where noise is distributed, 0 where it is central.
 	Share noise.Sigma `json:"share,omitempty"`
 	Rho   float64     `json:"rho"` // charge
@@ -58,7 +60,7 @@ func ParseRelease(encoded []byte) (Release, error) {
 func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, error) {
 	r := Release{
 		Study: p.Digest, Query: a.Query, Slot: a.Slot, Previous: a.History, Kind: a.Kind, Round: a.Round,
-		Survivors: survivors, X: a.X, Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Radius: a.Radius, Grid: a.Grid, Sigma: a.Sigma,
+		Survivors: survivors, X: a.X, Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Deviations: a.Deviations, Radius: a.Radius, Grid: a.Grid, Sigma: a.Sigma,
 		Rho: p.Queries[a.Query].Rho, Noised: noised,
 	}
 	for _, i := range survivors {
@@ -74,7 +76,7 @@ func (p *Plan) NewRelease(a Ask, survivors []int, noised []int64) (Release, erro
 // Ask is what the release answers.
 func (r Release) Ask(attempt uint32) Ask {
 	return Ask{Attempt: attempt, Query: r.Query, Slot: r.Slot, Kind: r.Kind, Round: r.Round, History: r.Previous,
-		X: r.X, Center: r.Center, Found: r.Found, Scale: r.Scale, Fill: r.Fill, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma}
+		X: r.X, Center: r.Center, Found: r.Found, Scale: r.Scale, Fill: r.Fill, Deviations: r.Deviations, Radius: r.Radius, Grid: r.Grid, Sigma: r.Sigma}
 }
 
 // Z is the noised mean over units: for a power step z_t, in the squared units of the

@@ -49,7 +49,7 @@ func (s *Spec) resolve() error {
 	}
 	s.learnConstants()
 	def(&s.Center, CenterPrivate)
-	if s.detail() != "" && !s.CentralDetail {
+	if s.PictureBy == PictureBySite || s.detail() != "" && !s.CentralDetail {
 		def(&s.Noise, NoiseDistributed)
 	}
 	def(&s.Noise, NoiseCentral)
@@ -69,6 +69,7 @@ func (s *Spec) resolve() error {
 	if s.ExplainedVariance == VariancePrivate {
 		def(&s.VarianceShare, 0.05)
 	}
+	s.resolvePicture()
 	if s.Lambda == LambdaPrivate {
 		def(&s.LambdaShare, 0.05)
 	}
@@ -103,7 +104,7 @@ func (s *Spec) tick() Duration {
 	if s.Method != MethodPower {
 		values = max(values, d*(d+1)/2)
 	}
-	values = max(values, query.LevelBins*min(s.leveled(), MaxColumns))
+	values = max(values, query.LevelBins*min(s.leveled(), MaxColumns), s.pictureValues())
 	if s.standardizes() {
 		values = max(values, KindTree.Definition().Values(min(len(s.Columns)-s.leveled(), MaxColumns), 0))
 	}
@@ -197,6 +198,9 @@ func (s *Spec) check() error {
 	if err := s.checkRadius(); err != nil {
 		return err
 	}
+	if err := s.checkPicture(); err != nil {
+		return err
+	}
 	if err := s.checkModel(); err != nil {
 		return err
 	}
@@ -272,6 +276,7 @@ func (s *Spec) checkShares() error {
 		{"radius_share", s.RadiusShare, s.Radius == RadiusPrivate && s.Method != MethodCovariance},
 		{"center_share", s.CenterShare, s.Center == CenterPrivate && !s.standardizes()},
 		{"variance_share", s.VarianceShare, s.ExplainedVariance == VariancePrivate},
+		{"picture_share", s.PictureShare, s.Picture},
 		{"lambda_share", s.LambdaShare, s.Lambda == LambdaPrivate},
 		{"bound_share", s.BoundShare, s.Method != MethodPower && s.NormBound == BoundPrivate},
 	} {

@@ -83,12 +83,14 @@ type Result struct {
 	VarianceNote      string       `json:"variance_note,omitempty"`
 	NoiseToSignal     float64      `json:"noise_to_signal"` // of z_T, or of the covariance
 
-	// Pictures are of the pairs of components that the proposal names, and Scores of each component,
-	// in their order here; both empty where picture is not asked for.
+	// Pictures are of the pairs of components that the proposal names, and Scores of each
+	// component, in their order here; both empty where picture is not asked for.
 	Pictures []Picture        `json:"pictures_,omitempty"`
 	Scores   []ScoreHistogram `json:"score_histograms_,omitempty"`
+	// PictureNote says what they show and what they do not.
+	PictureNote string `json:"picture_note,omitempty"`
 
-	Releases          []Release    `json:"releases"`        // as Signed, to be read
+	Releases []Release `json:"releases"` // as Signed, to be read
 
 	// Approvals are the sites' signatures on the digest, by roster index ([SignDecision]).
 	Approvals []Blob `json:"approvals"`
@@ -155,6 +157,7 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 	r.keep(p, releases)
 	r.count(p, releases)
 	r.explain(c, releases)
+	r.picture(p, releases)
 	return r, nil
 }
 
@@ -315,12 +318,10 @@ func (r *Result) explain(c Course, releases []Release) {
 		case KindRows:
 			spread = rel.Tau()
 		case KindVariance:
-			order = make([]int, len(z))
-			for i := range order {
-				order[i] = i
+			order = falling(z)
+			for i := range z {
 				z[i] /= rows
 			}
-			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(z[b], z[a]) })
 			components := r.Components
 			r.Components = nil
 			for _, i := range order {
@@ -344,6 +345,16 @@ func (r *Result) explain(c Course, releases []Release) {
 			r.VarianceNote = note
 		}
 	}
+}
+
+// falling returns the indices of z by falling value, the first of equal ones first.
+func falling(z []float64) []int {
+	order := make([]int, len(z))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(z[b], z[a]) })
+	return order
 }
 
 // varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a

@@ -141,6 +141,17 @@ type Spec struct {
 	ExplainedVariance string `toml:"explained_variance" json:"explained_variance"`
 	// VarianceShare is the part of the budget that explained variance takes.
 	VarianceShare float64 `toml:"variance_share,omitempty" json:"variance_share,omitempty"`
+	// Picture asks for noised histograms of all units' scores: of each component, and of the pairs
+	// of components in PicturePairs, for PictureShare of the budget together.
+	Picture bool `toml:"picture,omitempty" json:"picture,omitempty"`
+	// PictureShare is the part of the budget that pictures and score histograms take.
+	PictureShare float64 `toml:"picture_share,omitempty" json:"picture_share,omitempty"`
+	// PicturePairs are pairs of components, from 1, by falling variance; [[1, 2]] if not given.
+	PicturePairs [][]int `toml:"picture_pairs,omitempty" json:"picture_pairs,omitempty"`
+	// PictureBy divides each picture into groups: PictureByColumn (a unit's rows by their level in
+	// PictureColumn) or PictureBySite (each site fills a block of its own). One group if empty.
+	PictureBy     string `toml:"picture_by,omitempty" json:"picture_by,omitempty"`
+	PictureColumn string `toml:"picture_column,omitempty" json:"picture_column,omitempty"`
 	// Rounds is T. 0: from alpha, or the profile's default.
 	Rounds int `toml:"rounds,omitempty" json:"rounds"`
 	// Alpha is the target error; it sets rounds where rounds is 0.

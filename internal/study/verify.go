@@ -47,6 +47,8 @@ type Verified struct {
 	gaps    string // how many cells were filled; empty where none could be
 	// which constants were learned; empty where none were
 	learned string
+	// which pictures there are; empty without any
+	pictured string
 }
 
 // VerifyError is the first thing of a result file that does not hold.
@@ -125,7 +127,7 @@ func Verify(file []byte) (*Verified, error) {
 		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
 		Approved: true,
 		columns:  len(plan.Proposal.Spec.Columns),
-		done:     fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(), gaps: r.FilledText(), learned: r.LearnedText(),
+		done:     fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(), gaps: r.FilledText(), learned: r.LearnedText(), pictured: r.PictureText(),
 	}
 	if r.Method == MethodCovariance {
 		v.done = r.Done()
@@ -186,6 +188,9 @@ func (v *Verified) Rows() [][2]string {
 	}
 	if v.learned != "" {
 		rows = append(rows, [2]string{"constants", v.learned})
+	}
+	if v.pictured != "" {
+		rows = append(rows, [2]string{"pictures", v.pictured})
 	}
 	return rows
 }

@@ -3,6 +3,7 @@ package terms
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"covey/internal/study"
 )
@@ -30,6 +31,7 @@ func Privacy(p *study.Plan) []string {
 	if share := p.LevelsShare(); share > 0 {
 		words = append(words, fmt.Sprintf("The study scales levels by how many units have each: for %.3g%% of its ρ it counts every unit in one level of each column that has any, every other text as \"other\".", 100*share))
 	}
+	words = append(words, pictureWords(p)...)
 	if s.Method != study.MethodPower {
 		words = append(words, "Method: "+p.MethodRule()+".")
 	}
@@ -50,6 +52,30 @@ func Privacy(p *study.Plan) []string {
 	}
 	if s.Missing == study.MissingDropRow {
 		words = append(words, "A row with a missing value counts as a row of zeros.")
+	}
+	return words
+}
+
+// pictureWords says what pictures show, and of whom; none where a study has none.
+func pictureWords(p *study.Plan) []string {
+	s := p.Proposal.Spec
+	if !s.Picture {
+		return nil
+	}
+	pairs := make([]string, len(s.PicturePairs))
+	for i, pair := range s.PicturePairs {
+		pairs[i] = fmt.Sprintf("%d and %d", pair[0], pair[1])
+	}
+	text := fmt.Sprintf("For %.3g%% of its ρ the study counts every unit by its score on each component, and on the components %s together.", 100*p.PictureShare(), strings.Join(pairs, ", "))
+	if s.PictureBy == study.PictureByColumn {
+		text += fmt.Sprintf(" The latter counts are by level of %q.", s.PictureColumn)
+	}
+	if p.Honest == 0 {
+		text += " With central noise the coordinator's leader sees these counts exact, over all sites: a bin that holds one unit shows where one is."
+	}
+	words := []string{text}
+	if s.PictureBy == study.PictureBySite {
+		words = append(words, `IT SHOWS THIS INSTITUTION: picture_by = "site" releases each site's counts of scores by themselves, with noise. ε and δ protect units, not the site: what is usual here, and how it differs from other sites, is in the result. Blocks are not authenticated: a corrupt site can fill another's.`)
 	}
 	return words
 }

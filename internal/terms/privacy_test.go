@@ -3,6 +3,7 @@ package terms
 import (
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,44 @@ func TestCentralDetailIsSaid(t *testing.T) {
 	}
 	if all := of(func(*study.Spec) {}); strings.Contains(all, "alone has") {
 		t.Errorf("said of a study without:\n%s", all)
+	}
+}
+
+// TestPicturesAreSaid: an approver reads what pictures count, for how much, and by site that they
+// show this institution, in a line of its own.
+func TestPicturesAreSaid(t *testing.T) {
+	two := func(change func(*study.Spec)) func(*study.Spec) {
+		return func(s *study.Spec) { s.Components, s.Picture = 2, true; change(s) }
+	}
+	const shows = "IT SHOWS THIS INSTITUTION"
+	for _, c := range []struct {
+		change func(*study.Spec)
+		says   []string
+		never  []string
+	}{
+		{two(func(s *study.Spec) { s.PictureShare = 0.08 }), []string{"For 8% of its ρ the study counts every unit by its score on each component, and on the components 1 and 2 together", "leader sees these counts exact"}, []string{shows}},
+		{two(func(s *study.Spec) { s.Noise = study.NoiseDistributed }), []string{"For 5% of its ρ"}, []string{shows, "counts exact"}},
+		{two(func(s *study.Spec) { s.PictureBy = study.PictureBySite }), []string{shows, "ε and δ protect units, not the site", "Blocks are not authenticated"}, nil},
+		{two(func(s *study.Spec) {
+			s.Columns[1].Scale, s.Columns[1].Levels, s.PictureBy, s.PictureColumn = 0, []string{"x"}, study.PictureByColumn, "b"
+		}), []string{`by level of "b"`}, []string{shows}},
+		{func(*study.Spec) {}, nil, []string{shows, "score on each component"}},
+	} {
+		words := Privacy(wordsPlan(t, 3, c.change))
+		all := strings.Join(words, "\n")
+		for _, part := range c.says {
+			if !strings.Contains(all, part) {
+				t.Errorf("%q is not in\n%s", part, all)
+			}
+		}
+		for _, part := range c.never {
+			if strings.Contains(all, part) {
+				t.Errorf("%q is in\n%s", part, all)
+			}
+		}
+		if strings.Contains(all, shows) != slices.ContainsFunc(words, func(line string) bool { return strings.HasPrefix(line, shows) }) {
+			t.Errorf("it is in no line of its own:\n%s", all)
+		}
 	}
 }
 

@@ -21,14 +21,14 @@ func (m Query) body() proto.Message {
 	a := m.Ask
 	return &covey.Query{
 		History: a.History[:],
-		X:       a.X, Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
+		X:       a.X, Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Deviations: a.Deviations, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
 	}
 }
 
 func queryOf(r *reader, h Header, b *covey.Query) Query {
 	return Query{h.Study, study.Ask{
 		Attempt: h.Attempt, Query: h.Query, Slot: h.Slot, History: r.link(b.GetHistory()),
-		X: b.GetX(), Center: b.GetCenter(), Found: b.GetFound(), Scale: b.GetScale(), Fill: b.GetFill(), Radius: b.GetRadius(), Grid: b.GetGrid(), Sigma: noise.Sigma(b.GetSigma()),
+		X: b.GetX(), Center: b.GetCenter(), Found: b.GetFound(), Scale: b.GetScale(), Fill: b.GetFill(), Deviations: b.GetDeviations(), Radius: b.GetRadius(), Grid: b.GetGrid(), Sigma: noise.Sigma(b.GetSigma()),
 	}}
 }
 

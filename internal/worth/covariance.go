@@ -11,7 +11,7 @@ import (
 const (
 	// shareReserve is taken off the lower bound of the captured share: few columns with few units
 	// need it.
-	shareReserve = 0.005
+	shareReserve = 0.004
 	// edgeFactor times the largest eigenvalue of noise alone: below it nothing stands out.
 	edgeFactor = 1.2
 	// gapQuantile is the 95% quantile of the gap of a double eigenvalue, in standard deviations of

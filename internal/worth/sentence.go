@@ -51,6 +51,9 @@ func (out *Report) say(p *study.Plan, r *study.Result, why string) {
 	if text := r.FilledText(); text != "" {
 		tell("%s.", capital(text))
 	}
+	if text := r.PictureText(); text != "" {
+		tell("%s.", capital(text))
+	}
 	if out.Alarm != nil && *out.Alarm {
 		tell("Large rows look different from small rows here: do not rely on the bounds.")
 	}

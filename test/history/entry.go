@@ -337,7 +337,7 @@ func (c *Checker) nextStep(s *run, e *round.Entry, r study.Release) {
 		return
 	}
 	if e.Course == nil || e.Course.Query != next.Query || e.Course.End != next.End || e.Course.Method != next.Method ||
-		!near(e.Course.X, next.X) || !near(e.Course.Center, next.Center) || !near(e.Course.Found, next.Found) || !near(e.Course.Scale, next.Scale) || !near(e.Course.Observed, next.Observed) || !sameRadii(e.Course.Radii, next.Radii) {
+		!near(e.Course.X, next.X) || !near(e.Course.Center, next.Center) || !near(e.Course.Found, next.Found) || !near(e.Course.Scale, next.Scale) || !near(e.Course.Observed, next.Observed) || !near(e.Course.Deviations, next.Deviations) || !sameRadii(e.Course.Radii, next.Radii) {
 		c.fail(NextStep, s, r.Query, r.Slot, "the entry's course does not follow from its release")
 	}
 	if next.Query == len(s.plan.Queries) {
@@ -351,7 +351,7 @@ func (c *Checker) nextStep(s *run, e *round.Entry, r study.Release) {
 // sameQuestion reports whether two asks of one query are about the same vectors and radius, after
 // the same releases.
 func sameQuestion(a, b study.Ask) bool {
-	return a.History == b.History && near(a.X, b.X) && near(a.Center, b.Center) && near(a.Found, b.Found) && near(a.Scale, b.Scale) && near(a.Fill, b.Fill) && near([]float64{a.Radius}, []float64{b.Radius})
+	return a.History == b.History && near(a.X, b.X) && near(a.Center, b.Center) && near(a.Found, b.Found) && near(a.Scale, b.Scale) && near(a.Fill, b.Fill) && near(a.Deviations, b.Deviations) && near([]float64{a.Radius}, []float64{b.Radius})
 }
 
 func sameRadii(a, b map[study.Kind]float64) bool {

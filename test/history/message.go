@@ -318,7 +318,7 @@ func (s *run) due(query int) bool {
 
 func sameAsk(a, b study.Ask) bool {
 	return a.Attempt == b.Attempt && a.Kind == b.Kind && a.Round == b.Round && a.History == b.History && slices.Equal(a.X, b.X) &&
-		slices.Equal(a.Center, b.Center) && slices.Equal(a.Found, b.Found) && slices.Equal(a.Scale, b.Scale) && slices.Equal(a.Fill, b.Fill) &&
+		slices.Equal(a.Center, b.Center) && slices.Equal(a.Found, b.Found) && slices.Equal(a.Scale, b.Scale) && slices.Equal(a.Fill, b.Fill) && slices.Equal(a.Deviations, b.Deviations) &&
 		a.Radius == b.Radius && a.Grid == b.Grid && a.Sigma == b.Sigma
 }
 

@@ -200,7 +200,7 @@ type sums struct {
 
 // contributions returns them, computed once a query, and follows them from then on.
 func (c *Checker) contributions(s *run, ask study.Ask) *sums {
-	if old := s.sums[ask.Query]; old != nil && slices.Equal(old.ask.X, ask.X) && slices.Equal(old.ask.Center, ask.Center) && slices.Equal(old.ask.Found, ask.Found) && slices.Equal(old.ask.Scale, ask.Scale) && slices.Equal(old.ask.Fill, ask.Fill) && old.ask.Radius == ask.Radius && old.ask.Grid == ask.Grid {
+	if old := s.sums[ask.Query]; old != nil && slices.Equal(old.ask.X, ask.X) && slices.Equal(old.ask.Center, ask.Center) && slices.Equal(old.ask.Found, ask.Found) && slices.Equal(old.ask.Scale, ask.Scale) && slices.Equal(old.ask.Fill, ask.Fill) && slices.Equal(old.ask.Deviations, ask.Deviations) && old.ask.Radius == ask.Radius && old.ask.Grid == ask.Grid {
 		return old // of another slot: the rows do not know
 	}
 	out := &sums{ask: ask, vector: make([][]int64, len(s.sites))}

@@ -98,7 +98,7 @@ func readCoordinator(raw []byte) (message, error) {
 		out := message{kind: "query", attempt: q.GetAttempt(), query: int(q.GetQuery()), slot: int(q.GetSlot())}
 		out.ask = study.Ask{
 			Attempt: q.GetAttempt(), Query: out.query, Slot: out.slot,
-			X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Scale: q.GetScale(), Fill: q.GetFill(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
+			X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Scale: q.GetScale(), Fill: q.GetFill(), Deviations: q.GetDeviations(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
 		}
 		if len(q.GetHistory()) != len(out.ask.History) {
 			return message{}, errMessage

@@ -39,7 +39,7 @@ func confirmed(id study.Digest, attempt uint32, signatures [][]byte) *covey.Coor
 func query(id study.Digest, a study.Ask) *covey.CoordinatorMessage {
 	return &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
 		Study: id[:], Attempt: a.Attempt, Query: uint32(a.Query), Slot: uint32(a.Slot), History: a.History[:],
-		X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma), Center: a.Center, Found: a.Found, Scale: a.Scale}}}
+		X: a.X, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma), Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Deviations: a.Deviations}}}
 }
 
 func release(id study.Digest, query, slot int, u []int) *covey.CoordinatorMessage {

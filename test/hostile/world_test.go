@@ -338,10 +338,14 @@ func (w *world) asking(query, slot, x int) study.Ask {
 	return a
 }
 
-// turned turns a vector of the plane by an angle.
+// turned turns vectors of the plane, one after another, by an angle.
 func turned(x []float64, by float64) []float64 {
 	sin, cos := math.Sincos(by)
-	return []float64{cos*x[0] - sin*x[1], sin*x[0] + cos*x[1]}
+	var out []float64
+	for ; len(x) > 0; x = x[2:] { // vectors of two
+		out = append(out, cos*x[0]-sin*x[1], sin*x[0]+cos*x[1])
+	}
+	return out
 }
 
 // follow goes on to the query after a result.

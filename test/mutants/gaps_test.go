@@ -49,8 +49,8 @@ func init() {
 			{rows, "		b.row[j] = 0\n", ""},
 		}, in("dataset", "TestGapsAreKept"), killer{}},
 		{"gaps: in a cache file they stay where a unit's rows were", 0, []edit{
-			{"internal/dataset/convert.go", "from.gaps[int(i)*stride:][:stride]", "from.gaps[int(order[0]+i*0)*stride:][:stride]"},
-		}, in("dataset", "TestGapsAreKept"), killer{}},
+			{"internal/rowcache/convert.go", "from.gaps[int(i)*stride:][:stride]", "from.gaps[int(order[0]+i*0)*stride:][:stride]"},
+		}, in("rowcache", "TestCacheIsRead"), killer{}},
 		{"gaps: a policy's approval refuses faults where rows are dropped", 0, []edit{
 			{data, "	case spec.Missing == study.MissingDropRow:\n		return dataset.MissingDropFaulty\n", ""},
 		}, in("agent", "TestValuesMoveNoMessage/by_policy,_rows_dropped"), killer{}},

@@ -106,7 +106,7 @@ func init() {
 			{"internal/dataset/npyheader.go", "if !ok || seen[key] || !p.take(\":\") {", "if !ok || !p.take(\":\") {"},
 		}, in("dataset", "TestArrayBounds"), killer{}},
 		{"an array of more than 2^31-1 rows", 0, []edit{
-			{"internal/dataset/npyheader.go", "case a.n > maxRows || a.n > 0", "case a.n > 0"},
+			{"internal/dataset/npyheader.go", "case a.n > MaxRows || a.n > 0", "case a.n > 0"},
 		}, in("dataset", "TestArrayBounds"), killer{}},
 		{"texts of any length", 0, []edit{
 			{"internal/dataset/npyheader.go", "return t, size > 0 && size < 1<<12", "return t, size > 0"},
@@ -115,53 +115,53 @@ func init() {
 			{"internal/dataset/rows.go", "\tcase b.nobody:", "\tcase b.nobody && !b.drop:"},
 		}, in("dataset", "TestRowOfNobody"), killer{}},
 		{"more rows than 32 bits count", 0, []edit{
-			{"internal/dataset/rows.go", "\tcase b.count == maxRows:", "\tcase false:"},
+			{"internal/dataset/rows.go", "\tcase b.count == MaxRows:", "\tcase false:"},
 		}, in("dataset", "TestMostRows"), killer{}},
 		{"an agent starts in another site's folder", 0, []edit{
 			{"internal/agent/agent.go", "if name := a.site.Name(); name != a.config.Site {", "if name := a.site.Name(); name == \"\" {"},
 		}, in("agent", "TestOtherSitesFolder"), killer{}},
 		{"another owner's rows are found", 0, []edit{
-			{"internal/dataset/cache.go", "if !ok || n.owner != owner || n.recipe != short(recipe) {", "if !ok || n.recipe != short(recipe) {"},
-		}, in("dataset", "TestFindIsTheOwners"), killer{}},
+			{"internal/rowcache/cache.go", "if !ok || n.owner != owner || n.recipe != short(recipe) {", "if !ok || n.recipe != short(recipe) {"},
+		}, in("rowcache", "TestFindIsTheOwners"), killer{}},
 		{"rows are found by their name alone", 0, []edit{
-			{"internal/dataset/cache.go", "if stored.head.recipe == recipe && accept", "if accept"},
-		}, in("dataset", "TestFindIsTheOwners"), killer{}},
+			{"internal/rowcache/cache.go", "if stored.head.recipe == recipe && accept", "if accept"},
+		}, in("rowcache", "TestFindIsTheOwners"), killer{}},
 		{"a draft is removed while it is written", 0, []edit{
-			{"internal/dataset/cache.go", "\t\t\tcontinue // being written\n", ""},
-		}, in("dataset", "TestRetainLeavesDrafts"), killer{}},
+			{"internal/rowcache/cache.go", "\t\t\tcontinue // being written\n", ""},
+		}, in("rowcache", "TestRetainLeavesDrafts"), killer{}},
 		{"two requests with one recipe", 0, []edit{
-			{"internal/dataset/cache.go", "\t\th.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(v))))\n", ""},
+			{"internal/dataset/recipe.go", "\t\th.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(v))))\n", ""},
 		}, in("dataset", "TestRecipeIsOfOneRequest"), killer{}},
 		{"a cache file of another size than its header says", 0, []edit{
-			{"internal/dataset/stored.go", " || n[5] != uint64(size) {", " {"},
-		}, in("dataset", "TestHeaderNumbers"), killer{}},
+			{"internal/rowcache/stored.go", " || n[5] != uint64(size) {", " {"},
+		}, in("rowcache", "TestHeaderNumbers"), killer{}},
 		{"a cache file's length wraps", 0, []edit{
-			{"internal/dataset/stored.go", " || d > maxValues/rows", " "},
-		}, in("dataset", "TestHeaderNumbers"), killer{}},
+			{"internal/rowcache/stored.go", " || d > dataset.MaxValues/rows", " "},
+		}, in("rowcache", "TestHeaderNumbers"), killer{}},
 		{"more units than rows", 0, []edit{
-			{"internal/dataset/stored.go", "units < 1 || units > rows ||", "units < 1 ||"},
-		}, in("dataset", "TestHeaderNumbers"), killer{}},
+			{"internal/rowcache/stored.go", "units < 1 || units > rows ||", "units < 1 ||"},
+		}, in("rowcache", "TestHeaderNumbers"), killer{}},
 		{"rows without units, of other units", 0, []edit{
-			{"internal/dataset/stored.go", "counted > 1 || counted == 0 && units != rows || ", ""},
-		}, in("dataset", "TestHeaderNumbers"), killer{}},
+			{"internal/rowcache/stored.go", "counted > 1 || counted == 0 && units != rows || ", ""},
+		}, in("rowcache", "TestHeaderNumbers"), killer{}},
 		{"a cache file of another size than its shape", 0, []edit{
-			{"internal/dataset/stored.go", "if h.place(); h.size != size {", "if h.place(); false {"},
-		}, in("dataset", "TestHeaderNumbers"), killer{}},
+			{"internal/rowcache/stored.go", "if h.place(); h.size != size {", "if h.place(); false {"},
+		}, in("rowcache", "TestHeaderNumbers"), killer{}},
 		{"a unit without rows", 0, []edit{
-			{"internal/dataset/stored.go", "if n < 1 || n > h.rows-len(s.Unit) {", "if n > h.rows-len(s.Unit) {"},
-		}, in("dataset", "TestSectionsThatDoNotFit"), killer{}},
+			{"internal/rowcache/stored.go", "if n < 1 || n > h.rows-len(s.Unit) {", "if n > h.rows-len(s.Unit) {"},
+		}, in("rowcache", "TestSectionsThatDoNotFit"), killer{}},
 		{"rows of another recipe under this one's name", 0, []edit{
-			{"internal/dataset/stored.go", "(s.head.recipe != recipe || s.head.sha != sha)", "(s.head.sha != sha)"},
-		}, in("dataset", "TestLoadLooksBehindTheName"), killer{}},
+			{"internal/rowcache/stored.go", "(s.head.recipe != recipe || s.head.sha != sha)", "(s.head.sha != sha)"},
+		}, in("rowcache", "TestLoadLooksBehindTheName"), killer{}},
 		{"a cache file cut short is not seen by its length", 0, []edit{
-			{"internal/dataset/stored.go", "info.Size() != s.size || ", ""},
-		}, in("dataset", "TestCheckSeesEither"), killer{}},
+			{"internal/rowcache/stored.go", "info.Size() != s.size || ", ""},
+		}, in("rowcache", "TestCheckSeesEither"), killer{}},
 		{"a cache file written to is not seen by its time", 0, []edit{
-			{"internal/dataset/stored.go", "info.Size() != s.size || !info.ModTime().Equal(s.modified)", "info.Size() != s.size"},
-		}, in("dataset", "TestCheckSeesEither"), killer{}},
+			{"internal/rowcache/stored.go", "info.Size() != s.size || !info.ModTime().Equal(s.modified)", "info.Size() != s.size"},
+		}, in("rowcache", "TestCheckSeesEither"), killer{}},
 		{"a dropped row that is none", 0, []edit{
-			{"internal/dataset/stored.go", "if at <= last || at >= h.rows {", "if at <= last {"},
-		}, in("dataset", "TestSectionsThatDoNotFit"), killer{}},
+			{"internal/rowcache/stored.go", "if at <= last || at >= h.rows {", "if at <= last {"},
+		}, in("rowcache", "TestSectionsThatDoNotFit"), killer{}},
 		{"na is a missing value", 0, []edit{
 			{"internal/dataset/column.go", "return field == \"NA\"", "return field[0]|0x20 == 'n' && field[1]|0x20 == 'a'"},
 		}, in("dataset", "TestMissingWords"), killer{}},

@@ -26,7 +26,7 @@ func init() {
 			in("answer", "TestJoinedLevelIsOther"), killer{}},
 		{"another text is a missing value", 0, []edit{{"internal/dataset/reading.go", "return float64(len(r.Levels))", "return math.NaN()"}},
 			in("dataset", "TestReadings"), killer{}},
-		{"other levels from the same cache file", 0, []edit{{"internal/dataset/cache.go", "for _, text := range r.Levels {\n\t\t\tword(text)\n\t\t}", ""}},
+		{"other levels from the same cache file", 0, []edit{{"internal/dataset/recipe.go", "for _, text := range r.Levels {\n\t\t\tword(text)\n\t\t}", ""}},
 			in("dataset", "TestReadingsRecipe"), killer{}},
 	})
 }

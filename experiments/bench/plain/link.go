@@ -61,7 +61,7 @@ func (l *link) send(message []byte) error {
 func encodeAsk(p *study.Plan, a study.Ask) ([]byte, error) {
 	return proto.Marshal(&covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Query{Query: &covey.Query{
 		Study: p.Digest[:], Query: uint32(a.Query), Slot: uint32(a.Slot),
-		X: a.X, Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
+		X: a.X, Center: a.Center, Found: a.Found, Scale: a.Scale, Fill: a.Fill, Deviations: a.Deviations, Radius: a.Radius, Grid: a.Grid, Sigma: uint64(a.Sigma),
 	}}})
 }
 
@@ -76,7 +76,7 @@ func decodeAsk(raw []byte) (study.Ask, error) {
 	}
 	return study.Ask{
 		Query: int(q.GetQuery()), Slot: int(q.GetSlot()),
-		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Scale: q.GetScale(), Fill: q.GetFill(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
+		X: q.GetX(), Center: q.GetCenter(), Found: q.GetFound(), Scale: q.GetScale(), Fill: q.GetFill(), Deviations: q.GetDeviations(), Radius: q.GetRadius(), Grid: q.GetGrid(), Sigma: noise.Sigma(q.GetSigma()),
 	}, nil
 }
 

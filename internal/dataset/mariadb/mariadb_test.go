@@ -19,6 +19,7 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/dataset/mariatest"
+	"covey/internal/rowcache"
 )
 
 func TestMariaDB(t *testing.T) {
@@ -64,7 +65,7 @@ insert into units values (1, 'a', 1), (2, 'A', 2), (3, 'á', 3), (4, 'a', 4)`)
 		if err != nil || info.Rows != 100 || info.Units != 5 || info.SHA256 != got.SHA256 || strings.Join(info.Header, " ") != "id who a b c d e day at" {
 			t.Errorf("%+v, %v", info, err)
 		}
-		c, err := dataset.OpenCache(filepath.Join(t.TempDir(), "cache"))
+		c, err := rowcache.Open(filepath.Join(t.TempDir(), "cache"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
+	"covey/internal/rowcache"
 )
 
 func writeAs(t testing.TB, name string, content []byte) string {
@@ -20,9 +21,9 @@ func writeAs(t testing.TB, name string, content []byte) string {
 	return path
 }
 
-func openCache(t testing.TB) *dataset.Cache {
+func openCache(t testing.TB) *rowcache.Cache {
 	t.Helper()
-	c, err := dataset.OpenCache(filepath.Join(t.TempDir(), "cache"))
+	c, err := rowcache.Open(filepath.Join(t.TempDir(), "cache"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func openCache(t testing.TB) *dataset.Cache {
 }
 
 // load is Load and Verify.
-func load(t testing.TB, c *dataset.Cache, s dataset.Source, q dataset.Request, owner string) *dataset.Stored {
+func load(t testing.TB, c *rowcache.Cache, s dataset.Source, q dataset.Request, owner string) *rowcache.Stored {
 	t.Helper()
 	stored, err := c.Load(s, q, owner, dataset.ReadOptions{})
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"covey/internal/dataset"
+	"covey/internal/rowcache"
 )
 
-func openCache(t testing.TB) *dataset.Cache {
+func openCache(t testing.TB) *rowcache.Cache {
 	t.Helper()
-	c, err := dataset.OpenCache(filepath.Join(t.TempDir(), "cache"))
+	c, err := rowcache.Open(filepath.Join(t.TempDir(), "cache"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +23,7 @@ func openCache(t testing.TB) *dataset.Cache {
 }
 
 // load is Load and Verify.
-func load(t testing.TB, c *dataset.Cache, s dataset.Source, q dataset.Request, owner string) *dataset.Stored {
+func load(t testing.TB, c *rowcache.Cache, s dataset.Source, q dataset.Request, owner string) *rowcache.Stored {
 	t.Helper()
 	stored, err := c.Load(s, q, owner, dataset.ReadOptions{})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/dataset/pgtest"
+	"covey/internal/rowcache"
 )
 
 func TestPostgres(t *testing.T) {
@@ -63,7 +64,7 @@ create sequence numbers; grant usage on numbers to reader`)
 			t.Fatal("not found again")
 		}
 		found.Close()
-		for _, other := range []*dataset.Stored{c.Find(source(all+" "), q, "a", func([32]byte) bool { return true }), c.Find(source(all), q, "b", func([32]byte) bool { return true }),
+		for _, other := range []*rowcache.Stored{c.Find(source(all+" "), q, "a", func([32]byte) bool { return true }), c.Find(source(all), q, "b", func([32]byte) bool { return true }),
 			c.Find(source(all), q, "a", func([32]byte) bool { return false })} {
 			if other != nil {
 				t.Error("found what was not asked for")

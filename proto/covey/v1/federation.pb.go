@@ -2024,8 +2024,9 @@ type Query struct {
 	Center        []float64              `protobuf:"fixed64,11,rep,packed,name=center,proto3" json:"center,omitempty"`
 	Found         []float64              `protobuf:"fixed64,12,rep,packed,name=found,proto3" json:"found,omitempty"`
 	Fill          []float64              `protobuf:"fixed64,16,rep,packed,name=fill,proto3" json:"fill,omitempty"`
-	History       []byte                 `protobuf:"bytes,13,opt,name=history,proto3" json:"history,omitempty"`      // link of the last release before it
-	Scale         []float64              `protobuf:"fixed64,14,rep,packed,name=scale,proto3" json:"scale,omitempty"` // that rows less the center are divided by; 0 leaves a coordinate out
+	History       []byte                 `protobuf:"bytes,13,opt,name=history,proto3" json:"history,omitempty"`                // link of the last release before it
+	Scale         []float64              `protobuf:"fixed64,14,rep,packed,name=scale,proto3" json:"scale,omitempty"`           // that rows less the center are divided by; 0 leaves a coordinate out
+	Deviations    []float64              `protobuf:"fixed64,20,rep,packed,name=deviations,proto3" json:"deviations,omitempty"` // of scores along x, in which pictures count
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2147,6 +2148,13 @@ func (x *Query) GetHistory() []byte {
 func (x *Query) GetScale() []float64 {
 	if x != nil {
 		return x.Scale
+	}
+	return nil
+}
+
+func (x *Query) GetDeviations() []float64 {
+	if x != nil {
+		return x.Deviations
 	}
 	return nil
 }
@@ -2894,7 +2902,7 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x1e\n" +
 	"\n" +
 	"signatures\x18\x03 \x03(\fR\n" +
-	"signatures\"\xa3\x02\n" +
+	"signatures\"\xc3\x02\n" +
 	"\x05Query\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
@@ -2909,7 +2917,10 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x05found\x18\f \x03(\x01R\x05found\x12\x12\n" +
 	"\x04fill\x18\x10 \x03(\x01R\x04fill\x12\x18\n" +
 	"\ahistory\x18\r \x01(\fR\ahistory\x12\x14\n" +
-	"\x05scale\x18\x0e \x03(\x01R\x05scale\"`\n" +
+	"\x05scale\x18\x0e \x03(\x01R\x05scale\x12\x1e\n" +
+	"\n" +
+	"deviations\x18\x14 \x03(\x01R\n" +
+	"deviations\"`\n" +
 	"\x06Upload\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\rR\x05query\x12\x12\n" +

@@ -1,4 +1,4 @@
-package dataset
+package rowcache
 
 import (
 	"bytes"
@@ -10,16 +10,19 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"covey/internal/dataset"
 
 	"pgregory.net/rapid"
 )
 
 func openCache(t testing.TB) *Cache {
 	t.Helper()
-	c, err := OpenCache(filepath.Join(t.TempDir(), "cache"))
+	c, err := Open(filepath.Join(t.TempDir(), "cache"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +31,9 @@ func openCache(t testing.TB) *Cache {
 }
 
 // load is Load and Verify.
-func load(t testing.TB, c *Cache, s Source, q Request, owner string) *Stored {
+func load(t testing.TB, c *Cache, s dataset.Source, q dataset.Request, owner string) *Stored {
 	t.Helper()
-	stored, err := c.Load(s, q, owner, ReadOptions{})
+	stored, err := c.Load(s, q, owner, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +55,9 @@ func files(t testing.TB, c *Cache) []string {
 }
 
 // together is r with the rows of a unit one after another.
-func together(r *Rows) *Rows {
+func together(r *dataset.Rows) *dataset.Rows {
 	out := *r
-	out.Values, out.Values32, out.Unit, out.Absent = nil, nil, nil, nil
+	out.Values, out.Values32, out.Unit, out.Absent, out.Gaps = nil, nil, nil, nil, nil
 	at := make([]int, r.Rows)
 	for i := range at {
 		at[i] = i
@@ -75,12 +78,15 @@ func together(r *Rows) *Rows {
 		if slices.Contains(r.Absent, i) {
 			out.Absent = append(out.Absent, place)
 		}
+		if stride := dataset.GapStride(r.D); r.Gaps != nil {
+			out.Gaps = append(out.Gaps, r.Gaps[i*stride:][:stride]...)
+		}
 	}
 	return &out
 }
 
 // A cache holds what Read gives, unit by unit, whatever the shape, the units, the
-// precision and the missing values.
+// precision, the missing values and the levels.
 func TestCacheIsRead(t *testing.T) {
 	dir := t.TempDir()
 	c := openCache(t)
@@ -93,11 +99,11 @@ func TestCacheIsRead(t *testing.T) {
 		noise := func(i, j int) uint32 {
 			return crc32.Checksum(binary.LittleEndian.AppendUint64(nil, uint64(salt)<<32^uint64(i)<<12^uint64(j)), castagnoli)
 		}
-		q := Request{Missing: MissingDropRow, Precision: rapid.SampledFrom([]Precision{"", Float64, Float32}).Draw(t, "precision")}
+		q := dataset.Request{Missing: rapid.SampledFrom([]dataset.Missing{dataset.MissingDropRow, dataset.MissingGaps}).Draw(t, "missing"), Precision: rapid.SampledFrom([]dataset.Precision{"", dataset.Float64, dataset.Float32}).Draw(t, "precision")}
 		var text strings.Builder
 		text.WriteString("who")
 		for j := range d {
-			q.Columns = append(q.Columns, Column{fmt.Sprint("c", j), 1, 3})
+			q.Columns = append(q.Columns, dataset.Column{Name: fmt.Sprint("c", j), Offset: 1, Scale: 3})
 			fmt.Fprintf(&text, ",c%d", j)
 		}
 		for i := range rows {
@@ -113,18 +119,22 @@ func TestCacheIsRead(t *testing.T) {
 		if units > 0 {
 			q.Unit = "who"
 		}
+		if rapid.Bool().Draw(t, "levels") {
+			q.Readings = make([]dataset.Reading, d)
+			q.Readings[0].Levels = []string{"x", fmt.Sprintf("%d.%d", noise(0, 0)%1000, noise(0, 0)%100000)}
+		}
 		n++
-		s := Source{Path: filepath.Join(dir, fmt.Sprint(n, ".csv"))}
+		s := dataset.Source{Path: filepath.Join(dir, fmt.Sprint(n, ".csv"))}
 		if err := os.WriteFile(s.Path, []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Read(s, q, ReadOptions{})
+		r, err := dataset.Read(s, q, dataset.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := together(r)
 		for _, owner := range []string{"a", "a", "b"} {
-			stored, err := c.Load(s, q, owner, ReadOptions{})
+			stored, err := c.Load(s, q, owner, dataset.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,14 +152,14 @@ func TestCacheIsRead(t *testing.T) {
 	})
 }
 
-var abRequest = Request{Columns: ab, Missing: MissingError}
+var abRequest = dataset.Request{Columns: ab, Missing: dataset.MissingError}
 
 // One conversion serves every load of the same bytes under any name, and another
 // recipe or other bytes, of the same length and time too, are another file.
 func TestCacheIsPinned(t *testing.T) {
 	c := openCache(t)
 	path := write(t, "a,b\n12,3\n")
-	s := Source{Path: path}
+	s := dataset.Source{Path: path}
 	first := load(t, c, s, abRequest, "a")
 	inode := func(st *Stored) os.FileInfo {
 		i, err := st.file.Stat()
@@ -158,20 +168,20 @@ func TestCacheIsPinned(t *testing.T) {
 		}
 		return i
 	}
-	moved := Source{Path: write(t, "a,b\n12,3\n")}
+	moved := dataset.Source{Path: write(t, "a,b\n12,3\n")}
 	for _, again := range []*Stored{load(t, c, s, abRequest, "a"), load(t, c, moved, abRequest, "a"), load(t, c, s, abRequest, "b")} {
 		if !os.SameFile(inode(first), inode(again)) {
 			t.Error("converted again")
 		}
 	}
-	for name, q := range map[string]Request{
-		"precision": {Columns: ab, Missing: MissingError, Precision: Float32},
-		"missing":   {Columns: ab, Missing: MissingDropRow},
-		"order":     {Columns: []Column{ab[1], ab[0]}, Missing: MissingError},
-		"offset":    {Columns: []Column{ab[0], {"a", 0, 2}}, Missing: MissingError},
-		"scale":     {Columns: []Column{ab[0], {"a", 10, 1}}, Missing: MissingError},
-		"unit":      {Columns: ab[:1], Unit: "a", Missing: MissingError},
-		"column":    {Columns: ab[:1], Missing: MissingError},
+	for name, q := range map[string]dataset.Request{
+		"precision": {Columns: ab, Missing: dataset.MissingError, Precision: dataset.Float32},
+		"missing":   {Columns: ab, Missing: dataset.MissingDropRow},
+		"order":     {Columns: []dataset.Column{ab[1], ab[0]}, Missing: dataset.MissingError},
+		"offset":    {Columns: []dataset.Column{ab[0], {Name: "a", Offset: 0, Scale: 2}}, Missing: dataset.MissingError},
+		"scale":     {Columns: []dataset.Column{ab[0], {Name: "a", Offset: 10, Scale: 1}}, Missing: dataset.MissingError},
+		"unit":      {Columns: ab[:1], Unit: "a", Missing: dataset.MissingError},
+		"column":    {Columns: ab[:1], Missing: dataset.MissingError},
 	} {
 		before := len(files(t, c))
 		load(t, c, s, q, "a")
@@ -200,7 +210,7 @@ func TestCacheIsPinned(t *testing.T) {
 // Files and folder are the owner's alone, and nobody writes to what is finished.
 func TestCacheModes(t *testing.T) {
 	c := openCache(t)
-	load(t, c, Source{Path: write(t, "a,b\n12,3\n")}, abRequest, "a")
+	load(t, c, dataset.Source{Path: write(t, "a,b\n12,3\n")}, abRequest, "a")
 	dir, err := os.Stat(c.dir)
 	if err != nil || dir.Mode().Perm() != 0o700 {
 		t.Errorf("folder %v, %v", dir.Mode(), err)
@@ -210,7 +220,7 @@ func TestCacheModes(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, f.Mode(), err)
 		}
 	}
-	d, err := newDraft(c.root, c.dir, Float64)
+	d, err := newDraft(c.root, c.dir, dataset.Float64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +228,7 @@ func TestCacheModes(t *testing.T) {
 		t.Errorf("while it is written: %v, %v", f.Mode(), err)
 	}
 	d.file.Close() // a crash
-	if c, err = OpenCache(c.dir); err != nil {
+	if c, err = Open(c.dir); err != nil {
 		t.Fatal(err)
 	}
 	if names := files(t, c); len(names) != 1 || strings.HasSuffix(names[0], temporary) {
@@ -230,7 +240,7 @@ func TestCacheModes(t *testing.T) {
 func TestRefusedSourceLeavesNothing(t *testing.T) {
 	c := openCache(t)
 	for _, text := range []string{"a,b\n12,3\n12,x\n", "a,b\n", "", "a,b\n1,2\n1\n"} {
-		if stored, err := c.Load(Source{Path: write(t, text)}, abRequest, "a", ReadOptions{}); err == nil || stored != nil {
+		if stored, err := c.Load(dataset.Source{Path: write(t, text)}, abRequest, "a", dataset.ReadOptions{}); err == nil || stored != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 	}
@@ -238,7 +248,7 @@ func TestRefusedSourceLeavesNothing(t *testing.T) {
 		t.Error(names)
 	}
 	path := write(t, "")
-	if _, err := OpenCache(path); err == nil {
+	if _, err := Open(path); err == nil {
 		t.Error("a file is no folder")
 	}
 }
@@ -246,7 +256,7 @@ func TestRefusedSourceLeavesNothing(t *testing.T) {
 // Whoever drops its rows drops them for itself alone; Retain keeps whom it should.
 func TestDrop(t *testing.T) {
 	c := openCache(t)
-	s := Source{Path: write(t, "a,b\n12,3\n")}
+	s := dataset.Source{Path: write(t, "a,b\n12,3\n")}
 	open := load(t, c, s, abRequest, "a")
 	load(t, c, s, abRequest, "b")
 	if err := c.Drop("a"); err != nil {
@@ -291,8 +301,8 @@ func rewrite(t testing.TB, c *Cache, change func([]byte) []byte) {
 // made again, or by Verify.
 func TestDamage(t *testing.T) {
 	c := openCache(t)
-	s := Source{Path: write(t, "who,a,b\np,12,3\nq,12,4\np,NA,5\n")}
-	q := Request{Columns: ab, Unit: "who", Missing: MissingDropRow}
+	s := dataset.Source{Path: write(t, "who,a,b\np,12,3\nq,12,4\np,NA,5\n")}
+	q := dataset.Request{Columns: ab, Unit: "who", Missing: dataset.MissingDropRow}
 	want := load(t, c, s, q, "a").Rows
 	size := int(load(t, c, s, q, "a").size)
 	for i := range size {
@@ -307,7 +317,7 @@ func TestDamage(t *testing.T) {
 			return old
 		})
 		path := filepath.Join(c.dir, files(t, c)[0])
-		stored, err := c.Load(s, q, "a", ReadOptions{})
+		stored, err := c.Load(s, q, "a", dataset.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +350,7 @@ func TestDamage(t *testing.T) {
 // Guard is an error and no crash.
 func TestCutWhileOpen(t *testing.T) {
 	c := openCache(t)
-	stored := load(t, c, Source{Path: write(t, bigFile())}, abRequest, "a")
+	stored := load(t, c, dataset.Source{Path: write(t, bigFile())}, abRequest, "a")
 	if err := os.Chmod(stored.path, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +367,7 @@ func TestCutWhileOpen(t *testing.T) {
 		}
 		return nil
 	})
-	if _, ok := errors.AsType[*Error](err); !ok {
+	if _, ok := errors.AsType[*dataset.Error](err); !ok {
 		t.Errorf("%v, %v", err, sum)
 	}
 	if err := stored.Verify(); err == nil {
@@ -373,22 +383,22 @@ func TestCutWhileOpen(t *testing.T) {
 
 // Nothing about a file's rows is printed.
 func TestStoredIsRedacted(t *testing.T) {
-	stored := load(t, openCache(t), Source{Path: write(t, "a,b\n414,3\n")}, Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingError}, "a")
+	stored := load(t, openCache(t), dataset.Source{Path: write(t, "a,b\n414,3\n")}, one("a"), "a")
 	if text := fmt.Sprintf("%v %+v %#v %s", stored, stored, stored, stored); strings.Contains(text, "414") {
 		t.Error(text)
 	}
 }
 
-// Float32 rounds once and refuses what it cannot hold.
+// dataset.Float32 rounds once and refuses what it cannot hold.
 func TestFloat32(t *testing.T) {
-	q := Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingError, Precision: Float32}
-	r, err := Read(Source{Path: write(t, "a\n0.1\n3.4028235e38\n-3.40282356e38\n1e-50\n")}, q, ReadOptions{})
+	q := dataset.Request{Columns: []dataset.Column{{Name: "a", Offset: 0, Scale: 1}}, Missing: dataset.MissingError, Precision: dataset.Float32}
+	r, err := dataset.Read(dataset.Source{Path: write(t, "a\n0.1\n3.4028235e38\n-3.40282356e38\n1e-50\n")}, q, dataset.ReadOptions{})
 	if err != nil || r.Values != nil || !slices.Equal(r.Values32, []float32{0.1, 3.4028235e38, -3.4028235e38, 0}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for _, text := range []string{"3.4028236e38", "-1e39"} {
 		path := write(t, "a\n1\n"+text+"\n")
-		if _, err := Read(Source{Path: path}, q, ReadOptions{}); err == nil || err.Error() != path+`: line 3, column "a": the value is beyond float32` {
+		if _, err := dataset.Read(dataset.Source{Path: path}, q, dataset.ReadOptions{}); err == nil || err.Error() != path+`: line 3, column "a": the value is beyond float32` {
 			t.Error(err)
 		}
 	}
@@ -398,11 +408,11 @@ func TestFloat32(t *testing.T) {
 func FuzzStored(f *testing.F) {
 	c := openCache(f)
 	for _, text := range []string{"u,a,b\np,12,3\nq,12,4\np,NA,5\n", "u,a,b\np,1,2\n"} {
-		for _, q := range []Request{{Columns: ab, Missing: MissingDropRow}, {Columns: ab, Unit: "u", Missing: MissingDropRow, Precision: Float32}} {
-			load(f, c, Source{Path: write(f, text)}, q, "a")
+		for _, q := range []dataset.Request{{Columns: ab, Missing: dataset.MissingDropRow}, {Columns: ab, Unit: "u", Missing: dataset.MissingDropRow, Precision: dataset.Float32}} {
+			load(f, c, dataset.Source{Path: write(f, text)}, q, "a")
 		}
 	}
-	load(f, c, Source{Path: write(f, "u,a,b\np,12,3\nq,,x\np,NA,5\n")}, Request{Columns: ab, Unit: "u", Missing: MissingGaps}, "a")
+	load(f, c, dataset.Source{Path: write(f, "u,a,b\np,12,3\nq,,x\np,NA,5\n")}, dataset.Request{Columns: ab, Unit: "u", Missing: dataset.MissingGaps}, "a")
 	for _, name := range files(f, c) {
 		raw, err := os.ReadFile(filepath.Join(c.dir, name))
 		if err != nil {
@@ -418,27 +428,35 @@ func FuzzStored(f *testing.F) {
 		path := writeAs(t, "x"+suffix, append(page, rest...))
 		stored, err := openStored(path, [32]byte(page[64:]), [32]byte(page[96:]))
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*dataset.Error](err); !ok {
 				t.Fatal(err)
 			}
 			return
 		}
 		defer stored.Close()
 		if len(stored.Values)+len(stored.Values32) != stored.Rows.Rows*stored.D || stored.Unit != nil && len(stored.Unit) != stored.Rows.Rows || stored.Dropped != len(stored.Absent) ||
-			stored.Gaps != nil && len(stored.Gaps) != stored.Rows.Rows*gapStride(stored.D) {
+			stored.Gaps != nil && len(stored.Gaps) != stored.Rows.Rows*dataset.GapStride(stored.D) {
 			t.Fatalf("%+v", stored.head)
 		}
 		stored.Verify()
 	})
 }
 
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
 // Neither making a cache file nor opening one takes memory for its values.
 func TestCacheMemory(t *testing.T) {
 	const rows, d = 40_000, 50 // 16 MB of values
 	var text bytes.Buffer
-	q := Request{Missing: MissingError}
+	q := dataset.Request{Missing: dataset.MissingError}
 	for j := range d {
-		q.Columns = append(q.Columns, Column{fmt.Sprint("c", j), 0, 1})
+		q.Columns = append(q.Columns, dataset.Column{Name: fmt.Sprint("c", j), Offset: 0, Scale: 1})
 		fmt.Fprintf(&text, "c%d,", j)
 	}
 	text.WriteString("who\n")
@@ -446,13 +464,13 @@ func TestCacheMemory(t *testing.T) {
 	for i := range rows {
 		fmt.Fprintf(&text, "%s%d\n", line, i%100) // not unit by unit
 	}
-	s := Source{Path: writeAs(t, "data.csv", text.Bytes())}
+	s := dataset.Source{Path: writeAs(t, "data.csv", text.Bytes())}
 	text = bytes.Buffer{}
 	q.Unit = "who"
 	c := openCache(t)
 	before := heap()
 	most := uint64(0)
-	stored, err := c.Load(s, q, "a", ReadOptions{Progress: func(read, total int64) {
+	stored, err := c.Load(s, q, "a", dataset.ReadOptions{Progress: func(read, total int64) {
 		if read > total/2 {
 			most = max(most, heap())
 		}
@@ -468,4 +486,33 @@ func TestCacheMemory(t *testing.T) {
 	if len(stored.Values) != rows*d || stored.Units != 100 {
 		t.Error(len(stored.Values))
 	}
+}
+
+// Retain leaves a file that is being written, which no name says whose it is yet.
+func TestRetainLeavesDrafts(t *testing.T) {
+	c := openCache(t)
+	d, err := newDraft(c.root, c.dir, dataset.Float64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Retain(func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(files(t, c), d.name) {
+		t.Error("the draft is gone")
+	}
+	if err := d.abandon(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A cache file's name is taken apart as it was put together, or is none.
+func FuzzCacheName(f *testing.F) {
+	f.Add(cached{"00ff", "11", "a-b"}.String())
+	f.Add("." + suffix)
+	f.Fuzz(func(t *testing.T, name string) {
+		if n, ok := parseName(name); ok && n.String() != name {
+			t.Fatalf("%q is taken for %q", name, n)
+		}
+	})
 }

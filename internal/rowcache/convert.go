@@ -1,4 +1,4 @@
-package dataset
+package rowcache
 
 import (
 	"crypto/rand"
@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"covey/internal/dataset"
 )
 
 // draft is a cache file under way, under a temporary name that a crash leaves behind and
-// the next OpenCache removes.
+// the next Open removes.
 type draft struct {
 	dir, name string
 	root      *os.Root
@@ -24,11 +26,11 @@ type draft struct {
 	gaps      []byte // of all rows, in order; nil for none
 }
 
-func newDraft(root *os.Root, dir string, precision Precision) (*draft, error) {
+func newDraft(root *os.Root, dir string, precision dataset.Precision) (*draft, error) {
 	var random [8]byte
 	rand.Read(random[:])
 	d := &draft{dir: dir, root: root, name: hex.EncodeToString(random[:]) + temporary, width: 8, buffer: make([]byte, 0, 2*chunkSize)}
-	if precision == Float32 {
+	if precision == dataset.Float32 {
 		d.width = 4
 	}
 	var err error
@@ -46,7 +48,7 @@ func (d *draft) unwritable(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = p.Err
 	}
-	return &Error{File: filepath.Join(d.dir, d.name), Reason: "cannot be written: " + reason.Error(), Err: err}
+	return &dataset.Error{File: filepath.Join(d.dir, d.name), Reason: "cannot be written: " + reason.Error(), Err: err}
 }
 
 // abandon removes the file.
@@ -162,7 +164,7 @@ func (d *draft) finish(h *storedHeader, counts []int, absent []int) error {
 }
 
 // convert reads a source into a temporary cache file, finished and on disk.
-func (c *Cache) convert(s Source, q Request, o ReadOptions) (_ *draft, sha [32]byte, err error) {
+func (c *Cache) convert(s dataset.Source, q dataset.Request, o dataset.ReadOptions) (_ *draft, sha [32]byte, err error) {
 	d, err := newDraft(c.root, c.dir, q.Precision)
 	if err != nil {
 		return nil, sha, err
@@ -172,22 +174,22 @@ func (c *Cache) convert(s Source, q Request, o ReadOptions) (_ *draft, sha [32]b
 			err = errors.Join(err, d.abandon())
 		}
 	}()
-	r, b, err := s.read(q, o, func(b *builder) { b.sink = d.take })
+	r, unit, err := dataset.Stream(s, q, o, d.take)
 	if err != nil {
 		return nil, sha, err
 	}
 	d.gaps = r.Gaps
-	h := &storedHeader{rows: r.Rows, d: r.D, units: r.Units, counted: b.seen != nil, absent: len(r.Absent), recipe: s.recipe(q), sha: r.SHA256}
+	h := &storedHeader{rows: r.Rows, d: r.D, units: r.Units, counted: unit != nil, absent: len(r.Absent), recipe: s.Recipe(q), sha: r.SHA256}
 	var counts []int
 	if h.counted {
 		counts = make([]int, r.Units)
 		together := true
-		for i, u := range b.units {
+		for i, u := range unit {
 			counts[u]++
-			together = together && (i == 0 || b.units[i-1] <= u)
+			together = together && (i == 0 || unit[i-1] <= u)
 		}
 		if !together {
-			grouped, err := c.group(d, q.Precision, r, b.units, counts)
+			grouped, err := c.group(d, q.Precision, r, unit, counts)
 			if err != nil {
 				return nil, sha, err
 			}
@@ -206,7 +208,7 @@ func (c *Cache) convert(s Source, q Request, o ReadOptions) (_ *draft, sha [32]b
 // group copies a draft's rows unit by unit, in the order in which they came within a unit,
 // so that nobody has to do it in memory later. r.Absent becomes their places there, and gaps move
 // with their rows.
-func (c *Cache) group(from *draft, precision Precision, r *Rows, unit []int32, counts []int) (_ *draft, err error) {
+func (c *Cache) group(from *draft, precision dataset.Precision, r *dataset.Rows, unit []int32, counts []int) (_ *draft, err error) {
 	if err := from.drain(true); err != nil {
 		return nil, err
 	}
@@ -241,7 +243,7 @@ func (c *Cache) group(from *draft, precision Precision, r *Rows, unit []int32, c
 				gone = append(gone, at)
 			}
 			if from.gaps != nil {
-				stride := gapStride(r.D)
+				stride := dataset.GapStride(r.D)
 				to.gaps = append(to.gaps, from.gaps[int(i)*stride:][:stride]...)
 			}
 			if err := to.raw(data[pageSize+int(i)*row:][:row]); err != nil {

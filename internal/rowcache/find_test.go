@@ -1,17 +1,19 @@
-package dataset
+package rowcache
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"covey/internal/dataset"
 )
 
 // Find gives an owner the rows that were made for it, of what it asks for: not another owner's, and
 // not those of a file whose name alone says so.
 func TestFindIsTheOwners(t *testing.T) {
-	c, s := openCache(t), Source{Path: write(t, "a,b\n1,2\n")}
-	q := Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingError}
-	other := Request{Columns: []Column{{"b", 0, 1}}, Missing: MissingError}
+	c, s := openCache(t), dataset.Source{Path: write(t, "a,b\n1,2\n")}
+	q := one("a")
+	other := one("b")
 	made := load(t, c, s, q, "one")
 	any := func([32]byte) bool { return true }
 	found := c.Find(s, q, "one", any)
@@ -30,7 +32,7 @@ func TestFindIsTheOwners(t *testing.T) {
 	if c.Find(s, other, "one", any) != nil {
 		t.Error("rows of another request")
 	}
-	name := cached{short(s.recipe(other)), short(made.SHA256), "one"}.String()
+	name := cached{short(s.Recipe(other)), short(made.SHA256), "one"}.String()
 	if err := os.Link(made.path, filepath.Join(c.dir, name)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
-package dataset
+package rowcache
 
 import (
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"covey/internal/dataset"
 )
 
 // Counts and places that do not fit the rows are refused though every checksum is right: units
@@ -24,7 +26,7 @@ func TestSectionsThatDoNotFit(t *testing.T) {
 		"far more than it": {[]int{1, 1 << 31}, nil, false},
 	} {
 		c2 := openCache(t)
-		d, err := newDraft(c2.root, c2.dir, Float64)
+		d, err := newDraft(c2.root, c2.dir, dataset.Float64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,23 +46,20 @@ func TestSectionsThatDoNotFit(t *testing.T) {
 
 // A file that holds other rows than its name says is made again.
 func TestLoadLooksBehindTheName(t *testing.T) {
-	c, s := openCache(t), Source{Path: write(t, "a,b\n1,2\n")}
-	of := func(name string) Request {
-		return Request{Columns: []Column{{name, 0, 1}}, Missing: MissingError}
-	}
-	made := load(t, c, s, of("a"), "one")
-	if err := c.root.Link(filepath.Base(made.path), cached{short(s.recipe(of("b"))), short(made.SHA256), "one"}.String()); err != nil {
+	c, s := openCache(t), dataset.Source{Path: write(t, "a,b\n1,2\n")}
+	made := load(t, c, s, one("a"), "one")
+	if err := c.root.Link(filepath.Base(made.path), cached{short(s.Recipe(one("b"))), short(made.SHA256), "one"}.String()); err != nil {
 		t.Fatal(err)
 	}
-	if got := load(t, c, s, of("b"), "one"); got.Values[0] != 2 {
+	if got := load(t, c, s, one("b"), "one"); got.Values[0] != 2 {
 		t.Errorf("column b is %v", got.Values)
 	}
 }
 
 // Check sees another length, and another time of the same length.
 func TestCheckSeesEither(t *testing.T) {
-	c, s := openCache(t), Source{Path: write(t, "a\n1\n")}
-	made := load(t, c, s, Request{Columns: []Column{{"a", 0, 1}}, Missing: MissingError}, "one")
+	c, s := openCache(t), dataset.Source{Path: write(t, "a\n1\n")}
+	made := load(t, c, s, one("a"), "one")
 	made.size++
 	if made.Check() == nil {
 		t.Error("another length is not seen")

@@ -1,4 +1,4 @@
-package dataset
+package rowcache
 
 import (
 	"crypto/sha256"
@@ -7,64 +7,83 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
+
+	"covey/internal/dataset"
 )
 
 // BenchmarkCache compares what a study's data costs: made from CSV (with the fsync), found
 // again (the source's hash, the mapping, the checksums), both by the source's bytes, and the
 // parts of the latter. Files are in the page cache.
 //
-//	go test ./internal/dataset -run '^$' -bench Cache -benchtime 5x -cpu 1
+//	go test ./internal/rowcache -run '^$' -bench Cache -benchtime 5x -cpu 1
 func BenchmarkCache(b *testing.B) {
-	path, columns := benchCSV(b, 64<<20, 64, func(r *rand.Rand) string { return fmt.Sprint(r.NormFloat64()) })
-	s, q := Source{Path: path}, Request{Columns: columns, Missing: MissingError}
+	r, q := rand.New(rand.NewPCG(1, 2)), dataset.Request{Missing: dataset.MissingError}
+	var csv strings.Builder
+	for j := range 64 {
+		fmt.Fprintf(&csv, "c%d,", j)
+		q.Columns = append(q.Columns, dataset.Column{Name: fmt.Sprint("c", j), Offset: 0.5, Scale: 2})
+	}
+	for csv.Len() < 64<<20 {
+		csv.WriteByte('\n')
+		for range q.Columns {
+			fmt.Fprint(&csv, r.NormFloat64(), ",")
+		}
+	}
+	s := dataset.Source{Path: write(b, csv.String())}
 	c := openCache(b)
 	stored := load(b, c, s, q, "bench")
-	source, err := os.Stat(path)
+	source, err := os.Stat(s.Path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("convert", func(b *testing.B) {
-		perCore(b, source.Size(), func() {
-			d, _, err := c.convert(s, q, ReadOptions{})
+		b.SetBytes(source.Size())
+		for b.Loop() {
+			d, _, err := c.convert(s, q, dataset.ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			if err := d.abandon(); err != nil {
 				b.Fatal(err)
 			}
-		})
+		}
 	})
 	b.Run("load and verify", func(b *testing.B) {
-		perCore(b, source.Size(), func() {
-			again, err := c.Load(s, q, "bench", ReadOptions{})
+		b.SetBytes(source.Size())
+		for b.Loop() {
+			again, err := c.Load(s, q, "bench", dataset.ReadOptions{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			if err := errors.Join(again.Verify(), again.Close()); err != nil {
 				b.Fatal(err)
 			}
-		})
+		}
 	})
 	b.Run("verify", func(b *testing.B) {
-		perCore(b, stored.size, func() {
+		b.SetBytes(stored.size)
+		for b.Loop() {
 			if err := stored.Verify(); err != nil {
 				b.Fatal(err)
 			}
-		})
+		}
 	})
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(s.Path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("sha-256 of the source in memory", func(b *testing.B) {
-		perCore(b, int64(len(text)), func() {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
 			sha256.Sum256(text)
-		})
+		}
 	})
 	b.Run("crc-32c in memory", func(b *testing.B) {
-		perCore(b, int64(len(text)), func() {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
 			crc32.Checksum(text, castagnoli)
-		})
+		}
 	})
 }

@@ -1,17 +1,14 @@
-package dataset
+package rowcache
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"hash"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+
+	"covey/internal/dataset"
 )
 
 // Cache is a folder of data sets as a study reads them: parsed, offset, scaled, in rows. It
@@ -21,7 +18,7 @@ import (
 // A file's name is RECIPE.PIN.OWNER.rows: what was asked of the source, the source's pin,
 // and for whom it is kept. Another owner of the same rows is another link to the
 // same file. A file appears under its name whole and on disk, or not at all; a crash
-// leaves a temporary one, which the next OpenCache removes.
+// leaves a temporary one, which the next Open removes.
 type Cache struct {
 	dir  string
 	root *os.Root
@@ -32,15 +29,15 @@ const (
 	suffix    = ".rows"
 )
 
-// OpenCache makes the folder and removes what a crash left half written. One process at a
-// time may have it open, which is the caller's to see to. Every error is an [*Error].
-func OpenCache(dir string) (*Cache, error) {
+// Open makes the folder and removes what a crash left half written. One process at a
+// time may have it open, which is the caller's to see to. Every error is an [*dataset.Error].
+func Open(dir string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, unreadable(dir, err)
+		return nil, dataset.Unreadable(dir, err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, unreadable(dir, err)
+		return nil, dataset.Unreadable(dir, err)
 	}
 	c := &Cache{dir, root}
 	names, err := c.names()
@@ -61,7 +58,7 @@ func (c *Cache) Close() error { return c.root.Close() }
 func (c *Cache) names() ([]string, error) {
 	entries, err := fs.ReadDir(c.root.FS(), ".")
 	if err != nil {
-		return nil, unreadable(c.dir, err)
+		return nil, dataset.Unreadable(c.dir, err)
 	}
 	var names []string
 	for _, e := range entries {
@@ -74,7 +71,7 @@ func (c *Cache) names() ([]string, error) {
 
 func (c *Cache) remove(name string) error {
 	if err := c.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unreadable(filepath.Join(c.dir, name), err)
+		return dataset.Unreadable(filepath.Join(c.dir, name), err)
 	}
 	return nil
 }
@@ -101,13 +98,10 @@ func short(sum [32]byte) string { return hex.EncodeToString(sum[:16]) }
 //
 // The source's bytes are hashed each time, so a changed file is another data set whatever
 // its times say. The checksums of the cache file are left to [Stored.Verify]. Every
-// error is an [*Error]; of a file that was damaged, nothing is given and it is made again.
+// error is an [*dataset.Error]; of a file that was damaged, nothing is given and it is made again.
 // A query is asked each time ([Cache.Find] does not).
-func (c *Cache) Load(s Source, q Request, owner string, o ReadOptions) (*Stored, error) {
-	if err := q.check(); err != nil {
-		return nil, err
-	}
-	recipe := s.recipe(q)
+func (c *Cache) Load(s dataset.Source, q dataset.Request, owner string, o dataset.ReadOptions) (*Stored, error) {
+	recipe := s.Recipe(q)
 	names, err := c.names()
 	if err != nil {
 		return nil, err
@@ -118,7 +112,7 @@ func (c *Cache) Load(s Source, q Request, owner string, o ReadOptions) (*Stored,
 	// Without a file of this recipe there is nothing that the pin could be of.
 	for _, name := range names {
 		if n, ok := parseName(name); ok && n.recipe == short(recipe) {
-			sha, err := s.pin(o)
+			sha, err := s.Pin(o)
 			if err != nil {
 				return nil, err
 			}
@@ -133,12 +127,12 @@ func (c *Cache) Load(s Source, q Request, owner string, o ReadOptions) (*Stored,
 
 // Find returns the owner's rows whose pin accept wants, without a look at the source; nil if there
 // are none, or none that are whole.
-func (c *Cache) Find(s Source, q Request, owner string, accept func(pin [32]byte) bool) *Stored {
+func (c *Cache) Find(s dataset.Source, q dataset.Request, owner string, accept func(pin [32]byte) bool) *Stored {
 	names, err := c.names()
 	if err != nil {
 		return nil
 	}
-	recipe := s.recipe(q)
+	recipe := s.Recipe(q)
 	for _, name := range names {
 		n, ok := parseName(name)
 		if !ok || n.owner != owner || n.recipe != short(recipe) {
@@ -181,7 +175,7 @@ func (c *Cache) find(names []string, recipe, sha [32]byte, owner string) *Stored
 	return nil
 }
 
-func (c *Cache) make(s Source, q Request, recipe [32]byte, owner string, o ReadOptions) (*Stored, error) {
+func (c *Cache) make(s dataset.Source, q dataset.Request, recipe [32]byte, owner string, o dataset.ReadOptions) (*Stored, error) {
 	d, sha, err := c.convert(s, q, o)
 	if err != nil {
 		return nil, err
@@ -249,46 +243,4 @@ func (c *Cache) Retain(keep func(owner string) bool) error {
 		}
 	}
 	return nil
-}
-
-// recipe is the hash of everything besides the source's bytes that its rows depend on.
-func (s Source) recipe(q Request) [32]byte {
-	h := sha256.New()
-	word := func(v string) {
-		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(v))))
-		h.Write([]byte(v))
-	}
-	word("covey rows 1")
-	s.describe(word)
-	word(q.Unit)
-	word(string(q.Missing))
-	word(string(q.precision()))
-	word(strconv.FormatBool(q.Strict))
-	for _, c := range q.Columns {
-		word(c.Name)
-		number64(h, c.Offset)
-		number64(h, c.Scale)
-	}
-	for j := range q.Readings {
-		r := q.reading(j)
-		word(string(r.As))
-		word(strconv.FormatBool(r.Indicator))
-		word(strconv.Itoa(r.Epoch))
-		word(strconv.Itoa(len(r.Levels)))
-		for _, text := range r.Levels {
-			word(text)
-		}
-	}
-	return [32]byte(h.Sum(nil))
-}
-
-func number64(h hash.Hash, v float64) {
-	h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
-}
-
-func (q Request) precision() Precision {
-	if q.Precision == "" {
-		return Float64
-	}
-	return q.Precision
 }

@@ -1,4 +1,4 @@
-package dataset
+package rowcache
 
 import (
 	"encoding/binary"
@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"time"
 	"unsafe"
+
+	"covey/internal/dataset"
 )
 
 // A cache file is one header page and four sections, each padded to 8 bytes, then one
@@ -30,9 +32,6 @@ const (
 	pageSize      = 4096
 	chunkSize     = 1 << 20
 )
-
-// maxValues keeps a file's length within an int64 by far.
-const maxValues = 1 << 48
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -91,7 +90,7 @@ func decodeHeader(page []byte, size int64) (*storedHeader, error) {
 		n[i] = le.Uint64(page[16+8*i:])
 	}
 	rows, d, units, counted, absent, gapped := n[0], n[1], n[2], n[3], n[4], le.Uint64(page[128:])
-	if h.width != 4 && h.width != 8 || rows < 1 || rows > maxRows || d < 1 || d > maxValues/rows || units < 1 || units > rows ||
+	if h.width != 4 && h.width != 8 || rows < 1 || rows > dataset.MaxRows || d < 1 || d > dataset.MaxValues/rows || units < 1 || units > rows ||
 		counted > 1 || counted == 0 && units != rows || absent > rows || gapped > 1 || n[5] != uint64(size) {
 		return nil, errNotStored
 	}
@@ -117,7 +116,7 @@ func (h *storedHeader) place() {
 	h.gaps = h.gone + pad(4*int64(h.absent))
 	h.sectsEnd = h.gaps
 	if h.gapped {
-		h.sectsEnd += pad(int64(h.rows) * int64(gapStride(h.d)))
+		h.sectsEnd += pad(int64(h.rows) * int64(dataset.GapStride(h.d)))
 	}
 	h.sums = h.sectsEnd
 	h.size = h.sums + 4*chunks(h.sectsEnd-pageSize)
@@ -128,7 +127,7 @@ func chunks(n int64) int64 { return (n + chunkSize - 1) / chunkSize }
 // Stored are rows in a cache file, mapped read-only: Values or Values32, and Gaps, lie in the file
 // and are read from disk as they are touched. They must not be touched after Close.
 type Stored struct {
-	Rows
+	dataset.Rows
 	path     string
 	file     *os.File
 	size     int64
@@ -142,7 +141,7 @@ type Stored struct {
 func openStored(path string, recipe, sha [32]byte) (*Stored, error) {
 	s, err := openNamed(path)
 	if err == nil && (s.head.recipe != recipe || s.head.sha != sha) {
-		return nil, errors.Join(&Error{File: path, Reason: "holds other rows than its name says"}, s.Close())
+		return nil, errors.Join(&dataset.Error{File: path, Reason: "holds other rows than its name says"}, s.Close())
 	}
 	return s, err
 }
@@ -151,7 +150,7 @@ func openStored(path string, recipe, sha [32]byte) (*Stored, error) {
 func openNamed(path string) (*Stored, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, dataset.Unreadable(path, err)
 	}
 	s, err := mapStored(path, f)
 	if err != nil {
@@ -164,22 +163,22 @@ func openNamed(path string) (*Stored, error) {
 func mapStored(path string, f *os.File) (_ *Stored, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, dataset.Unreadable(path, err)
 	}
 	page := make([]byte, pageSize)
 	if _, err := f.ReadAt(page, 0); err != nil {
-		return nil, unreadable(path, errNotStored)
+		return nil, dataset.Unreadable(path, errNotStored)
 	}
 	h, err := decodeHeader(page, info.Size())
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, dataset.Unreadable(path, err)
 	}
 	if h.size > math.MaxInt {
-		return nil, &Error{File: path, Reason: "is beyond what this processor can address"}
+		return nil, &dataset.Error{File: path, Reason: "is beyond what this processor can address"}
 	}
 	s := &Stored{path: path, file: f, size: info.Size(), modified: info.ModTime(), head: h}
 	if s.data, s.unmap, err = mapFile(f, int(h.size)); err != nil {
-		return nil, unreadable(path, err)
+		return nil, dataset.Unreadable(path, err)
 	}
 	if err := guarded(path, s.read); err != nil {
 		return nil, errors.Join(err, s.unmap())
@@ -190,7 +189,7 @@ func mapStored(path string, f *os.File) (_ *Stored, err error) {
 // read fills Rows from the mapping.
 func (s *Stored) read() error {
 	h := s.head
-	s.Rows = Rows{Rows: h.rows, Units: h.units, D: h.d, Dropped: h.absent, SHA256: h.sha}
+	s.Rows = dataset.Rows{Rows: h.rows, Units: h.units, D: h.d, Dropped: h.absent, SHA256: h.sha}
 	if h.width == 8 {
 		s.Values = numbersOf[float64](s.data[pageSize:h.valuesEnd])
 	} else {
@@ -201,32 +200,32 @@ func (s *Stored) read() error {
 		for u := range h.units {
 			n := int(binary.LittleEndian.Uint32(s.data[h.counts+4*int64(u):]))
 			if n < 1 || n > h.rows-len(s.Unit) {
-				return unreadable(s.path, errNotStored)
+				return dataset.Unreadable(s.path, errNotStored)
 			}
 			for range n {
 				s.Unit = append(s.Unit, u)
 			}
 		}
 		if len(s.Unit) != h.rows {
-			return unreadable(s.path, errNotStored)
+			return dataset.Unreadable(s.path, errNotStored)
 		}
 	}
 	last := -1
 	for i := range h.absent {
 		at := int(binary.LittleEndian.Uint32(s.data[h.gone+4*int64(i):]))
 		if at <= last || at >= h.rows {
-			return unreadable(s.path, errNotStored)
+			return dataset.Unreadable(s.path, errNotStored)
 		}
 		s.Absent = append(s.Absent, at)
 		last = at
 	}
 	if h.gapped {
-		s.Gaps = s.data[h.gaps : h.gaps+int64(h.rows)*int64(gapStride(h.d))]
+		s.Gaps = s.data[h.gaps : h.gaps+int64(h.rows)*int64(dataset.GapStride(h.d))]
 	}
 	return nil
 }
 
-// Verify reads the whole file once and compares its checksums: an *Error if a byte is
+// Verify reads the whole file once and compares its checksums: an *dataset.Error if a byte is
 // another than was written. It may run while others read the values, so that a file
 // larger than memory is read from disk once for both.
 func (s *Stored) Verify() error {
@@ -237,7 +236,7 @@ func (s *Stored) Verify() error {
 		for i := 0; len(sections) > 0; i++ {
 			n := min(chunkSize, len(sections))
 			if crc32.Checksum(sections[:n], castagnoli) != binary.LittleEndian.Uint32(table[4*i:]) {
-				return &Error{File: s.path, Reason: errDamaged}
+				return &dataset.Error{File: s.path, Reason: errDamaged}
 			}
 			sections = sections[n:]
 		}
@@ -253,10 +252,10 @@ const errDamaged = "is damaged: a checksum does not match"
 func (s *Stored) Check() error {
 	info, err := s.file.Stat()
 	if err != nil {
-		return unreadable(s.path, err)
+		return dataset.Unreadable(s.path, err)
 	}
 	if info.Size() != s.size || !info.ModTime().Equal(s.modified) {
-		return &Error{File: s.path, Reason: "was written to after it was opened"}
+		return &dataset.Error{File: s.path, Reason: "was written to after it was opened"}
 	}
 	return nil
 }
@@ -270,14 +269,14 @@ func (s *Stored) Close() error {
 
 // String returns the shape, never the values.
 func (s *Stored) String() string {
-	return fmt.Sprintf("dataset.Stored(%d×%d) [redacted]", s.Rows.Rows, s.D)
+	return fmt.Sprintf("rowcache.Stored(%d×%d) [redacted]", s.Rows.Rows, s.D)
 }
 
 // Format is [Stored.String] whatever the verb.
 func (s *Stored) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
 // Guard runs f, which reads mapped values on this goroutine, and turns a page that cannot be
-// read (a file cut short meanwhile, a disk's fault) into an *Error. Goroutines that f
+// read (a file cut short meanwhile, a disk's fault) into an *dataset.Error. Goroutines that f
 // starts are not covered.
 func (s *Stored) Guard(f func() error) error { return guarded(s.path, f) }
 
@@ -290,7 +289,7 @@ func guarded(path string, f func() error) (err error) {
 			if _, ok := r.(interface{ Addr() uintptr }); !ok {
 				panic(r)
 			}
-			err = &Error{File: path, Reason: "a part of it cannot be read any more"}
+			err = &dataset.Error{File: path, Reason: "a part of it cannot be read any more"}
 		}
 	}()
 	return f()

@@ -1,9 +1,11 @@
-package dataset
+package rowcache
 
 import (
 	"encoding/binary"
 	"hash/crc32"
 	"testing"
+
+	"covey/internal/dataset"
 )
 
 // A header whose checksum is right is refused all the same where its numbers do not fit each other
@@ -29,7 +31,7 @@ func TestHeaderNumbers(t *testing.T) {
 		"version":             {of: good, change: func(p []byte, _ func(int, uint64)) { p[8]++ }},
 		"width":               {of: good, change: func(p []byte, _ func(int, uint64)) { p[12] = 16 }},
 		"no rows":             {of: good, change: func(_ []byte, word func(int, uint64)) { word(rows, 0) }},
-		"too many rows":       {of: good, change: func(_ []byte, word func(int, uint64)) { word(rows, maxRows+1) }},
+		"too many rows":       {of: good, change: func(_ []byte, word func(int, uint64)) { word(rows, dataset.MaxRows+1) }},
 		"other rows":          {of: good, change: func(_ []byte, word func(int, uint64)) { word(rows, 1<<20-1) }},
 		"no columns":          {of: good, change: func(_ []byte, word func(int, uint64)) { word(d, 0) }},
 		"a length that wraps": {of: wrapped},
