@@ -220,8 +220,8 @@ func (b *tab) reach(selector string) {
 	b.t.Fatalf("the keyboard does not reach %s", selector)
 }
 
-// TestBrowser: real studies, watched by a browser on the leader's page and a follower's, with script
-// and without, in light and dark, at the usual widths, and by keyboard alone.
+// TestBrowser: real studies, watched by a browser on the leader's page and a follower's, with
+// script and without, in light and dark, at the usual widths, and by keyboard alone.
 func TestBrowser(t *testing.T) {
 	f := newFederation(t, 3)
 	browser := newBrowser(t)
@@ -245,8 +245,8 @@ func TestBrowser(t *testing.T) {
 	}
 	b.shot("02-before")
 
-	// A study that is stopped, one with a result, and one that appears in the list and runs under the
-	// reader's eyes.
+	// A study that is stopped, one with a result, and one that appears in the list and runs under
+	// the reader's eyes.
 	stopped := f.Propose(func() study.Spec { s := spec("lipids-pilot", time.Second); s.Epsilon = 5; return s }())
 	f.Await("a refusal", func() bool { return len(leader.Node().View(stopped).Waiting) == len(siteNames) })
 	f.Must(leader.Node().Abort(stopped))
@@ -335,8 +335,8 @@ func TestBrowser(t *testing.T) {
 	b.print("page-report")
 	b.quiet()
 
-	// The leader stops; a follower's page says who leads now, and what may still fail; a page of the
-	// leader says over everything that it is old.
+	// The leader stops; a follower's page says who leads now, and what may still fail; a page of
+	// the leader says over everything that it is old.
 	b.do(b.size(1280, 900), chromedp.Navigate(url(leader)), see("#live.on"))
 	dark.do(chromedp.Navigate(url(follower)), see("#live.on"))
 	f.Must(leader.Stop())

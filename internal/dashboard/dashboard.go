@@ -39,8 +39,9 @@ type Source interface {
 type Cluster struct {
 	Self   string
 	Leader string // "" where none is known
-	// Heard is when this one last heard from a leader, by its machine's clock; zero for never. Behind
-	// is how many committed entries it knows of and does not show yet. Both are a follower's.
+	// Heard is when this one last heard from a leader, by its machine's clock; zero for never.
+	// Behind is how many committed entries it knows of and does not show yet. Both are a
+	// follower's.
 	Heard  time.Time
 	Behind int
 	Peers  []Peer

@@ -70,8 +70,8 @@ func newFederation(t *testing.T, coordinators int) *federation {
 	return f
 }
 
-// measures are the columns of the sites' files after the first four: mean, deviation, and how much of
-// each of three common causes is in it.
+// measures are the columns of the sites' files after the first four: mean, deviation, and how much
+// of each of three common causes is in it.
 var measures = []struct {
 	name     string
 	mean, sd float64
@@ -116,6 +116,7 @@ delta = 1e-6
 components = 3
 center = "public"
 method = "covariance"
+picture = true
 deadlines = { round = "3s", tick = "100ms" }
 about = { purpose = "Which measures of a first visit go together", contact = "registry office", ethics = "2026-017" }
 columns = [

@@ -1,9 +1,11 @@
 package dashboard
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"html/template"
 	"math"
 	"net/http"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/frame"
+	"covey/internal/picture"
 	"covey/internal/round"
 	"covey/internal/sheet"
 	"covey/internal/study"
@@ -25,8 +28,11 @@ type resultModel struct {
 	Sentences []string
 
 	Components []component
-	More       int // components that are not shown
+	More       int  // components that are not shown
+	Loose      bool // one of them, or of those not shown, cannot be told apart
 	Left       []string
+	Pictures   []drawing
+	Undrawn    string // why there are none although they were bought
 	Scree      *chart
 	Explained  []explainedRow
 	Total      string
@@ -69,6 +75,12 @@ const (
 	mostExplained = 20
 )
 
+// drawing is one of a study's pictures of scores, with the sentences that belong under it.
+type drawing struct {
+	SVG   template.HTML
+	Words []string
+}
+
 // shownResult is what a page shows of a result.
 type shownResult struct {
 	model *resultModel
@@ -100,8 +112,8 @@ func (c *cache) show(digest study.Digest, shown shownResult) {
 	c.results[digest] = shown
 }
 
-// weigh returns what a result is worth, computed once and one at a time, away from the coordinator's
-// own work, since it can take seconds. Pages have it from their next look on.
+// weigh returns what a result is worth, computed once and one at a time, away from the
+// coordinator's own work, since it can take seconds. Pages have it from their next look on.
 func (d *Dashboard) weigh(digest study.Digest, r *study.Result) *worth.Report {
 	d.weighing.Lock()
 	defer d.weighing.Unlock()
@@ -123,7 +135,8 @@ func (d *Dashboard) weigh(digest study.Digest, r *study.Result) *worth.Report {
 	return of
 }
 
-// newResultModel makes what is shown of a result; of is nil where what it is worth is not known yet.
+// newResultModel makes what is shown of a result; of is nil where what it is worth is not known
+// yet.
 func newResultModel(r *study.Result, of *worth.Report) *resultModel {
 	m := &resultModel{Output: r.Output, Method: r.Method, More: max(0, len(r.Components)-mostShown)}
 	out := map[int]bool{} // coordinates that are left out
@@ -138,6 +151,7 @@ func newResultModel(r *study.Result, of *worth.Report) *resultModel {
 			m.Share = &shareBar{100 * s.Lower, 100 * max(0, s.Estimate-s.Lower)}
 		}
 	}
+	m.Loose = of == nil || len(of.Components) < len(r.Components) || slices.ContainsFunc(of.Components, func(c worth.Component) bool { return !c.Separated })
 	shown := r.Components[:min(len(r.Components), mostShown)]
 	top := widest(shown, of)
 	for i, c := range shown {
@@ -165,7 +179,24 @@ func newResultModel(r *study.Result, of *worth.Report) *resultModel {
 		m.Components = append(m.Components, at)
 	}
 	m.explain(r)
+	m.draw(r)
 	return m
+}
+
+// draw fills in the pictures of scores, where they were bought. What noise explains is not drawn.
+func (m *resultModel) draw(r *study.Result) {
+	all, err := picture.Drawings(r)
+	if err != nil {
+		m.Undrawn = err.Error()
+		return
+	}
+	for _, d := range all {
+		var b bytes.Buffer
+		if d.WriteSVG(&b, false) == nil { // a buffer takes everything
+			// shapes and escaped texts alone: TestPicturesAreText
+			m.Pictures = append(m.Pictures, drawing{template.HTML(b.String()), d.Words})
+		}
+	}
 }
 
 // widest is the largest loading, or end of an interval, of the components shown: the length of half

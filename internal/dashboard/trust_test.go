@@ -111,6 +111,58 @@ func TestLeftOutColumnsHaveNoBar(t *testing.T) {
 	}
 }
 
+// TestPicturesAreText: what a page takes as markup has none of another's, whatever columns and
+// studies are called; and arrows that mean nothing are not shown without a word.
+func TestPicturesAreText(t *testing.T) {
+	r, of := found()
+	const hostile = `</text><script>alert(1)</script><a href="x" onload='y'>`
+	r.Name, r.Columns = hostile, []string{hostile, "b", "c"}
+	p := study.Picture{Pair: [2]int{1, 2}, Groups: []string{hostile, "x"}, By: study.PictureBySite, Sigma: 1}
+	h := study.ScoreHistogram{Component: 1, Sigma: 1}
+	for i := range study.PictureBins + 1 {
+		p.X, p.Y = append(p.X, float64(i)/2-4), append(p.Y, float64(i)/2-4)
+	}
+	for i := range study.ScoreBins + 1 {
+		h.Edges = append(h.Edges, float64(i)/4-4)
+	}
+	for range 2 {
+		counts := make([]float64, study.PictureBins*study.PictureBins)
+		for i := range 100 {
+			counts[80+i] = 1000
+		}
+		p.Counts = append(p.Counts, counts)
+	}
+	h.Counts = make([]float64, study.ScoreBins)
+	h.Counts[15] = 1000
+	r.Pictures, r.Scores = []study.Picture{p}, []study.ScoreHistogram{h}
+	show := func(of *worth.Report) string {
+		var b bytes.Buffer
+		if err := templates.ExecuteTemplate(&b, "pictures", newResultModel(r, of)); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	page := show(of)
+	if strings.Count(page, "<svg") < 2 || !strings.Contains(page, "hue-1") {
+		t.Fatalf("%d drawings", strings.Count(page, "<svg"))
+	}
+	if strings.Contains(page, "<script") || strings.Contains(page, "<a ") || strings.Contains(page, "<style") || regexp.MustCompile(`<[^>]*\s(style|on[a-z]+|href|src)=`).MatchString(page) {
+		t.Error("another's markup, or what the policy forbids")
+	}
+	const warning = "do not interpret their axes and arrows"
+	if strings.Contains(page, warning) || !strings.Contains(show(nil), warning) {
+		t.Error("the warning")
+	}
+	of.Components[1].Separated = false
+	if !strings.Contains(show(of), warning) {
+		t.Error("arrows of what cannot be told apart stand without a word")
+	}
+	r.Pictures[0].Counts = r.Pictures[0].Counts[:1]
+	if page := show(of); !strings.Contains(page, "They cannot be drawn") || strings.Contains(page, "<svg") {
+		t.Error("counts that fit no picture are drawn")
+	}
+}
+
 // TestHeaviestFirst: columns stand by falling weight, bars of all components on one scale, and each
 // interval about its loading.
 func TestHeaviestFirst(t *testing.T) {
@@ -196,8 +248,8 @@ func TestStoryInItsOrder(t *testing.T) {
 	order(string(main.main), "<h1", "What the result is worth", ">Components<", ">Explained variance<", ">What was released<", ">Privacy<", ">Approvals<", ">Verify<")
 }
 
-// TestEndedSaysHow: a study without a result says how it ended and what was charged, in the list and
-// on its page.
+// TestEndedSaysHow: a study without a result says how it ended and what was charged, in the list
+// and on its page.
 func TestEndedSaysHow(t *testing.T) {
 	d, s, now := newTold(t, study.DropoutContinue)
 	v := &s.story.View
@@ -268,8 +320,8 @@ func TestStaleFollower(t *testing.T) {
 	}
 }
 
-// TestReportRoute: the report loads nothing but its style, has no script, and is for those alone who
-// may see the page.
+// TestReportRoute: the report loads nothing but its style, has no script, and is for those alone
+// who may see the page.
 func TestReportRoute(t *testing.T) {
 	d, s, _ := newTold(t, study.DropoutWait)
 	path := "/studies/" + s.story.Digest.String() + "/report"

@@ -28,7 +28,8 @@ type Subject struct {
 	// Result and Worth are nil where there is no result, and Worth where it is not computed.
 	Result *study.Result
 	Worth  *worth.Report
-	// State is where the study stands, in words, and Ending why it has no result; empty for neither.
+	// State is where the study stands, in words, and Ending why it has no result; empty for
+	// neither.
 	State, Ending string
 	// Proposed and Ended are when; zero where that is not known.
 	Proposed, Ended time.Time

@@ -9,8 +9,8 @@ import (
 // Trust is how far a result's figures can be relied on.
 type Trust string
 
-// Every result has one. Sound is a result that has figures and no doubt; Doubtful has figures that a
-// reader must not take at their face; Unknown has no figure.
+// Every result has one. Sound is a result that has figures and no doubt; Doubtful has figures that
+// a reader must not take at their face; Unknown has no figure.
 const (
 	Sound    Trust = "sound"
 	Doubtful Trust = "doubtful"
