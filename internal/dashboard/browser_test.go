@@ -255,7 +255,7 @@ func TestBrowser(t *testing.T) {
 	b.do(run(`window.here = true`))
 	digest := f.Propose(spec("vitals-2026", 700*time.Millisecond))
 	b.do(wait(`document.querySelectorAll(".studies li").length === 3`))
-	b.figure("page-list")
+	b.figure("page-list", "")
 	b.fitsAt("the list")
 	if !value[bool](b, `window.here === true`) {
 		t.Error("the list was loaded again")
@@ -281,7 +281,7 @@ func TestBrowser(t *testing.T) {
 	}
 	b.do(run(`document.querySelector("#table").open = false`))
 	b.do(wait(`document.querySelector(".now") !== null && document.querySelector(".now").innerText.includes("delta (away)")`))
-	b.figure("page-running")
+	b.figure("page-running", "")
 	b.fitsAt("a study under way")
 	b.do(b.size(1280, 900))
 
@@ -318,12 +318,12 @@ func TestBrowser(t *testing.T) {
 
 	// What was found, light and dark, wide and narrow; and its report.
 	b.do(chromedp.Navigate(url(leader)+"/studies/"+found.String()), see(".verdict.sound, .verdict.doubtful"))
-	b.figure("page-result")
+	b.figure("page-result", "#progress")
 	b.fitsAt("a result")
 	b.do(b.size(320, 900))
-	b.figure("page-narrow")
+	b.figure("page-narrow", "#progress")
 	dark.do(chromedp.Navigate(url(follower)+"/studies/"+found.String()), see(".verdict.sound, .verdict.doubtful"))
-	dark.figure("page-result-dark")
+	dark.figure("page-result-dark", "#progress")
 	dark.fitsAt("a result in the dark")
 	dark.do(dark.size(1280, 900))
 	dark.quiet()

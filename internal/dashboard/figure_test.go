@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/chromedp/chromedp"
 )
@@ -24,8 +25,9 @@ var update = flag.Bool("update", false, "write the pictures of docs/figures anew
 // figureBytes bounds a picture of docs/figures.
 const figureBytes = 150 << 10
 
-// figure keeps the whole page as a picture of the docs.
-func (b *tab) figure(name string) {
+// figure keeps the page as a picture of the docs: all of it, or what is above the card of the
+// heading that until selects.
+func (b *tab) figure(name, until string) {
 	b.t.Helper()
 	b.shot(name)
 	if !*update {
@@ -38,6 +40,12 @@ func (b *tab) figure(name string) {
 	page, err := png.Decode(bytes.NewReader(raw))
 	if err != nil {
 		b.t.Fatal(err)
+	}
+	if until != "" {
+		end := value[int](b, "Math.round(document.querySelector("+strconv.Quote(until)+").closest('.card').getBoundingClientRect().top + window.scrollY)")
+		page = page.(interface {
+			SubImage(image.Rectangle) image.Image
+		}).SubImage(image.Rect(0, 0, page.Bounds().Dx(), end))
 	}
 	var small bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
@@ -93,7 +101,7 @@ var sheets = regexp.MustCompile(`/Type\s*/Page\b[^s]`)
 func (b *tab) print(name string) {
 	b.t.Helper()
 	b.do(b.size(900, 900))
-	b.figure(name)
+	b.figure(name, "")
 	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPrintBackground(), chromedp.PDFPreferCSSPageSize(), chromedp.PDFOutlineAndTagged()))
 	if err != nil {
 		b.t.Fatal(err)
