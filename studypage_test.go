@@ -121,7 +121,7 @@ func TestStudyPageDefaults(t *testing.T) {
 		value, column := plain[key], strings.HasPrefix(key, "columns.")
 		switch {
 		case column || cells[2] == "required":
-		case value == "" && strings.HasPrefix(cells[2], "`") && !strings.Contains(cells[2], " with ") && key != "sites_per_unit" && key != "central_detail":
+		case value == "" && strings.HasPrefix(cells[2], "`") && !strings.Contains(cells[2], " with ") && key != "sites_per_unit" && key != "central_detail" && key != "picture":
 			t.Errorf("%s: the page has the default %s, a study none", key, cells[2])
 		case value != "" && !strings.HasPrefix(cells[2], "`"+value+"`"):
 			t.Errorf("%s: the page has the default %q, a study %s", key, cells[2], value)
@@ -129,7 +129,7 @@ func TestStudyPageDefaults(t *testing.T) {
 	}
 	for _, lines := range []string{
 		"profile = \"paper\"\nlambda = 1.0\nrounds = 24", "profile = \"paper\"\nlambda = \"private\"\nlambda_range = [1.0, 2.0]\nrounds = 24",
-		"noise = \"distributed\"", "method = \"covariance\"", "method = \"power\"", "standardize = \"private\"", "missing = \"drop-row\"",
+		"noise = \"distributed\"", "method = \"covariance\"", "method = \"power\"", "standardize = \"private\"", "missing = \"drop-row\"", "components = 2\npicture = true\ndeadlines.tick = \"1ms\"",
 		"unit = \"u\"\nradius = 2.0", "center = \"pairs\"", "explained_variance = \"none\"",
 	} {
 		column := "scale = 1"

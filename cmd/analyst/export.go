@@ -24,20 +24,22 @@ type exportCmd struct {
 	CSV    string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
 	Worth  string `placeholder:"FILE" help:"Write what the result is worth as JSON: bounds of captured variance, angles, loadings."`
 	Report string `placeholder:"FILE" help:"Write one page for an ethics board as HTML, to be read and printed anywhere: what was asked, by whom approved, what left each site, what it is worth."`
-	Plots  string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence and noise, as SVG and PNG."`
+	Plots  string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence, noise and pictures of scores, as SVG and PNG."`
+
+	Pictures string `placeholder:"FILE" help:"Write the histograms of scores as a table, one line for each bin."`
 
 	written []string
 }
 
 func (c *exportCmd) Run(t *cli.Terminal) error {
-	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" && c.Report == "" {
-		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots, --worth or --report", c.File)
+	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" && c.Report == "" && c.Pictures == "" {
+		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots, or --worth, --report or --pictures", c.File)
 	}
 	text, err := os.ReadFile(c.File)
 	if err != nil {
 		return &cli.InputError{Err: err}
 	}
-	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Report} {
+	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Report, c.Pictures} {
 		if same(path, c.File) {
 			return cli.Bad("%s is the result itself, which nothing else can replace", path)
 		}
@@ -79,6 +81,14 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 		subject := sheet.Of(plan, r, of)
 		subject.Key = pki.Fingerprint(ed25519.PublicKey(plan.Proposal.Coordinator))
 		if err := c.write(t, c.Report, func(w io.Writer) error { return sheet.Write(w, subject, "") }); err != nil {
+			return err
+		}
+	}
+	if c.Pictures != "" {
+		if len(r.Pictures) == 0 && len(r.Scores) == 0 {
+			return cli.Bad("%s has no histograms of scores: its study did not have picture = true", c.File)
+		}
+		if err := c.write(t, c.Pictures, func(w io.Writer) error { return report.WritePictures(w, r) }); err != nil {
 			return err
 		}
 	}

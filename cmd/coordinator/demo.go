@@ -43,6 +43,7 @@ type demoCmd struct {
 	Unit       string `help:"The unit of privacy: a row, or parcel (three rows of a site)."`
 	Lambda     string `help:"With --profile paper: the public Λ, 7 if not given, or private."`
 	Variance   string `default:"private" enum:"private,none" help:"Buy explained variance, or none."`
+	Picture    bool   `help:"Buy pictures of scores, with at least 2 components."`
 
 	KillSite int `help:"Stop the agent of this site, 1 to 5."`
 	AtRound  int `help:"The round at whose start it stops."`
@@ -216,7 +217,7 @@ func (c *demoCmd) check() error {
 func (c *demoCmd) spec() study.Spec {
 	s := study.Spec{
 		Name: "diamonds", Dataset: "diamonds", Epsilon: c.Epsilon, Delta: c.Delta, Profile: c.Profile, Rounds: c.Rounds, Output: c.Output,
-		Components: c.Components, Method: c.Method, Subspace: c.Subspace, Center: c.Center, Noise: c.Noise, Unit: c.Unit,
+		Components: c.Components, Method: c.Method, Subspace: c.Subspace, Center: c.Center, Noise: c.Noise, Unit: c.Unit, Picture: c.Picture,
 		Columns:   c.columns(),
 		Deadlines: c.deadlines(),
 		Sites:     diamondSites(),

@@ -89,6 +89,9 @@ func (c *demoCmd) rawStudy() []byte {
 	if c.Variance != study.VariancePrivate {
 		text("explained_variance", c.Variance)
 	}
+	if c.Picture {
+		line("picture = true")
+	}
 	line("columns = [")
 	var names []string
 	flush := func() {

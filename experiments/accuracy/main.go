@@ -14,6 +14,7 @@
 //	accuracy mixed      tables of numbers and categories against factor analysis of mixed data
 //	accuracy standardize  constants that studies learn, against known ones
 //	accuracy picture    pictures of scores, as drawn, against those without noise
+//	accuracy dppca      pictures, side by side with the sparse histograms of CRAN's dppca
 //	accuracy raw        the demo of a raw table, twenty times
 //	accuracy figures    the figures of docs/experiments.md
 //
@@ -32,12 +33,12 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions, "stop": stop, "standardize": learn, "mixed": mixed, "gaps": gaps, "raw": raw, "picture": pictures,
+	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions, "stop": stop, "standardize": learn, "mixed": mixed, "gaps": gaps, "raw": raw, "picture": pictures, "dppca": histograms,
 }
 
 func main() {
 	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|predict|stop|standardize|mixed|gaps|raw|picture|figures [-help] [flags]")
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|predict|stop|standardize|mixed|gaps|raw|picture|dppca|figures [-help] [flags]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)

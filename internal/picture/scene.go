@@ -17,8 +17,8 @@ type Hue int
 // Ink is the color of the text around the drawing; hues from 0 are those of [Hues], over and over.
 const Ink Hue = -1
 
-// Hues are told apart by everybody, on a light ground and on a dark one: those of Okabe and Ito, the
-// blue between their two. Arrows have the second.
+// Hues are told apart by everybody, on a light ground and on a dark one: those of Okabe and Ito,
+// the blue between their two. Arrows have the second.
 var Hues = []string{"#2b8ccb", "#d55e00", "#009e73", "#cc79a7", "#e69f00"}
 
 const arrowHue Hue = 1
@@ -111,8 +111,9 @@ func wrapped(s string, most int) (out []string) {
 }
 
 // WriteSVG writes an SVG element of shapes and texts alone: no script, no style, no reference. Ink
-// is the color of the text around it, so that it fits a page of either color scheme; its groups have
-// the classes hue-1, hue-2 and so on. Where alone is set it is a file: on white, with its namespace.
+// is the color of the text around it, so that it fits a page of either color scheme; its groups
+// have the classes hue-1, hue-2 and so on. Where alone is set it is a file: on white, with its
+// namespace.
 func (d *Drawing) WriteSVG(w io.Writer, alone bool) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" font-family="Liberation Sans,Arial,Helvetica,sans-serif"`, num(d.Width), num(d.Height))

@@ -15,7 +15,7 @@ import (
 )
 
 // array is one member of the archive. value is a float64 or an int64 (a NumPy array
-// of no dimension), a []float64, a []string (of NumPy's fixed-width unicode) or a
+// of no dimension), a []float64, a []int64, a []string (of NumPy's fixed-width unicode) or a
 // *mat.Dense.
 type array struct {
 	name  string
@@ -31,7 +31,11 @@ func WriteNPZ(w io.Writer, r *study.Result, of ...*worth.Report) error {
 		return err
 	}
 	z := npz.NewWriter(w)
-	all := arrays(r)
+	drawn, err := pictureArrays(r)
+	if err != nil {
+		return err
+	}
+	all := append(arrays(r), drawn...)
 	if len(of) > 0 {
 		all = append(all, worthArrays(r, of[0])...)
 	}

@@ -1,9 +1,13 @@
 package report
 
 import (
+	"encoding/csv"
+	"fmt"
 	"image/color"
+	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -14,9 +18,12 @@ import (
 	"covey/internal/study"
 )
 
-// pictures are the drawings of histograms of scores: of each pair of components a biplot, and groups
-// where there are several; and all components' histograms.
+// pictures are the drawings of histograms of scores: of each pair of components a biplot, and
+// groups where there are several; and all components' histograms.
 func pictures(r *study.Result) ([]Plot, error) {
+	if _, err := pictureArrays(r); err != nil {
+		return nil, err
+	}
 	all, err := picture.Drawings(r)
 	if err != nil {
 		return nil, fault("pictures_", "%v", err)
@@ -67,4 +74,84 @@ func paint(c draw.Canvas, d *picture.Drawing) {
 func colored(h picture.Hue, opacity float64) color.Color {
 	v, _ := strconv.ParseUint(h.CSS()[1:], 16, 24) // the package's own constants
 	return color.NRGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), uint8(math.Round(255 * opacity))}
+}
+
+// pictureArrays are the histograms of scores as they were released, and pictures as they are drawn.
+// It checks them all.
+func pictureArrays(r *study.Result) ([]array, error) {
+	var out []array
+	for i, p := range r.Pictures {
+		density, err := picture.New(p)
+		if err != nil {
+			return nil, fault("pictures_", "%v", err)
+		}
+		of := fmt.Sprintf("picture_%d_", i+1)
+		if len(p.Groups) > 0 {
+			out = append(out, array{of + "groups", p.Groups})
+		}
+		out = append(out,
+			array{of + "pair", []int64{int64(p.Pair[0]), int64(p.Pair[1])}},
+			array{of + "x_edges", p.X}, array{of + "y_edges", p.Y},
+			array{of + "counts", dense(p.Counts)}, array{of + "shown", dense(density.Shown)}, array{of + "sigma", p.Sigma},
+		)
+	}
+	if len(r.Scores) == 0 {
+		return out, nil
+	}
+	var edges, counts [][]float64
+	var sigma []float64
+	for _, h := range r.Scores {
+		if _, _, err := picture.QuantileOf(h, 0.5); err != nil {
+			return nil, fault("score_histograms_", "%v", err)
+		}
+		edges, counts, sigma = append(edges, h.Edges), append(counts, h.Counts), append(sigma, h.Sigma)
+	}
+	return append(out, array{"scores_edges", dense(edges)}, array{"scores_counts", dense(counts)}, array{"scores_sigma", sigma}), nil
+}
+
+var pictureFields = []string{"component_x", "component_y", "group", "x_low", "x_high", "y_low", "y_high", "count", "sigma", "shown"}
+
+// WritePictures writes a table of RFC 4180 with a header and a line for each bin of each picture's
+// groups, then of each component's histogram, whose y fields and shown are empty: edges in scores,
+// the noised count and its noise's standard deviation, and how many units are drawn there. A
+// group's name that a spreadsheet might take for a formula has an apostrophe before it.
+func WritePictures(w io.Writer, r *study.Result) error {
+	if _, err := pictureArrays(r); err != nil {
+		return err
+	}
+	c := csv.NewWriter(w)
+	lines := [][]string{pictureFields}
+	for _, p := range r.Pictures {
+		density, err := picture.New(p)
+		if err != nil {
+			return fault("pictures_", "%v", err)
+		}
+		for g, counts := range p.Counts {
+			group := ""
+			if g < len(p.Groups) {
+				group = plain(p.Groups[g])
+			}
+			for i, count := range counts {
+				x, y := i/study.PictureBins, i%study.PictureBins
+				lines = append(lines, []string{
+					strconv.Itoa(p.Pair[0]), strconv.Itoa(p.Pair[1]), group, number(p.X[x]), number(p.X[x+1]), number(p.Y[y]), number(p.Y[y+1]),
+					number(count), number(p.Sigma), number(density.Shown[g][i]),
+				})
+			}
+		}
+	}
+	for _, h := range r.Scores {
+		for i, count := range h.Counts {
+			lines = append(lines, []string{strconv.Itoa(h.Component), "", "", number(h.Edges[i]), number(h.Edges[i+1]), "", "", number(count), number(h.Sigma), ""})
+		}
+	}
+	return c.WriteAll(lines)
+}
+
+// plain keeps a spreadsheet from reading a name as a formula.
+func plain(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
 }

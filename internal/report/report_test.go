@@ -398,10 +398,14 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
-	for _, a := range arrays(r) {
+	drawn, err := pictureArrays(pictured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range append(arrays(r), drawn...) {
 		names[a.name] = true
 	}
-	for _, p := range []string{"scree", "loadings-1", "convergence", "noise"} {
+	for _, p := range append(slices.Clone(pictureFields), "scree", "loadings-1", "convergence", "noise", "biplot-1-2", "groups-1-2", "scores") {
 		names[p] = true
 	}
 	for name := range names {

@@ -1,0 +1,226 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+)
+
+// result has one picture without groups, one by site, and three histograms.
+func result() *study.Result {
+	random := rand.New(rand.NewPCG(2, 2))
+	truth := counted(random, 20_000, unseen[3].draw)
+	r := &study.Result{
+		Name: "made up", N: 20_000, D: 3, K: 3, Columns: []string{"length", "width", "age"},
+		Components:        [][]float64{{0.8, 0.6, 0}, {-0.6, 0.8, 0}, {0, 0, 1}},
+		ExplainedVariance: []float64{4, 1, 0.25}, VarianceRatio: []float64{0.7, 0.2, 0.05},
+	}
+	plain := released(random, sigma, truth)
+	sites := released(random, sigma, truth, truth, make([]float64, bins*bins))
+	sites.By, sites.Groups, sites.Pair = study.PictureBySite, []string{"amber", "bay", "cove"}, [2]int{3, 1}
+	r.Pictures = []study.Picture{plain, sites}
+	line := make([]float64, study.ScoreBins)
+	for i := range line {
+		line[i] = 2000 * math.Exp(-math.Pow(float64(i)-15.5, 2)/32)
+	}
+	for i := range 3 {
+		h := scores(random, line, sigma)
+		h.Component = i + 1
+		r.Scores = append(r.Scores, h)
+	}
+	return r
+}
+
+func drawings(t *testing.T, r *study.Result) map[string]Drawing {
+	t.Helper()
+	all, err := Drawings(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]Drawing{}
+	for _, d := range all {
+		out[d.Name] = d
+	}
+	return out
+}
+
+// Each drawing is an element of shapes and texts within its frame, the same every time, that no
+// name can leave; on a page it takes the page's color.
+func TestSVG(t *testing.T) {
+	r := result()
+	r.Name, r.Columns[0], r.Pictures[1].Groups[0] = `"><script>alert(1)</script>`, "</text><a href='x'>&amp;\x00\u202e", `<b onload="x">`
+	all := drawings(t, r)
+	if len(all) != 4 || all["biplot-1-2"].Name == "" || all["biplot-3-1"].Name == "" || all["groups-3-1"].Name == "" || all["scores"].Name == "" {
+		t.Fatalf("%d drawings", len(all))
+	}
+	again := drawings(t, r)
+	for name, d := range all {
+		for _, alone := range []bool{false, true} {
+			shown, same := d, again[name]
+			if alone {
+				shown, same = d.Captioned(), same.Captioned()
+			}
+			var svg, svg2 bytes.Buffer
+			if err := errors.Join(shown.WriteSVG(&svg, alone), same.WriteSVG(&svg2, alone)); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(svg.Bytes(), svg2.Bytes()) {
+				t.Errorf("%s: the same result gives other bytes", name)
+			}
+			if !alone && regexp.MustCompile(`#333333|#ffffff| color=`).Match(svg.Bytes()) {
+				t.Errorf("%s has ink of its own on a page", name)
+			}
+			for dec := xml.NewDecoder(&svg); ; {
+				token, err := dec.Token()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatalf("%s is no XML: %v", name, err)
+				}
+				e, ok := token.(xml.StartElement)
+				if !ok {
+					continue
+				}
+				if !slices.Contains([]string{"svg", "title", "path", "text"}, e.Name.Local) {
+					t.Errorf("%s has an element %s", name, e.Name.Local)
+				}
+				for _, a := range e.Attr {
+					if n := a.Name.Local; n == "style" || n == "href" || strings.HasPrefix(n, "on") {
+						t.Errorf("%s has an attribute %s", name, n)
+					}
+				}
+			}
+			for _, s := range shown.Shapes {
+				for _, p := range s.Points {
+					if !(p[0] >= 0 && p[0] <= shown.Width && p[1] >= 0 && p[1] <= shown.Height) {
+						t.Fatalf("%s: a point at %v of %v by %v", name, p, shown.Width, shown.Height)
+					}
+				}
+			}
+			for _, s := range shown.Texts {
+				if !(s.X >= 0 && s.X <= shown.Width && s.Y >= 0 && s.Y <= shown.Height) {
+					t.Errorf("%s: %q at %v, %v of %v by %v", name, s.S, s.X, s.Y, shown.Width, shown.Height)
+				}
+			}
+		}
+	}
+}
+
+// All units in one bin are drawn there, the first component to the right and the second upwards.
+func TestPlace(t *testing.T) {
+	r := result()
+	truth := make([]float64, bins*bins)
+	truth[3*bins+12] = 20_000
+	r.Pictures = []study.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, truth)}
+	d := drawings(t, r)["biplot-1-2"]
+	densest := slices.MaxFunc(d.Shapes, func(a, b Shape) int {
+		if a.Width > 0 || a.Hue != 0 || a.Points[0][0] > panelLeft+panelSide { // lines, arrows, the scale
+			return -1
+		}
+		return int(math.Copysign(1, a.Opacity-b.Opacity))
+	})
+	x, y := panelLeft+panelSide*3/bins, panelTop+panelSide*3/bins // the thirteenth from below
+	if p := densest.Points[0]; math.Abs(p[0]-x) > 1e-9 || math.Abs(p[1]-y) > 1e-9 {
+		t.Errorf("drawn at %v, want %v, %v", p, x, y)
+	}
+}
+
+// Arrows are loadings times standard deviations at one scale, and the longest are drawn.
+func TestArrows(t *testing.T) {
+	r := result()
+	d := drawings(t, r)["biplot-1-2"]
+	var ends [][2]float64
+	for _, s := range d.Shapes {
+		if s.Hue == arrowHue && s.Width > 0 {
+			ends = append(ends, [2]float64{s.Points[1][0] - s.Points[0][0], s.Points[0][1] - s.Points[1][1]})
+		}
+	}
+	// (0.8·2, -0.6·1) and (0.6·2, 0.8·1); age has no part in either component.
+	want := [][2]float64{{1.6, -0.6}, {1.2, 0.8}}
+	if len(ends) != len(want) {
+		t.Fatalf("%d arrows, want %d", len(ends), len(want))
+	}
+	unit := math.Hypot(ends[0][0], ends[0][1]) / math.Hypot(1.6, 0.6)
+	for i, w := range want {
+		if math.Abs(ends[i][0]-unit*w[0]) > 1e-9 || math.Abs(ends[i][1]-unit*w[1]) > 1e-9 {
+			t.Errorf("arrow %d is %v, want %v times %v", i, ends[i], unit, w)
+		}
+	}
+	r.D, r.Columns, r.Components = 30, nil, [][]float64{make([]float64, 30), make([]float64, 30), make([]float64, 30)}
+	for j := range 30 {
+		r.Columns = append(r.Columns, fmt.Sprintf("column %d.", j))
+		r.Components[0][j] = float64(j) / 100
+	}
+	d = drawings(t, r)["biplot-1-2"]
+	names := 0
+	for _, s := range d.Texts {
+		if number, ok := strings.CutPrefix(s.S, "column "); ok {
+			names++
+			if j, _ := strconv.Atoi(strings.TrimSuffix(number, ".")); j < 20 {
+				t.Errorf("%q is drawn", s.S)
+			}
+		}
+	}
+	if names != mostArrows || !strings.Contains(strings.Join(d.Words, " "), "the 10 longest of 30") {
+		t.Errorf("%d names; %q", names, d.Words)
+	}
+}
+
+// The words have the noise, the units and what is hidden; by site, what that shows.
+func TestWords(t *testing.T) {
+	all := drawings(t, result())
+	for name, want := range map[string][]string{
+		"biplot-1-2": {"noised: ± 26.7 units a bin", "20,000 by the roster", "5 separate peaks", "Noise hides", "at most one picture in 100"},
+		"biplot-3-1": {"noised: ± 46.3 units a bin"}, // of three groups together
+		"groups-3-1": {"± 26.7 units a bin", "shows an institution", "not authenticated", "Privacy protects units, not sites"},
+		"scores":     {"± 26.7 units a bar", "20,000 by the roster", "95% intervals"},
+	} {
+		text := strings.Join(all[name].Words, " ")
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s does not say %q: %q", name, w, text)
+			}
+		}
+	}
+	hidden := slices.ContainsFunc(all["groups-3-1"].Texts, func(s Text) bool { return s.S == "hidden by the noise" })
+	if !hidden {
+		t.Error("a group of nobody does not say that noise hides it")
+	}
+	empty := result()
+	empty.Pictures = []study.Picture{released(rand.New(rand.NewPCG(1, 1)), sigma, make([]float64, bins*bins))}
+	if text := strings.Join(drawings(t, empty)["biplot-1-2"].Words, " "); !strings.Contains(text, "Nothing stands out of the noise") {
+		t.Errorf("of nobody it says %q", text)
+	}
+}
+
+// A picture that does not fit its result is an [*Error].
+func TestBadResults(t *testing.T) {
+	for name, change := range map[string]func(*study.Result){
+		"component 4":      func(r *study.Result) { r.Pictures[0].Pair[1] = 4 },
+		"component 0":      func(r *study.Result) { r.Pictures[0].Pair[0] = 0 },
+		"no variance":      func(r *study.Result) { r.ExplainedVariance = nil },
+		"short group":      func(r *study.Result) { r.Pictures[1].Counts[1] = r.Pictures[1].Counts[1][:5] },
+		"huge group":       func(r *study.Result) { r.Pictures[1].Counts[1][0] = math.MaxFloat64 },
+		"short histogram":  func(r *study.Result) { r.Scores[1].Counts = nil },
+		"silent histogram": func(r *study.Result) { r.Scores[1].Sigma = 0 },
+	} {
+		r := result()
+		change(r)
+		_, err := Drawings(r)
+		if _, ok := errors.AsType[*Error](err); !ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"covey/internal/picture"
+	"covey/internal/study"
+)
+
+// pictured is a sample with a picture by site and a histogram of each component.
+func pictured() *study.Result {
+	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	edges := func(n int) (out []float64) {
+		for i := range n + 1 {
+			out = append(out, 8*float64(i)/float64(n)-4)
+		}
+		return out
+	}
+	p := study.Picture{Pair: [2]int{1, 2}, By: study.PictureBySite, Groups: []string{"amber", "=bay"}, X: edges(study.PictureBins), Y: edges(study.PictureBins), Sigma: 20}
+	for g := range 2 {
+		counts := make([]float64, study.PictureBins*study.PictureBins)
+		for i := range counts {
+			counts[i] = float64((i*37+g)%41) - 20
+		}
+		counts[100+16*g] = 9000
+		p.Counts = append(p.Counts, counts)
+	}
+	r.Pictures = []study.Picture{p}
+	for i := range 2 {
+		h := study.ScoreHistogram{Component: i + 1, Edges: edges(study.ScoreBins), Sigma: 30}
+		for j := range study.ScoreBins {
+			h.Counts = append(h.Counts, 1000*math.Exp(-math.Pow(float64(j)-15.5, 2)/32)-float64(i))
+		}
+		r.Scores = append(r.Scores, h)
+	}
+	return r
+}
+
+// Pictures are drawn after the rest, as SVG and as a bitmap of the same shape with colors in it.
+func TestPicturePlots(t *testing.T) {
+	plots, err := Plots(pictured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range plots {
+		names = append(names, p.Name)
+		if p.drawing == nil {
+			continue
+		}
+		var svg, bitmap bytes.Buffer
+		if err := errors.Join(p.WriteSVG(&svg), p.WritePNG(&bitmap)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasPrefix(svg.Bytes(), []byte("<svg ")) {
+			t.Errorf("%s: %.40s", p.Name, &svg)
+		}
+		image, err := png.Decode(&bitmap)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, blue := image.Bounds(), 0
+		for x := size.Min.X; x < size.Max.X; x++ {
+			for y := size.Min.Y; y < size.Max.Y; y++ {
+				if r, _, b, _ := image.At(x, y).RGBA(); b > r+0x4000 {
+					blue++
+				}
+			}
+		}
+		if want := float64(p.width) * dotsPerInch / 72; math.Abs(float64(size.Dx())-want) > 1 || blue < 300 {
+			t.Errorf("%s: %v, %d dots of blue", p.Name, size, blue)
+		}
+	}
+	if want := []string{"scree", "loadings-1", "loadings-2", "convergence", "noise", "biplot-1-2", "groups-1-2", "scores"}; !slices.Equal(names, want) {
+		t.Errorf("drawn %q, want %q", names, want)
+	}
+}
+
+// The archive and the table have each count as it was released, and what is drawn of it.
+func TestPictureData(t *testing.T) {
+	r := pictured()
+	density, err := picture.New(r.Pictures[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, z, archive := open(t, r)
+	for name, want := range map[string][]float64{
+		"picture_1_counts": slices.Concat(r.Pictures[0].Counts...), "picture_1_shown": slices.Concat(density.Shown...), "picture_1_x_edges": r.Pictures[0].X, "picture_1_y_edges": r.Pictures[0].Y,
+		"scores_counts": slices.Concat(r.Scores[0].Counts, r.Scores[1].Counts), "scores_edges": slices.Concat(r.Scores[0].Edges, r.Scores[1].Edges), "scores_sigma": {30, 30},
+	} {
+		var got []float64
+		if err := z.Read(name+".npy", &got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if got := texts(t, archive, "picture_1_groups"); !slices.Equal(got, r.Pictures[0].Groups) {
+		t.Errorf("groups %q", got)
+	}
+
+	var b bytes.Buffer
+	if err := WritePictures(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(lines) != 1+2*256+2*32 || !slices.Equal(lines[0], pictureFields) {
+		t.Fatalf("%d lines, %v", len(lines), err)
+	}
+	// Bin (7, 4) of the second group: from -0.5 to 0 and -2 to -1.5.
+	if want := []string{"1", "2", "'=bay", "-0.5", "0", "-2", "-1.5", "9000", "20", number(density.Shown[1][116])}; !slices.Equal(lines[1+256+116], want) {
+		t.Errorf("%q, want %q", lines[1+256+116], want)
+	}
+	if want := []string{"2", "", "", "-4", "-3.75", "", "", number(r.Scores[1].Counts[0]), "30", ""}; !slices.Equal(lines[1+512+32], want) {
+		t.Errorf("%q, want %q", lines[1+512+32], want)
+	}
+}
+
+// What no study released is refused by name in every form.
+func TestBadPictures(t *testing.T) {
+	for field, change := range map[string]func(*study.Result){
+		"pictures_":         func(r *study.Result) { r.Pictures[0].Counts[1] = nil },
+		"score_histograms_": func(r *study.Result) { r.Scores[1].Edges = nil },
+	} {
+		r := pictured()
+		change(r)
+		_, err := Plots(r)
+		for _, err := range []error{err, WriteNPZ(io.Discard, r), WritePictures(io.Discard, r)} {
+			if e, ok := errors.AsType[*Error](err); !ok || e.Field != field {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+	}
+}
