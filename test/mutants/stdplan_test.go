@@ -14,7 +14,7 @@ func init() {
 			{rules, `case why != "" && s.Noise == NoiseCentral && !s.CentralDetail:`, "case false:"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"standardize: central noise is the default", 0, []edit{
-			{"internal/study/resolve.go", `if s.detail() != "" && !s.CentralDetail {`, "if false {"},
+			{"internal/study/resolve.go", `|| s.detail() != "" && !s.CentralDetail {`, "{"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"standardize: a policy approves central_detail", 0, []edit{
 			{"internal/siteconfig/policy.go", "if s.CentralDetail {", "if false {"},
