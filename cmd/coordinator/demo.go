@@ -22,6 +22,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/round"
+	"covey/internal/simulate"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
@@ -324,11 +325,9 @@ func (c *demoCmd) study(s *terminal, dir string, spec study.Spec) (*demoReport, 
 			return nil, err
 		}
 	}
-	report, err := newReport(data, plan, result, seconds)
-	if err == nil {
-		report.Coordinators, report.LeadersKilled, report.ResumeSeconds = c.Coordinators, f.leadersKilled, f.resumed.Seconds()
-	}
-	return report, err
+	report := newReport(data, plan, result, seconds)
+	report.Coordinators, report.LeadersKilled, report.ResumeSeconds = c.Coordinators, f.leadersKilled, f.resumed.Seconds()
+	return report, nil
 }
 
 func keepResult(dir string, result *study.Result) error {
@@ -339,7 +338,7 @@ func keepResult(dir string, result *study.Result) error {
 	return os.WriteFile(filepath.Join(dir, "result.json"), append(text, '\n'), 0o600)
 }
 
-func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float64) (*demoReport, error) {
+func newReport(data *simulate.Pooled, plan *study.Plan, r *study.Result, seconds float64) *demoReport {
 	out := &demoReport{
 		CapturedOutputs: map[string]float64{}, Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: r.Adjacency, Rho: r.Rho, Profile: r.Profile,
 		Rounds: r.Rounds, Sites: len(r.Sites), FewestSurvivors: len(r.Sites), N: r.N, D: r.D, Output: r.Output,
@@ -352,17 +351,12 @@ func newReport(data *diamonds, plan *study.Plan, r *study.Result, seconds float6
 		out.bytes += plan.Queries[release.Query].Bytes
 		out.FewestSurvivors = min(out.FewestSurvivors, len(release.Survivors))
 	}
-	var err error
 	for name, x := range r.Outputs {
-		if out.CapturedOutputs[name], err = data.captured(r, x); err != nil {
-			return nil, err
-		}
+		out.CapturedOutputs[name] = data.Fit(r, x).Captured
 	}
-	if out.Captured, err = data.captured(r, out.Components); err != nil {
-		return nil, err
-	}
-	_, out.best, err = data.best(r.K)
-	return out, err
+	out.Captured = data.Fit(r, out.Components).Captured
+	_, out.best = data.Best(r.K)
+	return out
 }
 
 func (r *demoReport) print(out io.Writer) error {

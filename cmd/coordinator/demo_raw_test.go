@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/simulate"
 	"covey/internal/study"
 )
 
@@ -75,8 +76,8 @@ func TestDemoRaw(t *testing.T) {
 	}
 }
 
-// pooled is a demo's study, and what pooling its table finds.
-func pooled(t *testing.T, c demoCmd) (study.Spec, *diamonds) {
+// pooling is a demo's study, and what pooling its table finds.
+func pooling(t *testing.T, c demoCmd) (study.Spec, *simulate.Pooled) {
 	t.Helper()
 	_, spec, err := c.parsed()
 	if err != nil {
@@ -86,7 +87,7 @@ func pooled(t *testing.T, c demoCmd) (study.Spec, *diamonds) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := measure(rows[1:], column, spec, c.Raw)
+	data, err := pooled(rows[1:], column, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,25 +101,22 @@ func TestDemoPooled(t *testing.T) {
 	if err := c.check(); err != nil {
 		t.Fatal(err)
 	}
-	spec, data := pooled(t, c)
+	spec, data := pooling(t, c)
 	got := 0.0
 	for k, want := range []float64{4.7955, 1.3174, 0.6700, 0.1770, 0.0430, 0.0323, 0.0125} {
-		sum, _, err := data.best(k + 1)
-		if err != nil || math.Abs(sum-got-want) > 0.00006 {
-			t.Errorf("eigenvalue %d: %.5f, want %.4f (%v)", k+1, sum-got, want, err)
+		sum, _ := data.Best(k + 1)
+		if math.Abs(sum-got-want) > 0.00006 {
+			t.Errorf("eigenvalue %d: %.5f, want %.4f", k+1, sum-got, want)
 		}
 		got = sum
 	}
-	_, best, err := data.best(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, best := data.Best(2)
 	r := &study.Result{Scale: make([]float64, len(spec.Columns))}
 	for j, c := range spec.Columns {
 		r.Scale[j] = c.Scale
 	}
-	if all, err := data.captured(r, best); err != nil || math.Abs(all-1) > 1e-9 {
-		t.Errorf("the pooled answer captures %v of itself (%v)", all, err)
+	if all := data.Fit(r, best).Captured; math.Abs(all-1) > 1e-9 {
+		t.Errorf("the pooled answer captures %v of itself", all)
 	}
 }
 
@@ -126,13 +124,10 @@ func TestDemoPooled(t *testing.T) {
 // divides by; another one does not.
 func TestDemoRawPooled(t *testing.T) {
 	c := demoCmd{Raw: true, Epsilon: 1, Delta: 1e-6, Components: 3, Subspace: study.SubspaceBlock}
-	_, data := pooled(t, c)
-	_, best, err := data.best(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := slices.IndexFunc(data.at, func(c study.Coordinate) bool { return c.Name == "clarity=SI1" })
-	last := slices.IndexFunc(data.at, func(c study.Coordinate) bool { return c.Name == "clarity=other" })
+	spec, data := pooling(t, c)
+	_, best := data.Best(3)
+	at := slices.IndexFunc(spec.Coordinates(), func(c study.Coordinate) bool { return c.Name == "clarity=SI1" })
+	last := slices.IndexFunc(spec.Coordinates(), func(c study.Coordinate) bool { return c.Name == "clarity=other" })
 	for name, c := range map[string]struct {
 		change func(*study.Result, [][]float64)
 		most   float64
@@ -162,7 +157,7 @@ func TestDemoRawPooled(t *testing.T) {
 			}
 		}, 0.99},
 	} {
-		r := &study.Result{Scale: slices.Clone(data.scale)}
+		r := &study.Result{Scale: slices.Clone(data.Scale)}
 		for j, s := range r.Scale {
 			if s == 0 {
 				r.Scale[j] = 1
@@ -173,10 +168,7 @@ func TestDemoRawPooled(t *testing.T) {
 			x[k] = slices.Clone(best[k])
 		}
 		c.change(r, x)
-		got, err := data.captured(r, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := data.Fit(r, x).Captured
 		if c.most == 1 && math.Abs(got-1) > 1e-9 || got > c.most+1e-9 {
 			t.Errorf("%s: captured %v, want %v", name, got, c.most)
 		}

@@ -9,6 +9,8 @@
 //	accuracy noise      distributed noise against central, at 4, 5 and 20 sites
 //	accuracy worth      coverage of what a result says of its own worth
 //	accuracy predict    what validate predicts, against what studies capture
+//	accuracy simulate   what study simulate says of the demo's files, against demos
+//	accuracy plan       what study plan answers, against studies of fresh rows
 //	accuracy stop       rounds that go on while the direction moves, against fixed ones
 //	accuracy gaps       cells without a value: filled, taken as zeros, their rows dropped
 //	accuracy mixed      tables of numbers and categories against factor analysis of mixed data
@@ -18,8 +20,8 @@
 //	accuracy raw        the demo of a raw table, twenty times
 //	accuracy figures    the figures of docs/experiments.md
 //
-// All but the figures and raw key their noise by the seed, so that they pass or fail alike
-// everywhere, and fail where a bound is missed. Each takes -help.
+// All but the figures, raw and simulate key their noise by the seed, so that they pass or fail
+// alike everywhere, and fail where a bound is missed. Each takes -help.
 package main
 
 import (
@@ -33,12 +35,12 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions, "stop": stop, "standardize": learn, "mixed": mixed, "gaps": gaps, "raw": raw, "picture": pictures, "dppca": histograms,
+	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions, "stop": stop, "standardize": learn, "mixed": mixed, "gaps": gaps, "raw": raw, "picture": pictures, "dppca": histograms, "simulate": simulated, "plan": plans,
 }
 
 func main() {
 	if len(os.Args) < 2 || experiments[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|predict|stop|standardize|mixed|gaps|raw|picture|dppca|figures [-help] [flags]")
+		fmt.Fprintln(os.Stderr, "usage: accuracy utility|targets|auto|practical|noise|worth|predict|stop|standardize|mixed|gaps|raw|picture|dppca|simulate|plan|figures [-help] [flags]")
 		os.Exit(2)
 	}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 
 	"covey/experiments/run"
@@ -26,21 +22,11 @@ const (
 func raw(f *flag.FlagSet) func(io.Writer) (int, error) {
 	times := f.Int("times", 20, "demos a line")
 	return func(to io.Writer) (missed int, err error) {
-		root, err := run.Root()
-		if err != nil {
-			return 0, err
-		}
-		dir, err := os.MkdirTemp("", "covey")
+		demo, dir, err := buildCoordinator()
 		if err != nil {
 			return 0, err
 		}
 		defer os.RemoveAll(dir)
-		demo := filepath.Join(dir, "coordinator")
-		build := exec.Command("go", "build", "-o", demo, "./cmd/coordinator")
-		build.Dir, build.Stderr = root, os.Stderr
-		if err := build.Run(); err != nil {
-			return 0, fmt.Errorf("building the coordinator: %w", err)
-		}
 		w := columns(to, fmt.Sprintf("demo --raw, ε = 1\tdemos\tcaptured\tleast\tunder %g\t", rawLeast))
 		for _, c := range []struct {
 			name  string
@@ -55,12 +41,7 @@ func raw(f *flag.FlagSet) func(io.Writer) (int, error) {
 			under := 0
 			for i := range *times {
 				var r struct{ Captured float64 }
-				text, err := exec.Command(demo, append([]string{"demo", "--raw", "--json"}, c.args...)...).Output()
-				// A demo that captures little prints its report and fails.
-				if bad, ok := errors.AsType[*exec.ExitError](err); ok && len(text) == 0 {
-					return missed, fmt.Errorf("%s, demo %d: %w\n%s", c.name, i+1, err, bad.Stderr)
-				}
-				if err := json.Unmarshal(text, &r); err != nil {
+				if err := commandJSON(demo, &r, append([]string{"demo", "--raw", "--json"}, c.args...)...); err != nil {
 					return missed, fmt.Errorf("%s, demo %d: %w", c.name, i+1, err)
 				}
 				captured = append(captured, r.Captured)

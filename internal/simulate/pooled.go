@@ -17,6 +17,10 @@ import (
 // several rows of a unit each counts. Where cells are gaps, each entry of the second moment is the
 // mean over the rows that have both: that of complete rows if gaps are at random.
 type Pooled struct {
+	// Scale is what a value less its mean is divided by, for each coordinate, in the file's units;
+	// 0 of one that is the same in all rows.
+	Scale []float64
+
 	columns []study.Column
 	at      []study.Coordinate
 	center  []bool // whether a coordinate's mean is taken off
@@ -25,7 +29,6 @@ type Pooled struct {
 	second     *mat.SymDense // Σ zzᵀ of centered rows, in the end divided
 	both       *mat.SymDense // rows that have both values; nil where no cell is a gap
 	rows       float64
-	scale      []float64 // what values are divided by, in the file's units
 
 	values  []float64 // eigenvalues, descending
 	vectors *mat.Dense
@@ -111,21 +114,21 @@ func (p *Pooled) finish(learned []bool) error {
 		}
 		return p.rows
 	}
-	p.scale = make([]float64, d)
+	p.Scale = make([]float64, d)
 	for j, at := range p.at {
 		switch {
 		case at.Level >= 0 || at.Gap:
-			p.scale[j] = math.Sqrt(p.mean[j])
+			p.Scale[j] = math.Sqrt(p.mean[j])
 		case learned[j]:
-			p.scale[j] = math.Sqrt(p.second.At(j, j) / count(j, j))
+			p.Scale[j] = math.Sqrt(p.second.At(j, j) / count(j, j))
 		default:
-			p.scale[j] = 1
+			p.Scale[j] = 1
 		}
 	}
 	for i := range d {
 		for j := i; j < d; j++ {
 			v := 0.0
-			if s := p.scale[i] * p.scale[j]; s > 0 {
+			if s := p.Scale[i] * p.Scale[j]; s > 0 {
 				v = p.second.At(i, j) / count(i, j) / s
 			}
 			p.second.SetSym(i, j, v)
@@ -133,7 +136,7 @@ func (p *Pooled) finish(learned []bool) error {
 	}
 	for j, at := range p.at {
 		if c := p.columns[at.Column]; !at.Gap && c.Scale != 0 {
-			p.scale[j] *= c.Scale
+			p.Scale[j] *= c.Scale
 		}
 	}
 	p.both = nil
@@ -145,21 +148,21 @@ func (p *Pooled) finish(learned []bool) error {
 func NewLaw(spec study.Spec, second *mat.SymDense) (*Pooled, error) {
 	p := &Pooled{columns: spec.Columns, at: spec.Coordinates(), second: mat.NewSymDense(second.SymmetricDim(), nil)}
 	d := len(p.at)
-	p.scale = make([]float64, d)
+	p.Scale = make([]float64, d)
 	for j, at := range p.at {
-		p.scale[j] = 1
+		p.Scale[j] = 1
 		if p.columns[at.Column].Standardize == study.StandardizePrivate {
-			p.scale[j] = math.Sqrt(second.At(j, j))
+			p.Scale[j] = math.Sqrt(second.At(j, j))
 		}
 	}
 	for i := range d {
 		for j := i; j < d; j++ {
-			p.second.SetSym(i, j, second.At(i, j)/(p.scale[i]*p.scale[j]))
+			p.second.SetSym(i, j, second.At(i, j)/(p.Scale[i]*p.Scale[j]))
 		}
 	}
 	for j, at := range p.at {
 		if c := p.columns[at.Column]; c.Scale != 0 {
-			p.scale[j] *= c.Scale
+			p.Scale[j] *= c.Scale
 		}
 	}
 	return p, p.decompose()
@@ -232,7 +235,7 @@ func (p *Pooled) Fit(r *study.Result, components [][]float64) Fit {
 			if joined[at.Name] {
 				from += len(p.columns[at.Column].Levels) - at.Level
 			}
-			vectors.Set(j, i, x[from]*p.scale[j]/r.Scale[from])
+			vectors.Set(j, i, x[from]*p.Scale[j]/r.Scale[from])
 		}
 	}
 	out := Fit{}

@@ -31,22 +31,28 @@ func columnsNamed(names ...string) (out []study.Column) {
 // TestPooled: second moment, scales and components are those of another computation, for each way
 // in which a column is centered and scaled.
 func TestPooled(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	rows := make([][]float64, 1500)
-	for i := range rows {
-		a := rng.NormFloat64()
-		rows[i] = []float64{3 + 2*a, a + 0.3*rng.NormFloat64(), 5 * rng.NormFloat64(), 0}
-		if rng.Float64() < 0.25 {
-			rows[i][3] = 1
+	var rows [][]float64
+	dense, cov, n := new(mat.Dense), mat.NewSymDense(4, nil), 1500.0
+	draw := func(leveled bool) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		rows = nil
+		for range int(n) {
+			a := rng.NormFloat64()
+			row := []float64{3 + 2*a, a + 0.3*rng.NormFloat64(), 5 * rng.NormFloat64(), 0}
+			if rng.Float64() < 0.25 {
+				row[3] = 1
+			}
+			if leveled {
+				row[2] = 1 - row[3]
+			}
+			rows = append(rows, row)
 		}
+		dense = mat.NewDense(len(rows), 4, nil)
+		for i, r := range rows {
+			dense.SetRow(i, r)
+		}
+		stat.CovarianceMatrix(cov, dense, nil)
 	}
-	dense := mat.NewDense(len(rows), 4, nil)
-	for i, r := range rows {
-		dense.SetRow(i, r)
-	}
-	cov := mat.NewSymDense(4, nil)
-	stat.CovarianceMatrix(cov, dense, nil)
-	n := float64(len(rows))
 	column := func(j int) []float64 { return mat.Col(nil, j, dense) }
 	mean := func(j int) float64 { return stat.Mean(column(j), nil) }
 
@@ -78,13 +84,7 @@ func TestPooled(t *testing.T) {
 			return (cov.At(i, j)*(n-1)/n + off) / scale
 		}},
 	} {
-		if name == "levels" { // a column of shares needs a positive mean
-			for i := range rows {
-				rows[i][2] = 1 - rows[i][3]
-				dense.SetRow(i, rows[i])
-			}
-			stat.CovarianceMatrix(cov, dense, nil)
-		}
+		draw(name == "levels")
 		p, err := NewPooled(c.spec, visits(rows))
 		if err != nil {
 			t.Fatal(err)
@@ -103,11 +103,6 @@ func TestPooled(t *testing.T) {
 		values := e.Values(nil)
 		if sum, vectors := p.Best(2); math.Abs(sum-values[3]-values[2]) > 1e-9*sum || len(vectors) != 2 {
 			t.Errorf("%s: two components have %v, want %v", name, sum, values[3]+values[2])
-		}
-		if name == "levels" {
-			for i := range rows {
-				rows[i][2] = 5 * rng.NormFloat64()
-			}
 		}
 	}
 }

@@ -54,7 +54,7 @@ const (
 )
 
 // falls are the family's members, from slow to steep.
-var falls = []float64{0.05, 0.2, 1}
+var falls = []float64{0.05, 0.2, 1, 5}
 
 // ErrNoPrediction is for studies whose shape is not simulated.
 var ErrNoPrediction = errors.New("no prediction")
