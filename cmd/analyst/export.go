@@ -13,16 +13,18 @@ import (
 	"covey/cmd/internal/cli"
 	"covey/internal/pki"
 	"covey/internal/report"
+	"covey/internal/sheet"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
 
 type exportCmd struct {
-	File  string `arg:"" help:"A result, as \"coordinator study result --json\" prints it. It must verify."`
-	NPZ   string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/results.md)."`
-	CSV   string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
-	Worth string `placeholder:"FILE" help:"Write what the result is worth as JSON: bounds of captured variance, angles, loadings."`
-	Plots string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence, noise and pictures of scores, as SVG and PNG."`
+	File   string `arg:"" help:"A result, as \"coordinator study result --json\" prints it. It must verify."`
+	NPZ    string `name:"npz" placeholder:"FILE" help:"Write a NumPy archive with scikit-learn's names (docs/results.md)."`
+	CSV    string `name:"csv" placeholder:"FILE" help:"Write a table, one line for each component."`
+	Worth  string `placeholder:"FILE" help:"Write what the result is worth as JSON: bounds of captured variance, angles, loadings."`
+	Report string `placeholder:"FILE" help:"Write one page for an ethics board as HTML, to be read and printed anywhere: what was asked, by whom approved, what left each site, what it is worth."`
+	Plots  string `placeholder:"DIR" help:"Draw explained variance, loadings, convergence, noise and pictures of scores, as SVG and PNG."`
 
 	Pictures string `placeholder:"FILE" help:"Write the histograms of scores as a table, one line for each bin."`
 
@@ -30,14 +32,14 @@ type exportCmd struct {
 }
 
 func (c *exportCmd) Run(t *cli.Terminal) error {
-	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" && c.Pictures == "" {
-		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots, or --worth or --pictures", c.File)
+	if c.NPZ == "" && c.CSV == "" && c.Plots == "" && c.Worth == "" && c.Report == "" && c.Pictures == "" {
+		return cli.Bad("nothing to write from %s: give --npz, --csv or --plots, or --worth, --report or --pictures", c.File)
 	}
 	text, err := os.ReadFile(c.File)
 	if err != nil {
 		return &cli.InputError{Err: err}
 	}
-	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Pictures} {
+	for _, path := range []string{c.NPZ, c.CSV, c.Worth, c.Report, c.Pictures} {
 		if same(path, c.File) {
 			return cli.Bad("%s is the result itself, which nothing else can replace", path)
 		}
@@ -49,6 +51,9 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	of, err := worth.Read(r)
 	if err != nil {
 		return err
+	}
+	if r.Simulated && c.Report != "" {
+		return cli.Bad("%s is of no study that took place: there is nothing to report on it", c.File)
 	}
 	if r.Simulated {
 		of.Sentences = slices.Insert(of.Sentences, 0, "SIMULATED: no site took part, nobody signed it, and it proves nothing.")
@@ -65,6 +70,17 @@ func (c *exportCmd) Run(t *cli.Terminal) error {
 	}
 	if c.Worth != "" {
 		if err := c.write(t, c.Worth, func(w io.Writer) error { return cli.PrintJSON(w, of) }); err != nil {
+			return err
+		}
+	}
+	if c.Report != "" {
+		plan, err := study.NewPlan(r.Proposal)
+		if err != nil {
+			return err
+		}
+		subject := sheet.Of(plan, r, of)
+		subject.Key = pki.Fingerprint(ed25519.PublicKey(plan.Proposal.Coordinator))
+		if err := c.write(t, c.Report, func(w io.Writer) error { return sheet.Write(w, subject, "") }); err != nil {
 			return err
 		}
 	}

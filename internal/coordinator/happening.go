@@ -96,6 +96,9 @@ func (m *leader) note(e entry) {
 		return
 	}
 	m.record(h)
+	if e.Round != nil {
+		m.date(h.Study, e)
+	}
 	if e.Round != nil && e.Round.Kind == round.EntryReleased && m.studies[h.Study].Terminal() {
 		s := m.studies[h.Study]
 		h = Happening{At: e.At, Kind: HappenedCompleted, Study: h.Study, Code: s.Code}
@@ -104,6 +107,25 @@ func (m *leader) note(e entry) {
 		}
 		m.record(h)
 	}
+}
+
+// dates are when a study was proposed and when it was over, with a result or without: the journal
+// forgets. A time is zero where there is none yet.
+type dates struct {
+	Proposed time.Time `json:"proposed,omitzero"`
+	Ended    time.Time `json:"ended,omitzero"`
+}
+
+// date notes what an applied entry of a study's says of its dates. What was noted first stays.
+func (m *replicated) date(digest study.Digest, e entry) {
+	at := m.dates[digest]
+	if e.Round.Kind == round.EntryProposed && at.Proposed.IsZero() {
+		at.Proposed = e.At
+	}
+	if at.Ended.IsZero() && m.studies[digest].Terminal() {
+		at.Ended = e.At
+	}
+	m.dates[digest] = at
 }
 
 // record journals what the log has committed, and lets the leader log it.

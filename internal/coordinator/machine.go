@@ -145,6 +145,7 @@ type replicated struct {
 	words   map[study.Digest]map[int]Word // decisions as signed, by roster index
 	order   []study.Digest                // as proposed
 	cas     Authorities
+	dates   map[study.Digest]dates
 	journal journal // what was committed, for people
 
 	// regrouped is signaled, and nobody waits for, when nodes change.
@@ -159,7 +160,7 @@ func NewMachine() *Machine {
 func newReplicated() replicated {
 	return replicated{
 		invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{},
-		studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, regrouped: make(chan struct{}, 1),
+		studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, dates: map[study.Digest]dates{}, regrouped: make(chan struct{}, 1),
 	}
 }
 
@@ -374,6 +375,7 @@ type snapshot struct {
 	Studies []round.Durable               `json:"studies"` // as proposed
 	Words   map[study.Digest]map[int]Word `json:"words,omitempty"`
 	CAs     Authorities                   `json:"authorities,omitzero"`
+	Dates   map[study.Digest]dates        `json:"dates,omitempty"`
 	Journal journal                       `json:"journal,omitempty"`
 }
 
@@ -389,7 +391,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 
 // durable returns what is encoded. Its maps and slices are the machine's own.
 func (m *replicated) durable() snapshot {
-	s := snapshot{Invites: m.invites, Nodes: m.nodes, Changes: m.changes, Journal: m.journal, Words: m.words, CAs: m.cas, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
+	s := snapshot{Invites: m.invites, Nodes: m.nodes, Changes: m.changes, Journal: m.journal, Words: m.words, CAs: m.cas, Dates: m.dates, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -419,6 +421,9 @@ func (m *Machine) Restore(raw []byte) error {
 	}
 	if s.Words != nil {
 		fresh.words = s.Words
+	}
+	if s.Dates != nil {
+		fresh.dates = s.Dates
 	}
 	for _, site := range s.Sites {
 		// or what is written of it is not read again

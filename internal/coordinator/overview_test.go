@@ -34,6 +34,9 @@ func TestOverview(t *testing.T) {
 			t.Fatalf("%+v", v)
 		}
 		o := f.c.Overview(1000)
+		if v.Proposed.IsZero() || !v.Ended.After(v.Proposed) {
+			t.Errorf("proposed %v, ended %v", v.Proposed, v.Ended)
+		}
 		if s := o.Sites[3]; s.Software != "covey-agent/1b" || s.At.IsZero() || len(s.Fingerprint) < 20 {
 			t.Errorf("%+v", s)
 		}
@@ -82,6 +85,9 @@ func TestOverview(t *testing.T) {
 			other := New(Options{Authority: f.auth, Machine: m, Logger: f.c.log})
 			defer other.Close()
 			o2 := other.Overview(1000)
+			if now := o2.Studies[0]; !now.Proposed.Equal(v.Proposed) || !now.Ended.Equal(v.Ended) {
+				t.Errorf("%s: proposed %v, ended %v", name, now.Proposed, now.Ended)
+			}
 			if o2.Leading || o2.Studies[0].Status != round.StatusCompleted || o2.Studies[0].Released != len(f.plan.Queries) || len(o2.Sites) != 5 {
 				t.Errorf("%s: %+v", name, o2)
 			}

@@ -15,7 +15,11 @@ type View struct {
 	Name   string       `json:"name"`
 	Digest study.Digest `json:"digest"`
 	Status round.Status `json:"status"`
-	Code   study.Code   `json:"code,omitempty"`
+	// Proposed and Ended are when the study was proposed, and when it was over; zero where that is
+	// not known, or not yet so.
+	Proposed time.Time  `json:"proposed,omitzero"`
+	Ended    time.Time  `json:"ended,omitzero"`
+	Code     study.Code `json:"code,omitempty"`
 	// site that Code is about: caught by the leader, or by its own word
 	Culprit string `json:"culprit,omitempty"`
 	// Accuser is a site that refused with Code, and Accused whom it named, if anybody: nobody could
@@ -115,8 +119,9 @@ func (m *leader) view(digest study.Digest, state *round.State) View {
 	s := m.session(digest, state)
 	spec := p.Proposal.Spec
 	last := m.last(digest, p, state.Releases)
+	at := m.dates[digest]
 	v := View{
-		Name: spec.Name, Digest: digest, Status: state.Status, Code: state.Code, Released: len(state.Releases),
+		Name: spec.Name, Digest: digest, Proposed: at.Proposed, Ended: at.Ended, Status: state.Status, Code: state.Code, Released: len(state.Releases),
 		Query: state.Query, Queries: len(state.Releases) + p.Left(state.Query), Rounds: p.Rounds, Slot: state.Slot, Slots: p.Slots,
 		Epsilon: spec.Epsilon, Delta: spec.Delta, Adjacency: p.Adjacency, Curve: string(p.Curve()), Rho: state.Rho, RhoPlanned: p.Rho, Radius: state.Radii[study.KindPower], Faults: s.faults,
 	}

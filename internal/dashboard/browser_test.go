@@ -5,9 +5,11 @@ package dashboard_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +20,9 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"covey/internal/study"
 )
 
 var shots = flag.String("screenshots", "", "a folder for screenshots; none are kept without it")
@@ -49,7 +54,7 @@ func newTab(t *testing.T, browser context.Context, width, height int64, dark, sc
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx}
 	b.do()
-	b.ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	b.ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(cancel)
 	err := chromedp.Listen(b.ctx, func(e any) {
 		b.mu.Lock()
@@ -157,16 +162,66 @@ func (b *tab) quiet() {
 	b.bad = nil
 }
 
-// fits fails if the page is wider than its window.
-func (b *tab) fits() {
+// fitsAt fails if the page is wider than a window of any of the usual widths.
+func (b *tab) fitsAt(what string) {
 	b.t.Helper()
-	if over := value[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-		b.t.Errorf("the page is %d pixels wider than its window", over)
+	for _, width := range []int64{320, 390, 768, 1280} {
+		b.do(b.size(width, 900))
+		if over := value[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+			b.t.Errorf("%s is %d pixels wider than a window of %d", what, over, width)
+		}
+		b.accessible(fmt.Sprintf("%s at %d pixels", what, width))
 	}
 }
 
-// TestBrowser: a real study, watched by a browser on the leader's page and a follower's,
-// with script and without, in light and dark, wide and narrow.
+func (b *tab) size(width, height int64) step {
+	return call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 600})
+}
+
+var axe = flag.String("axe", "", "axe.min.js of axe-core; pages are not tested with it without")
+
+// accessible fails for each violation that axe-core finds in what is shown.
+func (b *tab) accessible(what string) {
+	b.t.Helper()
+	if *axe == "" {
+		return
+	}
+	script, err := os.ReadFile(*axe)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	// as the browser's own tools run, which the page's policy does not hold up
+	b.do(run(string(script) + "; undefined"))
+	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string](`axe.run(document).then(r => r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160) + " " + n.any.map(a => a.message).join(" ")).join(" | ")))`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, violation := range found {
+		b.t.Errorf("%s: %s", what, violation)
+	}
+}
+
+// keys types on the keyboard.
+func (b *tab) keys(keys string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// reach moves the focus forward to what selector names, and fails if the keyboard does not get
+// there.
+func (b *tab) reach(selector string) {
+	b.t.Helper()
+	for range 80 {
+		if value[bool](b, "document.activeElement.matches("+strconv.Quote(selector)+")") {
+			return
+		}
+		b.keys(kb.Tab)
+	}
+	b.t.Fatalf("the keyboard does not reach %s", selector)
+}
+
+// TestBrowser: real studies, watched by a browser on the leader's page and a follower's, with
+// script and without, in light and dark, at the usual widths, and by keyboard alone.
 func TestBrowser(t *testing.T) {
 	f := newFederation(t, 3)
 	browser := newBrowser(t)
@@ -174,6 +229,7 @@ func TestBrowser(t *testing.T) {
 
 	b := newTab(t, browser, 1280, 900, false, true)
 	b.do(chromedp.Navigate(url(leader)), see("#token"))
+	b.fitsAt("the login")
 	b.shot("01-login")
 	b.do(chromedp.SendKeys(chromedp.CSS("#token"), "not the token"), click("button[type=submit]"), see("[role=alert]"))
 	if text := b.text("[role=alert]"); !strings.Contains(text, "not this coordinator's token") {
@@ -189,31 +245,59 @@ func TestBrowser(t *testing.T) {
 	}
 	b.shot("02-before")
 
-	// The study appears, runs and ends under the reader's eyes: no reload.
+	// A study that is stopped, one with a result, and one that appears in the list and runs under
+	// the reader's eyes.
+	stopped := f.Propose(func() study.Spec { s := spec("lipids-pilot", time.Second); s.Epsilon = 5; return s }())
+	f.Await("a refusal", func() bool { return len(leader.Node().View(stopped).Waiting) == len(siteNames) })
+	f.Must(leader.Node().Abort(stopped))
+	found := f.Propose(covariance("first-visits"))
+	f.Finish(found)
 	b.do(run(`window.here = true`))
 	digest := f.Propose(spec("vitals-2026", 700*time.Millisecond))
-	b.do(see("h1#study"))
-	b.do(see(".strip li.full:nth-of-type(3)"), click("#table summary"), see("#table table"))
+	b.do(wait(`document.querySelectorAll(".studies li").length === 3`))
+	b.figure("page-list", "")
+	b.fitsAt("the list")
+	if !value[bool](b, `window.here === true`) {
+		t.Error("the list was loaded again")
+	}
+
+	// To the study by keyboard alone: past the navigation, then to its link.
+	b.do(b.size(1280, 900), run(`document.activeElement.blur(); window.getSelection().empty()`))
+	b.reach(".skip")
+	b.keys(kb.Enter)
+	b.reach(`a[href="/studies/` + digest.String() + `"]`)
+	b.keys(kb.Enter)
+	b.do(see("h1#study"), see("#live.on"), run(`window.here = true`))
+	b.do(wait(`document.querySelector(".stretches .full")?.width.baseVal.value >= 3`))
+	b.reach("#table summary")
+	b.keys(kb.Enter)
+	b.do(see("#table table"))
 	// on_dropout = "continue": the deadline passes, the study goes on without it
 	f.Must(f.Sites[3].Stop())
-	b.do(see(".strip li.part"))
+	b.do(see(".stretches .part"))
 	b.shot("03-running")
-	b.fits()
 	if !value[bool](b, `document.querySelector("#table").open`) {
 		t.Error("a renewal closed what the reader had opened")
 	}
+	b.do(run(`document.querySelector("#table").open = false`))
+	b.do(wait(`document.querySelector(".now") !== null && document.querySelector(".now").innerText.includes("delta (away)")`))
+	b.figure("page-running", "")
+	b.fitsAt("a study under way")
+	b.do(b.size(1280, 900))
 
 	dark := newTab(t, browser, 1280, 900, true, true)
 	dark.login(url(follower), f.token(follower))
-	dark.do(see(".strip li.part"))
+	dark.do(see(".studies li"))
 	if text := dark.text("#main"); !strings.Contains(text, "leads; this is coordinator") {
 		t.Errorf("a follower does not say who leads: %q", text)
 	}
+	dark.fitsAt("a follower's list in the dark")
+	dark.do(dark.size(1280, 900))
 	dark.shot("04-follower-dark")
 	dark.quiet()
 
 	plain := newTab(t, browser, 1280, 900, false, false)
-	plain.login(url(leader), f.token(leader))
+	plain.login(url(leader)+"/studies/"+digest.String(), f.token(leader))
 	if text := plain.text("h1#study"); text != "vitals-2026" {
 		t.Errorf("without script: %q", text)
 	}
@@ -223,33 +307,48 @@ func TestBrowser(t *testing.T) {
 	plain.shot("05-without-script")
 	plain.quiet()
 
-	narrow := newTab(t, browser, 400, 860, false, true)
-	narrow.login(url(leader), f.token(leader))
-	narrow.do(see("#live.on"))
-	narrow.fits()
-
 	f.Must(f.Sites[3].Start())
 	f.Finish(digest)
-	b.do(see(`.verify a[download]`), wait(`document.querySelectorAll(".strip .full, .strip .part").length > 10`))
+	b.do(see(`a[download]`), wait(`document.querySelector(".verdict .headline").innerText.length > 20`))
 	if !value[bool](b, `window.here === true`) {
 		t.Error("the page was loaded again")
 	}
-	b.do(run(`document.querySelector("#table").open = false`))
 	b.shot("06-completed")
-	b.fits()
-	narrow.do(see(`.verify a[download]`))
-	narrow.fits()
-	narrow.shot("07-completed-narrow")
-	narrow.quiet()
-	dark.do(see(`.verify a[download]`))
-	dark.shot("08-completed-dark")
+	b.quiet()
 
-	// The leader stops; a follower's page says who leads now, and what may still fail.
-	f.Must(leader.Stop())
-	f.Await("another leader", func() bool { return f.Leading() != nil })
-	dark.do(wait(`document.querySelector("#main").innerText.includes("not reached")`), wait(`/^(leads|follows [23])$/.test(document.querySelector(".tile .value").innerText)`))
-	dark.shot("09-leader-lost-dark")
-	dark.fits()
+	// What was found, light and dark, wide and narrow; and its report.
+	b.do(chromedp.Navigate(url(leader)+"/studies/"+found.String()), see(".verdict.sound, .verdict.doubtful"))
+	b.figure("page-result", "#progress")
+	b.fitsAt("a result")
+	b.do(b.size(320, 900))
+	b.figure("page-narrow", "#progress")
+	dark.do(chromedp.Navigate(url(follower)+"/studies/"+found.String()), see(".verdict.sound, .verdict.doubtful"))
+	dark.figure("page-result-dark", "#progress")
+	dark.fitsAt("a result in the dark")
+	dark.do(dark.size(1280, 900))
 	dark.quiet()
-	b.do(see("#live.off"))
+	b.do(b.size(1280, 900), chromedp.Navigate(url(leader)+"/studies/"+stopped.String()), see(".ending"))
+	b.fitsAt("a study that ended")
+	b.shot("07-ended")
+	b.do(b.size(1280, 900), chromedp.Navigate(url(leader)+"/studies/"+found.String()+"/report"), see("main.sheet"))
+	b.fitsAt("a report")
+	b.print("page-report")
+	b.quiet()
+
+	// The leader stops; a follower's page says who leads now, and what may still fail; a page of
+	// the leader says over everything that it is old.
+	b.do(b.size(1280, 900), chromedp.Navigate(url(leader)), see("#live.on"))
+	dark.do(chromedp.Navigate(url(follower)), see("#live.on"))
+	f.Must(leader.Stop())
+	b.do(see("#live.off"), see("#stale"))
+	if text := b.text("#stale"); !strings.Contains(text, "Not connected since") {
+		t.Errorf("an old page says %q", text)
+	}
+	b.shot("08-stale")
+	f.Await("another leader", func() bool { return f.Leading() != nil })
+	dark.do(wait(`document.querySelector("#main").innerText.includes("not reached")`), wait(`/^(leads|follows [23])$/.test([...document.querySelectorAll(".tile .value")].pop().innerText)`))
+	dark.fitsAt("a page of a federation in need")
+	dark.do(dark.size(1280, 900))
+	dark.shot("09-leader-lost-dark")
+	dark.quiet()
 }

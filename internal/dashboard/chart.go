@@ -148,9 +148,9 @@ func (c *chart) draw(runs [][]point, left, right, low, high float64) {
 	}
 }
 
-// scree draws each component's explained variance with its interval, where it was bought.
-func scree(r *study.Result) []chart {
-	n := min(len(r.ExplainedVariance), 20)
+// scree draws each component's explained variance with its interval; nil where it was not bought.
+func scree(r *study.Result) *chart {
+	n := min(len(r.ExplainedVariance), mostExplained)
 	if n == 0 {
 		return nil
 	}
@@ -185,7 +185,7 @@ func scree(r *study.Result) []chart {
 		c.XTicks = append(c.XTicks, tick{b.Middle, strconv.Itoa(i + 1)})
 	}
 	c.XLabel = "component"
-	return []chart{c}
+	return &c
 }
 
 // sortTicks keeps what is rendered the same from one time to the next: streams compare it.

@@ -10,6 +10,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"covey/internal/coordinator"
+	"covey/internal/sheet"
 	"covey/internal/study"
 )
 
@@ -37,6 +39,11 @@ type Source interface {
 type Cluster struct {
 	Self   string
 	Leader string // "" where none is known
+	// Heard is when this one last heard from a leader, by its machine's clock; zero for never.
+	// Behind is how many committed entries it knows of and does not show yet. Both are a
+	// follower's.
+	Heard  time.Time
+	Behind int
 	Peers  []Peer
 }
 
@@ -129,6 +136,7 @@ func (d *Dashboard) Handler() http.Handler {
 	private := http.NewServeMux()
 	private.HandleFunc("GET /{$}", d.page)
 	private.HandleFunc("GET /studies/{digest}", d.page)
+	private.HandleFunc("GET /studies/{digest}/report", d.report)
 	private.HandleFunc("GET /studies/{digest}/result.json", d.result)
 	private.HandleFunc("GET /events", d.events)
 	private.Handle("GET /metrics", promhttp.HandlerFor(d.registry(), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
@@ -140,6 +148,10 @@ func (d *Dashboard) Handler() http.Handler {
 			http.ServeFileFS(w, r, files, "static/"+name)
 		})
 	}
+	mux.HandleFunc("GET /report.css", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		http.ServeContent(w, r, "report.css", time.Time{}, bytes.NewReader(sheet.Style()))
+	})
 	mux.HandleFunc("GET /login", d.loginPage)
 	// Logging in and out are the only requests that change something: what the browser holds.
 	same := http.NewCrossOriginProtection()

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/sheet"
 	"covey/internal/study"
 )
 
@@ -99,7 +100,7 @@ func logIn(d *Dashboard, token, next string) *http.Response {
 func TestWhoMaySee(t *testing.T) {
 	d, _, now := newTest(t)
 	digest := strings.Repeat("ab", 32)
-	for _, path := range []string{"/", "/studies/" + digest, "/studies/" + digest + "/result.json", "/events", "/metrics", "/nothing"} {
+	for _, path := range []string{"/", "/studies/" + digest, "/studies/" + digest + "/report", "/studies/" + digest + "/result.json", "/events", "/metrics", "/nothing"} {
 		if r := ask(d, "GET", path, nil); r.StatusCode != http.StatusSeeOther || !strings.HasPrefix(r.Header.Get("Location"), "/login") {
 			t.Errorf("%s without a login: %s", path, r.Status)
 		}
@@ -156,7 +157,7 @@ func TestWhoMaySee(t *testing.T) {
 // TestLoginGoesNowhereElse: the page that a login goes on to is this one's.
 func TestLoginGoesNowhereElse(t *testing.T) {
 	d, _, _ := newTest(t)
-	for _, next := range []string{"//evil.example", "https://evil.example/", "/\\evil.example", "/studies/../logout", "/logout", "/metrics", "javascript:alert(1)", "/studies/" + strings.Repeat("a", 63)} {
+	for _, next := range []string{"//evil.example", "/studies/" + strings.Repeat("a", 64) + "/report/x", "https://evil.example/", "/\\evil.example", "/studies/../logout", "/logout", "/metrics", "javascript:alert(1)", "/studies/" + strings.Repeat("a", 63)} {
 		if to := logIn(d, goodToken, next).Header.Get("Location"); to != "/" {
 			t.Errorf("next=%s goes to %s", next, to)
 		}
@@ -389,7 +390,7 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]string{1: "1", 999: "999", 10500: "10\u202f500", 1234567: "1\u202f234\u202f567"} {
-		if got := grouped(n); got != want {
+		if got := sheet.Grouped(n); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}

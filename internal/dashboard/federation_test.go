@@ -70,17 +70,62 @@ func newFederation(t *testing.T, coordinators int) *federation {
 	return f
 }
 
+// measures are the columns of the sites' files after the first four: mean, deviation, and how much
+// of each of three common causes is in it.
+var measures = []struct {
+	name     string
+	mean, sd float64
+	a, b, c  float64
+	digits   int
+}{
+	{"age", 50, 15, 0.7, 0, 0, 3}, {"height", 170, 10, 0.8, 0, 0, 3}, {"weight", 75, 15, 0.9, 0, 0, 3}, {"pressure", 120, 12, -0.5, 0, 0, 3},
+	{"glucose", 5.5, 1, 0, 0.85, 0, 4}, {"hba1c", 38, 6, 0, 0.8, 0, 3}, {"triglycerides", 1.6, 0.6, 0.3, 0.6, 0, 4}, {"hdl", 1.4, 0.35, -0.2, -0.55, 0, 4},
+	{"creatinine", 80, 16, 0, 0, 0.65, 3}, {"potassium", 4.2, 0.4, 0, 0, 0.5, 4},
+}
+
 // rows are site i's.
 func rows(i int) string {
 	random := rand.New(rand.NewPCG(uint64(i), 1))
 	var rows strings.Builder
-	rows.WriteString("age,height,weight,pressure,note\n")
+	for _, m := range measures {
+		rows.WriteString(m.name + ",")
+	}
+	rows.WriteString("note\n")
 	for range 1500 + 300*i {
-		common := random.NormFloat64()
-		fmt.Fprintf(&rows, "%.3f%s,%.3f%s,%.3f%s,%.3f%s,%s\n", 50+15*(0.7*common+0.5*random.NormFloat64()), canary, 170+10*(0.8*common+0.4*random.NormFloat64()), canary,
-			75+15*(0.9*common+0.3*random.NormFloat64()), canary, 120+12*(-0.5*common+0.8*random.NormFloat64()), canary, "row"+canary)
+		a, b, c := random.NormFloat64(), random.NormFloat64(), random.NormFloat64()
+		for _, m := range measures {
+			v := m.a*a + m.b*b + m.c*c + 0.45*random.NormFloat64()
+			fmt.Fprintf(&rows, "%.*f%s,", m.digits, m.mean+m.sd*v, canary)
+		}
+		rows.WriteString("row" + canary + "\n")
 	}
 	return rows.String()
+}
+
+// covariance is a study of all measures by one covariance.
+func covariance(name string) study.Spec {
+	var columns strings.Builder
+	for _, m := range measures {
+		fmt.Fprintf(&columns, "  { name = %q, offset = %g, scale = %g },\n", m.name, m.mean, m.sd)
+	}
+	s, err := study.ParseSpec([]byte(fmt.Sprintf(`
+name = %q
+dataset = "vitals"
+epsilon = 2.0
+delta = 1e-6
+components = 3
+center = "public"
+method = "covariance"
+picture = true
+deadlines = { round = "3s", tick = "100ms" }
+about = { purpose = "Which measures of a first visit go together", contact = "registry office", ethics = "2026-017" }
+columns = [
+%s]
+`, name, columns.String())))
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // spec is a study that moves on once a tick.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"covey/internal/worth"
 )
 
 // luminance is WCAG 2's, of a colour as the style has it.
@@ -48,7 +50,7 @@ func TestContrast(t *testing.T) {
 		}
 		for _, pair := range []string{
 			"ink card", "ink paper", "ink blue-soft", "ink faint", "soft card", "soft paper", "soft faint", "blue card", "blue paper", "blue blue-soft", "card blue", "good card", "good good-soft",
-			"warn card", "warn warn-soft", "bad card", "bad bad-soft", "s1 card", "s2 card", "s3 card", "s4 card", "s5 card", "s6 card",
+			"blue faint", "card bad", "warn card", "warn warn-soft", "bad card", "bad bad-soft", "s1 card", "s2 card", "s3 card", "s4 card", "s5 card", "s6 card",
 		} {
 			a, b, _ := strings.Cut(pair, " ")
 			if colours[a] == "" || colours[b] == "" {
@@ -66,12 +68,15 @@ func TestContrast(t *testing.T) {
 // an event.
 func TestNamesAreText(t *testing.T) {
 	const hostile = "<script>alert(1)</script>\"'\revent: x"
-	p := page{Notices: []notice{{"warn", hostile}}, Studies: make([]studyRow, 2), Sites: []siteRow{{Name: hostile, Software: hostile}},
-		Study: &studyModel{Name: hostile, Waiting: []string{hostile}, Cells: []cell{{Top: "t1", Title: hostile}}, Approvals: []approvalRow{{Name: hostile}},
-			Charts: []chart{{ID: "a", Title: hostile, Lines: []line{{Points: "1,2", Dots: []dot{{Title: hostile}}}}}}, Result: &resultModel{Rows: []loadingRow{{Column: hostile}}}}}
+	p := page{Stale: hostile, Notices: []notice{{"warn", hostile}}, Studies: make([]studyRow, 2), Sites: []siteRow{{Name: hostile, Software: hostile}},
+		Study: &studyModel{Name: hostile, Waiting: []string{hostile}, Progress: progress{Text: hostile}, Approvals: []approvalRow{{Name: hostile}},
+			Charts: []chart{{ID: "a", Title: hostile, Lines: []line{{Points: "1,2", Dots: []dot{{Title: hostile}}}}}}, Result: &resultModel{Left: []string{hostile}, Verdict: &worth.Verdict{Headline: hostile, Doubts: []string{hostile}}, Components: []component{{Rows: []loadingRow{{Column: hostile}}}}}}}
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "main", p); err != nil {
-		t.Fatal(err)
+	list := page{Studies: []studyRow{{Name: hostile, Ending: hostile, Awaited: []string{hostile}}}, Sites: p.Sites, Happenings: []happeningRow{{Text: hostile}}}
+	for _, p := range []page{p, list} {
+		if err := templates.ExecuteTemplate(&b, "main", p); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if strings.Contains(b.String(), "<script") || !strings.Contains(b.String(), "&lt;script&gt;") {
 		t.Error("a name became markup")

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,14 @@ func (d *Dashboard) moment(t time.Time, tell bool) *moment {
 	return &moment{t.Format(time.RFC3339), text + " UTC", tell}
 }
 
+// dated is a time with its date, in a layout of package time; nil where it is zero.
+func dated(t time.Time, layout string) *moment {
+	if t.IsZero() {
+		return nil
+	}
+	return &moment{t.UTC().Format(time.RFC3339), t.UTC().Format(layout), false}
+}
+
 // page is all that the templates see.
 type page struct {
 	Title   string
@@ -47,9 +56,11 @@ type page struct {
 	Events  string // where the stream is
 	Refresh int    // seconds, for a browser without script; 0 where nothing goes on
 
+	// Stale is why what is shown may be out of date, over everything else; empty where it is not.
+	Stale        string
 	Tiles        []tile
 	Notices      []notice
-	Study        *studyModel
+	Study        *studyModel // nil on the list of studies
 	Studies      []studyRow
 	Sites        []siteRow
 	Followed     string // who knows the links, where this coordinator does not
@@ -68,13 +79,17 @@ type notice struct {
 }
 
 type studyRow struct {
-	Name, Path string
-	Digest     study.Digest
-	Status     status
-	Code       study.Code
-	Progress   string
-	Epsilon    string
-	Here       bool
+	Name, Path      string
+	Digest          study.Digest
+	Status          status
+	Proposed, Ended *moment
+	// Ending is how it ended without a result.
+	Ending   string
+	Code     study.Code
+	Awaited  []string
+	Deadline *moment
+	Progress string
+	Epsilon  string
 }
 
 // status of a study as shown: never by colour alone.
@@ -118,7 +133,7 @@ type happeningRow struct {
 	Code study.Code
 	// Where is the study's page.
 	Study study.Digest
-	About bool // it is about a study
+	About bool // it is about a study, on a page of several
 	Class string
 }
 
@@ -128,60 +143,105 @@ const (
 	soon = 30
 )
 
-// model makes the page about a study; the zero digest means the one that matters most now.
+// model makes the page of a study; of the zero digest, the list of all.
 func (d *Dashboard) model(digest study.Digest) page {
 	o, c := d.source.Overview(10*mostHappenings), d.cluster()
-	p := page{Title: "Covey", AsOf: d.moment(d.now(), false), Events: "/events", Key: o.Key, CA: o.CA}
+	p := page{Title: "Studies · Covey", AsOf: d.moment(d.now(), false), Events: "/events", Key: o.Key, CA: o.CA, Stale: d.stale(o, c)}
 	if !o.Leading {
 		p.Followed = "the coordinator that leads"
 		if c.Leader != "" && c.Leader != c.Self {
 			p.Followed = "coordinator " + c.Leader
 		}
-	}
-	chosen := digest
-	if digest != (study.Digest{}) {
-		p.Events += "?study=" + digest.String()
-	} else if len(o.Studies) > 0 {
-		chosen = matters(o.Studies)
+		p.Notices = append(p.Notices, following(c)...)
 	}
 	active := 0
 	for _, v := range o.Studies {
-		if v.Status != round.StatusCompleted && v.Status != round.StatusEnded {
+		if !over(v) {
 			active++
-		}
-		p.Studies = append(p.Studies, studyRow{
-			Name: v.Name, Path: "/studies/" + v.Digest.String(), Digest: v.Digest, Status: statusOf(v), Code: v.Code,
-			Progress: fmt.Sprintf("%d of %d", v.Released, v.Released+v.Left), Epsilon: number(v.Epsilon), Here: v.Digest == chosen,
-		})
-	}
-	if chosen != (study.Digest{}) {
-		if s, ok := d.source.Story(chosen); ok {
-			p.Study = d.study(s, o)
-			p.Title = s.Name + " · Covey"
-			p.Notices = append(p.Notices, studyNotices(s)...)
-		} else {
-			p.Missing = true
 		}
 	}
 	if active > 0 {
 		p.Refresh = 5
 	}
-	d.peers(&p, o, c)
-	d.sites(&p, o)
+	if digest != (study.Digest{}) {
+		p.Events += "?study=" + digest.String()
+		s, ok := d.source.Story(digest)
+		if !ok {
+			p.Missing = true
+			return p
+		}
+		p.Study, p.Title = d.study(s, o), s.Name+" · Covey"
+		p.Notices = append(p.Notices, studyNotices(s)...)
+		o.Happenings = slices.DeleteFunc(o.Happenings, func(h coordinator.Happening) bool { return h.Study != digest })
+		d.happenings(&p, o)
+		return p
+	}
+	for _, v := range o.Studies {
+		p.Studies = append(p.Studies, d.row(v, o))
+	}
 	p.Tiles = append(p.Tiles, tile{"Studies", strconv.Itoa(active), fmt.Sprintf("under way, %d in all", len(o.Studies)), ""})
+	d.sites(&p, o)
+	d.peers(&p, o, c)
 	d.happenings(&p, o)
 	return p
 }
 
-// matters returns the study that people want to see first: the newest that goes on, else
-// the newest.
-func matters(all []coordinator.View) study.Digest {
-	for _, v := range all {
-		if v.Status != round.StatusCompleted && v.Status != round.StatusEnded {
-			return v.Digest
+// over reports whether nothing more happens in a study.
+func over(v coordinator.View) bool {
+	return v.Status == round.StatusCompleted || v.Status == round.StatusEnded
+}
+
+// row is a study in the list: dates and state, and of one under way who is awaited.
+func (d *Dashboard) row(v coordinator.View, o coordinator.Overview) studyRow {
+	row := studyRow{
+		Name: v.Name, Path: "/studies/" + v.Digest.String(), Digest: v.Digest, Status: statusOf(v), Code: v.Code,
+		Proposed: dated(v.Proposed, "2 Jan 2006"), Ended: dated(v.Ended, "2 Jan 2006"), Progress: fmt.Sprintf("%d of %d queries", v.Released, v.Queries), Epsilon: number(v.Epsilon),
+	}
+	if v.Status == round.StatusEnded {
+		row.Ending = meaning(v.Code).Means
+		if who := v.Blame(); who != "" {
+			row.Ending = who + ": " + row.Ending
 		}
 	}
-	return all[0].Digest
+	if !over(v) && o.Leading {
+		row.Awaited, row.Deadline = waiting(v, o), d.moment(v.Deadline, true)
+		if v.Status == round.StatusProposed {
+			row.Deadline = d.moment(v.Expires, true)
+		}
+	}
+	return row
+}
+
+// A follower hears from its leader several times a second. What it shows is stale after mostSilent,
+// or while it knows of more than mostBehind entries that it does not show yet.
+const (
+	mostSilent = 5 * time.Second
+	mostBehind = 100
+)
+
+// stale returns why what is shown may be out of date, or "".
+func (d *Dashboard) stale(o coordinator.Overview, c Cluster) string {
+	if o.Leading || c.Self == "" {
+		return ""
+	}
+	if c.Heard.IsZero() {
+		return "This coordinator has heard from no leader since it started: what it shows is what it had written before, and may be out of date."
+	}
+	if now := d.now(); now.Sub(c.Heard) > mostSilent {
+		return fmt.Sprintf("This coordinator last heard from a leader at %s: what it shows may be out of date.", d.moment(c.Heard, false).Text)
+	}
+	if c.Behind > mostBehind {
+		return fmt.Sprintf("This coordinator has %d entries of the log still to read: what it shows is out of date.", c.Behind)
+	}
+	return ""
+}
+
+// following says who leads instead of this coordinator.
+func following(c Cluster) []notice {
+	if c.Leader == "" || c.Leader == c.Self {
+		return []notice{{"bad", "No coordinator leads as far as this one knows. Studies wait until most of the coordinators see each other."}}
+	}
+	return []notice{{"info", fmt.Sprintf("Coordinator %s leads; this is coordinator %s. Studies, rounds and events are the same here; links, deadlines and who is awaited are on the leader's page.", c.Leader, c.Self)}}
 }
 
 func role(leads bool, c Cluster) string {
@@ -264,11 +324,6 @@ func (d *Dashboard) peers(p *page, o coordinator.Overview, c Cluster) {
 		t.Note = fmt.Sprintf("one of %d, of which %d may fail", len(c.Peers), left)
 		p.Tolerance = fmt.Sprintf("%d more may fail, and studies go on.", left)
 	}
-	if !o.Leading && (c.Leader == "" || c.Leader == c.Self) {
-		p.Notices = append(p.Notices, notice{"bad", "No coordinator leads as far as this one knows. Studies wait until most of the coordinators see each other."})
-	} else if !o.Leading {
-		p.Notices = append(p.Notices, notice{"info", fmt.Sprintf("Coordinator %s leads; this is coordinator %s. Studies, rounds and events are the same here; links, deadlines and who is awaited are on the leader's page.", c.Leader, c.Self)})
-	}
 	for _, peer := range c.Peers {
 		row := peerRow{Name: peer.Name, Address: peer.Address, Role: "follows", State: status{"reached", "good", "●"}}
 		switch {
@@ -297,7 +352,7 @@ func (d *Dashboard) happenings(p *page, o coordinator.Overview) {
 		if text == "" || len(p.Happenings) == mostHappenings {
 			continue
 		}
-		row := happeningRow{At: d.moment(h.At, false), Text: text, Code: h.Code, Study: h.Study, About: names[h.Study] != ""}
+		row := happeningRow{At: d.moment(h.At, false), Text: text, Code: h.Code, Study: h.Study, About: names[h.Study] != "" && p.Study == nil}
 		switch h.Kind {
 		case coordinator.HappenedFault, coordinator.HappenedDisconnected, string(round.EntryAbandoned):
 			row.Class = "warn"
@@ -361,11 +416,6 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// number prints what people compare: four digits are enough.
-func number(v float64) string {
-	return strings.NewReplacer("e-0", "e-", "e+0", "e", "e+", "e").Replace(strconv.FormatFloat(v, 'g', 4, 64))
 }
 
 // page serves the page about the study that the path names, or that matters most.

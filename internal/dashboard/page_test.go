@@ -60,18 +60,33 @@ func TestPageOfAStudy(t *testing.T) {
 	if code != http.StatusOK {
 		t.Fatal(code)
 	}
+	var list string
+	f.Await("the list to be as new", func() bool {
+		_, list = f.get(leader, "/")
+		return strings.Contains(list, "17 of 17 queries")
+	})
 	key := regexp.MustCompile(`verify result.json --key ((?:[a-z0-9]{4}-){5}[a-z0-9]{4})<`).FindStringSubmatch(text)
 	if key == nil || key[1] != leader.Node().Overview(0).Key {
 		t.Error("the page does not say how to verify the result")
 	}
 	for _, want := range append([]string{
-		digest.String(), "completed", "17 of 17 queries released", "5 of 5 sites approved", "signed by its key", "ε = 2", "charged of 2, δ = 1e-6", "covey-agent/",
-		"Convergence", "Noise to signal", "Explained variance", "none more may fail", "Download the result", "age", "pressure", "power step 8 of 8",
-		"the study is complete", "aborted",
+		digest.String(), "completed", "17 of 17 queries released", "5 of 5 sites approved", "signed by its key", "ε = 2", "charged of 2, δ = 1e-6",
+		"Convergence", "Noise to signal", "Explained variance", "Download the result", "age", "pressure", "power step 8 of 8", "the study is complete", "proposed <time", "ended <time",
 	}, siteNames...) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+	if strings.Contains(text, "aborted") {
+		t.Error("the page of a study tells of another")
+	}
+	for _, want := range append([]string{path, "17 of 17 queries", "completed", "covey-agent/", "none more may fail", "aborted", "An operator of the coordinator ended the study.", "proposed <time", "ended <time"}, siteNames...) {
+		if !strings.Contains(list, want) {
+			t.Errorf("the list lacks %q", want)
+		}
+	}
+	if code, page := f.get(leader, path+"/report"); code != http.StatusOK || !strings.Contains(page, "5 of 5 sites approved exactly this digest") || !strings.Contains(page, digest.String()) || !strings.Contains(page, `href="/report.css"`) || strings.Contains(page, "<style") {
+		t.Errorf("the report: %d", code)
 	}
 	if code, text = f.get(leader, "/studies/"+refused.String()); code != http.StatusOK || !strings.Contains(text, "An operator of the coordinator ended the study.") || !strings.Contains(text, "What to do:") {
 		t.Error("the page of a study that was ended does not say why")
@@ -98,6 +113,8 @@ func TestPageOfAStudy(t *testing.T) {
 		t.Error("the follower gives another result file")
 	}
 	_, text = f.get(follower, path)
+	_, other := f.get(follower, "/")
+	text += other
 	for _, want := range []string{"Coordinator " + leader.Node().Config.Name + " leads; this is coordinator " + follower.Node().Config.Name, "17 of 17 queries released", "follows " + leader.Node().Config.Name} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the follower's page lacks %q", want)
@@ -119,10 +136,10 @@ func TestPageOfAStudy(t *testing.T) {
 
 	// No page, stream, metric or log line holds a value of any site's rows, a token or a path.
 	events := seen.stop()
-	if strings.Count(events, "event: page") < 3 || !strings.Contains(events, "signed by its key") {
+	if strings.Count(events, "event: page") < 3 || !strings.Contains(events, "17 of 17 queries") {
 		t.Errorf("the stream had %d pages", strings.Count(events, "event: page"))
 	}
-	shown := text + metrics + events
+	shown := list + text + metrics + events
 	for _, secret := range []string{canary, f.token(leader), f.token(follower), "PRIVATE KEY"} {
 		if strings.Contains(shown+f.logs.String(), secret) {
 			t.Errorf("what is shown or logged holds %q", secret[:7])
@@ -130,6 +147,31 @@ func TestPageOfAStudy(t *testing.T) {
 	}
 	if strings.Contains(shown, f.Dir) {
 		t.Error("a path of the machine is shown")
+	}
+}
+
+// TestPageOfNoise: a real study whose budget is too small for anything but noise is shown as such.
+func TestPageOfNoise(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t, 1)
+	s := covariance("faint")
+	s.Picture, s.PicturePairs, s.PictureShare = false, nil, 0
+	s.Epsilon = 0.0005 // anything else is shown with a probability below 1e-4
+	digest := f.Propose(s)
+	if v := f.Finish(digest); v.Status != round.StatusCompleted {
+		t.Fatalf("%+v", v)
+	}
+	var text string
+	f.Await("the verdict", func() bool {
+		_, text = f.get(f.Leading(), "/studies/"+digest.String())
+		return !strings.Contains(text, "Not known yet")
+	})
+	if !strings.Contains(text, "Nothing stands out of the noise") || !strings.Contains(text, "verdict unknown") || strings.Contains(text, "verdict sound") || strings.Count(text, "component hollow") != 3 {
+		at := strings.Index(text, `id="worth"`)
+		t.Errorf("a study of noise looks like an answer: %s", text[max(0, at):min(len(text), max(0, at)+1500)])
+	}
+	if _, report := f.get(f.Leading(), "/studies/"+digest.String()+"/report"); !strings.Contains(report, `class="verdict unknown"`) || !strings.Contains(report, "Nothing stands out of the noise") {
+		t.Error("so does its report")
 	}
 }
 

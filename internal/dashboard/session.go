@@ -134,7 +134,7 @@ func (d *Dashboard) sessionEnd(r *http.Request) time.Time {
 }
 
 // ours are the paths that a login goes on to: no other site, and nothing that acts.
-var ours = regexp.MustCompile(`^/(studies/[0-9a-f]{64})?$`)
+var ours = regexp.MustCompile(`^/(studies/[0-9a-f]{64}(/report)?)?$`)
 
 func (d *Dashboard) toLogin(w http.ResponseWriter, r *http.Request) {
 	to := "/login"

@@ -20,7 +20,7 @@ func TestProposersWordsOnThePage(t *testing.T) {
 	}
 	page := string(main.main)
 	at := strings.Index(page, study.StatementsTitle)
-	if at < strings.Index(page, "<h2>Verify</h2>") || strings.Contains(page[max(0, at):], "<a ") || !strings.Contains(page, "&lt;a href=") || !strings.Contains(page, "contact: &#34;https://x.example&#34;") {
+	if at < strings.Index(page, ">Verify</h2>") || strings.Contains(page[max(0, at):], "<a ") || !strings.Contains(page, "&lt;a href=") || !strings.Contains(page, "contact: &#34;https://x.example&#34;") {
 		t.Errorf("the words are at %d of\n%s", at, page)
 	}
 }

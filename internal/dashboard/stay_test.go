@@ -66,7 +66,7 @@ func TestStreamsStay(t *testing.T) {
 				}
 				began, beats := time.Now(), 0
 				for lines := bufio.NewScanner(answer.Body); beats < 20 && lines.Scan(); {
-					if strings.HasPrefix(lines.Text(), ":") {
+					if lines.Text() == "event: beat" {
 						beats++
 					}
 				}

@@ -123,7 +123,8 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 				return // the session has ended
 			}
 		case <-quiet.C:
-			if !send([]byte(": still here\n\n")) {
+			// an event, so that a page knows that what it shows is still so
+			if !send([]byte("event: beat\ndata:\n\n")) {
 				return
 			}
 		case <-r.Context().Done():

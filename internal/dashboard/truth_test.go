@@ -19,7 +19,7 @@ func TestAccusationOnThePage(t *testing.T) {
 		{"", "b", "", "</code>, <strong>b</strong> accuses nobody by name:", "the study ended: b accuses nobody by name"},
 		{"", "", "", "</code>:", "the study ended"},
 	} {
-		m := &studyModel{Code: study.CodeBadShare, Meaning: meaning(study.CodeBadShare), Culprit: c.culprit, Accuser: c.accuser, Accused: c.accused}
+		m := &studyModel{Over: true, Code: study.CodeBadShare, Meaning: meaning(study.CodeBadShare), Culprit: c.culprit, Accuser: c.accuser, Accused: c.accused}
 		var b bytes.Buffer
 		if err := templates.ExecuteTemplate(&b, "study", m); err != nil {
 			t.Fatal(err)

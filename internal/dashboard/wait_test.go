@@ -45,7 +45,7 @@ func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 	d, _, now := newTest(t)
 	view := coordinator.View{Name: "test", Digest: plan.Digest, Delta: 1e-6, Epsilon: 1, RhoPlanned: plan.Rho}
 	s := &told{result: &study.Result{}, story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
-		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []coordinator.SiteStatus{{Name: "north"}, {Name: "south"}, {Name: "west", Revoked: true}}}}
+		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []coordinator.SiteStatus{{Name: "north", Connected: true}, {Name: "south"}, {Name: "west", Revoked: true}}}}
 	d.source = s
 	return d, s, now
 }
@@ -89,8 +89,8 @@ func TestUntilWhen(t *testing.T) {
 				t.Errorf("the page says %q", c.no)
 			}
 			if t.Failed() {
-				at := strings.Index(text, `class="sentence"`)
-				t.Log(text[at:min(len(text), at+800)])
+				at := strings.Index(text, `class="card now"`)
+				t.Log(text[max(0, at):min(len(text), max(0, at)+800)])
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func TestFormerLeaderWarnsOfNoCertificate(t *testing.T) {
 	s.overview.Sites[0].Expires = now.now().Add(24 * time.Hour)
 	for _, s.overview.Leading = range []bool{true, false} {
 		now.add(time.Minute)
-		main, err := d.main(s.story.Digest)
+		main, err := d.main(study.Digest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestTookIsNotNegative(t *testing.T) {
 		s.story.Rounds = append(s.story.Rounds, coordinator.RoundView{Kind: study.KindPower, At: now.now().Add(minutes * time.Minute), NoiseToSignal: -1, Turn: -1})
 	}
 	m := &studyModel{}
-	d.rounds(m, s.story, true)
+	d.table(m, s.story)
 	if got := []string{m.Table[0].Took, m.Table[1].Took, m.Table[2].Took}; got[0] != "–" || got[1] != "60 s" || got[2] != "–" {
 		t.Errorf("took %q", got)
 	}

@@ -211,7 +211,7 @@ func (n *Node) boardServer(ctx context.Context) *http.Server {
 
 // cluster is the coordinators as this one knows them and reaches them.
 func (n *Node) cluster() dashboard.Cluster {
-	c := dashboard.Cluster{Self: n.Config.Name, Leader: n.replica.LeaderID()}
+	c := dashboard.Cluster{Self: n.Config.Name, Leader: n.replica.LeaderID(), Heard: n.replica.Heard(), Behind: n.replica.Behind()}
 	peers, err := n.replica.Peers()
 	if err != nil {
 		return c // the process is ending

@@ -74,6 +74,16 @@ func (n *Node) LeaderID() string {
 	return string(id)
 }
 
+// Heard returns when this node last heard from a leader, by this machine's clock; zero for never.
+// Of the node that leads it means nothing.
+func (n *Node) Heard() time.Time { return n.raft.LastContact() }
+
+// Behind returns how many committed entries this node knows of and has not handed to its machine.
+func (n *Node) Behind() int {
+	applied := n.raft.AppliedIndex() // first: it only grows
+	return int(max(n.raft.CommitIndex(), applied) - applied)
+}
+
 // Add makes a node a voter, or gives a member its new address. It returns once the
 // change is committed under the old and the new rule. The node must be running:
 // one that is not counts against the quorum all the same. Errors as Apply's.

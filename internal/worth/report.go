@@ -26,6 +26,9 @@ type Report struct {
 	// to be relied on. It is nil where that cannot be seen: it needs a covariance, and explained
 	// variance or a second clip.
 	Alarm *bool `json:"large_rows_differ"`
+	// Uncalibrated is why no share can be given for a study of this shape; empty where one could
+	// be.
+	Uncalibrated string `json:"not_calibrated,omitempty"`
 	// Sentences say it all for people, the share first.
 	Sentences []string `json:"sentences"`
 }
@@ -91,6 +94,7 @@ func Of(p *study.Plan, r *study.Result) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	out.Uncalibrated = why
 	out.say(p, r, why)
 	return out, nil
 }

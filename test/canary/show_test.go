@@ -129,7 +129,7 @@ func (f *fleet) look(digest string) {
 		if err != nil {
 			f.T.Fatal(err)
 		}
-		for _, path := range []string{"/", "/login", "/metrics", "/studies/" + digest, "/studies/" + digest + "/result.json"} {
+		for _, path := range []string{"/", "/login", "/metrics", "/studies/" + digest, "/studies/" + digest + "/report", "/studies/" + digest + "/result.json"} {
 			get(p.Name+" page "+path, client, "http://"+p.Watch+path)
 		}
 		for _, path := range []string{"/v1/raft/peers", "/v1/sites", "/v1/studies", "/v1/studies/" + digest, "/v1/studies/" + digest + "/decisions",

@@ -1,9 +1,10 @@
-// The page without this is whole; this renews it as the coordinator tells, and says how
-// long ago things were.
+// The page without this is whole; this renews it as the coordinator tells, says how long ago things
+// were, and says over everything when what is shown may no longer be so.
 "use strict";
 (() => {
   const main = document.getElementById("main");
   const live = document.getElementById("live");
+  const stale = document.getElementById("stale");
   if (!main || !main.dataset.events) return;
 
   const far = (seconds) => {
@@ -20,7 +21,7 @@
   // What the reader had open and where the focus was survive a renewal.
   const renew = (text) => {
     const open = [...main.querySelectorAll("details[open]")].map((d) => d.id);
-    const focus = document.activeElement && main.contains(document.activeElement) ? path(document.activeElement) : null;
+    const focus = document.activeElement && main.contains(document.activeElement) && main !== document.activeElement ? path(document.activeElement) : null;
     const scrolled = [...main.querySelectorAll(".scroll")].map((s) => s.scrollLeft);
     main.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
     for (const id of open) {
@@ -36,15 +37,34 @@
   };
   const path = (e) => ({ tag: e.tagName, at: [...main.querySelectorAll(e.tagName)].indexOf(e) });
 
-  const state = (text, name) => {
-    live.textContent = text;
-    live.className = "live " + name;
+  // The coordinator sends something every 15 s. After silent seconds without it, or once the
+  // connection is lost, what is shown is as old as the last of it.
+  const silent = 40;
+  let heard = Date.now(), connected = true;
+  const judge = () => {
+    const old = !connected || Date.now() - heard > silent * 1000;
+    live.className = "live " + (old ? "off" : "on");
+    live.textContent = old ? "not connected" : "live";
+    document.body.classList.toggle("old", old);
+    if (old === !stale.hidden) return;
+    stale.textContent = old ? "Not connected since " + new Date(heard).toISOString().slice(11, 19) + " UTC: what is below is as of then and may no longer be so. The page tries again by itself." : "";
+    stale.hidden = !old;
+  };
+  const hear = () => {
+    heard = Date.now();
+    connected = true;
+    judge();
   };
   const source = new EventSource(main.dataset.events);
-  source.addEventListener("open", () => state("live", "on"));
-  source.addEventListener("page", (e) => renew(e.data));
+  source.addEventListener("open", hear);
+  source.addEventListener("beat", hear);
+  source.addEventListener("page", (e) => {
+    renew(e.data);
+    hear();
+  });
   source.addEventListener("error", async () => {
-    state("not connected; trying again", "off");
+    connected = false;
+    judge();
     if (source.readyState !== EventSource.CLOSED) return;
     // The session has ended, or too many pages are open: the server says which.
     const answer = await fetch(location.pathname, { redirect: "manual" }).catch(() => null);
@@ -52,5 +72,8 @@
   });
 
   tell();
-  setInterval(tell, 1000);
+  setInterval(() => {
+    tell();
+    judge();
+  }, 1000);
 })();

@@ -1,0 +1,348 @@
+package dashboard
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"covey/internal/coordinator"
+	"covey/internal/round"
+	"covey/internal/standardize"
+	"covey/internal/study"
+	"covey/internal/worth"
+)
+
+// found is a result of three columns and two components that looks as good as one can.
+func found() (*study.Result, *worth.Report) {
+	no, angle := false, 3.0
+	r := &study.Result{Columns: []string{"age", "height", "weight"}, D: 3, K: 2, Method: study.MethodCovariance, Output: study.OutputCovariance,
+		Components: [][]float64{{0.2, 0.1, 0.97}, {-0.3, 0.94, 0.1}}, ExplainedVariance: []float64{2, 1}, VarianceInterval: [][2]float64{{1.9, 2.1}, {0.9, 1.1}}, VarianceRatio: []float64{0.6, 0.3}}
+	of := &worth.Report{Share: &worth.Share{Estimate: 0.98, Lower: 0.96}, Alarm: &no, Sentences: []string{"It is good."}}
+	for i := range 2 {
+		of.Components = append(of.Components, worth.Component{Number: i + 1, Angle: &angle, Separated: true, Group: []int{i + 1}, Loadings: [][2]float64{{-0.1, 0.4}, {0.05, 0.15}, {0.9, 1}}})
+	}
+	return r, of
+}
+
+// shown renders what a page shows of a result.
+func shown(t *testing.T, m *resultModel) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, name := range []string{"result", "components"} {
+		if err := templates.ExecuteTemplate(&b, name, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// TestUntrustworthyDoesNotLookGood: a result that a reader must not rely on is never in the colors
+// of one that holds, and what speaks against it stands before its components.
+func TestUntrustworthyDoesNotLookGood(t *testing.T) {
+	r, of := found()
+	good := shown(t, newResultModel(r, of))
+	if !strings.Contains(good, "verdict sound") || !strings.Contains(good, "At least 96.0%") || strings.Contains(good, "hollow") || strings.Contains(good, `class="doubts"`) {
+		t.Fatalf("a good result: %s", good)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*study.Result, *worth.Report)
+		class  string
+		want   string
+		hollow int // components
+		bar    bool
+	}{
+		{"the alarm", func(_ *study.Result, o *worth.Report) { yes := true; o.Alarm = &yes }, "doubtful", "do not rely on the bounds", 0, true},
+		{"wide bounds", func(_ *study.Result, o *worth.Report) { o.Share.Lower = 0.3 }, "doubtful", "The bound is wide", 0, true},
+		{"not finished", func(_ *study.Result, o *worth.Report) { o.Unfinished = true }, "doubtful", "had not finished", 0, true},
+		{"one not separated", func(_ *study.Result, o *worth.Report) { o.Components[1] = worth.Component{Number: 2, Group: []int{2}} }, "doubtful", "1 of 2 components", 1, true},
+		{"none separated", func(_ *study.Result, o *worth.Report) {
+			o.Components = []worth.Component{{Number: 1, Group: []int{1, 2}}, {Number: 2, Group: []int{1, 2}}}
+		}, "doubtful", "2 of 2 components", 2, true},
+		{"columns left out", func(r *study.Result, _ *worth.Report) {
+			r.LeftOut = []study.LeftOut{{Column: "height", Why: standardize.Weak}}
+			r.Components = [][]float64{{0.2, 0, 0.98}, {0.98, 0, -0.2}}
+		}, "doubtful", "Left out: height (its counts do not stand out of the noise)", 0, true},
+		{"noise alone", func(_ *study.Result, o *worth.Report) { o.Share, o.Components = nil, nil }, "unknown", "Nothing stands out of the noise", 2, false},
+		{"not calibrated", func(_ *study.Result, o *worth.Report) {
+			o.Share, o.Components, o.Uncalibrated = nil, nil, "units of several rows"
+		}, "unknown", "not calibrated for this study: units of several rows", 2, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, of := found()
+			c.change(r, of)
+			page := shown(t, newResultModel(r, of))
+			if strings.Contains(page, "verdict sound") || !strings.Contains(page, "verdict "+c.class) {
+				t.Error("it has the class of another verdict")
+			}
+			if at := strings.Index(page, c.want); at < 0 || at > strings.Index(page, ">Components<") {
+				t.Errorf("%q is at %d", c.want, at)
+			}
+			if n := strings.Count(page, "component hollow"); n != c.hollow || strings.Count(page, "not to be interpreted") != n {
+				t.Errorf("%d components are hollow, want %d", n, c.hollow)
+			}
+			if strings.Contains(page, `class="share"`) != c.bar {
+				t.Error("the bar of the share")
+			}
+		})
+	}
+	t.Run("not computed yet", func(t *testing.T) {
+		r, _ := found()
+		page := shown(t, newResultModel(r, nil))
+		if !strings.Contains(page, "Not known yet") || strings.Contains(page, "verdict sound") || strings.Count(page, "component hollow") != 2 {
+			t.Error(page)
+		}
+	})
+}
+
+// TestLeftOutColumnsHaveNoBar: a zero that no data gave is not shown as a loading.
+func TestLeftOutColumnsHaveNoBar(t *testing.T) {
+	r, of := found()
+	r.LeftOut = []study.LeftOut{{Column: "height", Why: standardize.Constant}}
+	for _, c := range newResultModel(r, of).Components {
+		for _, row := range c.Rows {
+			if row.Column == "height" {
+				t.Errorf("component %d has a loading of a column that was left out", c.Number)
+			}
+		}
+	}
+}
+
+// TestPicturesAreText: what a page takes as markup has none of another's, whatever columns and
+// studies are called; and arrows that mean nothing are not shown without a word.
+func TestPicturesAreText(t *testing.T) {
+	r, of := found()
+	const hostile = `</text><script>alert(1)</script><a href="x" onload='y'>`
+	r.Name, r.Columns = hostile, []string{hostile, "b", "c"}
+	p := study.Picture{Pair: [2]int{1, 2}, Groups: []string{hostile, "x"}, By: study.PictureBySite, Sigma: 1}
+	h := study.ScoreHistogram{Component: 1, Sigma: 1}
+	for i := range study.PictureBins + 1 {
+		p.X, p.Y = append(p.X, float64(i)/2-4), append(p.Y, float64(i)/2-4)
+	}
+	for i := range study.ScoreBins + 1 {
+		h.Edges = append(h.Edges, float64(i)/4-4)
+	}
+	for range 2 {
+		counts := make([]float64, study.PictureBins*study.PictureBins)
+		for i := range 100 {
+			counts[80+i] = 1000
+		}
+		p.Counts = append(p.Counts, counts)
+	}
+	h.Counts = make([]float64, study.ScoreBins)
+	h.Counts[15] = 1000
+	r.Pictures, r.Scores = []study.Picture{p}, []study.ScoreHistogram{h}
+	show := func(of *worth.Report) string {
+		var b bytes.Buffer
+		if err := templates.ExecuteTemplate(&b, "pictures", newResultModel(r, of)); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	page := show(of)
+	if strings.Count(page, "<svg") < 2 || !strings.Contains(page, "hue-1") {
+		t.Fatalf("%d drawings", strings.Count(page, "<svg"))
+	}
+	if strings.Contains(page, "<script") || strings.Contains(page, "<a ") || strings.Contains(page, "<style") || regexp.MustCompile(`<[^>]*\s(style|on[a-z]+|href|src)=`).MatchString(page) {
+		t.Error("another's markup, or what the policy forbids")
+	}
+	const warning = "do not interpret their axes and arrows"
+	if strings.Contains(page, warning) || !strings.Contains(show(nil), warning) {
+		t.Error("the warning")
+	}
+	of.Components[1].Separated = false
+	if !strings.Contains(show(of), warning) {
+		t.Error("arrows of what cannot be told apart stand without a word")
+	}
+	r.Pictures[0].Counts = r.Pictures[0].Counts[:1]
+	if page := show(of); !strings.Contains(page, "They cannot be drawn") || strings.Contains(page, "<svg") {
+		t.Error("counts that fit no picture are drawn")
+	}
+}
+
+// TestHeaviestFirst: columns stand by falling weight, bars of all components on one scale, and each
+// interval about its loading.
+func TestHeaviestFirst(t *testing.T) {
+	r, of := found()
+	of.Components[1].Loadings = [][2]float64{{-0.4, -0.2}, {0.9, 1}, {0, 0.2}}
+	m := newResultModel(r, of)
+	var order []string
+	for _, c := range m.Components {
+		for _, row := range c.Rows {
+			order = append(order, row.Column)
+			end := row.X + row.Width
+			if row.Class == "minus" {
+				end = row.X
+			}
+			if !row.Whisker || !(row.Low <= end && end <= row.High) || row.Low < 0 || row.High > 100 {
+				t.Errorf("component %d, %s: %+v", c.Number, row.Column, row)
+			}
+		}
+	}
+	if got := strings.Join(order, " "); got != "weight age height height age weight" {
+		t.Error(got)
+	}
+	if m.Components[0].Rows[0].Width != 48.5 || !m.Components[0].Rows[1].Nil || m.Components[0].Rows[0].Nil {
+		t.Errorf("%+v", m.Components[0].Rows)
+	}
+}
+
+// TestRoundsAreOneBar: 306 rounds are a bar with a stretch for each change, not 306 boxes.
+func TestRoundsAreOneBar(t *testing.T) {
+	_, s, now := newTold(t, study.DropoutContinue)
+	story := s.story
+	for i := range 200 {
+		r := coordinator.RoundView{Query: i, Round: i, Kind: study.KindPower, Slot: i, Survivors: []int{0, 1, 2}, At: now.now(), NoiseToSignal: -1, Turn: -1}
+		if i >= 50 && i < 60 {
+			r.Survivors = []int{0, 2}
+		}
+		if i == 70 {
+			r.Retried = 1
+		}
+		story.Rounds = append(story.Rounds, r)
+	}
+	story.Status, story.Released, story.View.Queries, story.Slot = round.StatusRunning, 200, 306, 200
+	p := newProgress(story, false)
+	want := []stretch{{0, 50, "full"}, {50, 10, "part"}, {60, 140, "full"}, {200, 1, "open"}, {201, 105, "todo"}}
+	if fmt.Sprint(p.Stretches) != fmt.Sprint(want) || p.Queries != 306 {
+		t.Errorf("%+v", p)
+	}
+	if p.Text != "200 of 306 queries released; 10 without all sites; 1 retried" {
+		t.Error(p.Text)
+	}
+}
+
+// TestStoryInItsOrder: who looks while a study runs sees first who is awaited, and after it first
+// what the result is worth.
+func TestStoryInItsOrder(t *testing.T) {
+	order := func(text string, parts ...string) {
+		t.Helper()
+		before := -1
+		for _, part := range parts {
+			at := strings.Index(text, part)
+			if at <= before {
+				t.Errorf("%q is at %d, after %d", part, at, before)
+			}
+			before = at
+		}
+	}
+	d, s, now := newTold(t, study.DropoutContinue)
+	s.story.View.Status, s.story.View.Waiting, s.story.View.Deadline = round.StatusRunning, []string{"south"}, now.now().Add(time.Minute)
+	main, err := d.main(s.story.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order(string(main.main), ">Who is awaited<", "<strong>south (away)</strong>", ">Progress<", ">Privacy<", ">Approvals<")
+	if strings.Contains(string(main.main), `id="worth"`) {
+		t.Error("a study without a result shows one")
+	}
+	now.add(time.Minute)
+	s.result, _ = found()
+	s.story.View.Status, s.story.View.Waiting = round.StatusCompleted, nil
+	if main, err = d.main(s.story.Digest); err != nil {
+		t.Fatal(err)
+	}
+	order(string(main.main), "<h1", "What the result is worth", ">Components<", ">Explained variance<", ">What was released<", ">Privacy<", ">Approvals<", ">Verify<")
+}
+
+// TestEndedSaysHow: a study without a result says how it ended and what was charged, in the list
+// and on its page.
+func TestEndedSaysHow(t *testing.T) {
+	d, s, now := newTold(t, study.DropoutContinue)
+	v := &s.story.View
+	v.Status, v.Code, v.Culprit, v.Rho, v.Released, v.Queries = round.StatusEnded, study.CodeWithdrawn, "south", s.story.Plan.Rho/2, 3, 9
+	v.Proposed, v.Ended = now.now().Add(-48*time.Hour), now.now()
+	s.overview.Studies = []coordinator.View{*v}
+	list, err := d.main(study.Digest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := d.main(v.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, parts := range map[string][]string{
+		string(list.main): {"2 May 2026", "4 May 2026", "south: The site&#39;s operator took its approval back", "<code>withdrawn</code>", "3 of 9 queries"},
+		string(page.main): {"2 May 2026 12:00 UTC", "4 May 2026 12:00 UTC", "How it ended", "<code>withdrawn</code> at <strong>south</strong>", "Charged, and spent for good: ε = ", "3 of 9 queries were released"},
+	} {
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("no %q", part)
+			}
+		}
+	}
+	if strings.Contains(string(page.main), "Download the result") || strings.Contains(string(page.main), "When the study is complete") {
+		t.Error("the page promises a result")
+	}
+}
+
+// TestStaleFollower: a follower that does not hear from a leader, or has not read what it knows of,
+// says so before everything else; a leader never does.
+func TestStaleFollower(t *testing.T) {
+	d, s, now := newTold(t, study.DropoutWait)
+	for _, c := range []struct {
+		name    string
+		leading bool
+		heard   time.Duration // ago; 0 for never
+		behind  int
+		want    string
+	}{
+		{"a follower that hears", false, time.Second, 1, ""},
+		{"silence", false, 6 * time.Second, 0, "last heard from a leader at "},
+		{"never", false, 0, 0, "heard from no leader since it started"},
+		{"behind", false, time.Second, 101, "101 entries of the log still to read"},
+		{"a leader", true, time.Hour, 500, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			now.add(time.Minute)
+			s.overview.Leading = c.leading
+			d.cluster = func() Cluster {
+				cluster := Cluster{Self: "2", Leader: "1", Behind: c.behind}
+				if c.heard > 0 {
+					cluster.Heard = now.now().Add(-c.heard)
+				}
+				return cluster
+			}
+			for _, digest := range []study.Digest{{}, s.story.Digest} {
+				main, err := d.main(digest)
+				if err != nil {
+					t.Fatal(err)
+				}
+				first, _, _ := strings.Cut(string(main.main), "\n")
+				if stale := strings.HasPrefix(first, `<p class="stale">`); stale != (c.want != "") || !strings.Contains(first, c.want) {
+					t.Errorf("begins with %q", first)
+				}
+			}
+		})
+	}
+}
+
+// TestReportRoute: the report loads nothing but its style, has no script, and is for those alone
+// who may see the page.
+func TestReportRoute(t *testing.T) {
+	d, s, _ := newTold(t, study.DropoutWait)
+	path := "/studies/" + s.story.Digest.String() + "/report"
+	answer := ask(d, "GET", path, bearer(goodToken))
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(answer.Body); err != nil || answer.StatusCode != 200 {
+		t.Fatal(answer.Status, err)
+	}
+	text := b.String()
+	if strings.Contains(text, "<script") || strings.Contains(text, "<style") || strings.Contains(text, "://") || regexp.MustCompile(`style=|\son[a-z]+=`).MatchString(text) {
+		t.Error("what the policy forbids")
+	}
+	for _, want := range []string{"It has no result yet", `href="/report.css"`, "What leaves each site", s.story.Digest.String()} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if css := ask(d, "GET", "/report.css", nil); css.StatusCode != 200 || !strings.HasPrefix(css.Header.Get("Content-Type"), "text/css") {
+		t.Errorf("the style: %s, %s", css.Status, css.Header.Get("Content-Type"))
+	}
+	if to := logIn(d, goodToken, path).Header.Get("Location"); to != path {
+		t.Errorf("a login goes on to %s", to)
+	}
+}

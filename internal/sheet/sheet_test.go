@@ -1,0 +1,167 @@
+package sheet
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+	"covey/internal/worth"
+)
+
+// planned is the plan of a study of so many columns at so many sites.
+func planned(t *testing.T, columns, sites int, change func(*study.Spec)) *study.Plan {
+	t.Helper()
+	s := study.Spec{Center: study.CenterPublic, Name: "blood", Dataset: "labs", Epsilon: 1, Delta: 1e-6, Method: study.MethodCovariance, Components: 2}
+	for i := range columns {
+		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprintf("measure_%d", i+1), Scale: 1})
+	}
+	if change != nil {
+		change(&s)
+	}
+	var roster []study.Member
+	for i := range sites {
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: fmt.Sprintf("site-%d", i+1), Identity: study.Key(key), Units: 12_500})
+	}
+	body, err := study.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func write(t *testing.T, s Subject, link string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, s, link); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// plain is a sheet's text without its markup.
+func plain(text string) string {
+	text = regexp.MustCompile(`(?s)<style>.*</style>`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " ")
+	return strings.Join(strings.Fields(strings.NewReplacer("&#39;", "'", "&#34;", `"`, "&#43;", "+", "\u202f", "").Replace(text)), " ")
+}
+
+// TestProposalOnOneSheet: what a board needs to decide before a study begins.
+func TestProposalOnOneSheet(t *testing.T) {
+	p := planned(t, 3, 4, func(s *study.Spec) { s.About.Purpose = "Which values go together" })
+	text := plain(write(t, Subject{Plan: p, State: "awaits approval", Ending: "It has no result yet.", Key: "abcd", Approvals: []Approval{{Verdict: "approved, signed", Good: true}, {Verdict: "rejected"}}}, ""))
+	for _, want := range []string{
+		p.Digest.String(), "awaits approval", "the 2 principal components of 3 columns", "50000 units", "data set labs at 4 sites", "one row of a site's table",
+		`Written by the proposer, not checked: purpose: "Which values go together"`, "site-1 12500 approved, signed", "site-2 12500 rejected", "site-3 12500 not yet",
+		"1 of 4 sites approved exactly this digest", "measure_1, measure_2, measure_3", "What leaves each site", "No row, no file and no name leaves a site", "the sum of its clipped second-moment matrices of 6 numbers 1",
+		"ε = 1 and δ = 1e-6", "at most e^ε = 2.718 times", "δ = 1 in 1000000", "only over all 4 sites", "Nothing has been charged", "What none of this covers", "Of one person at several sites",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the sheet lacks %q", want)
+		}
+	}
+	for _, no := range []string{"What the result is worth", "What was found", "proves its releases"} {
+		if strings.Contains(text, no) {
+			t.Errorf("a study without a result: %q", no)
+		}
+	}
+}
+
+func released(p *study.Plan) (*study.Result, *worth.Report) {
+	r := &study.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, VarianceRatio: []float64{0.5, 0.25}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
+	for _, c := range p.Proposal.Spec.Columns {
+		r.Columns = append(r.Columns, c.Name)
+	}
+	angle := 4.0
+	of := &worth.Report{Share: &worth.Share{Estimate: 0.97, Lower: 0.95}, Components: []worth.Component{{Number: 1, Angle: &angle, Separated: true, Group: []int{1}, Loadings: [][2]float64{{0.8, 1}, {-0.5, -0.3}, {-0.1, 0.1}}}, {Number: 2, Group: []int{2}, Beyond: true}}}
+	return r, of
+}
+
+// TestResultOnOneSheet: the verdict with its doubts, and no loading of a component that cannot be
+// told apart.
+func TestResultOnOneSheet(t *testing.T) {
+	p := planned(t, 3, 3, nil)
+	r, of := released(p)
+	text := write(t, Of(p, r, of), "")
+	if !strings.Contains(text, `class="verdict doubtful"`) || strings.Contains(text, `class="verdict sound"`) {
+		t.Error("a component that is not separated leaves the verdict sound")
+	}
+	words := plain(text)
+	for _, want := range []string{
+		"At least 95.0% of the variance", "1 of 2 components cannot be told apart", "1 50.0% separated, within 4° measure_1 +0.90, measure_2 \u22120.40 2 25.0%", "not separated: do not interpret do not interpret",
+		"site-1 12500 approved, signed 2 of 2", "site-2 12500 approved, signed 1 of 2", "What left each site", "100.0% of the study's ρ", "A row beyond the clip",
+	} {
+		if !strings.Contains(words, want) {
+			t.Errorf("the sheet lacks %q in %s", want, words)
+		}
+	}
+	if strings.Contains(words, "measure_3 +0.97") {
+		t.Error("the sheet shows loadings that are not to be interpreted")
+	}
+	of.Components[1] = of.Components[0]
+	if text := write(t, Of(p, r, of), ""); !strings.Contains(text, `class="verdict sound"`) {
+		t.Error("a sound result is not shown as one")
+	}
+}
+
+// TestSheetStandsAlone: a file asks nothing of anybody, has no script, and shows others' words as
+// text; what a server sends has its style elsewhere, since a page's policy forbids it here.
+func TestSheetStandsAlone(t *testing.T) {
+	p := planned(t, 2, 3, func(s *study.Spec) {
+		s.About.Purpose, s.About.Contact = `<script>alert(1)</script>`, "https://x.example"
+		s.Columns[0].Name = `<b onclick="x">`
+	})
+	file, page := write(t, Subject{Plan: p, State: "running"}, ""), write(t, Subject{Plan: p, State: "running"}, "/report.css")
+	for name, text := range map[string]string{"file": file, "page": page} {
+		if strings.Contains(text, "<script") || strings.Contains(text, "<b ") || strings.Contains(text, "<a ") || regexp.MustCompile(`<[^>]*(\son[a-z]+=|\sstyle=|src=)`).MatchString(text) {
+			t.Errorf("the %s has another's markup", name)
+		}
+	}
+	if strings.Contains(file, "href=") || strings.Contains(file, "url(") || strings.Contains(file, "@import") || !strings.Contains(file, "default-src 'none'") || !strings.Contains(file, "@page") {
+		t.Error("the file asks for something")
+	}
+	if strings.Contains(page, "<style") || !strings.Contains(page, `href="/report.css"`) {
+		t.Error("the page has its style in it")
+	}
+}
+
+// TestSheetIsBounded: however large a study is, the sheet counts what it leaves out.
+func TestSheetIsBounded(t *testing.T) {
+	p := planned(t, 400, 30, nil)
+	text := write(t, Subject{Plan: p, State: "running"}, "/report.css")
+	for _, want := range []string{"and 352 more", "20 more sites are not listed"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the sheet lacks %q", want)
+		}
+	}
+	if len(text) > 16<<10 {
+		t.Errorf("%d bytes", len(text))
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for v, want := range map[float64]string{1e-6: "1 in 1\u202f000\u202f000", 3e-6: "1 in 333\u202f333", 0.3: "0.3", 0: "0"} {
+		if got := oneIn(v); got != want {
+			t.Errorf("%v: %q", v, got)
+		}
+	}
+	for v, want := range map[float64]string{0.004: "0.00", -0.004: "0.00", 0.5: "+0.50", -0.5: "\u22120.50", math.Copysign(0, -1): "0.00"} {
+		if got := Signed(v); got != want {
+			t.Errorf("%v: %q", v, got)
+		}
+	}
+	for n, want := range map[int]string{1: "1", 999: "999", 10500: "10\u202f500", -123456: "-123\u202f456"} {
+		if got := Grouped(n); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package worth
+
+import (
+	"fmt"
+
+	"covey/internal/study"
+)
+
+// Trust is how far a result's figures can be relied on.
+type Trust string
+
+// Every result has one. Sound is a result that has figures and no doubt; Doubtful has figures that
+// a reader must not take at their face; Unknown has no figure.
+const (
+	Sound    Trust = "sound"
+	Doubtful Trust = "doubtful"
+	Unknown  Trust = "unknown"
+)
+
+// Where a share's bound is too wide to be shown as an answer: below leastLower, or more than
+// mostSpread under the estimate.
+const (
+	leastLower = 0.5
+	mostSpread = 0.2
+)
+
+// Verdict is a report in one line, for the top of a page.
+type Verdict struct {
+	Trust Trust
+	// Headline begins with the lower bound where there is one: never with the estimate, which noise
+	// can flatter.
+	Headline string
+	// Doubts are what speaks against the figures, the gravest first; of a sound result none.
+	Doubts []string
+}
+
+// Verdict returns the report's one line for the result that it is of.
+func (out *Report) Verdict(r *study.Result) Verdict {
+	v := Verdict{Trust: Sound}
+	doubt := func(format string, args ...any) {
+		v.Trust = Doubtful
+		v.Doubts = append(v.Doubts, fmt.Sprintf(format, args...))
+	}
+	if out.Alarm != nil && *out.Alarm {
+		doubt("Large rows look different from small rows: do not rely on the bounds.")
+	}
+	if out.Unfinished {
+		doubt("The iteration had not finished: more rounds would turn the components further.")
+	}
+	if s := out.Share; s != nil && (s.Lower < leastLower || s.Estimate-s.Lower > mostSpread) {
+		doubt("The bound is wide: the noise leaves room for %s or %s.", Percent(s.Lower), Percent(s.Estimate))
+	}
+	apart := 0
+	for _, c := range out.Components {
+		if c.Separated {
+			apart++
+		}
+	}
+	if n := len(out.Components); n > apart {
+		doubt("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", n-apart, n)
+	}
+	if n := len(r.LeftOut); n > 0 {
+		doubt("%d of %d columns are left out and have no part in any component.", n, r.D)
+	}
+	switch {
+	case r.Simulated:
+		v.Trust, v.Headline = Unknown, "Simulated: nobody found this"
+		v.Doubts = append([]string{"No site took part and nobody signed it; it proves nothing."}, v.Doubts...)
+	case out.Uncalibrated != "":
+		v.Trust, v.Headline = Unknown, "How good this is cannot be stated"
+		v.Doubts = append([]string{fmt.Sprintf("Bounds are not calibrated for this study: %s.", out.Uncalibrated)}, v.Doubts...)
+	case out.Share == nil:
+		v.Trust, v.Headline = Unknown, "Nothing stands out of the noise"
+		v.Doubts = append([]string{"At this budget the components may be noise alone: do not interpret them."}, v.Doubts...)
+	default:
+		any := "one component could"
+		if r.K > 1 {
+			any = fmt.Sprintf("%d components could", r.K)
+		}
+		v.Headline = fmt.Sprintf("At least %s of the variance that %s capture; about %s", Percent(out.Share.Lower), any, Percent(out.Share.Estimate))
+	}
+	return v
+}
