@@ -32,7 +32,7 @@ import (
 // experiments are the subcommands. Each registers its flags and returns the function that measures,
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
-	"utility": utility, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions, "stop": stop, "standardize": learn, "mixed": mixed, "gaps": gaps, "raw": raw, "picture": pictures,
+	"utility": utility, "components": countOf, "targets": targets, "auto": auto, "practical": practical, "noise": noises, "figures": figures, "worth": worthOf, "predict": predictions, "stop": stop, "standardize": learn, "mixed": mixed, "gaps": gaps, "raw": raw, "picture": pictures,
 }
 
 func main() {
