@@ -19,8 +19,9 @@ const description = "Check the results of studies and export them, offline. Exit
 type commands struct {
 	cli.Globals
 
-	Verify cli.Verify `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
-	Export exportCmd  `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
+	Verify  cli.Verify  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
+	Compare cli.Compare `cmd:"" help:"Hold two result files against each other, offline: angles between components, with intervals where they are calibrated."`
+	Export  exportCmd   `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
 
 	cli.Tools
 }
