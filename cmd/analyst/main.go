@@ -21,6 +21,7 @@ type commands struct {
 	cli.Globals
 
 	Verify   cli.Verify   `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
+	Compare  cli.Compare  `cmd:"" help:"Hold two result files against each other, offline: angles between components, with intervals where they are calibrated."`
 	Export   exportCmd    `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
 	Simulate cli.Simulate `cmd:"" help:"Try a study on files, in this process, with real noise: what would studies of this plan find?"`
 	Plan     cli.Plan     `cmd:"" help:"Say what it takes to capture a share: units, ε or components."`

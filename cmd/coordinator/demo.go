@@ -218,7 +218,7 @@ func (c *demoCmd) check() error {
 func (c *demoCmd) spec() study.Spec {
 	s := study.Spec{
 		Name: "diamonds", Dataset: "diamonds", Epsilon: c.Epsilon, Delta: c.Delta, Profile: c.Profile, Rounds: c.Rounds, Output: c.Output,
-		Components: c.Components, Method: c.Method, Subspace: c.Subspace, Center: c.Center, Noise: c.Noise, Unit: c.Unit, Picture: c.Picture,
+		Components: study.Components(c.Components), Method: c.Method, Subspace: c.Subspace, Center: c.Center, Noise: c.Noise, Unit: c.Unit, Picture: c.Picture,
 		Columns:   c.columns(),
 		Deadlines: c.deadlines(),
 		Sites:     diamondSites(),

@@ -24,15 +24,16 @@ type cli struct {
 	Data string `short:"C" default:"." env:"COVEY_DATA" placeholder:"DIR" help:"The data folder, as made by init (${default})."`
 	shared.Globals
 
-	Init    initCmd       `cmd:"" help:"Make a data folder with a CA, keys and a configuration."`
-	Serve   serveCmd      `cmd:"" help:"Run the coordinator."`
-	Demo    demoCmd       `cmd:"" help:"Run a whole study of five sites on this machine."`
-	Site    siteCmd       `cmd:"" help:"Invite, list and revoke sites."`
-	Study   studyCmd      `cmd:"" help:"Validate, create, list, show, watch and abort studies; print decisions and results."`
-	CA      caCmd         `cmd:"" name:"ca" help:"Replace the federation's CA without cutting off a site."`
-	Raft    raftCmd       `cmd:"" help:"List, add and remove coordinators; transfer the lead; take a snapshot."`
-	Account accountCmd    `cmd:"" help:"Convert between noise and privacy."`
-	Verify  shared.Verify `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
+	Init    initCmd        `cmd:"" help:"Make a data folder with a CA, keys and a configuration."`
+	Serve   serveCmd       `cmd:"" help:"Run the coordinator."`
+	Demo    demoCmd        `cmd:"" help:"Run a whole study of five sites on this machine."`
+	Site    siteCmd        `cmd:"" help:"Invite, list and revoke sites."`
+	Study   studyCmd       `cmd:"" help:"Validate, create, list, show, watch and abort studies; print decisions and results."`
+	CA      caCmd          `cmd:"" name:"ca" help:"Replace the federation's CA without cutting off a site."`
+	Raft    raftCmd        `cmd:"" help:"List, add and remove coordinators; transfer the lead; take a snapshot."`
+	Account accountCmd     `cmd:"" help:"Convert between noise and privacy."`
+	Compare shared.Compare `cmd:"" help:"Hold two result files against each other, offline: angles between components, with intervals where they are calibrated."`
+	Verify  shared.Verify  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 
 	shared.Tools
 }

@@ -54,7 +54,7 @@ func printPlan(out io.Writer, p *study.Plan, prediction []string) error {
 		fmt.Fprintf(w, "standardize\tprivate: the constants of %d of %d columns are learned, for %.3g%% of the budget\n", learned, len(s.Columns), 100*p.StandardizeShare())
 		fmt.Fprintf(w, "\ta plain column's counts should exceed the noise by %.2g of its standard deviations\n", p.Score())
 	}
-	fmt.Fprintf(w, "components\t%d, %s; center %s; explained variance %s\n", p.K(), s.Subspace, center, s.ExplainedVariance)
+	fmt.Fprintf(w, "components\t%s, %s; center %s; explained variance %s\n", p.ComponentsWords(), s.Subspace, center, s.ExplainedVariance)
 	if share := p.FilledShare(); share > 0 {
 		what := "filled from the other cells of their row, by released components"
 		if s.Missing == study.MissingZero {

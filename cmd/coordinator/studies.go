@@ -385,6 +385,16 @@ func (c *abortCmd) Run(s *terminal) error {
 	return printDone(s, ended)
 }
 
+// loadingInterval is a loading's 95% interval, as a table has it behind the loading; empty where
+// none is calibrated.
+func loadingInterval(of *worth.Report, component, column int) string {
+	if component >= len(of.Components) || of.Components[component].Loadings == nil {
+		return ""
+	}
+	in := of.Components[component].Loadings[column]
+	return fmt.Sprintf(" [%.3f, %.3f]", in[0], in[1])
+}
+
 type resultCmd struct {
 	studyRef
 }
@@ -421,8 +431,8 @@ func (c *resultCmd) Run(s *terminal) error {
 	fmt.Fprintln(w, head)
 	for i, name := range r.Columns {
 		fmt.Fprintf(w, "%s\t", name)
-		for _, x := range r.Components {
-			fmt.Fprintf(w, "%.4f\t", x[i])
+		for at, x := range r.Components {
+			fmt.Fprintf(w, "%.4f%s\t", x[i], loadingInterval(of, at, i))
 		}
 		fmt.Fprintln(w)
 	}

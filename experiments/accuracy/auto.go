@@ -88,7 +88,7 @@ func (c cell) compare(first uint64, times int) (compared, error) {
 		chose := 0.0
 		for i, method := range []string{study.MethodPower, study.MethodCovariance, study.MethodCovariance, study.MethodAuto} {
 			spec := run.Spec(c.law.D, 1)
-			spec.Components, spec.Method, spec.Noise = c.law.K, method, c.noise
+			spec.Components, spec.Method, spec.Noise = study.Components(c.law.K), method, c.noise
 			if i == 2 {
 				spec.NormBound = study.Scalar(strconv.FormatFloat(m.NormQuantile(0.9), 'g', -1, 64))
 			}

@@ -113,7 +113,7 @@ var nonPrivate = method{name: "non-private"}
 func profile(name string, epsilon float64, k int, change func(*study.Spec)) method {
 	return method{name: name, spec: func(m *run.Data) study.Spec {
 		s := run.Spec(m.D, epsilon)
-		s.Components = k
+		s.Components = study.Components(k)
 		if change != nil {
 			change(&s)
 		}

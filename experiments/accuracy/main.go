@@ -39,6 +39,7 @@ import (
 // which writes tables to w and returns how many of its bounds are missed.
 var experiments = map[string]func(*flag.FlagSet) func(w io.Writer) (missed int, err error){
 	"auto":        auto,
+	"components":  countOf,
 	"dppca":       histograms,
 	"figures":     figures,
 	"gaps":        gaps,

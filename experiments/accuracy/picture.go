@@ -52,7 +52,7 @@ func pictures(f *flag.FlagSet) func(io.Writer) (int, error) {
 						continue
 					}
 					spec := run.Spec(*d, *epsilon)
-					spec.Components, spec.Center, spec.ExplainedVariance, spec.Noise, spec.OnDropout = *k, study.CenterPrivate, study.VariancePrivate, noise, dropout
+					spec.Components, spec.Center, spec.ExplainedVariance, spec.Noise, spec.OnDropout = study.Components(*k), study.CenterPrivate, study.VariancePrivate, noise, dropout
 					spec.Picture, spec.PictureShare = true, *share
 					out, err := run.Repeat(*seeds, func(seed uint64) ([]float64, error) { return pictured(source, spec, *n, seed) })
 					if err != nil {

@@ -111,7 +111,7 @@ func plans(f *flag.FlagSet) func(io.Writer) (int, error) {
 // studied is the spec of studies that plans judges.
 func studied(d, k int) study.Spec {
 	spec := run.Spec(d, 1)
-	spec.Components, spec.Method = k, study.MethodAuto
+	spec.Components, spec.Method = study.Components(k), study.MethodAuto
 	return spec
 }
 

@@ -138,7 +138,7 @@ func subspaces(to io.Writer, times int) (int, error) {
 			return 0, err
 		}
 		block := run.Spec(c.d, 1)
-		block.Components, block.Method = c.k, study.MethodPower
+		block.Components, block.Method = study.Components(c.k), study.MethodPower
 		deflation := block
 		deflation.Subspace = study.SubspaceDeflation
 		short := deflation
@@ -179,7 +179,7 @@ func explained(to io.Writer, times int) (int, error) {
 				return nil, err
 			}
 			spec := run.Spec(c.d, 1)
-			spec.Components, spec.Method, spec.ExplainedVariance = c.k, c.method, study.VariancePrivate
+			spec.Components, spec.Method, spec.ExplainedVariance = study.Components(c.k), c.method, study.VariancePrivate
 			r, err := run.Study{Spec: spec, Fixed: true}.On(m, seed)
 			if err != nil {
 				return nil, err

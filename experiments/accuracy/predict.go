@@ -48,7 +48,7 @@ func predictions(f *flag.FlagSet) func(io.Writer) (int, error) {
 					return missed, err
 				}
 				spec := run.Spec(l.D, 1)
-				spec.Components, spec.Method, spec.Noise, spec.ExplainedVariance = l.K, *method, *noise, study.VarianceNone
+				spec.Components, spec.Method, spec.Noise, spec.ExplainedVariance = study.Components(l.K), *method, *noise, study.VarianceNone
 				if *learned {
 					learnAll(&spec)
 				}

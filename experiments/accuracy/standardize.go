@@ -100,7 +100,7 @@ func learn(f *flag.FlagSet) func(io.Writer) (int, error) {
 
 func spec(p learning, distributed bool) study.Spec {
 	s := run.Spec(p.d, 1)
-	s.Components, s.Method, s.Noise = p.k, study.MethodCovariance, study.NoiseCentral
+	s.Components, s.Method, s.Noise = study.Components(p.k), study.MethodCovariance, study.NoiseCentral
 	if distributed {
 		s.Noise = study.NoiseDistributed
 	}

@@ -49,7 +49,7 @@ func targets(f *flag.FlagSet) func(io.Writer) (int, error) {
 				return missed, err
 			}
 			spec := run.Spec(64, 1)
-			spec.Components, spec.Method = p.k, p.method
+			spec.Components, spec.Method = study.Components(p.k), p.method
 			out, err := captured(source, p.n, *seeds, spec)
 			if err != nil {
 				return missed, err

@@ -62,7 +62,7 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 				spec.Rounds = *rounds
 			}
 			if *components > 0 {
-				spec.Components = min(*components, len(spec.Columns)-1)
+				spec.Components = study.Components(min(*components, len(spec.Columns)-1))
 			}
 		}}
 		return s.measure(w, laws)
@@ -104,7 +104,7 @@ func (s sheetOfWorth) one(l run.Law, seed uint64) (judged, error) {
 		return judged{}, err
 	}
 	spec := run.Spec(l.D, 1)
-	spec.Components = l.K
+	spec.Components = study.Components(l.K)
 	s.change(&spec)
 	if s.learned {
 		learnAll(&spec)

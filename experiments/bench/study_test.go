@@ -25,7 +25,7 @@ type shape struct{ sites, rows, d, k, rounds int }
 func (s shape) spec(tick time.Duration) study.Spec {
 	return study.Spec{
 		Center: study.CenterPublic,
-		Name:   "bench", Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Components: s.k, Rounds: s.rounds, Columns: plain.Columns(s.d),
+		Name:   "bench", Dataset: site.Dataset, Epsilon: 1, Delta: 1e-6, Components: study.Components(s.k), Rounds: s.rounds, Columns: plain.Columns(s.d),
 		Deadlines: study.Deadlines{Round: study.Duration(5 * time.Minute), Tick: study.Duration(tick)},
 	}
 }

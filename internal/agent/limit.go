@@ -33,7 +33,7 @@ func largest(p *study.Plan) int {
 	}
 	for _, q := range p.Queries {
 		// X, Found and Fill are of so many vectors at most; Center and Scale are one each.
-		vectors := p.D * (3*p.Proposal.Spec.Components + 2)
+		vectors := p.D * (3*p.K() + 2)
 		// A query, or its signed release: in JSON a number takes 32 bytes at most.
 		out = max(out, 8*vectors, 32*(q.Values+vectors)+8*n)
 	}

@@ -38,7 +38,11 @@ func check(r *study.Result) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Outputs)) {
-		if err := vectors("outputs."+name, r.Outputs[name], k, d); err != nil {
+		most := k
+		if r.ComponentsAsked != "" { // all that were asked about
+			most = max(k, len(r.Outputs[name]))
+		}
+		if err := vectors("outputs."+name, r.Outputs[name], most, d); err != nil {
 			return err
 		}
 	}

@@ -22,9 +22,10 @@ var csvWorth = []string{"captured_share", "captured_share_low", "separated", "an
 // from 1, its explained variance with the ends of the 95% interval and its part of the total (empty
 // where they were not bought), then its loadings on the scaled columns, then the privacy of the
 // whole table, then what it is worth where of is given: the captured share of all components and
-// its lower bound, whether the component is separated and the bound of its angle, empty where
-// unknown, and last, of a simulated result alone, the word true under "simulated". Numbers are the
-// shortest that read back to the same float64.
+// its lower bound, whether the component is separated and the bound of its angle, and the ends of
+// each loading's 95% interval as NAME low and NAME high, empty where unknown, and last, of a
+// simulated result alone, the word true under "simulated". Numbers are the shortest that read back
+// to the same float64.
 func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
@@ -36,7 +37,10 @@ func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	}
 	var bounds []string
 	if len(of) > 0 {
-		bounds = csvWorth
+		bounds = slices.Clone(csvWorth)
+		for _, name := range r.Columns {
+			bounds = append(bounds, name+" low", name+" high")
+		}
 	}
 	var mark, simulated []string
 	if r.Simulated {
@@ -58,7 +62,7 @@ func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 		}
 		row = append(row, privacy...)
 		if len(of) > 0 {
-			row = append(row, worthCells(of[0], i)...)
+			row = append(row, worthCells(of[0], i, r.D)...)
 		}
 		row = append(row, simulated...)
 		if err := c.Write(row); err != nil {
@@ -69,8 +73,8 @@ func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	return c.Error()
 }
 
-func worthCells(of *worth.Report, i int) []string {
-	row := []string{"", "", "", ""}
+func worthCells(of *worth.Report, i, d int) []string {
+	row := make([]string, len(csvWorth)+2*d)
 	if of.Share != nil {
 		row[0], row[1] = number(of.Share.Estimate), number(of.Share.Lower)
 	}
@@ -79,6 +83,9 @@ func worthCells(of *worth.Report, i int) []string {
 		row[2] = strconv.FormatBool(c.Separated)
 		if c.Angle != nil {
 			row[3] = number(*c.Angle)
+		}
+		for j, in := range c.Loadings {
+			row[len(csvWorth)+2*j], row[len(csvWorth)+2*j+1] = number(in[0]), number(in[1])
 		}
 	}
 	return row

@@ -99,7 +99,7 @@ func arrays(r *study.Result) []array {
 		out = append(out, array{"rows_per_unit", r.PerUnit})
 	}
 	for _, text := range [][2]string{
-		{"name", r.Name}, {"digest", r.Digest.String()}, {"profile", r.Profile}, {"method", r.Method}, {"method_why", r.MethodWhy},
+		{"name", r.Name}, {"digest", r.Digest.String()}, {"profile", r.Profile}, {"method", r.Method}, {"method_why", r.MethodWhy}, {"components_why", r.ComponentsWhy},
 		{"subspace", r.Subspace}, {"center", r.Center}, {"unit", r.Unit}, {"adjacency", r.Adjacency}, {"noise", r.Noise}, {"output", r.Output}, {"variance_note", r.VarianceNote}, {"scale_note", r.ScaleNote},
 	} {
 		if text[1] != "" {

@@ -213,7 +213,7 @@ func anySpec(rng *rand.Rand) Spec {
 	s := Spec{
 		Name: "any", Dataset: "rows", Epsilon: math.Exp(rng.Float64()*7 - 4.6), Delta: math.Exp(-rng.Float64()*25 - 2),
 		Profile: pick(ProfilePractical, ProfilePractical, ProfilePaper), Method: pick(MethodPower, MethodCovariance, MethodAuto, MethodAuto), Subspace: pick("", "", SubspaceDeflation),
-		Center: pick("", CenterPrivate, CenterPairs), Components: 1 + rng.IntN(3), Rounds: 1 + rng.IntN(30), Noise: pick(NoiseCentral, NoiseDistributed),
+		Center: pick("", CenterPrivate, CenterPairs), Components: Components(1 + rng.IntN(3)), Rounds: 1 + rng.IntN(30), Noise: pick(NoiseCentral, NoiseDistributed),
 		ExplainedVariance: pick("", VarianceNone), Schedule: pick("", ScheduleEven), Radius: Scalar(pick("", "", RadiusPaper, "3.7")),
 		Accountant: pick("", "", AccountantZCDP), OnDropout: pick("", DropoutWait, DropoutContinue),
 	}

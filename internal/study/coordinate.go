@@ -208,7 +208,7 @@ func (s *Spec) checkCoordinates() error {
 	if d > MaxColumns {
 		return fieldError("columns", "at most %d, each level counted and one more for each column with levels, got %d", MaxColumns, d)
 	}
-	if s.Components > d {
+	if s.mostComponents() > d {
 		return fieldError("components", "%d of %s", s.Components, ColumnsText(len(s.Columns), d))
 	}
 	if d == len(s.Columns) {

@@ -260,7 +260,7 @@ func TestStudies(t *testing.T) {
 func checkResult(t *testing.T, p *Plan, r *Result, wide bool) {
 	t.Helper()
 	s := p.Proposal.Spec
-	if len(r.Components) != s.Components || r.K != s.Components {
+	if len(r.Components) != s.mostComponents() || r.K != s.mostComponents() {
 		t.Fatalf("%d components", len(r.Components))
 	}
 	if why := orthonormal(flat(r.Components), p.D); why != "" {

@@ -80,8 +80,8 @@ func (s *Spec) checkPicture() error {
 		return nil
 	}
 	switch {
-	case s.Components < 2:
-		return fieldError("picture", "needs at least 2 components, got %d", s.Components)
+	case s.mostComponents() < 2:
+		return fieldError("picture", "needs at least 2 components, got %d", s.mostComponents())
 	case s.ExplainedVariance != VariancePrivate:
 		return fieldError("picture", `needs explained_variance = "private": its grid is made of released variances`)
 	case s.Center == CenterPairs:
@@ -90,8 +90,8 @@ func (s *Spec) checkPicture() error {
 		return fieldError("picture_pairs", "must be 1 to %d pairs of components, got %d", MaxPictures, len(s.PicturePairs))
 	}
 	for i, pair := range s.PicturePairs {
-		if len(pair) != 2 || min(pair[0], pair[1]) < 1 || max(pair[0], pair[1]) > s.Components || pair[0] == pair[1] {
-			return fieldError("picture_pairs", "must be pairs of two of the components 1 to %d, got %v", s.Components, pair)
+		if len(pair) != 2 || min(pair[0], pair[1]) < 1 || max(pair[0], pair[1]) > s.mostComponents() || pair[0] == pair[1] {
+			return fieldError("picture_pairs", "must be pairs of two of the components 1 to %d, got %v", s.mostComponents(), pair)
 		}
 		if slices.ContainsFunc(s.PicturePairs[:i], func(other []int) bool {
 			return slices.Equal(other, pair) || other[0] == pair[1] && other[1] == pair[0]

@@ -211,8 +211,9 @@ func (p *Plan) paperRadius(scale float64) float64 {
 	return r
 }
 
-// K is the number of components.
-func (p *Plan) K() int { return p.Proposal.Spec.Components }
+// K is the number of components that the plan is made for: with ComponentsAuto, the most that there
+// can be.
+func (p *Plan) K() int { return p.Proposal.Spec.mostComponents() }
 
 // SitesPerUnit is at how many sites a unit may be.
 func (p *Plan) SitesPerUnit() int { return max(1, p.Proposal.Spec.SitesPerUnit) }

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 // Digest is the SHA-256 of the exact bytes of a proposal: what sites approve,
@@ -103,7 +101,7 @@ func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [3
 		}
 	}
 	p := Proposal{Version: ProposalVersion, Nonce: nonce[:], Coordinator: Key(coordinator), Spec: spec, Graph: graph, Roster: roster}
-	body, err := toml.Marshal(p)
+	body, err := encode(p)
 	if err != nil {
 		return nil, fmt.Errorf("study: encode proposal: %w", err)
 	}

@@ -43,6 +43,9 @@ func (s *Spec) resolve() error {
 	}
 	def(&s.ExplainedVariance, VariancePrivate)
 	def(&s.Components, 1)
+	if s.Components == ComponentsAuto {
+		def(&s.ComponentsMax, componentsMost)
+	}
 	def(&s.Subspace, SubspaceBlock)
 	if paper || s.Accountant == AccountantPaper { // whose τ leaves nothing to pay for a mean
 		def(&s.Center, CenterPublic)
@@ -100,7 +103,7 @@ func (s *Spec) methodAsked() string {
 // nearly every release leaves after one.
 func (s *Spec) tick() Duration {
 	d := min(s.Width(), MaxColumns)
-	values := d * min(max(1, s.Components), MaxComponents)
+	values := d * min(max(1, s.mostComponents()), MaxComponents)
 	if s.Method != MethodPower {
 		values = max(values, d*(d+1)/2)
 	}
@@ -147,8 +150,8 @@ func (s *Spec) check() error {
 	if !(s.C > 0) || s.C > 1e6 {
 		return fieldError("c", "must be in (0, 1e6], got %v", s.C)
 	}
-	if s.Components < 1 || s.Components > MaxComponents {
-		return fieldError("components", "must be in 1..%d, got %d", MaxComponents, s.Components)
+	if err := s.checkComponents(); err != nil {
+		return err
 	}
 	if s.SitesPerUnit < 0 || s.SitesPerUnit > MaxSites {
 		return fieldError("sites_per_unit", "must be in 1..%d, got %d", MaxSites, s.SitesPerUnit)

@@ -41,7 +41,11 @@ type Result struct {
 	N          int      `json:"n_samples_"` // units, or pairs of them; one at two sites is two
 	D          int      `json:"n_features_in_"`
 	K          int      `json:"n_components_"`
-	Unit       string   `json:"unit,omitempty"`
+	// ComponentsAsked is "auto" where K was left to what is released, and ComponentsWhy then says
+	// in a sentence how it was found, or that there is no cut and what was taken.
+	ComponentsAsked string `json:"components_asked,omitempty"`
+	ComponentsWhy   string `json:"components_why,omitempty"`
+	Unit            string `json:"unit,omitempty"`
 	// PerUnit is the released mean of kept rows per unit, where a unit is not a row or rows with a
 	// missing value were left out. What is found of rows is divided by it.
 	PerUnit float64 `json:"rows_per_unit,omitempty"`
@@ -106,7 +110,10 @@ type Result struct {
 }
 
 // NewResult makes the result of all of a plan's releases, in order. It is not signed.
-func NewResult(p *Plan, releases []Release) (*Result, error) {
+func NewResult(p *Plan, releases []Release) (*Result, error) { return newResult(p, releases, 0) }
+
+// newResult is NewResult with the thresholds of "auto" raised by slack of themselves.
+func newResult(p *Plan, releases []Release, slack float64) (*Result, error) {
 	s := p.Proposal.Spec
 	r := &Result{
 		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Adjacency: p.Adjacency, SitesPerUnit: s.SitesPerUnit, Profile: s.Profile,
@@ -151,13 +158,24 @@ func NewResult(p *Plan, releases []Release) (*Result, error) {
 		_, r.MethodWhy = p.decide(p.radiiAtDecision(releases))
 	}
 	r.setConstants(p, c)
-	if err := r.findComponents(p, c, releases); err != nil {
+	moment, err := r.findComponents(p, c, releases)
+	if err != nil {
 		return nil, err
 	}
 	r.keep(p, releases)
 	r.count(p, releases)
 	r.explain(c, releases)
 	r.picture(p, releases)
+	if s.Components == ComponentsAuto {
+		found, err := p.chosen(r.Method, moment, releases, slack)
+		if err != nil {
+			return nil, err
+		}
+		r.trim(found)
+		if moment != nil {
+			r.NoiseToSignal = covarianceNoise(moment.tau, p.D, moment.values[r.K-1])
+		}
+	}
 	return r, nil
 }
 
@@ -246,8 +264,19 @@ func (p *Plan) radiiAtDecision(releases []Release) map[Kind]float64 {
 	return c.Radii
 }
 
-// findComponents makes the outputs of every run and the components in force.
-func (r *Result) findComponents(p *Plan, c Course, releases []Release) error {
+// covarianceNoise is the length of the vector by which a noised symmetric matrix moves the
+// eigenvector of an eigenvalue, about.
+func covarianceNoise(tau float64, d int, eigenvalue float64) float64 {
+	if !(eigenvalue > 0) {
+		return math.MaxFloat64
+	}
+	return min(math.MaxFloat64, tau*math.Sqrt(float64(d+1)/2)/eigenvalue)
+}
+
+// findComponents makes the outputs of every run and the components in force. It returns the leading
+// eigenvalues of a covariance; nil of power iteration.
+func (r *Result) findComponents(p *Plan, c Course, releases []Release) (*spectrum, error) {
+	var moment *spectrum
 	r.Outputs = map[string][][]float64{}
 	steps := map[int][]Release{}
 	for _, rel := range releases {
@@ -266,23 +295,25 @@ func (r *Result) findComponents(p *Plan, c Course, releases []Release) error {
 			if p.Proposal.Spec.standardizes() {
 				m, _ = p.correlation(m, rel.Scale)
 			}
-			vectors, values, err := m.principal(p.D, p.K())
-			if err != nil {
-				return err
+			more := 0
+			if p.Proposal.Spec.Components == ComponentsAuto {
+				more = cutReach + 1 // values behind the last are looked at
 			}
-			r.Output, r.NoiseToSignal = OutputCovariance, math.MaxFloat64
+			vectors, values, err := m.principal(p.D, max(p.K(), min(p.K()+more, m.live(p.D))))
+			if err != nil {
+				return nil, err
+			}
+			vectors = vectors[:p.K()]
+			moment = m.spectrumOf(values, p.D, p.N)
+			r.Output, r.NoiseToSignal = OutputCovariance, covarianceNoise(m.tau, p.D, values[p.K()-1])
 			r.Components = orientAll(vectors)
 			r.Outputs[r.Output] = orientAll(vectors)
-			// A noised symmetric matrix moves v by a vector of about this length.
-			if low := values[p.K()-1]; low > 0 {
-				r.NoiseToSignal = min(math.MaxFloat64, m.tau*math.Sqrt(float64(p.D+1)/2)/low)
-			}
 		}
 	}
 	for run := range len(steps) {
 		out, err := p.outputs(steps[run])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for name, vectors := range out.vectors {
 			r.Outputs[name] = append(r.Outputs[name], vectors...)
@@ -293,7 +324,7 @@ func (r *Result) findComponents(p *Plan, c Course, releases []Release) error {
 		}
 		r.NoiseToSignal = max(r.NoiseToSignal, out.noise) // of deflation's runs, the worst
 	}
-	return nil
+	return moment, nil
 }
 
 // normal95 is the half-width of a normal law's central 95% in standard deviations.

@@ -100,8 +100,11 @@ type Spec struct {
 	Delta   float64 `toml:"delta" json:"delta"`
 	// Profile is "practical" (method "auto", private radii) or "paper" (Algorithm 1 to the letter).
 	Profile string `toml:"profile" json:"profile"`
-	// Components is k, how many principal components are asked for; 1 if not given.
-	Components int `toml:"components" json:"components"`
+	// Components is k, how many principal components are asked for, or ComponentsAuto; 1 if not
+	// given.
+	Components Components `toml:"components" json:"components"`
+	// ComponentsMax is the most that "auto" finds, 10 if not given, and no more than columns.
+	ComponentsMax int `toml:"components_max,omitempty" json:"components_max,omitempty"`
 	// Method is "power" (power iteration: T sums of d·k numbers), "covariance" (up to three sums of
 	// d(d+1)/2 numbers) or "auto", which decides by public sizes first and by private radii then.
 	Method string `toml:"method" json:"method"`

@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"math"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 // Start is where power iteration starts: components that an earlier study released. The digest of
@@ -48,7 +46,7 @@ func (v *Vectors) UnmarshalText(text []byte) error {
 }
 
 // Encode returns s as a study.toml, with all that it was resolved to.
-func (s Spec) Encode() ([]byte, error) { return toml.Marshal(s) }
+func (s Spec) Encode() ([]byte, error) { return encode(s) }
 
 // checkStart checks the vectors: as many as components, finite and orthonormal within 1e-9.
 func (s *Spec) checkStart() error {
@@ -64,7 +62,7 @@ func (s *Spec) checkStart() error {
 		}
 		return validText("start.file", s.Start.File)
 	}
-	if want := s.Width() * s.Components; len(s.Start.Vectors) != want {
+	if want := s.Width() * s.mostComponents(); len(s.Start.Vectors) != want {
 		return fieldError("start.vectors", "must be %d numbers, components times columns, got %d", want, len(s.Start.Vectors))
 	}
 	if why := orthonormal(s.Start.Vectors, s.Width()); why != "" {
@@ -76,15 +74,15 @@ func (s *Spec) checkStart() error {
 // StartFrom takes the start from a result that verified: its components, whose columns must be the
 // spec's, by name, offset and scale.
 func (s *Spec) StartFrom(r *Result) error {
-	if r.D != s.Width() || len(r.Components) < s.Components {
-		return fieldError("start.file", "has %d components of %d columns, the study %d of %d", len(r.Components), r.D, s.Components, s.Width())
+	if r.D != s.Width() || len(r.Components) < s.mostComponents() {
+		return fieldError("start.file", "has %d components of %d columns, the study %d of %d", len(r.Components), r.D, s.mostComponents(), s.Width())
 	}
 	for i, at := range s.Coordinates() {
 		if c := s.Columns[at.Column]; r.Columns[i] != at.Name || r.Offset[i] != c.Offset || r.Scale[i] != c.Scale {
 			return fieldError("start.file", "column %d is another, or has another offset or scale", i+1)
 		}
 	}
-	vectors := r.Components[:s.Components]
+	vectors := r.Components[:s.mostComponents()]
 	// orthonormal to the last bit that a file of another processor may have lost
 	s.Start = &Start{Result: r.Digest, Vectors: flat(orthonormalize(vectors, vectors))}
 	return nil

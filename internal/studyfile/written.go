@@ -14,7 +14,7 @@ const columnsNamed = 3
 // there is not meant as one. The decoder does not show which keys are there.
 func (f *File) CheckZeros() error {
 	for _, key := range []string{
-		"rounds", "alpha", "lambda", "c", "radius_share", "components",
+		"rounds", "alpha", "lambda", "c", "radius_share", "components", "components_max",
 		"center_share", "variance_share", "lambda_share", "bound_share", "norm_bound", "radius", "corrupt", "dropout", "sites_per_unit",
 	} {
 		if zero(f.written[key]) {

@@ -32,6 +32,9 @@ func Privacy(p *study.Plan) []string {
 		words = append(words, fmt.Sprintf("The study scales levels by how many units have each: for %.3g%% of its ρ it counts every unit in one level of each column that has any, every other text as \"other\".", 100*share))
 	}
 	words = append(words, pictureWords(p)...)
+	if s.Components == study.ComponentsAuto {
+		words = append(words, fmt.Sprintf("The study finds how many components there are, up to %d: from what it releases in any case. It asks and charges the same whatever the number is.", p.K()))
+	}
 	if s.Method != study.MethodPower {
 		words = append(words, "Method: "+p.MethodRule()+".")
 	}

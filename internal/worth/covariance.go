@@ -2,6 +2,7 @@ package worth
 
 import (
 	"math"
+	"slices"
 
 	"covey/internal/study"
 )
@@ -233,7 +234,11 @@ func (out *Report) covariance(p *study.Plan, r *study.Result) (string, error) {
 	if out.Share = a.share(r.K); out.Share == nil {
 		return "", nil
 	}
-	rank := ranks(r.Components, vectors)
+	rank := ranks(r.Components, vectors[:min(p.K(), len(vectors))])
+	if slices.Max(rank) >= r.K {
+		out.Share = nil
+		return "the released variances put components in another order than the covariance", nil
+	}
 	for number, i := range rank {
 		c := Component{Number: number + 1}
 		from, to := a.group(i)
@@ -271,7 +276,7 @@ func ranks(components, vectors [][]float64) []int {
 	out := make([]int, len(components))
 	for i, c := range components {
 		best := -1.0
-		for j, v := range vectors[:len(components)] {
+		for j, v := range vectors {
 			if same := math.Abs(dot(c, v)); same > best {
 				best, out[i] = same, j
 			}

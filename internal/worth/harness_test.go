@@ -36,7 +36,7 @@ func diagonal(lambda ...float64) *mat.SymDense {
 
 // spec is a study of d columns.
 func spec(d, k int, method string) study.Spec {
-	s := study.Spec{Center: study.CenterPublic, Name: "worth", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: method, Components: k, ExplainedVariance: study.VarianceNone}
+	s := study.Spec{Center: study.CenterPublic, Name: "worth", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: method, Components: study.Components(k), ExplainedVariance: study.VarianceNone}
 	for i := range d {
 		s.Columns = append(s.Columns, study.Column{Name: fmt.Sprintf("c%d", i), Scale: 1})
 	}

@@ -50,6 +50,8 @@ func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
 	switch why := uncalibrated(p, r); {
 	case why != "":
 		return why, nil
+	case p.Proposal.Spec.Components == study.ComponentsAuto:
+		return "a number of components that the study found, by power iteration", nil
 	case p.Proposal.Spec.Start != nil:
 		return "a start that was given", nil
 	case slices.ContainsFunc(seen, func(s round) bool { return len(s.x) != r.K }):

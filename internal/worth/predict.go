@@ -125,6 +125,8 @@ func newForecast(p *study.Plan) (*forecast, error) {
 		return nil, fmt.Errorf("%w where cells without a value are kept: how many there are decides", ErrNoPrediction)
 	case s.Unit != "":
 		return nil, fmt.Errorf("%w for units of several rows: how alike a unit's rows are decides", ErrNoPrediction)
+	case s.Components == study.ComponentsAuto:
+		return nil, fmt.Errorf("%w for a number of components that the study finds", ErrNoPrediction)
 	case s.Subspace == study.SubspaceDeflation && p.K() > 1:
 		return nil, fmt.Errorf("%w for components one after another", ErrNoPrediction)
 	case p.K() > mostPredicted:

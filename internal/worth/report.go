@@ -74,7 +74,7 @@ const (
 // [study.Verify] or [study.NewResult] found good. It takes up to some seconds: never call it where
 // a study waits for it.
 func Of(p *study.Plan, r *study.Result) (*Report, error) {
-	if r.D != p.D || r.K != p.K() || len(r.Components) != r.K || r.N < 1 {
+	if auto := p.Proposal.Spec.Components == study.ComponentsAuto; r.D != p.D || r.K != p.K() && !(auto && r.K >= 1 && r.K <= p.K()) || len(r.Components) != r.K || r.N < 1 {
 		return nil, fmt.Errorf("worth: the result has %d components of %d columns, its plan %d of %d", len(r.Components), r.D, p.K(), p.D)
 	}
 	for _, c := range r.Components {

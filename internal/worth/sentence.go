@@ -33,6 +33,9 @@ func (out *Report) say(p *study.Plan, r *study.Result, why string) {
 			"Variance is that of the law which the rows come from (its second moment about the center), not of these very rows: with heavy tails a few large rows have their own.",
 			any, these, Percent(out.Share.Estimate), Percent(out.Share.Lower))
 	}
+	if r.ComponentsWhy != "" {
+		tell("%s.", capital(r.ComponentsText()))
+	}
 	if out.Unfinished {
 		tell("The iteration had not finished: about %s, perhaps as low as %s. More rounds, or method = \"covariance\", would help.", Percent(out.Share.Estimate), Percent(out.Share.Lower))
 	}

@@ -19,7 +19,7 @@ func solve(t *testing.T, s study.Spec, n int, open string, share float64) (*Solu
 		case SolveEpsilon:
 			s.Epsilon = v
 		case SolveComponents:
-			s.Components = int(v)
+			s.Components = study.Components(v)
 		}
 		p, _ := planned(t, s, n)
 		return p, nil

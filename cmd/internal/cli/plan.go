@@ -43,7 +43,7 @@ func (c *Plan) Run(t *Terminal) error {
 		case worth.SolveEpsilon:
 			s.Epsilon = value
 		case worth.SolveComponents:
-			s.Components = int(value)
+			s.Components = study.Components(value)
 		}
 		p, _, err := simulate.Plan(s, units, [32]byte{})
 		return p, err

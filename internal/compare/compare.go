@@ -1,0 +1,325 @@
+// Package compare holds two results against each other: angles between their components, and
+// between what these span. It is a pure function of released values, so that it costs no privacy
+// beyond what both studies have.
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"covey/internal/study"
+	"covey/internal/worth"
+)
+
+// Report is what two results, A and B, have in common. Angles are in degrees, between 0 and 90; a
+// component's sign is arbitrary, and so is left out of every angle.
+type Report struct {
+	Pairs []Pair `json:"components"`
+	// Spaces are groups of components that either result cannot tell apart: of those, their span
+	// alone can be compared.
+	Spaces []Space `json:"spaces"`
+	// Principal are the angles between the spans of the first components of both, as many as the
+	// smaller result has, falling. They have no intervals: none are calibrated.
+	Principal []float64 `json:"principal_angles_degrees"`
+	// Notes say what the comparison cannot tell.
+	Notes []string `json:"notes"`
+}
+
+// Pair is a component of A and the one of B that is nearest to it.
+type Pair struct {
+	A int `json:"a"` // from 1
+	B int `json:"b"`
+	// Flipped reports whether B's has the other sign.
+	Flipped bool    `json:"flipped"`
+	Angle   float64 `json:"angle_degrees"`
+	// Interval holds the angle between what both studies look for, as often as Confidence; nil
+	// where either component is not determined.
+	Interval *[2]float64 `json:"angle_interval_degrees"`
+	Words    string      `json:"words"`
+}
+
+// Space is the span of several components of both.
+type Space struct {
+	A        []int       `json:"a"`
+	B        []int       `json:"b"`
+	Angle    float64     `json:"largest_angle_degrees"`
+	Interval *[2]float64 `json:"largest_angle_interval_degrees"`
+	Words    string      `json:"words"`
+}
+
+// Confidence is how often an interval holds: each of two bounds misses with probability 0.05.
+const Confidence = 0.90
+
+// Error is why two results cannot be compared.
+type Error struct{ Reason string }
+
+func (e *Error) Error() string { return "compare: " + e.Reason }
+
+func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
+
+// Of compares two results that verified, with what each is worth.
+func Of(a, b *study.Result, ofA, ofB *worth.Report) (*Report, error) {
+	order, err := align(a, b)
+	if err != nil {
+		return nil, err
+	}
+	turned := make([][]float64, len(b.Components))
+	for i, v := range b.Components {
+		turned[i] = make([]float64, a.D)
+		for j, from := range order {
+			turned[i][j] = v[from]
+		}
+	}
+	out := &Report{Pairs: pairs(a.Components, turned, ofA, ofB), Spaces: []Space{}}
+	out.Spaces = append(out.Spaces, spaces(a.Components, turned, ofA, ofB, out.Pairs)...)
+	most := min(a.K, b.K)
+	out.Principal = principal(a.Components[:most], turned[:most])
+	out.Notes = notes(a, b)
+	return out, nil
+}
+
+// align returns, for each column of a, its place in b. It refuses columns that are not the same
+// numbers: loadings on them would not mean the same.
+func align(a, b *study.Result) ([]int, error) {
+	if a.Digest == b.Digest {
+		return nil, refuse("both files are of one study")
+	}
+	if a.D != b.D {
+		return nil, refuse("one has %d columns, the other %d", a.D, b.D)
+	}
+	at := make(map[string]int, b.D)
+	for j, name := range b.Columns {
+		at[name] = j
+	}
+	p, err := study.NewPlan(a.Proposal)
+	if err != nil {
+		return nil, err
+	}
+	q, err := study.NewPlan(b.Proposal)
+	if err != nil {
+		return nil, err
+	}
+	of, other := p.Coordinates(), q.Coordinates()
+	centered := a.Center != study.CenterPublic && b.Center != study.CenterPublic
+	order := make([]int, a.D)
+	for j, name := range a.Columns {
+		i, ok := at[name]
+		if !ok {
+			return nil, refuse("column %q is in one of them alone", name)
+		}
+		order[j] = i
+		mine, theirs := p.Proposal.Spec.Columns[of[j].Column], q.Proposal.Spec.Columns[other[i].Column]
+		switch {
+		case mine.Measure != theirs.Measure:
+			return nil, refuse("column %q is in %q in one and in %q in the other", name, mine.Measure, theirs.Measure)
+		case mine.As != theirs.As || !slices.Equal(mine.Levels, theirs.Levels):
+			return nil, refuse("column %q is read in two ways, or has other levels", name)
+		case mine.Standardize != theirs.Standardize:
+			return nil, refuse("column %q has a learned scale in one alone", name)
+		case mine.Standardize == "" && len(mine.Levels) == 0 && mine.Scale != theirs.Scale:
+			return nil, refuse("column %q is divided by %g in one and by %g in the other: components depend on it", name, mine.Scale, theirs.Scale)
+		case !centered && mine.Offset != theirs.Offset:
+			return nil, refuse("column %q has another offset, and not both studies are centered", name)
+		}
+	}
+	return order, nil
+}
+
+// pairs matches components, the nearest first.
+func pairs(a, b [][]float64, ofA, ofB *worth.Report) []Pair {
+	var out []Pair
+	usedA, usedB := map[int]bool{}, map[int]bool{}
+	for range min(len(a), len(b)) {
+		best, at := -1.0, [2]int{}
+		for i := range a {
+			for j := range b {
+				if c := math.Abs(dot(a[i], b[j])); !usedA[i] && !usedB[j] && c > best {
+					best, at = c, [2]int{i, j}
+				}
+			}
+		}
+		i, j := at[0], at[1]
+		usedA[i], usedB[j] = true, true
+		pair := Pair{A: i + 1, B: j + 1, Flipped: dot(a[i], b[j]) < 0, Angle: principal(a[i:i+1], b[j:j+1])[0]}
+		pair.Interval = around(pair.Angle, bound(ofA, i), bound(ofB, j))
+		pair.Words = words(pair.Interval, "is not determined well enough in one of them: no interval is calibrated, and the angle can be noise")
+		out = append(out, pair)
+	}
+	slices.SortFunc(out, func(x, y Pair) int { return x.A - y.A })
+	return out
+}
+
+// bound is of the angle of a component to what endless rows would show.
+func bound(of *worth.Report, i int) *float64 {
+	if i >= len(of.Components) || !of.Components[i].Separated {
+		return nil
+	}
+	return of.Components[i].Angle
+}
+
+// around is the interval of an angle between two directions, each within a bound of the one that
+// was measured: angles between lines obey the triangle inequality, and so do the largest between
+// spans.
+func around(angle float64, a, b *float64) *[2]float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	return &[2]float64{max(0, angle-*a-*b), min(90, angle+*a+*b)}
+}
+
+// words never say that two things are the same: an interval that reaches 0 shows that noise may be
+// all there is between them, as far as it is wide.
+func words(in *[2]float64, undetermined string) string {
+	switch {
+	case in == nil:
+		return undetermined
+	case in[0] > 0:
+		return fmt.Sprintf("they differ, by %.0f degrees at least", math.Floor(in[0]))
+	default:
+		return fmt.Sprintf("cannot tell them apart; they may differ by up to %.0f degrees", math.Ceil(in[1]))
+	}
+}
+
+// spaces compares what groups span: those of A, of two components or more, and those of B that are
+// no pair's of such a group.
+func spaces(a, b [][]float64, ofA, ofB *worth.Report, matched []Pair) []Space {
+	var out []Space
+	seen := map[string]bool{}
+	add := func(inA, inB []int) {
+		key := fmt.Sprint(inA, inB)
+		if len(inA) < 2 || len(inA) != len(inB) || seen[key] {
+			return
+		}
+		seen[key] = true
+		s := Space{A: inA, B: inB, Angle: principal(pick(a, inA), pick(b, inB))[0]}
+		s.Interval = around(s.Angle, groupBound(ofA, inA), groupBound(ofB, inB))
+		s.Words = words(s.Interval, "what they span is no group of either's that is determined: no interval is calibrated")
+		out = append(out, s)
+	}
+	for _, c := range ofA.Components {
+		add(sorted(c.Group), partners(c.Group, matched, func(p Pair) (int, int) { return p.A, p.B }))
+	}
+	for _, c := range ofB.Components {
+		add(partners(c.Group, matched, func(p Pair) (int, int) { return p.B, p.A }), sorted(c.Group))
+	}
+	return out
+}
+
+func sorted(v []int) []int {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return v
+}
+
+// partners are the components that pairs join with those of a group.
+func partners(group []int, matched []Pair, of func(Pair) (from, to int)) []int {
+	var out []int
+	for _, p := range matched {
+		if from, to := of(p); slices.Contains(group, from) {
+			out = append(out, to)
+		}
+	}
+	return sorted(out)
+}
+
+// groupBound is of a group's span; nil where these components are no group.
+func groupBound(of *worth.Report, group []int) *float64 {
+	if at := group[0] - 1; at < len(of.Components) && slices.Equal(sorted(of.Components[at].Group), group) {
+		return of.Components[at].GroupAngle
+	}
+	return nil
+}
+
+func pick(v [][]float64, group []int) [][]float64 {
+	var out [][]float64
+	for _, g := range group {
+		out = append(out, v[g-1])
+	}
+	return out
+}
+
+// principal returns the principal angles between the spans of as many orthonormal vectors, in
+// degrees, falling. A small angle is by its sine, of which a cosine keeps no digits.
+func principal(a, b [][]float64) []float64 {
+	k, d := len(a), len(a[0])
+	cosines, rest := mat.NewDense(k, k, nil), mat.NewDense(d, k, nil)
+	for j, v := range b {
+		left := slices.Clone(v)
+		for i, u := range a {
+			c := dot(u, v)
+			cosines.Set(i, j, c)
+			for l := range left {
+				left[l] -= c * u[l]
+			}
+		}
+		rest.SetCol(j, left)
+	}
+	values := func(m *mat.Dense) []float64 {
+		var svd mat.SVD
+		if !svd.Factorize(m, mat.SVDNone) {
+			return slices.Repeat([]float64{math.NaN()}, k)
+		}
+		out := make([]float64, k)
+		copy(out, svd.Values(nil)) // of fewer rows than vectors: the others are 0
+		return out
+	}
+	cos, sin := values(cosines), values(rest) // both falling
+	out := make([]float64, k)
+	for i := range out { // the largest sine goes with the smallest cosine
+		out[i] = math.Atan2(sin[i], cos[k-1-i]) * 180 / math.Pi
+	}
+	return out
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+func notes(a, b *study.Result) []string {
+	out := []string{fmt.Sprintf("An interval holds the angle between the components of the laws which the rows come from with probability %.0f%%, for a pair picked before looking; it is given where both results' bounds are calibrated, and does not cover what the clip hides. Signs are arbitrary.", 100*Confidence)}
+	var fewer []string
+	for _, pair := range [][2]*study.Result{{a, b}, {b, a}} {
+		for _, s := range pair[0].Sites {
+			if !slices.Contains(pair[1].Sites, s) {
+				fewer = append(fewer, fmt.Sprintf("%q", s))
+			}
+		}
+	}
+	if len(fewer) == 1 {
+		out = append(out, fmt.Sprintf("The rosters differ by one site, %s: what differs between the results shows that institution, with noise.", fewer[0]))
+	} else if len(fewer) > 1 {
+		out = append(out, fmt.Sprintf("The rosters differ by %d sites: what differs between the results shows those institutions, with noise.", len(fewer)))
+	}
+	if a.K != b.K {
+		out = append(out, fmt.Sprintf("One has %d components, the other %d: those without a partner are in no pair.", a.K, b.K))
+	}
+	if a.ScaleNote != "" || a.LevelsNote != "" {
+		out = append(out, "Scales were learned: components are of each study's own correlations, and a column's spread may have changed without any angle.")
+	}
+	if a.Method != b.Method || a.Missing != b.Missing || a.Unit != b.Unit || a.Center != b.Center {
+		out = append(out, "The studies differ in method, unit, centering or what they did with missing values: part of an angle may come of that.")
+	}
+	if !sameLeftOut(a, b) {
+		out = append(out, "The studies left out other columns: every component has 0 there.")
+	}
+	return append(out, "Of people in both studies the privacy losses add up; this comparison adds nothing to them.")
+}
+
+func sameLeftOut(a, b *study.Result) bool {
+	names := func(r *study.Result) []string {
+		var out []string
+		for _, l := range r.LeftOut {
+			out = append(out, l.Column)
+		}
+		slices.Sort(out)
+		return out
+	}
+	return slices.Equal(names(a), names(b))
+}

@@ -1,0 +1,176 @@
+package compare
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"covey/internal/study"
+	"covey/internal/worth"
+)
+
+// result is one of four columns at three sites, with the components given.
+func result(t *testing.T, change func(*study.Spec), nonce byte, sites []string, components ...[]float64) *study.Result {
+	t.Helper()
+	s := study.Spec{Name: "compared", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: study.MethodCovariance, Center: study.CenterPrivate, Components: study.Components(len(components))}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		s.Columns = append(s.Columns, study.Column{Name: name, Scale: 1})
+	}
+	change(&s)
+	var roster []study.Member
+	for i, name := range sites {
+		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
+		roster = append(roster, study.Member{Name: name, Identity: study.Key(key), Units: 1000})
+	}
+	body, err := study.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{nonce})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &study.Result{Digest: study.DigestOf(body), D: 4, K: len(components), Components: components, Sites: sites, Center: s.Center, Method: s.Method, Proposal: body}
+	for _, c := range s.Columns {
+		r.Columns = append(r.Columns, c.Name)
+	}
+	return r
+}
+
+func same(*study.Spec) {}
+
+var three = []string{"east", "north", "west"}
+
+// unit is the direction in the plane of the first two columns at so many degrees.
+func unit(degrees float64) []float64 {
+	sin, cos := math.Sincos(degrees * math.Pi / 180)
+	return []float64{cos, sin, 0, 0}
+}
+
+// separated returns a report in which each component stands apart, within a bound of its angle.
+func separated(bound float64, k int) *worth.Report {
+	out := &worth.Report{}
+	for i := range k {
+		out.Components = append(out.Components, worth.Component{Number: i + 1, Group: []int{i + 1}, Separated: true, Angle: &bound})
+	}
+	return out
+}
+
+// tied returns one in which components 1 and 2 do not, with a bound of their plane.
+func tied(bound float64) *worth.Report {
+	c := worth.Component{Number: 1, Group: []int{1, 2}, GroupAngle: &bound}
+	d := c
+	d.Number = 2
+	return &worth.Report{Components: []worth.Component{c, d}}
+}
+
+func compared(t *testing.T, a, b *study.Result, ofA, ofB *worth.Report) *Report {
+	t.Helper()
+	out, err := Of(a, b, ofA, ofB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestFlippedAndSwapped(t *testing.T) {
+	flipped := unit(90 + 180 + 3)
+	a, b := result(t, same, 1, three, unit(0), unit(90)), result(t, same, 2, three, flipped, unit(3))
+	got := compared(t, a, b, separated(2.2, 2), separated(2, 2))
+	first, second := got.Pairs[0], got.Pairs[1]
+	if first.A != 1 || first.B != 2 || first.Flipped || second.B != 1 || !second.Flipped {
+		t.Fatalf("%+v", got.Pairs)
+	}
+	for _, p := range got.Pairs {
+		if math.Abs(p.Angle-3) > 1e-9 || p.Interval[0] != 0 || math.Abs(p.Interval[1]-7.2) > 1e-9 || p.Words != "cannot tell them apart; they may differ by up to 8 degrees" {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+func TestDifferent(t *testing.T) {
+	a, b := result(t, same, 1, three, unit(0)), result(t, same, 2, three, unit(30))
+	p := compared(t, a, b, separated(5, 1), separated(10, 1)).Pairs[0]
+	if math.Abs(p.Interval[0]-15) > 1e-9 || math.Abs(p.Interval[1]-45) > 1e-9 || p.Words != "they differ, by 15 degrees at least" && p.Words != "they differ, by 14 degrees at least" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestTurnedTie: two directions of equal variance may come out turned by any angle. Singly nothing
+// is said of them; their plane is the same within its bounds, and that is not called the same.
+func TestTurnedTie(t *testing.T) {
+	a, b := result(t, same, 1, three, unit(0), unit(90)), result(t, same, 2, three, unit(40), unit(130))
+	got := compared(t, a, b, tied(3), tied(4))
+	for _, p := range got.Pairs {
+		if p.Interval != nil || !strings.Contains(p.Words, "no interval is calibrated") {
+			t.Errorf("%+v", p)
+		}
+	}
+	if len(got.Spaces) != 1 || got.Spaces[0].Angle > 1e-9 || math.Abs(got.Spaces[0].Interval[1]-7) > 1e-9 || !strings.HasPrefix(got.Spaces[0].Words, "cannot tell them apart") {
+		t.Errorf("%+v", got.Spaces)
+	}
+	// one result's tie alone: its plane has no interval
+	if got := compared(t, a, b, tied(3), separated(3, 2)); len(got.Spaces) != 1 || got.Spaces[0].Interval != nil {
+		t.Errorf("%+v", got.Spaces)
+	}
+}
+
+func TestOtherOrderOfColumns(t *testing.T) {
+	v := []float64{0.8, 0.6, 0, 0}
+	a := result(t, same, 1, three, v)
+	b := result(t, func(s *study.Spec) { slices.Reverse(s.Columns) }, 1, three, []float64{0, 0, 0.6, 0.8})
+	if p := compared(t, a, b, separated(1, 1), separated(1, 1)).Pairs[0]; p.Angle > 1e-6 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	a := result(t, same, 1, three, unit(0))
+	for want, b := range map[string]*study.Result{
+		"one study":                a,
+		`column "a" is in one`:     result(t, func(s *study.Spec) { s.Columns[0].Name = "e" }, 1, three, unit(0)),
+		`is divided by 1 in one`:   result(t, func(s *study.Spec) { s.Columns[0].Scale = 2 }, 1, three, unit(0)),
+		`in "" in one and in "kg"`: result(t, func(s *study.Spec) { s.Columns[0].Measure = "kg" }, 1, three, unit(0)),
+		"read in two ways":         result(t, func(s *study.Spec) { s.Columns[0].As = "boolean" }, 1, three, unit(0)),
+		"has another offset":       result(t, func(s *study.Spec) { s.Columns[0].Offset, s.Center = 2, study.CenterPublic }, 1, three, unit(0)),
+		"a learned scale in one": result(t, func(s *study.Spec) {
+			s.Columns[0].Scale, s.Columns[0].Standardize, s.CentralDetail = 0, study.StandardizePrivate, true
+		}, 1, three, unit(0)),
+		"one has 4 columns, the other": func() *study.Result { r := result(t, same, 3, three, unit(0)); r.D = 3; return r }(),
+	} {
+		_, err := Of(a, b, separated(1, 1), separated(1, 1))
+		if bad, ok := errors.AsType[*Error](err); !ok || !strings.Contains(bad.Reason, want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// TestOneSiteLess: R34.
+func TestOneSiteLess(t *testing.T) {
+	a, b := result(t, same, 1, three, unit(0)), result(t, same, 2, append([]string{"south"}, three...), unit(0))
+	got := compared(t, a, b, separated(1, 1), separated(1, 1))
+	if !slices.ContainsFunc(got.Notes, func(s string) bool {
+		return strings.Contains(s, `one site, "south": what differs between the results shows that institution`)
+	}) {
+		t.Errorf("%q", got.Notes)
+	}
+	for _, words := range append(got.Notes, got.Pairs[0].Words) {
+		if strings.Contains(words, "are the same") || strings.Contains(words, "no difference") {
+			t.Errorf("%q looks better than the truth", words)
+		}
+	}
+}
+
+// TestPrincipal: angles of spans, small ones to many digits.
+func TestPrincipal(t *testing.T) {
+	a := [][]float64{{1, 0, 0, 0}, {0, 1, 0, 0}}
+	sin, cos := math.Sincos(1e-9)
+	got := principal(a, [][]float64{{0, cos, sin, 0}, {cos, 0, 0, sin}})
+	for _, v := range got {
+		if math.Abs(v*math.Pi/180/1e-9-1) > 1e-6 {
+			t.Errorf("%v", got)
+		}
+	}
+	if got := principal(a, [][]float64{{0, 0, 1, 0}, {0, 1, 0, 0}}); math.Abs(got[0]-90) > 1e-9 || got[1] > 1e-9 {
+		t.Errorf("%v", got)
+	}
+}
