@@ -74,10 +74,11 @@ var arrows = map[string][]string{
 	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
-	"experiments/bench":        {"internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
-	"experiments/bench/delay":  {},
-	"experiments/bench/kernel": {},
-	"experiments/bench/plain":  {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "internal/wire", "proto/covey/v1"},
+	"experiments/bench":         {"internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
+	"experiments/bench/delay":   {},
+	"experiments/bench/kernel":  {},
+	"experiments/bench/project": {"internal/dataset", "internal/score", "internal/siteconfig", "internal/study"},
+	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.
 	"internal/dataset/mariatest": {},
 	"internal/dataset/pgtest":    {},

@@ -235,10 +235,7 @@ func finish(f *os.File, content func(io.WriteSeeker) error) error {
 	if err := content(w); err != nil {
 		return err
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Sync()
+	return w.Flush()
 }
 
 // buffered is a file with a buffer before it.

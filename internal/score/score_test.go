@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -428,5 +429,28 @@ func TestFullDisk(t *testing.T) {
 		if _, err := Project(m, s, siteconfig.Dataset{}.Request(p.Proposal.Spec), &failing{1 << 16}, Options{Format: format}); err == nil || !strings.Contains(err.Error(), "no space") {
 			t.Errorf("%s: %v", format, err)
 		}
+	}
+}
+
+// TestPlainIsStepwise: the fast path's numbers are those of the functions that answer a study's
+// queries, to the bit.
+func TestPlainIsStepwise(t *testing.T) {
+	r, p := sample(t, 13, 3, nil)
+	m, err := New(r, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(8, 9))
+	values := make([]float64, 13*50)
+	for i := range values {
+		values[i] = rng.NormFloat64()
+	}
+	a, err := m.stepwise(dataset.Block{Values: slices.Clone(values)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := m.plain(dataset.Block{Values: slices.Clone(values)})
+	if err != nil || !slices.Equal(a.Values, b.Values) || !slices.Equal(a.SPE, b.SPE) || !slices.Equal(a.T2, b.T2) || slices.Max(a.SPE) == 0 {
+		t.Errorf("other numbers: %v", err)
 	}
 }
