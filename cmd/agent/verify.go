@@ -17,10 +17,10 @@ func (c *verifyCmd) Run(t *terminal) error {
 	return c.Check(t.Terminal, func(v *study.Verified) (string, bool, error) { return onLedger(t, v) })
 }
 
-// onLedger compares with what the site of t.dir has on record, if it is a site's folder: the digest
-// is of the proposal's exact bytes, so a study that was approved under it is the one in the file,
-// and its releases are those that the site was told. A result that lists this site's key for a study
-// that it never approved is refused.
+// onLedger compares with what the site of t.dir has on record, if it is a site's folder: the
+// digest is of the proposal's exact bytes, so a study that was approved under it is the one in the
+// file, and its releases are those that the site was told. A result that lists this site's key for
+// a study that it never approved is refused.
 func onLedger(t *terminal, v *study.Verified) (string, bool, error) {
 	config, err := siteconfig.Read(t.dir)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"covey/internal/study"
 )
 
-// TestReads: a completed study is read by the sites of its roster, under the key that they had then,
-// and by nobody else.
+// TestReads: a completed study is read by the sites of its roster, under the key that they had
+// then, and by nobody else.
 func TestReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)

@@ -16,8 +16,8 @@ type Block struct {
 
 // Stream reads the source once, in memory that its number of rows does not change, and hands all
 // rows to visit, in order, a few thousand values at a time. visit must not keep what a block holds
-// beyond the call, and may change its values. What is read of a cell, and which rows are dropped, is
-// as with [Read], by the same code. Of the rows that are returned there are counts and the pin
+// beyond the call, and may change its values. What is read of a cell, and which rows are dropped,
+// is as with [Read], by the same code. Of the rows that are returned there are counts and the pin
 // alone, and Units is 0. An error of visit ends it; every other is an [*Error].
 func Stream(s Source, q Request, o ReadOptions, visit func(Block) error) (*Rows, error) {
 	r, _, err := s.read(q, o, func(b *builder) {

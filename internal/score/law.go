@@ -21,8 +21,8 @@ func (e *QuantileError) Error() string {
 //   - the squared prediction error is the mean variance of all other directions times chi-square
 //     with as many degrees as there are of those, as in probabilistic PCA (Tipping and Bishop 1999).
 //
-// Rows are seldom normal, the other directions seldom all alike, and variances of clipped rows too
-// small: more rows than one in 1/(1-quantile) are flagged then.
+// Rows are seldom normal, the other directions seldom all alike, and variances of clipped rows
+// too small: more rows are flagged then.
 type Limit struct {
 	Quantile float64
 	T2       float64 // 0: none, since the variances are not known

@@ -109,8 +109,8 @@ func New(r *study.Result, p *study.Plan) (*Model, error) {
 	return m, m.setVariances(r)
 }
 
-// checkComponents returns an error unless they are finite, orthonormal, and 0 where a column is left
-// out.
+// checkComponents returns an error unless they are finite, orthonormal, and 0 where a column is
+// left out.
 func (m *Model) checkComponents() error {
 	for i := range m.k {
 		a := m.components[i*m.d : (i+1)*m.d]
@@ -171,8 +171,8 @@ func (m *Model) setVariances(r *study.Result) error {
 // K is the number of components.
 func (m *Model) K() int { return m.k }
 
-// HasT2 reports whether rows have T²: the study bought the variances that it divides by, and none is
-// 0.
+// HasT2 reports whether rows have T²: the study bought the variances that it divides by, and none
+// is 0.
 func (m *Model) HasT2() bool { return m.variances != nil }
 
 // Scores are what is found of the rows of a block.
@@ -197,9 +197,9 @@ func (m *Model) Block(b dataset.Block) (*Scores, error) {
 	return m.stepwise(b)
 }
 
-// plain is stepwise for rows that are only moved, in place: the same numbers, in a third of the time
-// (TestPlainIsStepwise). Rows that are left out are what the center makes of zeros; nobody reads
-// their scores.
+// plain is stepwise for rows that are only moved, in place: the same numbers, in a third of the
+// time (TestPlainIsStepwise). Rows that are left out are what the center makes of zeros; nobody
+// reads their scores.
 func (m *Model) plain(b dataset.Block) (*Scores, error) {
 	if m.moved {
 		for lo := 0; lo < len(b.Values); lo += m.d {

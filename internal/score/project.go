@@ -27,12 +27,12 @@ type Summary struct {
 	Flagged []int    `json:"flagged,omitempty"` // rows above either limit, at each quantile
 }
 
-// batchRows are projected together: what a channel costs is then little.
+// batchValues are projected together: what a channel costs is then little.
 const batchValues = 64 << 10
 
-// Project reads a data set once and writes its rows' scores to to, in memory that the number of rows
-// does not change: blocks are projected by as many goroutines as there are processors and written in
-// order. Errors are those of [dataset.Stream], of [Model.Block] and of to.
+// Project reads a data set once and writes its rows' scores to to, in memory that the number of
+// rows does not change: blocks are projected by as many goroutines as there are processors and
+// written in order. Errors are those of [dataset.Stream], of [Model.Block] and of to.
 func Project(m *Model, s dataset.Source, q dataset.Request, to io.WriteSeeker, o Options) (*Summary, error) {
 	limits, err := m.Limits(o.Quantiles)
 	if err != nil {

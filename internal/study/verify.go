@@ -139,8 +139,8 @@ func Verify(file []byte) (*Verified, error) {
 	return v, nil
 }
 
-// Release returns the SHA-256 of the exact signed bytes of a query's release, and whether the result
-// has one.
+// Release returns the SHA-256 of the exact signed bytes of a query's release, and whether the
+// result has one.
 func (v *Verified) Release(query int) (Digest, bool) {
 	hash, ok := v.releases[query]
 	return hash, ok
