@@ -42,6 +42,7 @@ type cli struct {
 	Status  statusCmd      `cmd:"" help:"Show the agent's status, and its data sets."`
 	DataSet dataCmd        `cmd:"" name:"data" help:"Look at this site's own data."`
 	Study   studyCmd       `cmd:"" help:"List, show, approve, withdraw from and reject studies."`
+	Project projectCmd     `cmd:"" help:"Write the scores of this site's rows on a result: individual data, for this site alone."`
 	Ledger  ledgerCmd      `cmd:"" help:"Show, export and recover privacy budgets and charges."`
 	Egress  egressCmd      `cmd:"" help:"Show exactly what leaves this site, and what has left."`
 	Compare shared.Compare `cmd:"" help:"Hold two result files against each other, offline: angles between components, with intervals where they are calibrated."`

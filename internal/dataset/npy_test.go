@@ -73,12 +73,12 @@ func TestNumPy(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, info, err)
 		}
 		var streamed []float64
-		r, unit, err := Stream(s, q, ReadOptions{}, func(block []float64) error {
+		r, unit, err := ReadTo(s, q, ReadOptions{}, func(block []float64) error {
 			streamed = append(streamed, block...)
 			return nil
 		})
 		if err != nil || !slices.Equal(streamed, got.Values) || (unit != nil) != (c.unit != "") || r.SHA256 != got.SHA256 {
-			t.Errorf("%s: other rows from a stream, %v", name, err)
+			t.Errorf("%s: other rows from ReadTo, %v", name, err)
 		}
 	}
 }

@@ -98,10 +98,11 @@ func Read(s Source, q Request, o ReadOptions) (*Rows, error) {
 	return r, nil
 }
 
-// Stream is [Read] that hands the values on to take, block by block, in place of keeping them:
+// ReadTo is [Read] that hands the values on to take, block by block, in place of keeping them:
 // whole rows, in order, offset and scaled, zeros for a row that is dropped. unit has the number of
-// each row's unit; nil where every row is a unit. take must not keep block.
-func Stream(s Source, q Request, o ReadOptions, take func(block []float64) error) (r *Rows, unit []int32, err error) {
+// each row's unit; nil where every row is a unit. take must not keep block. What of a row is not a
+// value is kept, unlike by [Stream].
+func ReadTo(s Source, q Request, o ReadOptions, take func(block []float64) error) (r *Rows, unit []int32, err error) {
 	r, b, err := s.read(q, o, func(b *builder) { b.sink = take })
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +112,7 @@ func Stream(s Source, q Request, o ReadOptions, take func(block []float64) error
 
 // Validate is [Read] for its errors and counts: it keeps no values.
 func Validate(s Source, q Request, o ReadOptions) (*Rows, error) {
-	r, _, err := Stream(s, q, o, func([]float64) error { return nil })
+	r, _, err := ReadTo(s, q, o, func([]float64) error { return nil })
 	return r, err
 }
 

@@ -174,7 +174,7 @@ func (c *Cache) convert(s dataset.Source, q dataset.Request, o dataset.ReadOptio
 			err = errors.Join(err, d.abandon())
 		}
 	}()
-	r, unit, err := dataset.Stream(s, q, o, d.take)
+	r, unit, err := dataset.ReadTo(s, q, o, d.take)
 	if err != nil {
 		return nil, sha, err
 	}

@@ -9,6 +9,7 @@ func init() {
 			{"internal/agent/control.go", "id, err := study.ParseDigest(r.PathValue(\"ref\"))", "id, err := study.ParseDigest(r.PathValue(\"ref\"))\n\t\tif err != nil {\n\t\t\tid, err = a.Find(r.PathValue(\"ref\"))\n\t\t}"},
 			{"internal/agent/control.go", "func exactly(do func", "func exactly(a *Agent, do func"},
 			{"internal/agent/control.go", "figures\", exactly(func", "figures\", exactly(a, func"},
+			{"internal/agent/control.go", "held\", exactly(func", "held\", exactly(a, func"},
 			{"internal/agent/control.go", "approve\", exactly(func", "approve\", exactly(a, func"},
 			{"internal/agent/control.go", "reject\", exactly(func", "reject\", exactly(a, func"},
 			{"internal/agent/control.go", "withdraw\", exactly(func", "withdraw\", exactly(a, func"},

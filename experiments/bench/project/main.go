@@ -1,0 +1,215 @@
+//go:build unix
+
+// Command project measures what projecting a data set costs beside reading it: it makes one of
+// normal rows, then alternates between reading it as a study does ("agent check" reads so, hash and
+// all) and projecting it, and prints each pair's ratio. Peak memory is the process's.
+package main
+
+import (
+	"bufio"
+	"crypto/ed25519"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"covey/internal/dataset"
+	"covey/internal/score"
+	"covey/internal/siteconfig"
+	"covey/internal/study"
+)
+
+var (
+	rows    = flag.Int("rows", 1_000_000, "rows")
+	columns = flag.Int("columns", 100, "columns")
+	k       = flag.Int("components", 5, "components")
+	times   = flag.Int("times", 5, "pairs of runs")
+	in      = flag.String("in", "npy", "csv or npy")
+	out     = flag.String("out", "csv", "csv, npy or parquet")
+	dir     = flag.String("dir", "", "folder for the files; a temporary one if empty")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run() error {
+	folder, err := os.MkdirTemp(*dir, "project")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	r, p, err := result()
+	if err != nil {
+		return err
+	}
+	m, err := score.New(r, p)
+	if err != nil {
+		return err
+	}
+	s := dataset.Source{Path: filepath.Join(folder, "rows."+*in)}
+	if err := table(s.Path); err != nil {
+		return err
+	}
+	info, err := os.Stat(s.Path)
+	if err != nil {
+		return err
+	}
+	q := siteconfig.Dataset{}.Request(p.Proposal.Spec)
+	q.Missing = dataset.MissingDropFaulty
+	fmt.Printf("%d rows of %d columns, %d components, %s (%d MB) to %s\n", *rows, *columns, *k, *in, info.Size()/1e6, *out)
+	var ratios []float64
+	for range *times {
+		begun, cpu := time.Now(), processor()
+		if _, err := dataset.Validate(s, q, dataset.ReadOptions{}); err != nil {
+			return err
+		}
+		read, readCPU := time.Since(begun), processor()-cpu
+		f, err := os.Create(filepath.Join(folder, "scores"))
+		if err != nil {
+			return err
+		}
+		begun, cpu = time.Now(), processor()
+		to := &buffered{bufio.NewWriterSize(f, 1<<20), f}
+		if _, err := score.Project(m, s, q, to, score.Options{Format: score.Format(*out), Quantiles: []float64{0.99}}); err != nil {
+			return err
+		}
+		if err := to.Flush(); err != nil {
+			return err
+		}
+		both, bothCPU := time.Since(begun), processor()-cpu
+		if err := f.Close(); err != nil {
+			return err
+		}
+		ratios = append(ratios, both.Seconds()/read.Seconds())
+		fmt.Printf("read %6.2f s, projected %6.2f s: %.2f; of all processors %6.2f s and %6.2f s: %.2f\n",
+			read.Seconds(), both.Seconds(), ratios[len(ratios)-1], readCPU.Seconds(), bothCPU.Seconds(), bothCPU.Seconds()/readCPU.Seconds())
+	}
+	slices.Sort(ratios)
+	var use syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
+		return err
+	}
+	fmt.Printf("ratio: median %.2f, from %.2f to %.2f; peak memory %d MB\n", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1], use.Maxrss/1024)
+	return nil
+}
+
+// processor is the time that this process took of all processors.
+func processor() time.Duration {
+	var use syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {
+		return 0
+	}
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
+}
+
+// buffered is a file with a buffer before it.
+type buffered struct {
+	*bufio.Writer
+	f *os.File
+}
+
+func (b *buffered) Seek(offset int64, whence int) (int64, error) {
+	if err := b.Flush(); err != nil {
+		return 0, err
+	}
+	return b.f.Seek(offset, whence)
+}
+
+// result is one of a study with public constants and private centers.
+func result() (*study.Result, *study.Plan, error) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	spec := study.Spec{Name: "s", Dataset: "rows", Components: study.Components(*k), Epsilon: 1, Delta: 1e-8, Rounds: 8}
+	for j := range *columns {
+		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprintf("c%d", j), Offset: 1, Scale: 2})
+	}
+	var roster []study.Member
+	for i := range 3 {
+		public, _, err := ed25519.GenerateKey(nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		roster = append(roster, study.Member{Name: fmt.Sprintf("site%d", i), Identity: study.Key(public), Units: 100_000})
+	}
+	public, _, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := study.Propose(spec, roster, public, [32]byte{1})
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := study.NewPlan(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &study.Result{Digest: p.Digest, D: p.D, K: *k, TotalVariance: float64(p.D)}
+	for j, c := range p.Proposal.Spec.Columns {
+		r.Columns, r.Offset, r.Scale, r.Mean = append(r.Columns, c.Name), append(r.Offset, c.Offset), append(r.Scale, c.Scale), append(r.Mean, 0.1*float64(j))
+	}
+	for l := range *k { // columns of a cosine transform, which are orthonormal
+		v := make([]float64, p.D)
+		for j := range v {
+			v[j] = math.Sqrt(2/float64(p.D)) * math.Cos(math.Pi*(float64(j)+0.5)*float64(l+1)/float64(p.D))
+		}
+		r.Components = append(r.Components, v)
+		r.ExplainedVariance = append(r.ExplainedVariance, 1+rng.Float64())
+	}
+	return r, p, nil
+}
+
+// table writes the rows.
+func table(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	rng := rand.New(rand.NewPCG(3, 4))
+	if *in == "npy" {
+		head := fmt.Sprintf("%-117s\n", fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", *rows, *columns))
+		w.WriteString("\x93NUMPY\x01\x00")
+		w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(head))))
+		w.WriteString(head)
+		var b []byte
+		for range *rows {
+			b = b[:0]
+			for range *columns {
+				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(rng.NormFloat64()))
+			}
+			w.Write(b)
+		}
+		return w.Flush()
+	}
+	for j := range *columns {
+		if j > 0 {
+			w.WriteByte(',')
+		}
+		fmt.Fprintf(w, "c%d", j)
+	}
+	w.WriteByte('\n')
+	var b []byte
+	for range *rows {
+		b = b[:0]
+		for j := range *columns {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendFloat(b, rng.NormFloat64(), 'g', 6, 64)
+		}
+		w.Write(append(b, '\n'))
+	}
+	return w.Flush()
+}

@@ -1,0 +1,32 @@
+package egress
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"covey/internal/study"
+)
+
+// TestLocalIsNotSent: a line about a file that was made here is in the chain and in no count, now
+// and after a restart.
+func TestLocalIsNotSent(t *testing.T) {
+	dir, id := t.TempDir(), study.Digest{1}
+	for range 2 {
+		e, err := Open(dir, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Record(Line{Kind: KindLocal, Study: &id, Bytes: 1000}, time.Now())
+		if got := e.Snapshot(); len(got.Studies) != 0 || len(got.Link) != 0 || len(e.Witness()) != 0 {
+			t.Errorf("counted as sent: %+v", got)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Verify(dir, nil)
+	if err != nil || c.Lines != 2 || c.Messages != 0 || c.Bytes != 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

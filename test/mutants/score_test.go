@@ -1,0 +1,45 @@
+//go:build mutants
+
+package mutants
+
+// Results that reach sites, and the scores of their rows.
+func init() {
+	tables = append(tables, []mutant{
+		{"score: any site reads any result", 0, []edit{
+			{"internal/coordinator/result.go", "return member.Name == name && slices.Equal(member.Identity, site.Identity)", "return true"},
+		}, in("coordinator", "TestReads"), killer{}},
+		{"score: a name that was taken over reads a result", 0, []edit{
+			{"internal/coordinator/result.go", " && slices.Equal(member.Identity, site.Identity)", " && len(site.Identity) > 0"},
+		}, in("coordinator", "TestReads"), killer{}},
+		{"score: a result of a study that was not approved here", 0, []edit{
+			{"internal/agent/result.go", "if !h.Approved() {", "if false {"},
+		}, in("agent", "TestHeldCheck"), killer{}},
+		{"score: a result with other releases than those told", 0, []edit{
+			{"internal/agent/result.go", "!ok || has != r.Hash", "false && (!ok || has != r.Hash)"},
+		}, in("agent", "TestHeldCheck"), killer{}},
+		{"score: components that are not orthonormal", 0, []edit{
+			{"internal/score/model.go", "!(math.Abs(got-want) <= orthonormal)", "math.IsNaN(got-want)"},
+		}, in("score", "TestHostileResults"), killer{}},
+		{"score: columns in another order", 0, []edit{
+			{"internal/score/model.go", "r.Columns[j] != at.Name || r.Offset", "r.Offset"},
+		}, in("score", "TestHostileResults"), killer{}},
+		{"score: gaps stay zeros", 0, []edit{
+			{"internal/score/model.go", "if err == nil && m.fills {", "if false {"},
+		}, in("score", "TestGapsAreFilled"), killer{}},
+		{"score: joined levels are nothing", 0, []edit{
+			{"internal/score/model.go", "m.joins = p.JoinLevels(m.scale)", "m.joins = nil"},
+		}, in("score", "TestLevelsAreJoined"), killer{}},
+		{"score: a row that is left out has scores", 0, []edit{
+			{"internal/score/table.go", "if len(absent) > 0 && absent[0] == i {", "if false {"},
+		}, in("score", "TestRowsLeftOut"), killer{}},
+		{"score: a unit's name is a formula", 0, []edit{
+			{"internal/score/csv.go", "name = \"'\" + name", "name = \"\" + name"},
+		}, in("score", "TestRowsLeftOut"), killer{}},
+		{"score: a stream's gaps are a block late", 0, []edit{
+			{"internal/dataset/rows.go", "stride, at := gapStride(b.d), b.count-b.handed", "stride, at := gapStride(b.d), b.count-b.handed+1"},
+		}, in("dataset", "TestStreamIsRead"), killer{}},
+		{"score: local files count as sent", 0, []edit{
+			{"internal/egress/log.go", "if s.Kind == KindLocal {", "if false {"},
+		}, in("egress", "TestLocalIsNotSent"), killer{}},
+	})
+}
