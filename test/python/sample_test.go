@@ -15,8 +15,8 @@ import (
 	"covey/internal/clip"
 	"covey/internal/dataset"
 	"covey/internal/report"
-	"covey/internal/sitedata"
 	"covey/internal/siteconfig"
+	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
@@ -52,9 +52,11 @@ func write(t *testing.T, dir string, r *study.Result, rows []byte) {
 		}
 	}
 	for name, write := range map[string]func(f *os.File) error{
-		"result.npz":  func(f *os.File) error { return report.WriteNPZ(f, r) },
-		"result.csv":  func(f *os.File) error { return report.WriteCSV(f, r) },
-		"sample.json": func(f *os.File) error { return json.NewEncoder(f).Encode(expected(t, r, filepath.Join(dir, "rows.csv"))) },
+		"result.npz": func(f *os.File) error { return report.WriteNPZ(f, r) },
+		"result.csv": func(f *os.File) error { return report.WriteCSV(f, r) },
+		"sample.json": func(f *os.File) error {
+			return json.NewEncoder(f).Encode(expected(t, r, filepath.Join(dir, "rows.csv")))
+		},
 	} {
 		f, err := os.Create(filepath.Join(dir, name))
 		if err == nil {
