@@ -47,12 +47,13 @@ var arrows = map[string][]string{
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/pki", "internal/strict", "internal/study"},
 	"internal/egress":      {"internal/study"},
 	"internal/sitedata":    {"internal/clip", "internal/dataset", "internal/study"},
+	"internal/score":       {"internal/clip", "internal/dataset", "internal/sitedata", "internal/study"},
 	"internal/profile":     {"internal/dataset", "internal/siteconfig", "internal/strict", "internal/study"},
 	"internal/proposals":   {"internal/frame", "internal/siteconfig", "internal/study"},
 	"internal/terms":       {"internal/study"},
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
-	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/wire"},
+	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/wire"},
 	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/worth"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
@@ -61,7 +62,7 @@ var arrows = map[string][]string{
 	"test/sim":             {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
-	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/frame", "internal/pki", "internal/report", "internal/study", "internal/worth"},
 	"cmd/internal/cli":  {"internal/frame", "internal/pki", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.

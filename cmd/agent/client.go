@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 
 	shared "covey/cmd/internal/cli"
@@ -14,13 +15,23 @@ import (
 // ask is one call to the agent of the terminal's folder.
 func ask[T any](t *terminal, method string, path ...string) (T, error) {
 	var v T
-	config, err := siteconfig.Read(t.dir)
+	body, err := call(t, method, path...)
 	if err != nil {
 		return v, err
 	}
+	defer body.Close()
+	return v, json.NewDecoder(body).Decode(&v)
+}
+
+// call is ask for a reply as it comes, which the caller closes.
+func call(t *terminal, method string, path ...string) (io.ReadCloser, error) {
+	config, err := siteconfig.Read(t.dir)
+	if err != nil {
+		return nil, err
+	}
 	socket, err := agent.SocketPath(config.DataDir())
 	if err != nil {
-		return v, notRunning(&shared.DialError{Server: "agent", Path: config.DataDir(), Err: err})
+		return nil, notRunning(&shared.DialError{Server: "agent", Path: config.DataDir(), Err: err})
 	}
 	u := "/v1"
 	for _, p := range path {
@@ -28,10 +39,9 @@ func ask[T any](t *terminal, method string, path ...string) (T, error) {
 	}
 	body, err := shared.NewClient("agent", socket).Call(t.Ctx, method, u, nil)
 	if err != nil {
-		return v, notRunning(err)
+		return nil, notRunning(err)
 	}
-	defer body.Close()
-	return v, json.NewDecoder(body).Decode(&v)
+	return body, nil
 }
 
 // notRunning adds to a DialError what may be missing.

@@ -233,6 +233,7 @@ func (c *statusCmd) Run(t *terminal) error {
 type studyCmd struct {
 	List     studyListCmd     `cmd:"" help:"List the studies that this site knows, and why one is over."`
 	Show     studyShowCmd     `cmd:"" help:"Show what a study takes, releases and charges, or how it ended here."`
+	Result   studyResultCmd   `cmd:"" help:"Fetch and check the signed result of a study of this site."`
 	Approve  studyApproveCmd  `cmd:"" help:"Approve a study: read \"study show\" first."`
 	Withdraw studyWithdrawCmd `cmd:"" help:"Take an approval back, as long as the study's setup has not begun."`
 	Reject   studyRejectCmd   `cmd:"" help:"Reject a study; withdraw from one that was approved, or leave it if it has begun."`

@@ -35,16 +35,17 @@ type cli struct {
 	Data string `short:"C" default:"." env:"COVEY_AGENT_DIR" placeholder:"DIR" help:"The data folder, as made by join (${default})."`
 	shared.Globals
 
-	Join    joinCmd   `cmd:"" help:"Join a federation: create keys, fetch a certificate, write agent.toml."`
-	Check   checkCmd  `cmd:"" help:"Check configuration, keys, certificate, data sets and the coordinator; change nothing."`
-	Run     runCmd    `cmd:"" help:"Run the agent."`
-	Reload  reloadCmd `cmd:"" help:"Make the running agent read agent.toml again: all of it, or nothing."`
-	Status  statusCmd `cmd:"" help:"Show the agent's status, and its data sets."`
-	DataSet dataCmd   `cmd:"" name:"data" help:"Look at this site's own data."`
-	Study   studyCmd  `cmd:"" help:"List, show, approve, withdraw from and reject studies."`
-	Ledger  ledgerCmd `cmd:"" help:"Show, export and recover privacy budgets and charges."`
-	Egress  egressCmd `cmd:"" help:"Show exactly what leaves this site, and what has left."`
-	Verify  verifyCmd `cmd:"" help:"Check a result file offline, and with this site's ledger if -C names one."`
+	Join    joinCmd    `cmd:"" help:"Join a federation: create keys, fetch a certificate, write agent.toml."`
+	Check   checkCmd   `cmd:"" help:"Check configuration, keys, certificate, data sets and the coordinator; change nothing."`
+	Run     runCmd     `cmd:"" help:"Run the agent."`
+	Reload  reloadCmd  `cmd:"" help:"Make the running agent read agent.toml again: all of it, or nothing."`
+	Status  statusCmd  `cmd:"" help:"Show the agent's status, and its data sets."`
+	DataSet dataCmd    `cmd:"" name:"data" help:"Look at this site's own data."`
+	Study   studyCmd   `cmd:"" help:"List, show, approve, withdraw from and reject studies."`
+	Project projectCmd `cmd:"" help:"Write the scores of this site's rows on a result: individual data, for this site alone."`
+	Ledger  ledgerCmd  `cmd:"" help:"Show, export and recover privacy budgets and charges."`
+	Egress  egressCmd  `cmd:"" help:"Show exactly what leaves this site, and what has left."`
+	Verify  verifyCmd  `cmd:"" help:"Check a result file offline, and with this site's ledger if -C names one."`
 
 	shared.Tools
 }

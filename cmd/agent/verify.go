@@ -3,12 +3,9 @@ package main
 import (
 	"crypto/ed25519"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	shared "covey/cmd/internal/cli"
-	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -20,37 +17,30 @@ func (c *verifyCmd) Run(t *terminal) error {
 	return c.Check(t.Terminal, func(v *study.Verified) (string, bool, error) { return onLedger(t, v) })
 }
 
-// onLedger compares with the ledger of the agent in t.dir, if one is there and at
-// rest: the digest is of the proposal's exact bytes, so a study that was approved
-// under it is the one in the file. A result that lists this site's key for a study
+// onLedger compares with what the site of t.dir has on record, if it is a site's folder: the digest
+// is of the proposal's exact bytes, so a study that was approved under it is the one in the file,
+// and its releases are those that the site was told. A result that lists this site's key for a study
 // that it never approved is refused.
 func onLedger(t *terminal, v *study.Verified) (string, bool, error) {
 	config, err := siteconfig.Read(t.dir)
 	if err != nil {
 		return "", false, nil // no agent's folder
 	}
-	dir := filepath.Join(config.DataDir(), "ledger")
 	site, err := pki.LoadSite(config.DataDir())
-	if _, stat := os.Stat(dir); err != nil || stat != nil {
-		return "", false, nil // never ran; Open would make a ledger
-	}
-	l, err := ledger.Open(dir)
 	if err != nil {
-		t.Say("Not compared with this site's ledger (%v): see whether \"agent study list\" has the digest.", err)
 		return "", false, nil
 	}
-	defer l.Close()
-	here := ledger.Unknown
-	for _, s := range l.Studies() {
-		if s.Study == v.Digest {
-			here = s.State
-		}
+	h, why := held(t, v.Digest)
+	if h == nil {
+		t.Say("Not compared with this site's ledger: %s.", why)
+		return "", false, nil
 	}
-	approved := here == ledger.Approved || here == ledger.Finished
+	if h.Approved() {
+		return string(h.State), true, h.Check(v)
+	}
 	mine := site.Identity().Public().(ed25519.PublicKey)
-	listed := slices.ContainsFunc(v.Roster, func(m study.Member) bool { return mine.Equal(ed25519.PublicKey(m.Identity)) })
-	if listed && !approved {
-		return "", false, &study.VerifyError{What: "sites", Query: -1, Reason: fmt.Sprintf("this site is listed, and on its ledger the study is %q", here)}
+	if slices.ContainsFunc(v.Roster, func(m study.Member) bool { return mine.Equal(ed25519.PublicKey(m.Identity)) }) {
+		return "", false, &study.VerifyError{What: "sites", Query: -1, Reason: fmt.Sprintf("this site is listed, and on its ledger the study is %q", h.State)}
 	}
-	return string(here), approved, nil
+	return string(h.State), false, nil
 }

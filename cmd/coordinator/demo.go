@@ -401,25 +401,13 @@ rounds        %s, at least %d of %d sites in each sum, last noise-to-signal %.3f
 wire          %d bytes from each site in all, masked
 time          %.1f s
 digest        %s
-`, r.Captured, r.Output, r.Profile, r.Method, r.MethodWhy, varianceText(r.result), strings.Join(said.Sentences, "\n              "), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
+`, r.Captured, r.Output, r.Profile, r.Method, r.MethodWhy, shared.VarianceText(r.result), strings.Join(said.Sentences, "\n              "), r.Epsilon, r.Delta, r.N, r.Rho, noiseText[r.Noise], r.result.Done(), r.FewestSurvivors, r.Sites, r.NoiseToSignal, r.bytes, r.Seconds, r.Digest)
 	return err
 }
 
 var noiseText = map[string]string{
 	study.NoiseCentral:     "central: the coordinator that leads sees exact sums over all sites, nobody else does",
 	study.NoiseDistributed: "distributed: every site adds its share, nobody sees an exact sum",
-}
-
-// varianceText is explained variance for people, empty where it was not bought.
-func varianceText(r *study.Result) string {
-	text := ""
-	for i, v := range r.ExplainedVariance {
-		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %.1f%% of the total\n", i+1, v, r.VarianceInterval[i][0], r.VarianceInterval[i][1], 100*r.VarianceRatio[i])
-	}
-	if len(r.ExplainedVariance) > 1 {
-		text += "              an interval is for a component picked before looking: of several nearly equal ones the first is too high\n"
-	}
-	return text
 }
 
 // freeAddress returns a loopback address that nothing listens on just now.

@@ -463,37 +463,5 @@ func (c *resultCmd) Run(s *terminal) error {
 	if s.JSON {
 		return shared.PrintJSON(s.Out, r)
 	}
-	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(s.Err, "%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g\n",
-		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
-	of, err := worth.Read(&r)
-	if err != nil {
-		return err
-	}
-	for _, sentence := range of.Sentences {
-		fmt.Fprintln(s.Err, sentence)
-	}
-	head := "column\tloading\t"
-	if r.K > 1 {
-		head = "column\t"
-		for i := range r.K {
-			head += fmt.Sprintf("component %d\t", i+1)
-		}
-	}
-	fmt.Fprintln(w, head)
-	for i, name := range r.Columns {
-		fmt.Fprintf(w, "%s\t", name)
-		for _, x := range r.Components {
-			fmt.Fprintf(w, "%.4f\t", x[i])
-		}
-		fmt.Fprintln(w)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(s.Err, "method %s (%s): %s\n%s", r.Method, r.MethodWhy, r.Done(), varianceText(&r))
-	if text := r.KeptText(); text != "" {
-		fmt.Fprintf(s.Err, "rows kept: %s\n", text)
-	}
-	return nil
+	return s.PrintResult(&r)
 }

@@ -61,7 +61,8 @@ type Agent struct {
 
 	mu       sync.Mutex
 	sessions map[study.Digest]*session
-	link     *link // nil while there is none
+	link     *link                    // nil while there is none
+	calls    grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
 	address  string
 	linkErr  error
 	stop     context.CancelCauseFunc // of Run; nil before

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -134,6 +135,17 @@ func (a *Agent) Control() http.Handler {
 	})
 	mux.HandleFunc("GET /v1/studies/{ref}", a.withStudy(func(id study.Digest) (any, error) { return a.Study(id) }))
 	mux.HandleFunc("GET /v1/studies/{ref}/figures", exactly(func(id study.Digest) (any, error) { return a.Figures(id) }))
+	mux.HandleFunc("GET /v1/studies/{ref}/result", a.result)
+	mux.HandleFunc("GET /v1/studies/{ref}/held", exactly(func(id study.Digest) (any, error) { return a.Holds(id), nil }))
+	mux.HandleFunc("POST /v1/studies/{ref}/local/{bytes}/{sha256}", func(w http.ResponseWriter, r *http.Request) {
+		id, err := study.ParseDigest(r.PathValue("ref"))
+		bytes, wrong := strconv.Atoi(r.PathValue("bytes"))
+		sha, odd := study.ParseDigest(r.PathValue("sha256"))
+		if err = errors.Join(err, wrong, odd); err == nil {
+			a.local(id, max(0, bytes), sha.String())
+		}
+		reply(w, struct{}{}, err)
+	})
 	mux.HandleFunc("POST /v1/studies/{ref}/approve", exactly(func(id study.Digest) (any, error) {
 		if err := a.Approve(id); err != nil {
 			return nil, err

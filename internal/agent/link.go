@@ -334,6 +334,8 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 	l := newLink(ctx, a)
 	l.end = cancel
 	a.begin(l, address)
+	a.setCalls(conn)
+	defer a.setCalls(nil)
 	ended := make(chan error, 2)
 	a.work.Go(func() {
 		// io.EOF says that the stream is over; why, its reader hears.

@@ -443,6 +443,7 @@ func badInput(err error) bool {
 	_, config := errors.AsType[*siteconfig.Error](err)
 	_, restart := errors.AsType[*RestartError](err)
 	_, anew := errors.AsType[*AnewError](err)
-	data = data || late || not || config || restart || anew
+	_, none := errors.AsType[*NoResultError](err)
+	data = data || none || late || not || config || restart || anew
 	return field || unknown || budget || state || data
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -38,6 +39,7 @@ type Coordinator struct {
 	log    *slog.Logger // core's
 	rounds roundCache   // has its own lock
 
+	signing  sync.Mutex    // one result at a time is signed for a site
 	large    chan struct{} // places of messages of many frames that are being read
 	late     chan struct{} // places of messages that are serialized late
 	stopping chan struct{}

@@ -123,6 +123,12 @@ type builder struct {
 	count   int                       // rows, the one under way not among them
 	before  int                       // of them, in the files before this one
 	reserve func(rows float64)
+
+	streams bool     // rows are handed on and forgotten ([Stream])
+	handed  int      // of them
+	left    int      // of those that were handed on, dropped
+	name    string   // the unit of the row under way
+	names   []string // the units of the rows not yet handed on
 }
 
 func newBuilder(file, word string, columns []Column, unit string, missing Missing, precision Precision, s sink) *builder {
@@ -235,11 +241,11 @@ func gapStride(d int) int { return (d + 7) / 8 }
 // gap marks the row's cells without a value, and puts 0 in their place. Rows before it that have
 // none are made room for now: of a file without gaps there are no bits at all.
 func (b *builder) gap() {
-	stride := gapStride(b.d)
-	if want := (b.count + 1) * stride; len(b.gaps) < want {
+	stride, at := gapStride(b.d), b.count-b.handed
+	if want := (at + 1) * stride; len(b.gaps) < want {
 		b.gaps = append(b.gaps, make([]byte, want-len(b.gaps))...)
 	}
-	bits := b.gaps[b.count*stride:]
+	bits := b.gaps[at*stride:]
 	for _, j := range b.empty {
 		bits[j/8] |= 1 << (j % 8)
 		b.row[j] = 0
@@ -294,6 +300,10 @@ func (b *builder) whose(field string) {
 		b.nobody = true
 		return
 	}
+	if b.streams {
+		b.name = strings.Clone(field) // not its line
+		return
+	}
 	i, ok := b.seen[field]
 	if !ok {
 		i = len(b.seen)
@@ -339,7 +349,10 @@ func (b *builder) take() error {
 		clear(b.row)
 		b.absent = append(b.absent, b.count)
 	}
-	if b.seen != nil {
+	switch {
+	case b.seen != nil && b.streams:
+		b.names = append(b.names, b.name)
+	case b.seen != nil:
 		b.units = append(b.units, int32(b.number))
 	}
 	b.count++
@@ -380,10 +393,10 @@ func (b *builder) finish() (*Rows, error) {
 		}
 		return nil, &Error{File: b.file, Reason: reason}
 	}
-	if b.gaps != nil {
+	if b.gaps != nil && !b.streams {
 		b.gaps = append(b.gaps, make([]byte, b.count*gapStride(b.d)-len(b.gaps))...)
 	}
-	r := &Rows{Gaps: b.gaps, Rows: b.count, Units: b.count, D: b.d, Dropped: len(b.absent), Faulty: b.faulty, Fault: b.first, Absent: b.absent}
+	r := &Rows{Gaps: b.gaps, Rows: b.count, Units: b.count, D: b.d, Dropped: b.left + len(b.absent), Faulty: b.faulty, Fault: b.first, Absent: b.absent}
 	if b.seen != nil {
 		r.Units = len(b.seen)
 	}

@@ -104,8 +104,10 @@ func Verify(dir string, see func(SentMessage)) (Chain, error) {
 			return chain, &ChainError{path, chain.Lines}
 		}
 		if !bad {
-			chain.Messages++
-			chain.Bytes += m.Bytes
+			if m.Kind != KindLocal { // nothing left
+				chain.Messages++
+				chain.Bytes += m.Bytes
+			}
 			if see != nil {
 				see(SentMessage{chain.Lines, m.Time, m.Kind, m.Study, m.Query, m.Slot, m.Code, m.Bytes, m.SHA256})
 			}

@@ -33,6 +33,10 @@ type Line struct {
 	Prev   string `json:"prev"`
 }
 
+// KindLocal is the kind of a line about a file that was made here from this site's rows. It is no
+// message: nothing left, and no count has it.
+const KindLocal = "local"
+
 // Of adds the message's hash.
 func (s Line) Of(raw []byte) Line {
 	s.SHA256 = hashOf(raw)
@@ -126,6 +130,9 @@ func (e *Log) load(path string) error {
 }
 
 func (e *Log) add(s Line) {
+	if s.Kind == KindLocal {
+		return
+	}
 	counts := e.link
 	word := s.Kind == "decision" || s.Kind == "refusal" // a site may say either about any digest
 	if s.Study != nil && (!word || e.study[*s.Study] != nil || len(e.study) < maxCounted) {

@@ -41,6 +41,8 @@ type Verified struct {
 
 	Roster []Member `json:"-"`
 
+	releases map[int]Digest // of the exact signed bytes, by query
+
 	columns int    // of the proposal; D counts their coordinates
 	done    string // what found the components
 	kept    string // how many rows; empty where none could be left out
@@ -123,17 +125,25 @@ func Verify(file []byte) (*Verified, error) {
 		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
 		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
-		Approved: true,
-		columns:  len(plan.Proposal.Spec.Columns),
-		done:     fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(), gaps: r.FilledText(), learned: r.LearnedText(),
+		Approved: true, releases: map[int]Digest{},
+		columns: len(plan.Proposal.Spec.Columns),
+		done:    fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(), gaps: r.FilledText(), learned: r.LearnedText(),
 	}
 	if r.Method == MethodCovariance {
 		v.done = r.Done()
 	}
-	for _, release := range releases {
+	for i, release := range releases {
+		v.releases[release.Query] = DigestOf(r.Signed[i].Encoded)
 		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
 	}
 	return v, nil
+}
+
+// Release returns the SHA-256 of the exact signed bytes of a query's release, and whether the result
+// has one.
+func (v *Verified) Release(query int) (Digest, bool) {
+	hash, ok := v.releases[query]
+	return hash, ok
 }
 
 // Rows are v for people: what it is, and what it says.

@@ -41,6 +41,8 @@ type Server interface {
 	// Standing is told the SHA-256 of the CA certificate that the site's own is of.
 	Standing(ctx context.Context, authority []byte) (Standing, error)
 	Link(ctx context.Context, s Stream) error
+	// Result returns the result file of a completed study to a site of its roster.
+	Result(ctx context.Context, study []byte) (file []byte, err error)
 }
 
 // Register puts the services on a gRPC server.
@@ -76,6 +78,16 @@ func (s *federation) Standing(ctx context.Context, r *covey.StandingRequest) (*c
 		out.Authorities = append(out.Authorities, &covey.Authority{Certificate: a.Certificate, Endorsement: a.Endorsement})
 	}
 	return out, err
+}
+
+func (s *federation) Result(r *covey.ResultRequest, to grpc.ServerStreamingServer[covey.ResultResponse]) error {
+	file, err := s.to.Result(to.Context(), r.GetStudy())
+	if err != nil {
+		return err
+	}
+	return Send(file, func(data []byte, last bool) error {
+		return to.Send(&covey.ResultResponse{Frame: &covey.Frame{Data: data, Last: last}})
+	})
 }
 
 func (s *federation) Link(of grpc.BidiStreamingServer[covey.LinkRequest, covey.LinkResponse]) error {
@@ -129,6 +141,21 @@ func CallStanding(ctx context.Context, conn grpc.ClientConnInterface, authority 
 		out.Authorities = append(out.Authorities, pki.Voucher{Certificate: a.GetCertificate(), Endorsement: a.GetEndorsement()})
 	}
 	return out, nil
+}
+
+// CallResult asks for the result file of a study, by its whole digest: ErrTooLong above MaxResult.
+// The file is not verified.
+func CallResult(ctx context.Context, conn grpc.ClientConnInterface, study []byte) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx) // ends the stream, wherever reading it ends
+	defer cancel()
+	of, err := covey.NewFederationClient(conn).Result(ctx, &covey.ResultRequest{Study: study})
+	if err != nil {
+		return nil, err
+	}
+	return Receive(func() ([]byte, bool, error) {
+		m, err := of.Recv()
+		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err
+	}, MaxResult)
 }
 
 // NotLeader is the status of a coordinator that does not lead: it tells an agent to look elsewhere,

@@ -13,6 +13,7 @@ const (
 	Size       = 31 << 10
 	Max        = 1 << 20   // bytes in a frame, at most
 	MaxMessage = 512 << 20 // bytes in a message; a peer that sends more is cut off
+	MaxResult  = 512 << 20 // bytes in a result file that a site asks for
 
 	// TagBytes is how much of a study's digest a hello names it by (docs/protocol.md, AG-26).
 	TagBytes = 16

@@ -534,6 +534,94 @@ func (x *StandingResponse) GetSoftware() string {
 	return ""
 }
 
+type ResultRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"` // the whole digest
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResultRequest) Reset() {
+	*x = ResultRequest{}
+	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResultRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResultRequest) ProtoMessage() {}
+
+func (x *ResultRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResultRequest.ProtoReflect.Descriptor instead.
+func (*ResultRequest) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ResultRequest) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+type ResultResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Frame         *Frame                 `protobuf:"bytes,1,opt,name=frame,proto3" json:"frame,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResultResponse) Reset() {
+	*x = ResultResponse{}
+	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResultResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResultResponse) ProtoMessage() {}
+
+func (x *ResultResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResultResponse.ProtoReflect.Descriptor instead.
+func (*ResultResponse) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ResultResponse) GetFrame() *Frame {
+	if x != nil {
+		return x.Frame
+	}
+	return nil
+}
+
 // Authority is one CA, and the word of another for it while they change over.
 type Authority struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -545,7 +633,7 @@ type Authority struct {
 
 func (x *Authority) Reset() {
 	*x = Authority{}
-	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	mi := &file_covey_v1_federation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -557,7 +645,7 @@ func (x *Authority) String() string {
 func (*Authority) ProtoMessage() {}
 
 func (x *Authority) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	mi := &file_covey_v1_federation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -570,7 +658,7 @@ func (x *Authority) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Authority.ProtoReflect.Descriptor instead.
 func (*Authority) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{6}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Authority) GetCertificate() []byte {
@@ -598,7 +686,7 @@ type NotLeader struct {
 
 func (x *NotLeader) Reset() {
 	*x = NotLeader{}
-	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	mi := &file_covey_v1_federation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -610,7 +698,7 @@ func (x *NotLeader) String() string {
 func (*NotLeader) ProtoMessage() {}
 
 func (x *NotLeader) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	mi := &file_covey_v1_federation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -623,7 +711,7 @@ func (x *NotLeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotLeader.ProtoReflect.Descriptor instead.
 func (*NotLeader) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{7}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *NotLeader) GetAddresses() []string {
@@ -644,7 +732,7 @@ type Frame struct {
 
 func (x *Frame) Reset() {
 	*x = Frame{}
-	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	mi := &file_covey_v1_federation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -656,7 +744,7 @@ func (x *Frame) String() string {
 func (*Frame) ProtoMessage() {}
 
 func (x *Frame) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	mi := &file_covey_v1_federation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -669,7 +757,7 @@ func (x *Frame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Frame.ProtoReflect.Descriptor instead.
 func (*Frame) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{8}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Frame) GetData() []byte {
@@ -695,7 +783,7 @@ type LinkRequest struct {
 
 func (x *LinkRequest) Reset() {
 	*x = LinkRequest{}
-	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	mi := &file_covey_v1_federation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +795,7 @@ func (x *LinkRequest) String() string {
 func (*LinkRequest) ProtoMessage() {}
 
 func (x *LinkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	mi := &file_covey_v1_federation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +808,7 @@ func (x *LinkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRequest.ProtoReflect.Descriptor instead.
 func (*LinkRequest) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{9}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *LinkRequest) GetFrame() *Frame {
@@ -739,7 +827,7 @@ type LinkResponse struct {
 
 func (x *LinkResponse) Reset() {
 	*x = LinkResponse{}
-	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	mi := &file_covey_v1_federation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -751,7 +839,7 @@ func (x *LinkResponse) String() string {
 func (*LinkResponse) ProtoMessage() {}
 
 func (x *LinkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	mi := &file_covey_v1_federation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -764,7 +852,7 @@ func (x *LinkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkResponse.ProtoReflect.Descriptor instead.
 func (*LinkResponse) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{10}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LinkResponse) GetFrame() *Frame {
@@ -796,7 +884,7 @@ type SiteMessage struct {
 
 func (x *SiteMessage) Reset() {
 	*x = SiteMessage{}
-	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	mi := &file_covey_v1_federation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -808,7 +896,7 @@ func (x *SiteMessage) String() string {
 func (*SiteMessage) ProtoMessage() {}
 
 func (x *SiteMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	mi := &file_covey_v1_federation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -821,7 +909,7 @@ func (x *SiteMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SiteMessage.ProtoReflect.Descriptor instead.
 func (*SiteMessage) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{11}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SiteMessage) GetBody() isSiteMessage_Body {
@@ -1008,7 +1096,7 @@ type CoordinatorMessage struct {
 
 func (x *CoordinatorMessage) Reset() {
 	*x = CoordinatorMessage{}
-	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	mi := &file_covey_v1_federation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1108,7 @@ func (x *CoordinatorMessage) String() string {
 func (*CoordinatorMessage) ProtoMessage() {}
 
 func (x *CoordinatorMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	mi := &file_covey_v1_federation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1121,7 @@ func (x *CoordinatorMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoordinatorMessage.ProtoReflect.Descriptor instead.
 func (*CoordinatorMessage) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{12}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CoordinatorMessage) GetBody() isCoordinatorMessage_Body {
@@ -1227,7 +1315,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	mi := &file_covey_v1_federation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1239,7 +1327,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	mi := &file_covey_v1_federation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1252,7 +1340,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{13}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Hello) GetSoftware() string {
@@ -1302,7 +1390,7 @@ type Dataset struct {
 
 func (x *Dataset) Reset() {
 	*x = Dataset{}
-	mi := &file_covey_v1_federation_proto_msgTypes[14]
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1314,7 +1402,7 @@ func (x *Dataset) String() string {
 func (*Dataset) ProtoMessage() {}
 
 func (x *Dataset) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[14]
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1327,7 +1415,7 @@ func (x *Dataset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dataset.ProtoReflect.Descriptor instead.
 func (*Dataset) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{14}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Dataset) GetName() string {
@@ -1354,7 +1442,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[15]
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1366,7 +1454,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[15]
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1379,7 +1467,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{15}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Proposal) GetBody() []byte {
@@ -1402,7 +1490,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1414,7 +1502,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1427,7 +1515,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Decision) GetStudy() []byte {
@@ -1468,7 +1556,7 @@ type Announce struct {
 
 func (x *Announce) Reset() {
 	*x = Announce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1480,7 +1568,7 @@ func (x *Announce) String() string {
 func (*Announce) ProtoMessage() {}
 
 func (x *Announce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1493,7 +1581,7 @@ func (x *Announce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announce.ProtoReflect.Descriptor instead.
 func (*Announce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Announce) GetStudy() []byte {
@@ -1521,7 +1609,7 @@ type Announcement struct {
 
 func (x *Announcement) Reset() {
 	*x = Announcement{}
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1533,7 +1621,7 @@ func (x *Announcement) String() string {
 func (*Announcement) ProtoMessage() {}
 
 func (x *Announcement) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1546,7 +1634,7 @@ func (x *Announcement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announcement.ProtoReflect.Descriptor instead.
 func (*Announcement) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Announcement) GetStudy() []byte {
@@ -1583,7 +1671,7 @@ type Reveal struct {
 
 func (x *Reveal) Reset() {
 	*x = Reveal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1683,7 @@ func (x *Reveal) String() string {
 func (*Reveal) ProtoMessage() {}
 
 func (x *Reveal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1696,7 @@ func (x *Reveal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reveal.ProtoReflect.Descriptor instead.
 func (*Reveal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Reveal) GetStudy() []byte {
@@ -1643,7 +1731,7 @@ type Nonce struct {
 
 func (x *Nonce) Reset() {
 	*x = Nonce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1655,7 +1743,7 @@ func (x *Nonce) String() string {
 func (*Nonce) ProtoMessage() {}
 
 func (x *Nonce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1668,7 +1756,7 @@ func (x *Nonce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Nonce.ProtoReflect.Descriptor instead.
 func (*Nonce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Nonce) GetStudy() []byte {
@@ -1704,7 +1792,7 @@ type Deal struct {
 
 func (x *Deal) Reset() {
 	*x = Deal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1716,7 +1804,7 @@ func (x *Deal) String() string {
 func (*Deal) ProtoMessage() {}
 
 func (x *Deal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1729,7 +1817,7 @@ func (x *Deal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deal.ProtoReflect.Descriptor instead.
 func (*Deal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Deal) GetStudy() []byte {
@@ -1771,7 +1859,7 @@ type Boxes struct {
 
 func (x *Boxes) Reset() {
 	*x = Boxes{}
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1783,7 +1871,7 @@ func (x *Boxes) String() string {
 func (*Boxes) ProtoMessage() {}
 
 func (x *Boxes) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1796,7 +1884,7 @@ func (x *Boxes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Boxes.ProtoReflect.Descriptor instead.
 func (*Boxes) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Boxes) GetStudy() []byte {
@@ -1832,7 +1920,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +1932,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +1945,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Confirm) GetStudy() []byte {
@@ -1899,7 +1987,7 @@ type Confirmation struct {
 
 func (x *Confirmation) Reset() {
 	*x = Confirmation{}
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1911,7 +1999,7 @@ func (x *Confirmation) String() string {
 func (*Confirmation) ProtoMessage() {}
 
 func (x *Confirmation) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1924,7 +2012,7 @@ func (x *Confirmation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
 func (*Confirmation) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Confirmation) GetStudy() []byte {
@@ -1960,7 +2048,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2060,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2073,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Confirmed) GetStudy() []byte {
@@ -2032,7 +2120,7 @@ type Query struct {
 
 func (x *Query) Reset() {
 	*x = Query{}
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2044,7 +2132,7 @@ func (x *Query) String() string {
 func (*Query) ProtoMessage() {}
 
 func (x *Query) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2145,7 @@ func (x *Query) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Query.ProtoReflect.Descriptor instead.
 func (*Query) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Query) GetStudy() []byte {
@@ -2163,7 +2251,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2175,7 +2263,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2188,7 +2276,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Upload) GetStudy() []byte {
@@ -2232,7 +2320,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2244,7 +2332,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2257,7 +2345,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Release) GetStudy() []byte {
@@ -2300,7 +2388,7 @@ type ReleaseSignature struct {
 
 func (x *ReleaseSignature) Reset() {
 	*x = ReleaseSignature{}
-	mi := &file_covey_v1_federation_proto_msgTypes[29]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2312,7 +2400,7 @@ func (x *ReleaseSignature) String() string {
 func (*ReleaseSignature) ProtoMessage() {}
 
 func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[29]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2325,7 +2413,7 @@ func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseSignature.ProtoReflect.Descriptor instead.
 func (*ReleaseSignature) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{29}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ReleaseSignature) GetStudy() []byte {
@@ -2370,7 +2458,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2382,7 +2470,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2395,7 +2483,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Open) GetStudy() []byte {
@@ -2445,7 +2533,7 @@ type Shares struct {
 
 func (x *Shares) Reset() {
 	*x = Shares{}
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2457,7 +2545,7 @@ func (x *Shares) String() string {
 func (*Shares) ProtoMessage() {}
 
 func (x *Shares) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2470,7 +2558,7 @@ func (x *Shares) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shares.ProtoReflect.Descriptor instead.
 func (*Shares) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Shares) GetStudy() []byte {
@@ -2515,7 +2603,7 @@ type Final struct {
 
 func (x *Final) Reset() {
 	*x = Final{}
-	mi := &file_covey_v1_federation_proto_msgTypes[32]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2527,7 +2615,7 @@ func (x *Final) String() string {
 func (*Final) ProtoMessage() {}
 
 func (x *Final) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[32]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2540,7 +2628,7 @@ func (x *Final) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Final.ProtoReflect.Descriptor instead.
 func (*Final) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{32}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Final) GetStudy() []byte {
@@ -2589,7 +2677,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[33]
+	mi := &file_covey_v1_federation_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2601,7 +2689,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[33]
+	mi := &file_covey_v1_federation_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2614,7 +2702,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{33}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -2658,7 +2746,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[34]
+	mi := &file_covey_v1_federation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2670,7 +2758,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[34]
+	mi := &file_covey_v1_federation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2683,7 +2771,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{34}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -2800,7 +2888,11 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x10StandingResponse\x125\n" +
 	"\vauthorities\x18\x01 \x03(\v2\x13.covey.v1.AuthorityR\vauthorities\x12)\n" +
 	"\x10unix_nanoseconds\x18\x02 \x01(\x03R\x0funixNanoseconds\x12\x1a\n" +
-	"\bsoftware\x18\x03 \x01(\tR\bsoftware\"O\n" +
+	"\bsoftware\x18\x03 \x01(\tR\bsoftware\"%\n" +
+	"\rResultRequest\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\"7\n" +
+	"\x0eResultResponse\x12%\n" +
+	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"O\n" +
 	"\tAuthority\x12 \n" +
 	"\vcertificate\x18\x01 \x01(\fR\vcertificate\x12 \n" +
 	"\vendorsement\x18\x02 \x01(\fR\vendorsement\")\n" +
@@ -3003,12 +3095,13 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\vCODE_FORKED\x10G2C\n" +
 	"\n" +
 	"Enrollment\x125\n" +
-	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\xc4\x01\n" +
+	"\x04Join\x12\x15.covey.v1.JoinRequest\x1a\x16.covey.v1.JoinResponse2\x83\x02\n" +
 	"\n" +
 	"Federation\x129\n" +
 	"\x04Link\x12\x15.covey.v1.LinkRequest\x1a\x16.covey.v1.LinkResponse(\x010\x01\x128\n" +
 	"\x05Renew\x12\x16.covey.v1.RenewRequest\x1a\x17.covey.v1.RenewResponse\x12A\n" +
-	"\bStanding\x12\x19.covey.v1.StandingRequest\x1a\x1a.covey.v1.StandingResponseB\x1eZ\x1ccovey/proto/covey/v1;coveyv1b\x06proto3"
+	"\bStanding\x12\x19.covey.v1.StandingRequest\x1a\x1a.covey.v1.StandingResponse\x12=\n" +
+	"\x06Result\x12\x17.covey.v1.ResultRequest\x1a\x18.covey.v1.ResultResponse0\x01B\x1eZ\x1ccovey/proto/covey/v1;coveyv1b\x06proto3"
 
 var (
 	file_covey_v1_federation_proto_rawDescOnce sync.Once
@@ -3023,7 +3116,7 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 }
 
 var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_covey_v1_federation_proto_goTypes = []any{
 	(Verdict)(0),               // 0: covey.v1.Verdict
 	(Code)(0),                  // 1: covey.v1.Code
@@ -3033,80 +3126,85 @@ var file_covey_v1_federation_proto_goTypes = []any{
 	(*RenewResponse)(nil),      // 5: covey.v1.RenewResponse
 	(*StandingRequest)(nil),    // 6: covey.v1.StandingRequest
 	(*StandingResponse)(nil),   // 7: covey.v1.StandingResponse
-	(*Authority)(nil),          // 8: covey.v1.Authority
-	(*NotLeader)(nil),          // 9: covey.v1.NotLeader
-	(*Frame)(nil),              // 10: covey.v1.Frame
-	(*LinkRequest)(nil),        // 11: covey.v1.LinkRequest
-	(*LinkResponse)(nil),       // 12: covey.v1.LinkResponse
-	(*SiteMessage)(nil),        // 13: covey.v1.SiteMessage
-	(*CoordinatorMessage)(nil), // 14: covey.v1.CoordinatorMessage
-	(*Hello)(nil),              // 15: covey.v1.Hello
-	(*Dataset)(nil),            // 16: covey.v1.Dataset
-	(*Proposal)(nil),           // 17: covey.v1.Proposal
-	(*Decision)(nil),           // 18: covey.v1.Decision
-	(*Announce)(nil),           // 19: covey.v1.Announce
-	(*Announcement)(nil),       // 20: covey.v1.Announcement
-	(*Reveal)(nil),             // 21: covey.v1.Reveal
-	(*Nonce)(nil),              // 22: covey.v1.Nonce
-	(*Deal)(nil),               // 23: covey.v1.Deal
-	(*Boxes)(nil),              // 24: covey.v1.Boxes
-	(*Confirm)(nil),            // 25: covey.v1.Confirm
-	(*Confirmation)(nil),       // 26: covey.v1.Confirmation
-	(*Confirmed)(nil),          // 27: covey.v1.Confirmed
-	(*Query)(nil),              // 28: covey.v1.Query
-	(*Upload)(nil),             // 29: covey.v1.Upload
-	(*Release)(nil),            // 30: covey.v1.Release
-	(*ReleaseSignature)(nil),   // 31: covey.v1.ReleaseSignature
-	(*Open)(nil),               // 32: covey.v1.Open
-	(*Shares)(nil),             // 33: covey.v1.Shares
-	(*Final)(nil),              // 34: covey.v1.Final
-	(*Ended)(nil),              // 35: covey.v1.Ended
-	(*Refusal)(nil),            // 36: covey.v1.Refusal
+	(*ResultRequest)(nil),      // 8: covey.v1.ResultRequest
+	(*ResultResponse)(nil),     // 9: covey.v1.ResultResponse
+	(*Authority)(nil),          // 10: covey.v1.Authority
+	(*NotLeader)(nil),          // 11: covey.v1.NotLeader
+	(*Frame)(nil),              // 12: covey.v1.Frame
+	(*LinkRequest)(nil),        // 13: covey.v1.LinkRequest
+	(*LinkResponse)(nil),       // 14: covey.v1.LinkResponse
+	(*SiteMessage)(nil),        // 15: covey.v1.SiteMessage
+	(*CoordinatorMessage)(nil), // 16: covey.v1.CoordinatorMessage
+	(*Hello)(nil),              // 17: covey.v1.Hello
+	(*Dataset)(nil),            // 18: covey.v1.Dataset
+	(*Proposal)(nil),           // 19: covey.v1.Proposal
+	(*Decision)(nil),           // 20: covey.v1.Decision
+	(*Announce)(nil),           // 21: covey.v1.Announce
+	(*Announcement)(nil),       // 22: covey.v1.Announcement
+	(*Reveal)(nil),             // 23: covey.v1.Reveal
+	(*Nonce)(nil),              // 24: covey.v1.Nonce
+	(*Deal)(nil),               // 25: covey.v1.Deal
+	(*Boxes)(nil),              // 26: covey.v1.Boxes
+	(*Confirm)(nil),            // 27: covey.v1.Confirm
+	(*Confirmation)(nil),       // 28: covey.v1.Confirmation
+	(*Confirmed)(nil),          // 29: covey.v1.Confirmed
+	(*Query)(nil),              // 30: covey.v1.Query
+	(*Upload)(nil),             // 31: covey.v1.Upload
+	(*Release)(nil),            // 32: covey.v1.Release
+	(*ReleaseSignature)(nil),   // 33: covey.v1.ReleaseSignature
+	(*Open)(nil),               // 34: covey.v1.Open
+	(*Shares)(nil),             // 35: covey.v1.Shares
+	(*Final)(nil),              // 36: covey.v1.Final
+	(*Ended)(nil),              // 37: covey.v1.Ended
+	(*Refusal)(nil),            // 38: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
-	8,  // 0: covey.v1.StandingResponse.authorities:type_name -> covey.v1.Authority
-	10, // 1: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
-	10, // 2: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
-	15, // 3: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
-	18, // 4: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
-	20, // 5: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
-	24, // 6: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
-	26, // 7: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
-	29, // 8: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
-	31, // 9: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
-	33, // 10: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	36, // 11: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
-	22, // 12: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
-	17, // 13: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	19, // 14: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	23, // 15: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	25, // 16: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	28, // 17: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	30, // 18: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	32, // 19: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	34, // 20: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	35, // 21: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	27, // 22: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	21, // 23: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
-	16, // 24: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
-	0,  // 25: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	1,  // 26: covey.v1.Decision.code:type_name -> covey.v1.Code
-	1,  // 27: covey.v1.Ended.code:type_name -> covey.v1.Code
-	1,  // 28: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	34, // 29: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	2,  // 30: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	11, // 31: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	4,  // 32: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	6,  // 33: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
-	3,  // 34: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	12, // 35: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	5,  // 36: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	7,  // 37: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
-	34, // [34:38] is the sub-list for method output_type
-	30, // [30:34] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	10, // 0: covey.v1.StandingResponse.authorities:type_name -> covey.v1.Authority
+	12, // 1: covey.v1.ResultResponse.frame:type_name -> covey.v1.Frame
+	12, // 2: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
+	12, // 3: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
+	17, // 4: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
+	20, // 5: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
+	22, // 6: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
+	26, // 7: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
+	28, // 8: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
+	31, // 9: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
+	33, // 10: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
+	35, // 11: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
+	38, // 12: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	24, // 13: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
+	19, // 14: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	21, // 15: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	25, // 16: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	27, // 17: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	30, // 18: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	32, // 19: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	34, // 20: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	36, // 21: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	37, // 22: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	29, // 23: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	23, // 24: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	18, // 25: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	0,  // 26: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
+	1,  // 27: covey.v1.Decision.code:type_name -> covey.v1.Code
+	1,  // 28: covey.v1.Ended.code:type_name -> covey.v1.Code
+	1,  // 29: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	36, // 30: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	2,  // 31: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	13, // 32: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	4,  // 33: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	6,  // 34: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
+	8,  // 35: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
+	3,  // 36: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	14, // 37: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	5,  // 38: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	7,  // 39: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
+	9,  // 40: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
+	36, // [36:41] is the sub-list for method output_type
+	31, // [31:36] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -3114,7 +3212,7 @@ func file_covey_v1_federation_proto_init() {
 	if File_covey_v1_federation_proto != nil {
 		return
 	}
-	file_covey_v1_federation_proto_msgTypes[11].OneofWrappers = []any{
+	file_covey_v1_federation_proto_msgTypes[13].OneofWrappers = []any{
 		(*SiteMessage_Hello)(nil),
 		(*SiteMessage_Decision)(nil),
 		(*SiteMessage_Announcement)(nil),
@@ -3126,7 +3224,7 @@ func file_covey_v1_federation_proto_init() {
 		(*SiteMessage_Refusal)(nil),
 		(*SiteMessage_Nonce)(nil),
 	}
-	file_covey_v1_federation_proto_msgTypes[12].OneofWrappers = []any{
+	file_covey_v1_federation_proto_msgTypes[14].OneofWrappers = []any{
 		(*CoordinatorMessage_Proposal)(nil),
 		(*CoordinatorMessage_Announce)(nil),
 		(*CoordinatorMessage_Deal)(nil),
@@ -3145,7 +3243,7 @@ func file_covey_v1_federation_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   35,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

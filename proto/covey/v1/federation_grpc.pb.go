@@ -134,6 +134,7 @@ const (
 	Federation_Link_FullMethodName     = "/covey.v1.Federation/Link"
 	Federation_Renew_FullMethodName    = "/covey.v1.Federation/Renew"
 	Federation_Standing_FullMethodName = "/covey.v1.Federation/Standing"
+	Federation_Result_FullMethodName   = "/covey.v1.Federation/Result"
 )
 
 // FederationClient is the client API for Federation service.
@@ -150,6 +151,9 @@ type FederationClient interface {
 	// Standing tells a site which authorities to trust and what its clock should say. Any
 	// coordinator answers it, leading or not.
 	Standing(ctx context.Context, in *StandingRequest, opts ...grpc.CallOption) (*StandingResponse, error)
+	// Result returns the signed result file of a completed study, in frames, to a site of its
+	// roster. Any coordinator that has it answers.
+	Result(ctx context.Context, in *ResultRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ResultResponse], error)
 }
 
 type federationClient struct {
@@ -193,6 +197,25 @@ func (c *federationClient) Standing(ctx context.Context, in *StandingRequest, op
 	return out, nil
 }
 
+func (c *federationClient) Result(ctx context.Context, in *ResultRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ResultResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Federation_ServiceDesc.Streams[1], Federation_Result_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ResultRequest, ResultResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Federation_ResultClient = grpc.ServerStreamingClient[ResultResponse]
+
 // FederationServer is the server API for Federation service.
 // All implementations must embed UnimplementedFederationServer
 // for forward compatibility.
@@ -207,6 +230,9 @@ type FederationServer interface {
 	// Standing tells a site which authorities to trust and what its clock should say. Any
 	// coordinator answers it, leading or not.
 	Standing(context.Context, *StandingRequest) (*StandingResponse, error)
+	// Result returns the signed result file of a completed study, in frames, to a site of its
+	// roster. Any coordinator that has it answers.
+	Result(*ResultRequest, grpc.ServerStreamingServer[ResultResponse]) error
 	mustEmbedUnimplementedFederationServer()
 }
 
@@ -225,6 +251,9 @@ func (UnimplementedFederationServer) Renew(context.Context, *RenewRequest) (*Ren
 }
 func (UnimplementedFederationServer) Standing(context.Context, *StandingRequest) (*StandingResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Standing not implemented")
+}
+func (UnimplementedFederationServer) Result(*ResultRequest, grpc.ServerStreamingServer[ResultResponse]) error {
+	return status.Error(codes.Unimplemented, "method Result not implemented")
 }
 func (UnimplementedFederationServer) mustEmbedUnimplementedFederationServer() {}
 func (UnimplementedFederationServer) testEmbeddedByValue()                    {}
@@ -290,6 +319,17 @@ func _Federation_Standing_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Federation_Result_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ResultRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(FederationServer).Result(m, &grpc.GenericServerStream[ResultRequest, ResultResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Federation_ResultServer = grpc.ServerStreamingServer[ResultResponse]
+
 // Federation_ServiceDesc is the grpc.ServiceDesc for Federation service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -312,6 +352,11 @@ var Federation_ServiceDesc = grpc.ServiceDesc{
 			Handler:       _Federation_Link_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "Result",
+			Handler:       _Federation_Result_Handler,
+			ServerStreams: true,
 		},
 	},
 	Metadata: "covey/v1/federation.proto",

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	shared "covey/cmd/internal/cli"
+	"covey/internal/dataset"
+	"covey/internal/egress"
+	"covey/internal/frame"
+	"covey/internal/ledger"
+	"covey/internal/score"
+	"covey/internal/siteconfig"
+	"covey/internal/study"
+)
+
+type projectCmd struct {
+	Result   string    `arg:"" help:"A result file, or a study's name or digest, whose result is then fetched."`
+	Dataset  string    `arg:"" help:"The data set's name in agent.toml."`
+	Out      string    `required:"" placeholder:"FILE" help:"The file to write: .csv, .parquet or .npy, mode 0600. One that is there is not replaced."`
+	Quantile []float64 `default:"0.99" help:"Flag rows beyond these quantiles of T² and of the squared prediction error (${default})."`
+	Rotate   string    `default:"none" enum:"none,varimax" help:"varimax: scores on rotated axes, which are no principal components (${default})."`
+	Foreign  bool      `help:"Use a result of a study that this site did not approve, signed by whatever key is in it."`
+}
+
+// Help is kong's longer text.
+func (projectCmd) Help() string {
+	return `Writes a line for each row of the data set: its scores on the result's components, its squared
+prediction error (the squared distance from their span), Hotelling's T² where the study bought
+variances, and whether these are beyond the stated quantiles of the laws that they have in normal
+rows. Rows are read as the study read them. Nothing is sent. Scores are individual data of this
+site, and NOT private.`
+}
+
+// maxResultFile bounds what is read of a result.
+const maxResultFile = 1 << 30
+
+func (c *projectCmd) Run(t *terminal) error {
+	format := score.Format(strings.ToLower(strings.TrimPrefix(filepath.Ext(c.Out), ".")))
+	if !slices.Contains([]score.Format{score.CSV, score.Parquet, score.NPY}, format) {
+		return shared.Bad("--out: the file's name must end in .csv, .parquet or .npy")
+	}
+	config, err := siteconfig.Read(t.dir)
+	if err != nil {
+		return err
+	}
+	d, ok := config.Dataset(c.Dataset)
+	if !ok {
+		return config.Errorf("dataset", "no data set is named %q", c.Dataset)
+	}
+	r, plan, err := c.result(t)
+	if err != nil {
+		return err
+	}
+	m, err := score.New(r, plan)
+	if err != nil {
+		return &shared.InputError{Err: err}
+	}
+	if _, err := m.Limits(c.Quantile); err != nil {
+		return shared.Bad("--quantile: %w", err)
+	}
+	c.say(t, r, d.Name, plan.Proposal.Spec)
+	var rotated *score.Rotation
+	if c.Rotate == "varimax" {
+		turned := m.Rotate()
+		rotated = &turned
+		t.Say("%s", rotationText(rotated))
+	}
+	q := d.Request(plan.Proposal.Spec)
+	q.Unit, q.Strict = d.Unit, false
+	if q.Missing == dataset.MissingError {
+		q.Missing = dataset.MissingDropFaulty
+	}
+	done := &projection{File: c.Out, Digest: r.Digest, Rotated: rotated}
+	options := score.Options{Format: format, Quantiles: c.Quantile, Gaps: plan.Proposal.Spec.KeepsGaps(), Read: dataset.ReadOptions{Progress: progress(t.Err)}}
+	err = c.write(func(to io.WriteSeeker) (err error) {
+		done.Summary, err = score.Project(m, config.Source(d), q, to, options)
+		return err
+	}, done)
+	if options.Read.Progress != nil {
+		fmt.Fprintf(shared.Raw(t.Err), "\r%*s\r", progressWidth, "")
+	}
+	if err != nil {
+		return err
+	}
+	if err := record(t, config, done); err != nil {
+		return errors.Join(fmt.Errorf("egress.jsonl has no line about the file, which is removed: %w", err), os.Remove(c.Out))
+	}
+	t.Say("%s", done.text())
+	return t.Print(done, func(w io.Writer) { fmt.Fprintln(w, c.Out) })
+}
+
+// projection is project's --json.
+type projection struct {
+	File   string       `json:"file"`
+	Digest study.Digest `json:"digest"`
+	*score.Summary
+	Rotated *score.Rotation `json:"rotated,omitempty"`
+	Bytes   int64           `json:"bytes"`
+	SHA256  string          `json:"sha256"`
+}
+
+// text is the summary in words.
+func (p *projection) text() string {
+	text := fmt.Sprintf("%s: %d rows, mode 0600. These are individual data of this site and NOT private: with the result's components they are nearly the rows. Nothing was sent.", p.File, p.Rows)
+	if p.LeftOut > 0 {
+		text += fmt.Sprintf("\n%d rows have no scores: the study would leave them out, since a value is missing or at fault.", p.LeftOut)
+	}
+	for i, l := range p.Limits {
+		if l.T2 == 0 && l.SPE == 0 {
+			text += "\nNo row is flagged: the study did not buy the variances that the laws of T² and of the squared prediction error need."
+			break
+		}
+		kept := max(1, p.Rows-p.LeftOut)
+		text += fmt.Sprintf("\nQuantile %g: %d rows (%.3g%%) are flagged;", l.Quantile, p.Flagged[i], 100*float64(p.Flagged[i])/float64(kept))
+		if l.T2 > 0 {
+			text += fmt.Sprintf(" T² above %.4g;", l.T2)
+		}
+		if l.SPE > 0 {
+			text += fmt.Sprintf(" squared prediction error above %.4g;", l.SPE)
+		}
+		text += fmt.Sprintf(" each limit alone flags %.3g%% of normal rows.", 100*(1-l.Quantile))
+	}
+	return text
+}
+
+// say tells what a reader of scores should know of the result.
+func (c *projectCmd) say(t *terminal, r *study.Result, name string, spec study.Spec) {
+	if spec.Dataset != name {
+		t.Say("The study was of data set %s; these are rows of %s, read with its own mapping.", frame.Quoted(spec.Dataset), frame.Quoted(name))
+	}
+	if spec.KeepsGaps() {
+		t.Say("Cells without a value are filled as in the study (missing = %q). A filled cell adds next to nothing to the squared prediction error.", spec.Missing)
+	}
+}
+
+func rotationText(r *score.Rotation) string {
+	text := "Scores are on varimax axes, which span what the components span: T², the squared prediction error and distances between rows stay. They are no principal components: the first does not have the most variance that it can, and scores on two are correlated."
+	if r.Variances != nil {
+		var shares []string
+		for _, v := range r.Variances {
+			shares = append(shares, strconv.FormatFloat(v, 'g', 4, 64))
+		}
+		text += " Variance along each: " + strings.Join(shares, ", ") + ", in all as much as the components have."
+	}
+	return text
+}
+
+// result reads the result file, or fetches that of a study, and checks it.
+func (c *projectCmd) result(t *terminal) (*study.Result, *study.Plan, error) {
+	text, err := readBounded(c.Result)
+	if errors.Is(err, fs.ErrNotExist) {
+		s, wrong := (ref{c.Result}).resolve(t)
+		if wrong != nil {
+			return nil, nil, shared.Bad("%.80q is no file, and no study of this site: %w", c.Result, wrong)
+		}
+		text, err = fetch(t, s.Digest)
+	}
+	if err != nil {
+		return nil, nil, &shared.InputError{Err: err}
+	}
+	v, err := study.Verify(text)
+	if err != nil {
+		return nil, nil, (&shared.Verify{File: c.Result}).Refuse(t.Terminal, err)
+	}
+	h, why := held(t, v.Digest)
+	switch {
+	case h != nil && h.Approved():
+		if err := h.Check(v); err != nil {
+			return nil, nil, err
+		}
+	case !c.Foreign && h == nil:
+		return nil, nil, shared.Bad("the result cannot be compared with this site's ledger (%s): --foreign uses it as it is", why)
+	case !c.Foreign:
+		return nil, nil, shared.Bad("study %s was not approved here: --foreign uses its result, if you trust whoever gave it to you", v.Digest.String()[:12])
+	default:
+		t.Say("This site did not approve study %s; its result is signed by the key in it, whosever that is.", v.Digest.String()[:12])
+	}
+	var r study.Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, nil, err
+	}
+	plan, err := study.NewPlan(r.Proposal)
+	return &r, plan, err
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxResultFile+1))
+	if err == nil && len(text) > maxResultFile {
+		err = fmt.Errorf("%s: more than %d MiB", path, maxResultFile>>20)
+	}
+	return text, err
+}
+
+// write makes the file, whole or not at all, and notes its length and hash.
+func (c *projectCmd) write(content func(io.WriteSeeker) error, done *projection) error {
+	f, err := os.OpenFile(c.Out, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return &shared.InputError{Err: err}
+	}
+	err = f.Chmod(0o600) // whatever the umask adds or takes
+	if err == nil {
+		err = finish(f, content)
+	}
+	if err == nil {
+		done.Bytes, done.SHA256, err = hashed(f, sha256.New())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(c.Out))
+	}
+	return nil
+}
+
+// finish writes through a buffer.
+func finish(f *os.File, content func(io.WriteSeeker) error) error {
+	w := &buffered{bufio.NewWriterSize(f, 1<<20), f}
+	if err := content(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// buffered is a file with a buffer before it.
+type buffered struct {
+	*bufio.Writer
+	f *os.File
+}
+
+// Seek empties the buffer first.
+func (b *buffered) Seek(offset int64, whence int) (int64, error) {
+	if err := b.Flush(); err != nil {
+		return 0, err
+	}
+	return b.f.Seek(offset, whence)
+}
+
+func hashed(f *os.File, h hash.Hash) (int64, string, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return 0, "", err
+	}
+	n, err := io.Copy(h, f)
+	return n, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// record puts a line of kind local into egress.jsonl: through the agent where one runs, since the
+// file is its own then.
+func record(t *terminal, config *siteconfig.Config, done *projection) error {
+	_, err := ask[struct{}](t, "POST", "studies", done.Digest.String(), "local", strconv.FormatInt(done.Bytes, 10), done.SHA256)
+	if !shared.Is[*shared.DialError](err) {
+		return err
+	}
+	if _, err := os.Stat(config.LedgerDir()); err != nil {
+		return nil // no agent ever ran here: there is no record
+	}
+	l, err := ledger.Open(config.LedgerDir()) // nobody else has the record while this is held
+	if err != nil {
+		return err
+	}
+	log, err := egress.Open(config.DataDir(), shared.NewLogger(t.Err, "text", 0))
+	if err == nil {
+		log.Record(egress.Line{Kind: egress.KindLocal, Study: &done.Digest, Bytes: int(done.Bytes), SHA256: done.SHA256}, time.Now())
+		err = log.Close()
+	}
+	return errors.Join(err, l.Close())
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	shared "covey/cmd/internal/cli"
+	"covey/internal/agent"
+	"covey/internal/ledger"
+	"covey/internal/siteconfig"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+type studyResultCmd struct {
+	ref
+	Out string `placeholder:"FILE" help:"Write the signed result file here. One that is there is not replaced."`
+}
+
+// Help is kong's longer text.
+func (studyResultCmd) Help() string {
+	return `Asks the coordinator, through the running agent, for the signed result of a study that this site
+takes part in, and checks it against this site's ledger: its digest is one that was approved here,
+and every release that this site was told stands in it. The agent keeps no copy.`
+}
+
+func (c *studyResultCmd) Run(t *terminal) error {
+	s, err := c.resolve(t)
+	if err != nil {
+		return err
+	}
+	file, err := fetch(t, s.Digest)
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := writeNew(c.Out, 0o644, func(w io.Writer) error { _, err := w.Write(file); return err }); err != nil {
+			return err
+		}
+		t.Say("%s: the result of study %s, which this site approved; it verifies.", c.Out, s.Digest.String()[:12])
+		return t.Print(map[string]string{"file": c.Out}, func(io.Writer) {})
+	}
+	if t.JSON {
+		_, err := t.Out.Write(file)
+		return err
+	}
+	var r study.Result
+	if err := json.Unmarshal(file, &r); err != nil {
+		return err
+	}
+	t.Say("The result verifies, and is of a study that this site approved.")
+	return t.PrintResult(&r)
+}
+
+// fetch returns the result file of a study, which the running agent has checked.
+func fetch(t *terminal, id study.Digest) ([]byte, error) {
+	body, err := call(t, "GET", "studies", id.String(), "result")
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(io.LimitReader(body, wire.MaxResult+1))
+}
+
+// writeNew makes a file that was not there, whole or not at all.
+func writeNew(path string, mode os.FileMode, content func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return &shared.InputError{Err: err}
+	}
+	if err = errors.Join(content(f), f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", path, errors.Join(err, os.Remove(path)))
+	}
+	return nil
+}
+
+// held returns what this site has on record of a study, of the running agent or, where none runs,
+// of the ledger in t.dir. It is nil where there is neither, with why in words.
+func held(t *terminal, id study.Digest) (*agent.Held, string) {
+	config, err := siteconfig.Read(t.dir)
+	if err != nil {
+		return nil, "-C names no agent's folder"
+	}
+	if _, err := os.Stat(filepath.Join(config.DataDir(), "ledger")); err != nil {
+		return nil, "there is no ledger" // Open would make one
+	}
+	if h, err := ask[agent.Held](t, "GET", "studies", id.String(), "held"); err == nil {
+		return &h, ""
+	}
+	l, err := ledger.Open(config.LedgerDir())
+	if err != nil {
+		return nil, err.Error()
+	}
+	defer l.Close()
+	h := agent.HeldIn(l, id)
+	return &h, ""
+}

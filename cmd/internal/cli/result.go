@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"covey/internal/study"
+	"covey/internal/worth"
+)
+
+// PrintResult prints a result for people: its loadings to Out, all else to Err.
+func (t *Terminal) PrintResult(r *study.Result) error {
+	w := tabwriter.NewWriter(t.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	t.Say("%s: %s output, ε = %g, δ = %g when one unit is replaced, ρ = %.6g charged, %d units, noise-to-signal %.3g",
+		r.Name, r.Output, r.Epsilon, r.Delta, r.Rho, r.N, r.NoiseToSignal)
+	of, err := worth.Read(r)
+	if err != nil {
+		return err
+	}
+	for _, sentence := range of.Sentences {
+		t.Say("%s", sentence)
+	}
+	head := "column\tloading\t"
+	if r.K > 1 {
+		head = "column\t"
+		for i := range r.K {
+			head += fmt.Sprintf("component %d\t", i+1)
+		}
+	}
+	fmt.Fprintln(w, head)
+	for i, name := range r.Columns {
+		fmt.Fprintf(w, "%s\t", name)
+		for _, x := range r.Components {
+			fmt.Fprintf(w, "%.4f\t", x[i])
+		}
+		fmt.Fprintln(w)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.Err, "method %s (%s): %s\n%s", r.Method, r.MethodWhy, r.Done(), VarianceText(r))
+	if text := r.KeptText(); text != "" {
+		t.Say("rows kept: %s", text)
+	}
+	return nil
+}
+
+// VarianceText is a line for each explained variance with its interval, where it was bought.
+func VarianceText(r *study.Result) string {
+	text := ""
+	for i, v := range r.ExplainedVariance {
+		text += fmt.Sprintf("variance %-4d %.3f (95%%: %.3f to %.3f), %.1f%% of the total\n", i+1, v, r.VarianceInterval[i][0], r.VarianceInterval[i][1], 100*r.VarianceRatio[i])
+	}
+	if len(r.ExplainedVariance) > 1 {
+		text += "              an interval is for a component picked before looking: of several nearly equal ones the first is too high\n"
+	}
+	return text
+}

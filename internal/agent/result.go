@@ -1,0 +1,151 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/egress"
+	"covey/internal/enroll"
+	"covey/internal/ledger"
+	"covey/internal/study"
+	"covey/internal/wire"
+)
+
+// resultTime bounds how long a result file may take to come.
+const resultTime = 10 * time.Minute
+
+// NoResultError is a study whose result the coordinator does not have for this site.
+type NoResultError struct{ Study study.Digest }
+
+func (e *NoResultError) Error() string {
+	return "the coordinator has no result of study " + e.Study.String()[:12] + " for this site: it has not completed, or this site is not in it"
+}
+
+// ErrNotLinked is a question to the coordinator while there is no link to one.
+var ErrNotLinked = errors.New("there is no link to the coordinator; \"agent status\" says why")
+
+func (a *Agent) setCalls(conn grpc.ClientConnInterface) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls = conn
+}
+
+// Result fetches the result file of a study from the coordinator that this agent is linked to, and
+// checks it against this site's ledger. It keeps nothing of it. Errors: *[study.VerifyError],
+// *[NoResultError], [ErrNotLinked].
+func (a *Agent) Result(ctx context.Context, id study.Digest) ([]byte, error) {
+	a.mu.Lock()
+	conn := a.calls
+	a.mu.Unlock()
+	if conn == nil {
+		return nil, ErrNotLinked
+	}
+	ctx, cancel := context.WithTimeout(ctx, resultTime)
+	defer cancel()
+	a.egress.Record(egress.Line{Kind: "result", Study: &id, Bytes: len(id)}.Of(id[:]), a.now())
+	file, err := wire.CallResult(ctx, conn, id[:])
+	switch {
+	case status.Code(err) == codes.NotFound:
+		return nil, &NoResultError{id}
+	case err != nil:
+		return nil, fmt.Errorf("the result did not come: %s", enroll.Plain(enroll.ExplainLeader(err)))
+	}
+	v, err := study.Verify(file)
+	if err != nil {
+		return nil, err
+	}
+	if v.Digest != id {
+		return nil, &study.VerifyError{What: "digest", Query: -1, Reason: "the coordinator sent the result of another study, " + v.Digest.String()}
+	}
+	if err := a.Holds(id).Check(v); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// Held is what a site has on record of a study.
+type Held struct {
+	State ledger.State `json:"state"`
+	// Releases are the signed releases that this site was told, each as its query and the link of
+	// the chain that it makes: the hash of it and of those before.
+	Releases []HeldRelease `json:"releases,omitempty"`
+}
+
+// HeldRelease is a release on record: the SHA-256 of its exact signed bytes.
+type HeldRelease struct {
+	Query int          `json:"query"`
+	Hash  study.Digest `json:"hash"`
+}
+
+// Holds returns what this site has on record of a study.
+func (a *Agent) Holds(id study.Digest) Held { return HeldIn(a.ledger, id) }
+
+// HeldIn is [Agent.Holds] of a ledger that no agent has open.
+func HeldIn(l *ledger.Ledger, id study.Digest) Held {
+	h := Held{State: ledger.Unknown}
+	for _, s := range l.Studies() {
+		if s.Study == id {
+			h.State = s.State
+		}
+	}
+	journal := l.Journal(id)
+	last, any := journal.LatestFinal()
+	for query := 0; any && query <= last; query++ {
+		stored, ok := journal.FinalResult(query)
+		if !ok {
+			continue
+		}
+		if final, err := decodeFinal(stored); err == nil {
+			h.Releases = append(h.Releases, HeldRelease{query, study.DigestOf(final.Encoded)})
+		}
+	}
+	return h
+}
+
+// Approved reports whether this site approved the study.
+func (h Held) Approved() bool { return h.State == ledger.Approved || h.State == ledger.Finished }
+
+// Check is nil for a result that verifies if this site approved its digest, which fixes the
+// coordinator's key, and every release that this site was told stands in it, byte for byte: each
+// holds the hash of the one before it, so that the last one told settles all before it. A release
+// that this site was not told, since it was away, is held by the next one's hash, or, at the end,
+// by the coordinator's signature alone. The error is a *[study.VerifyError].
+func (h Held) Check(v *study.Verified) error {
+	if !h.Approved() {
+		return &study.VerifyError{What: "digest", Query: -1, Reason: fmt.Sprintf("this site did not approve the study: on its ledger it is %q", h.State)}
+	}
+	for _, r := range h.Releases {
+		if has, ok := v.Release(r.Query); !ok || has != r.Hash {
+			return &study.VerifyError{What: "signed", Query: r.Query, Reason: "is another release than the one that this site was told"}
+		}
+	}
+	return nil
+}
+
+// result answers with the file's exact bytes, which a signature is over.
+func (a *Agent) result(w http.ResponseWriter, r *http.Request) {
+	id, err := study.ParseDigest(r.PathValue("ref"))
+	if err != nil {
+		reply(w, nil, err)
+		return
+	}
+	file, err := a.Result(r.Context(), id)
+	if err != nil {
+		reply(w, nil, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(file) // a client that hung up needs no reply
+}
+
+// local puts on record that a file of this site's rows was made here: nothing left.
+func (a *Agent) local(id study.Digest, bytes int, sha256 string) {
+	a.egress.Record(egress.Line{Kind: egress.KindLocal, Study: &id, Bytes: bytes, SHA256: sha256}, a.now())
+}

@@ -1,0 +1,32 @@
+package agent
+
+import (
+	"errors"
+	"testing"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+)
+
+// TestHeldCheck: a result is good here if it was approved here, and has every release that this
+// site was told.
+func TestHeldCheck(t *testing.T) {
+	v := &study.Verified{} // of no release
+	told := []HeldRelease{{Query: 0, Hash: study.Digest{1}}}
+	for name, c := range map[string]struct {
+		held Held
+		what string
+	}{
+		"approved":      {Held{State: ledger.Approved}, ""},
+		"finished":      {Held{State: ledger.Finished}, ""},
+		"unknown":       {Held{State: ledger.Unknown}, "digest"},
+		"rejected":      {Held{State: ledger.Rejected}, "digest"},
+		"other release": {Held{State: ledger.Finished, Releases: told}, "signed"},
+	} {
+		err := c.held.Check(v)
+		bad, _ := errors.AsType[*study.VerifyError](err)
+		if c.what == "" && err != nil || c.what != "" && (bad == nil || bad.What != c.what) {
+			t.Errorf("%s: %v, want %q", name, err, c.what)
+		}
+	}
+}

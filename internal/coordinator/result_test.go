@@ -1,0 +1,46 @@
+package coordinator
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"covey/internal/study"
+)
+
+// TestReads: a completed study is read by the sites of its roster, under the key that they had then,
+// and by nobody else.
+func TestReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFederation(t, 3, nil)
+		defer func() { f.c.Close() }()
+		id, name := f.plan.Digest, f.plan.Proposal.Roster[0].Name
+		if f.c.reads(name, id) {
+			t.Error("a study that is not over is read")
+		}
+		f.finish()
+		m := f.c.machine.lock()
+		site := m.sites[name]
+		site.Name, site.Identity = name, f.plan.Proposal.Roster[0].Identity
+		m.sites[name] = site
+		other := site
+		other.Name = "stranger"
+		m.sites["stranger"] = other
+		f.c.machine.unlock()
+		if !f.c.reads(name, id) {
+			t.Error("a site of the roster does not read the result")
+		}
+		if f.c.reads("stranger", id) {
+			t.Error("a site that is not in the roster reads the result")
+		}
+		if f.c.reads(name, study.Digest{1}) {
+			t.Error("an unknown study is read")
+		}
+		m = f.c.machine.lock()
+		site.Identity = make(study.Key, 32)
+		m.sites[name] = site
+		f.c.machine.unlock()
+		if f.c.reads(name, id) {
+			t.Error("another party under the name of a site of the roster reads the result")
+		}
+	})
+}
