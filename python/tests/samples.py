@@ -9,7 +9,9 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List
+
+import numpy as np
 
 import covey
 
@@ -21,7 +23,7 @@ ALL = ("demo", "demo-raw", "demo-private", "demo-pairs", "demo-unbought", "demo-
 
 
 class Sample:
-    """A result that a study wrote, a site's rows, and what the study's own code makes of them."""
+    """A result that a study wrote, a site's rows, and what the agent's own code makes of them (internal/score)."""
 
     def __init__(self, name: str) -> None:
         self.dir = Path(SAMPLES, name)
@@ -32,8 +34,13 @@ class Sample:
         self.table: Dict[str, List[str]] = {name: [row[name] for row in rows] for name in rows[0]}
         with open(self.dir / "sample.json", encoding="utf-8") as file:
             expected = json.load(file)
-        self.scaled: List[Optional[List[float]]] = expected["scaled"]
-        self.scores: List[Optional[List[float]]] = expected["scores"]
+        n = len(rows)
+        gone = set(expected["absent"])
+        self.absent = sorted(gone)
+        self.kept = [i for i in range(n) if i not in gone]
+        self.scores = np.array(expected["scores"]).reshape(n, -1)[self.kept]
+        self.spe = np.array(expected["spe"])[self.kept]
+        self.t2 = None if expected["t2"] is None else np.array(expected["t2"])[self.kept]
 
     def rows(self, of: List[int]) -> Dict[str, List[str]]:
         return {name: [cells[i] for i in of] for name, cells in self.table.items()}

@@ -5,28 +5,25 @@ package python
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"covey/internal/clip"
 	"covey/internal/dataset"
 	"covey/internal/report"
+	"covey/internal/score"
 	"covey/internal/siteconfig"
-	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
-// sample is what the Python tests read of a study: result.json and result.npz, rows.csv, and this.
+// sample is what the Python tests read of a study: result.json, result.npz, rows.csv, and this.
 type sample struct {
-	// Scaled are the first rows of rows.csv as the study's own code has them with the result's
-	// constants, gaps filled by its components: rows by D. Nil stands for a row that the study
-	// leaves out.
-	Scaled [][]float64 `json:"scaled"`
-	Scores [][]float64 `json:"scores"`
+	Absent []int     `json:"absent"` // rows of rows.csv that the study leaves out
+	Scores []float64 `json:"scores"` // as package score has them, rows by components
+	T2     []float64 `json:"t2"`
+	SPE    []float64 `json:"spe"`
 }
 
 const sampleRows = 400
@@ -71,96 +68,26 @@ func write(t *testing.T, dir string, r *study.Result, rows []byte) {
 	}
 }
 
-// expected reads rows as an agent does, and moves and fills them as a study does.
-func expected(t *testing.T, r *study.Result, path string) (out sample) {
+// expected reads rows as an agent does, and projects them as it does.
+func expected(t *testing.T, r *study.Result, path string) sample {
 	t.Helper()
 	plan, err := study.NewPlan(r.Proposal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := siteconfig.Dataset{}.Request(plan.Proposal.Spec)
-	rows, err := dataset.Read(dataset.Source{Path: path}, q, dataset.ReadOptions{})
+	model, err := score.New(r, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	absent := map[int]bool{}
-	for _, i := range rows.Absent {
-		absent[i] = true
-	}
-	// The file's rows are less the offsets already, and over the public scales.
-	center, scale, limit := make([]float64, r.D), make([]float64, r.D), make([]float64, r.D)
-	left := map[string]bool{}
-	for _, l := range r.LeftOut {
-		left[l.Column] = true
-	}
-	for j, at := range plan.Coordinates() {
-		scale[j], limit[j] = r.Scale[j], math.Inf(1)
-		if c := plan.Proposal.Spec.Columns[at.Column]; !at.Gap {
-			scale[j] /= c.Scale
-		}
-		center[j] = r.Mean[j] * scale[j]
-		if left[r.Columns[j]] {
-			scale[j] = 0
-		}
-	}
-	var found []float64
-	for _, v := range r.Components {
-		found = append(found, v...)
-	}
-	stride := (rows.D + 7) / 8
-	for i := range rows.Rows {
-		if absent[i] {
-			out.Scaled, out.Scores = append(out.Scaled, nil), append(out.Scores, nil)
-			continue
-		}
-		one := &dataset.Rows{Values: rows.Values[i*rows.D : (i+1)*rows.D], Rows: 1, Units: 1, D: rows.D}
-		if rows.Gaps != nil {
-			one.Gaps = rows.Gaps[i*stride : (i+1)*stride]
-		}
-		row := scaled(t, plan, one, center, scale, limit, found)
-		scores := make([]float64, r.K)
-		for c, v := range r.Components {
-			for j := range v {
-				scores[c] += v[j] * row[j]
-			}
-		}
-		out.Scaled, out.Scores = append(out.Scaled, row), append(out.Scores, scores)
-	}
-	return out
-}
-
-// scaled returns one row as package clip makes it: a mean of one unit, on a grid of 2^-32.
-func scaled(t *testing.T, plan *study.Plan, one *dataset.Rows, center, scale, limit, found []float64) []float64 {
-	t.Helper()
-	m, err := sitedata.Matrix(one)
-	if into := plan.JoinLevels(scale); err == nil && into != nil {
-		m, err = m.Join(into)
-	}
-	if err == nil {
-		m, err = m.Standardize(center, scale, limit)
-	}
-	if err == nil && plan.Proposal.Spec.Missing == study.MissingFill {
-		m, err = m.Fill(found)
-	}
-	const radius = 256
-	const grid = radius * 0x1p-40
-	var sum []int64
-	if err == nil {
-		of, _ := clip.MapOf(study.KindMean)
-		sum, err = clip.Sum(m, clip.Query{Map: of, Radius: radius, Grid: grid}, 1)
-	}
+	rows, err := dataset.Read(dataset.Source{Path: path}, siteconfig.Dataset{}.Request(plan.Proposal.Spec), dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, square := make([]float64, len(sum)), 0.0
-	for j, v := range sum {
-		out[j] = float64(v) * grid
-		square += out[j] * out[j]
+	s, err := model.Block(dataset.Block{Values: rows.Values, Gaps: rows.Gaps, Absent: rows.Absent})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if square > radius*radius/4 {
-		t.Fatalf("%s: a row may be clipped", plan.Proposal.Spec.Name)
-	}
-	return out
+	return sample{append([]int{}, rows.Absent...), s.Values, s.T2, s.SPE}
 }
 
 // table is a site's table as an export has it: numbers, levels, booleans and dates in several ways
