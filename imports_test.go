@@ -87,8 +87,9 @@ var arrows = map[string][]string{
 	"experiments/bench/project": {"internal/dataset", "internal/score", "internal/siteconfig", "internal/study"},
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.
-	"internal/dataset/mariatest": {},
-	"internal/dataset/pgtest":    {},
+	"internal/dataset/dbtest":    {},
+	"internal/dataset/mariatest": {"internal/dataset/dbtest"},
+	"internal/dataset/pgtest":    {"internal/dataset/dbtest"},
 	// What several rooms of tests share.
 	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study", "test/network", "test/site"},
 	"test/network": {},

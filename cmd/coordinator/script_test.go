@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	shared "covey/cmd/internal/cli"
+	"covey/test/site"
 )
 
 func TestMain(m *testing.M) { testscript.Main(waiting{m}, map[string]func(){"coordinator": main}) }
@@ -32,6 +33,7 @@ type waiting struct{ m *testing.M }
 
 func (w waiting) Run() int {
 	flag.Parse()
+	site.InMemory()
 	if err := flag.Set("test.parallel", "12"); err != nil {
 		panic(err)
 	}

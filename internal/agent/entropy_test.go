@@ -23,6 +23,7 @@ import (
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 	"covey/test/port"
+	"covey/test/site"
 )
 
 // entropyDir is in the environment of the process of TestNoEntropyNoAnnouncement, which is this
@@ -40,6 +41,7 @@ func TestMain(m *testing.M) {
 		runAgentUntilDry(dir)
 		os.Exit(0)
 	}
+	site.InMemory()
 	os.Exit(m.Run())
 }
 

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,32 +33,18 @@ func TestValuesMoveNoMessageOfMappings(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy, lines string
 		change        func(*study.Spec)
+		count         int
 	}{
-		"by policy":         {autoPolicy, europeLines, nil},
-		"by policy, strict": {autoPolicy, europeLines + "strict = true\n", drop},
-		"by the operator":   {`approve = "ask"`, europeLines, drop},
+		"by policy":         {autoPolicy, europeLines, nil, 5},
+		"by policy, strict": {autoPolicy, europeLines + "strict = true\n", drop, 5},
+		"by the operator":   {`approve = "ask"`, europeLines, drop, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var first [][]byte
-			t.Run("plain", func(t *testing.T) {
-				first, _ = untilUploadOf(t, c.policy, c.lines, asEurope(valueFiles()["plain"]), c.change)
-			})
-			if len(first) == 0 {
-				t.Fatal("nothing was sent")
+			files := valueFiles()
+			for kind, text := range files {
+				files[kind] = asEurope(text)
 			}
-			for kind, text := range valueFiles() {
-				t.Run(kind, func(t *testing.T) {
-					sent, _ := untilUploadOf(t, c.policy, c.lines, asEurope(text), c.change)
-					if len(sent) != len(first) {
-						t.Fatalf("%d messages, of other values %d", len(sent), len(first))
-					}
-					for i := range sent {
-						if !bytes.Equal(sent[i], first[i]) {
-							t.Errorf("message %d of %d bytes differs with the values", i, len(sent[i]))
-						}
-					}
-				})
-			}
+			moveNoMessage(t, untilUpload(t, c.policy, c.lines, files["plain"], c.change), c.count, files)
 		})
 	}
 }

@@ -73,33 +73,93 @@ func valueFiles() map[string]string {
 // cell begins the name of a file whose cells are no numbers.
 const cell = "cell: "
 
-// untilUpload brings a study to site-0's first upload and returns all that the site sent. Keys,
-// nonces and secrets are the same each time; its verdict's log is returned, too.
-func untilUpload(t *testing.T, policy, text string, change func(*study.Spec)) (sent [][]byte, log string) {
-	t.Helper()
-	return untilUploadOf(t, policy, "", text, change)
+// course is what site-0 is asked up to its first upload, and its folder before. What others send
+// does not depend on its rows, and is made once.
+type course struct {
+	files map[string][]byte // of its folder: keys, certificates and agent.toml
+	asked []wire.Message
 }
 
-// untilUploadOf is untilUpload of a data set with further lines in agent.toml.
-func untilUploadOf(t *testing.T, policy, lines, text string, change func(*study.Spec)) (sent [][]byte, log string) {
+// untilUpload brings a study to site-0's first upload, or to its verdict where that is no approval:
+// of a data set with further lines in agent.toml, and rows that are plain.
+func untilUpload(t *testing.T, policy, lines, plain string, change func(*study.Spec)) *course {
 	t.Helper()
-	cryptotest.SetGlobalRandom(t, 16)
 	c := newStandIn(t, 3, policy, change)
 	s := c.sites[0]
-	s.write("rows.csv", text)
+	s.write("rows.csv", plain)
 	s.configured(atPath, atPath+lines)
-	s.sent = nil
+	out := &course{files: map[string][]byte{}}
+	entries, err := os.ReadDir(s.dir)
+	for _, e := range entries {
+		if err == nil && e.Type().IsRegular() {
+			out.files[e.Name()], err = os.ReadFile(filepath.Join(s.dir, e.Name()))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.asked = func(r wire.Message) {
+		cryptotest.SetGlobalRandom(t, uint64(len(out.asked)))
+		out.asked = append(out.asked, r)
+	}
 	if strings.Contains(policy, siteconfig.ApproveWithinLimits) && !strings.Contains(policy, siteconfig.OutsideReject) {
 		c.ready()
-		q := c.query(0, 0, c.plan.Start().X)
-		up := want[wire.Upload](s, q)
-		s.sent[len(s.sent)-1] = make([]byte, len(up.Masked)) // masked: its length is what it tells
-		return s.sent, s.log.String()
+		want[wire.Upload](s, c.query(0, 0, c.plan.Start().X))
+		return out
 	}
 	if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending && d.Verdict != study.VerdictRejected {
 		t.Fatalf("%+v", d)
 	}
-	return s.sent, s.log.String()
+	return out
+}
+
+// of returns all that the site sends when its rows are text. Keys, nonces and secrets are the same
+// each time.
+func (c *course) of(t *testing.T, text string) (sent [][]byte) {
+	t.Helper()
+	s := &testSite{t: t, name: "site-0", dir: t.TempDir()}
+	for name, content := range c.files {
+		s.write(name, string(content))
+	}
+	s.write("rows.csv", text)
+	s.start()
+	t.Cleanup(func() { s.agent.Close() })
+	for i, r := range c.asked {
+		cryptotest.SetGlobalRandom(t, uint64(i))
+		if _, last := r.(wire.Query); !last {
+			s.ask(r)
+			continue
+		}
+		up := want[wire.Upload](s, r)
+		s.sent[len(s.sent)-1] = make([]byte, len(up.Masked)) // masked: its length is what it tells
+	}
+	return s.sent
+}
+
+// moveNoMessage checks that files which differ in values only make a site send the same.
+func moveNoMessage(t *testing.T, c *course, count int, files map[string]string) {
+	t.Helper()
+	var first [][]byte
+	t.Run("plain", func(t *testing.T) { first = c.of(t, files["plain"]) })
+	if len(first) != count {
+		t.Fatalf("%d messages, want %d", len(first), count)
+	}
+	for kind, text := range files {
+		if kind == "plain" {
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			sent := c.of(t, text)
+			if len(sent) != len(first) {
+				t.Fatalf("%d messages, of other values %d", len(sent), len(first))
+			}
+			for i := range sent {
+				if !bytes.Equal(sent[i], first[i]) {
+					t.Errorf("message %d of %d bytes differs with the values", i, len(sent[i]))
+				}
+			}
+		})
+	}
 }
 
 // northern is a column with levels.
@@ -114,41 +174,27 @@ func TestValuesMoveNoMessage(t *testing.T) {
 		change func(*study.Spec)
 		count  int
 	}{
-		"by policy":                      {autoPolicy, nil, 6},
-		"by policy, rows dropped":        {autoPolicy, func(s *study.Spec) { s.Missing = study.MissingDropRow }, 6},
-		"by policy, gaps filled":         {autoPolicy, func(s *study.Spec) { s.Missing, s.Noise = study.MissingFill, study.NoiseDistributed }, 6},
-		"by policy, gaps zero":           {autoPolicy, func(s *study.Spec) { s.Missing, s.Noise = study.MissingZero, study.NoiseDistributed }, 6},
-		"by policy, far constants":       {autoPolicy, func(s *study.Spec) { s.Columns[1].Offset, s.Columns[1].Scale = -1e90, 1e-90 }, 6},
-		cell + "levels, by policy":       {autoPolicy, func(s *study.Spec) { s.Columns[1] = northern; s.Noise = study.NoiseDistributed }, 6},
+		"by policy":                      {autoPolicy, nil, 5},
+		"by policy, rows dropped":        {autoPolicy, func(s *study.Spec) { s.Missing = study.MissingDropRow }, 5},
+		"by policy, gaps filled":         {autoPolicy, func(s *study.Spec) { s.Missing, s.Noise = study.MissingFill, study.NoiseDistributed }, 5},
+		"by policy, gaps zero":           {autoPolicy, func(s *study.Spec) { s.Missing, s.Noise = study.MissingZero, study.NoiseDistributed }, 5},
+		"by policy, far constants":       {autoPolicy, func(s *study.Spec) { s.Columns[1].Offset, s.Columns[1].Scale = -1e90, 1e-90 }, 5},
+		cell + "levels, by policy":       {autoPolicy, func(s *study.Spec) { s.Columns[1] = northern; s.Noise = study.NoiseDistributed }, 5},
 		cell + "levels, by the operator": {`approve = "ask"`, func(s *study.Spec) { s.Columns[1] = northern; s.Noise = study.NoiseDistributed }, 1},
-		cell + "booleans, by policy":     {autoPolicy, func(s *study.Spec) { s.Columns[1].As = study.AsBoolean }, 6},
-		cell + "dates, by policy":        {autoPolicy, func(s *study.Spec) { s.Columns[1].As = "days since 2000-01-01" }, 6},
+		cell + "booleans, by policy":     {autoPolicy, func(s *study.Spec) { s.Columns[1].As = study.AsBoolean }, 5},
+		cell + "dates, by policy":        {autoPolicy, func(s *study.Spec) { s.Columns[1].As = "days since 2000-01-01" }, 5},
 		"by the operator":                {`approve = "ask"`, nil, 1},
 		"rejected by policy":             {strings.Replace(autoPolicy, "1.0", "0.5", 1) + `outside = "reject"`, nil, 1},
-		"by policy, no plausible value":  {autoPolicy, func(s *study.Spec) { s.Columns[1].Measure, s.Columns[1].Range = "mg/dL", []float64{1e6, 2e6} }, 6},
+		"by policy, no plausible value":  {autoPolicy, func(s *study.Spec) { s.Columns[1].Measure, s.Columns[1].Range = "mg/dL", []float64{1e6, 2e6} }, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var first [][]byte
-			t.Run("plain", func(t *testing.T) { first, _ = untilUpload(t, c.policy, valueFiles()["plain"], c.change) })
-			if len(first) < c.count-2 {
-				t.Fatalf("%d messages", len(first))
-			}
-			for kind, text := range valueFiles() {
-				if kind == "plain" || strings.HasPrefix(kind, cell) && !strings.HasPrefix(name, cell) {
-					continue // it is the first; one word is as good as another where numbers are wanted
+			files := valueFiles()
+			for kind := range files {
+				if strings.HasPrefix(kind, cell) && !strings.HasPrefix(name, cell) {
+					delete(files, kind) // one word is as good as another where numbers are wanted
 				}
-				t.Run(kind, func(t *testing.T) {
-					sent, _ := untilUpload(t, c.policy, text, c.change)
-					if len(sent) != len(first) {
-						t.Fatalf("%d messages, of other values %d", len(sent), len(first))
-					}
-					for i := range sent {
-						if !bytes.Equal(sent[i], first[i]) {
-							t.Errorf("message %d of %d bytes differs with the values", i, len(sent[i]))
-						}
-					}
-				})
 			}
+			moveNoMessage(t, untilUpload(t, c.policy, "", files["plain"], c.change), c.count, files)
 		})
 	}
 }

@@ -54,6 +54,7 @@ type testSite struct {
 	log    bytes.Buffer
 
 	options []grpc.DialOption
+	asked   func(wire.Message) // if not nil, is told what the agent is asked before it is
 	// stands between the agent and what is sent
 	between func(wire.Message, wire.Message) wire.Message
 }
@@ -187,6 +188,9 @@ func (s *testSite) restart() {
 // ask hands the agent a request and keeps the bytes of what it answers.
 func (s *testSite) ask(r wire.Message) wire.Message {
 	s.t.Helper()
+	if s.asked != nil {
+		s.asked(r)
+	}
 	a := s.agent.handle(r)
 	if s.between != nil {
 		a = s.between(r, a)

@@ -54,6 +54,11 @@ func check(r *study.Result) error {
 	if len(r.VarianceInterval) != len(r.ExplainedVariance) || len(r.VarianceRatio) > len(r.ExplainedVariance) {
 		return fault("explained_variance_", "%d numbers with %d intervals and %d ratios", len(r.ExplainedVariance), len(r.VarianceInterval), len(r.VarianceRatio))
 	}
+	for _, n := range []int{len(r.Filled), len(r.FilledInterval)} {
+		if n != len(r.Filled) || n != 0 && n != d {
+			return fault("filled_", "%d entries with %d intervals, n_features_in_ is %d", len(r.Filled), len(r.FilledInterval), d)
+		}
+	}
 	for _, rel := range r.Releases {
 		if rel.Kind == study.KindPower && (len(rel.X) == 0 || len(rel.X)%d != 0 || len(rel.Noised) != len(rel.X) || len(rel.Found)%d != 0) {
 			return fault("releases", "query %d is not a power step of %d columns", rel.Query, d)

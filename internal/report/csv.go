@@ -24,8 +24,10 @@ var csvWorth = []string{"captured_share", "captured_share_low", "separated", "an
 // whole table, then what it is worth where of is given: the captured share of all components and
 // its lower bound, whether the component is separated and the bound of its angle, and the ends of
 // each loading's 95% interval as NAME low and NAME high, empty where unknown, and last, of a
-// simulated result alone, the word true under "simulated". Numbers are the shortest that read back
-// to the same float64.
+// simulated result alone, the word true under "simulated". Three lines come before: offset, scale
+// and mean in place of a component's number, with what a row's value in each column is less, over,
+// and less again before loadings are of it; they have the privacy, the last word, and else nothing.
+// Numbers are the shortest that read back to the same float64.
 func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
@@ -49,6 +51,16 @@ func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if err := c.Write(slices.Concat(csvFields, r.Columns, named, bounds, mark)); err != nil {
 		return err
 	}
+	for _, of := range []struct {
+		name   string
+		values []float64
+	}{{"offset", r.Offset}, {"scale", r.Scale}, {"mean", r.Mean}} {
+		row := append([]string{of.name}, make([]string, len(csvFields)-1)...)
+		row = append(numbers(row, of.values), privacy...)
+		if err := c.Write(slices.Concat(row, make([]string, len(bounds)), simulated)); err != nil {
+			return err
+		}
+	}
 	for i, loadings := range r.Components {
 		row := []string{strconv.Itoa(i + 1), "", "", "", ""}
 		if len(r.ExplainedVariance) > 0 {
@@ -57,10 +69,7 @@ func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 		if len(r.VarianceRatio) > 0 {
 			row[4] = number(r.VarianceRatio[i])
 		}
-		for _, v := range loadings {
-			row = append(row, number(v))
-		}
-		row = append(row, privacy...)
+		row = append(numbers(row, loadings), privacy...)
 		if len(of) > 0 {
 			row = append(row, worthCells(of[0], i, r.D)...)
 		}
@@ -87,6 +96,13 @@ func worthCells(of *worth.Report, i, d int) []string {
 		for j, in := range c.Loadings {
 			row[len(csvWorth)+2*j], row[len(csvWorth)+2*j+1] = number(in[0]), number(in[1])
 		}
+	}
+	return row
+}
+
+func numbers(row []string, values []float64) []string {
+	for _, v := range values {
+		row = append(row, number(v))
 	}
 	return row
 }

@@ -101,10 +101,17 @@ func arrays(r *study.Result) []array {
 	for _, text := range [][2]string{
 		{"name", r.Name}, {"digest", r.Digest.String()}, {"profile", r.Profile}, {"method", r.Method}, {"method_why", r.MethodWhy}, {"components_why", r.ComponentsWhy},
 		{"subspace", r.Subspace}, {"center", r.Center}, {"unit", r.Unit}, {"adjacency", r.Adjacency}, {"noise", r.Noise}, {"output", r.Output}, {"variance_note", r.VarianceNote}, {"scale_note", r.ScaleNote},
+		{"levels_note", r.LevelsNote}, {"missing", r.Missing},
 	} {
 		if text[1] != "" {
 			out = append(out, array{text[0], []string{text[1]}})
 		}
+	}
+	if r.RowsKeptInterval != nil {
+		out = append(out, array{"rows_kept_", r.RowsKept}, array{"rows_kept_interval_", r.RowsKeptInterval[:]})
+	}
+	if len(r.Filled) > 0 {
+		out = append(out, array{"filled_", r.Filled}, array{"filled_interval_", pairs(r.FilledInterval)})
 	}
 	if len(r.LeftOut) > 0 {
 		var names []string

@@ -81,6 +81,11 @@ func TestNPZ(t *testing.T) {
 	r := sample(7, 3, 6, study.SubspaceBlock, 0.01)
 	r.Columns[2] = "größe (cm)"
 	r.Unit, r.PerUnit, r.Lambda = "patient", 2.5, 4
+	r.Missing, r.RowsKept, r.RowsKeptInterval = study.MissingFill, 19_000, &[2]float64{18_900, 19_100}
+	for j := range r.D {
+		r.Filled = append(r.Filled, float64(j)/100)
+		r.FilledInterval = append(r.FilledInterval, [2]float64{0, float64(j) / 50})
+	}
 	names, z, archive := open(t, r)
 	numbers := func(name string, want []float64, shape ...int) {
 		t.Helper()
@@ -109,8 +114,11 @@ func TestNPZ(t *testing.T) {
 	numbers("explained_variance_interval_", ends, 3, 2)
 	numbers("singular_values_", singular, 3)
 	numbers("total_variance_interval_", r.TotalInterval[:], 2)
+	numbers("filled_", r.Filled, 7)
+	numbers("filled_interval_", []float64{0, 0, 0, 0.02, 0, 0.04, 0, 0.06, 0, 0.08, 0, 0.1, 0, 0.12}, 7, 2)
+	numbers("rows_kept_interval_", []float64{18_900, 19_100}, 2)
 	for name, want := range map[string]float64{
-		"total_variance_": r.TotalVariance, "noise_variance_": left / 4, "epsilon": 1, "delta": 1e-6, "rho": 0.0243, "radius": 8, "lambda": 4, "rows_per_unit": 2.5, "noise_to_signal": 0.04,
+		"total_variance_": r.TotalVariance, "noise_variance_": left / 4, "epsilon": 1, "delta": 1e-6, "rho": 0.0243, "radius": 8, "lambda": 4, "rows_kept_": 19_000, "rows_per_unit": 2.5, "noise_to_signal": 0.04,
 	} {
 		var got float64
 		if err := z.Read(name+".npy", &got); err != nil || got != want || len(z.Header(name+".npy").Descr.Shape) != 0 {
@@ -126,7 +134,7 @@ func TestNPZ(t *testing.T) {
 	if columns := texts(t, archive, "feature_names_in_"); !slices.Equal(columns, r.Columns) {
 		t.Errorf("feature_names_in_: %q", columns)
 	}
-	for name, want := range map[string]string{"name": "sample", "digest": strings.Repeat("0", 64), "unit": "patient", "adjacency": "replace-one", "method": "power"} {
+	for name, want := range map[string]string{"name": "sample", "digest": strings.Repeat("0", 64), "unit": "patient", "missing": "fill", "adjacency": "replace-one", "method": "power"} {
 		if got := texts(t, archive, name); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -143,7 +151,7 @@ func TestNPZ(t *testing.T) {
 		}
 	}
 	slices.Sort(gone)
-	if want := []string{"explained_variance_", "explained_variance_interval_", "explained_variance_ratio_", "lambda", "noise_variance_", "rows_per_unit",
+	if want := []string{"explained_variance_", "explained_variance_interval_", "explained_variance_ratio_", "filled_", "filled_interval_", "lambda", "missing", "noise_variance_", "rows_kept_", "rows_kept_interval_", "rows_per_unit",
 		"singular_values_", "total_variance_", "total_variance_interval_", "unit", "variance_note"}; !slices.Equal(gone, want) {
 		t.Errorf("not there: %q, want %q", gone, want)
 	}
@@ -175,10 +183,21 @@ func TestCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"component", "explained_variance", "explained_variance_low", "explained_variance_high", "explained_variance_ratio", "column_1", "a,\"b\"\nc", "column_3", "column_4", "epsilon", "delta", "adjacency"}; !slices.Equal(table[0], want) || len(table) != 3 {
+	if want := []string{"component", "explained_variance", "explained_variance_low", "explained_variance_high", "explained_variance_ratio", "column_1", "a,\"b\"\nc", "column_3", "column_4", "epsilon", "delta", "adjacency"}; !slices.Equal(table[0], want) || len(table) != 6 {
 		t.Fatalf("header %q, %d lines", table[0], len(table))
 	}
-	for i, line := range table[1:] {
+	for i, want := range [][]float64{r.Offset, r.Scale, r.Mean} {
+		line, name := table[1+i], []string{"offset", "scale", "mean"}[i]
+		if !slices.Equal(line[:5], []string{name, "", "", "", ""}) || !slices.Equal(line[9:], []string{"1", "1e-06", "replace-one"}) {
+			t.Errorf("the line of %s is %q", name, line)
+		}
+		for j, v := range want {
+			if line[5+j] != number(v) {
+				t.Errorf("%s of %s: %q, want %v", name, table[0][5+j], line[5+j], v)
+			}
+		}
+	}
+	for i, line := range table[4:] {
 		if tail := line[9:]; !slices.Equal(tail, []string{"1", "1e-06", "replace-one"}) {
 			t.Errorf("line %d ends with %q", i+1, tail)
 		}
@@ -362,6 +381,7 @@ func TestBadResults(t *testing.T) {
 		"n_features_in_":               func(r *study.Result) { r.D = 0 },
 		"mean_":                        func(r *study.Result) { r.Mean = nil },
 		"feature_names_in_":            func(r *study.Result) { r.Columns = r.Columns[1:] },
+		"filled_":                      func(r *study.Result) { r.Filled = make([]float64, r.D) },
 		"scale_":                       func(r *study.Result) { r.Scale = append(r.Scale, 1) },
 		"components_":                  func(r *study.Result) { r.Components[1] = r.Components[1][1:] },
 		"outputs.last":                 func(r *study.Result) { r.Outputs["last"] = r.Outputs["last"][1:] },
@@ -413,15 +433,17 @@ func TestDocs(t *testing.T) {
 			t.Errorf("docs/results.md does not say what %s is", name)
 		}
 	}
-	file, err := os.ReadFile("../../examples/sklearn_pca.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	snippet := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(page)
-	if snippet == nil || !bytes.Equal(snippet[1], file) {
-		t.Error("the Python of docs/results.md is not examples/sklearn_pca.py")
-	}
-	if n := bytes.Count(file, []byte("\n")); n > 20 {
-		t.Errorf("the example has %d lines, at most 20", n)
+	for language, file := range map[string]string{"python": "sklearn_pca.py", "r": "scores.R"} {
+		text, err := os.ReadFile("../../examples/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snippet := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindSubmatch(page)
+		if snippet == nil || !bytes.Equal(snippet[1], text) {
+			t.Errorf("the first %s of docs/results.md is not examples/%s", language, file)
+		}
+		if n := bytes.Count(text, []byte("\n")); n > 20 {
+			t.Errorf("examples/%s has %d lines, at most 20", file, n)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -22,7 +23,12 @@ import (
 // python runs Python with NumPy and scikit-learn: $PYTHON, or python3.
 func python(t *testing.T, args ...string) []byte {
 	t.Helper()
-	c := exec.Command(cmp.Or(os.Getenv("PYTHON"), "python3"), args...)
+	return run(t, cmp.Or(os.Getenv("PYTHON"), "python3"), args...)
+}
+
+func run(t *testing.T, program string, args ...string) []byte {
+	t.Helper()
+	c := exec.Command(program, args...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()
@@ -32,8 +38,8 @@ func python(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// TestScikitLearn runs the example of docs/results.md: NumPy opens the archive without
-// pickle, and scikit-learn projects raw rows as the definition does.
+// TestScikitLearn runs the examples of docs/results.md: NumPy opens the archive without pickle, and
+// scikit-learn projects raw rows as the definition does; R does so with the table.
 func TestScikitLearn(t *testing.T) {
 	for name, change := range map[string]func(*study.Result){
 		"all": func(*study.Result) {},
@@ -46,15 +52,21 @@ func TestScikitLearn(t *testing.T) {
 			r := sample(7, 3, 6, study.SubspaceBlock, 0.01)
 			change(r)
 			r.Columns[0] = "größe, \"cm\""
-			archive, err := os.Create(filepath.Join(t.TempDir(), "result.npz"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := WriteNPZ(archive, r); err != nil {
-				t.Fatal(err)
-			}
-			if err := archive.Close(); err != nil {
-				t.Fatal(err)
+			archive, exported := filepath.Join(t.TempDir(), "result.npz"), filepath.Join(t.TempDir(), "result.csv")
+			for path, write := range map[string]func(io.Writer) error{
+				archive:  func(w io.Writer) error { return WriteNPZ(w, r) },
+				exported: func(w io.Writer) error { return WriteCSV(w, r) },
+			} {
+				f, err := os.Create(path)
+				if err == nil {
+					err = write(f)
+				}
+				if err == nil {
+					err = f.Close()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
 			// The columns of the file are in another order, with one more.
 			random := rand.New(rand.NewPCG(1, 2))
@@ -84,17 +96,21 @@ func TestScikitLearn(t *testing.T) {
 			if err := os.WriteFile(rows, text.Bytes(), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := csv.NewReader(bytes.NewReader(python(t, "../../examples/sklearn_pca.py", archive.Name(), rows))).ReadAll()
-			if err != nil || len(got) != len(want) {
-				t.Fatalf("%d rows, %v", len(got), err)
-			}
-			for i, line := range got {
-				if len(line) != r.K {
-					t.Fatalf("row %d has %d scores, want %d", i, len(line), r.K)
+			in := map[string][]byte{"Python": python(t, "../../examples/sklearn_pca.py", archive, rows)}
+			_, in["R"], _ = bytes.Cut(run(t, "Rscript", "--vanilla", "../../examples/scores.R", exported, rows), []byte("\n")) // less the header
+			for language, out := range in {
+				got, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
+				if err != nil || len(got) != len(want) {
+					t.Fatalf("%s: %d rows, %v", language, len(got), err)
 				}
-				for c, text := range line {
-					if v, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(v-want[i][c]) > 1e-12*(1+math.Abs(want[i][c])) {
-						t.Errorf("row %d, component %d: %s, want %v", i, c+1, text, want[i][c])
+				for i, line := range got {
+					if len(line) != r.K {
+						t.Fatalf("%s: row %d has %d scores, want %d", language, i, len(line), r.K)
+					}
+					for c, text := range line {
+						if v, err := strconv.ParseFloat(text, 64); err != nil || math.Abs(v-want[i][c]) > 1e-12*(1+math.Abs(want[i][c])) {
+							t.Errorf("%s: row %d, component %d: %s, want %v", language, i, c+1, text, want[i][c])
+						}
 					}
 				}
 			}
@@ -102,7 +118,7 @@ func TestScikitLearn(t *testing.T) {
 			seen := string(python(t, "-c", `import sys, numpy
 a = numpy.load(sys.argv[1], allow_pickle=False)
 for n in a.files: print(n, a[n].dtype.kind, *a[n].shape)
-print("columns", ascii(list(a["feature_names_in_"])), a["digest"][0], a["epsilon"].item())`, archive.Name()))
+print("columns", ascii(list(a["feature_names_in_"])), a["digest"][0], a["epsilon"].item())`, archive))
 			lines := []string{fmt.Sprintf("components_ f %d %d", r.K, r.D), fmt.Sprintf("mean_ f %d", r.D), fmt.Sprintf("feature_names_in_ U %d", r.D),
 				"n_samples_ i", "epsilon f", "name U 1", fmt.Sprintf("outputs_last f %d %d", r.K, r.D), `columns ['gr\xf6\xdfe, "cm"'`, strings.Repeat("0", 64) + " 1.0"}
 			if r.ExplainedVariance != nil {

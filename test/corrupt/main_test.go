@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"covey/test/site"
 )
 
 // A test of floods starts this binary again as a coordinator and as an attacker, so that what
@@ -20,6 +22,7 @@ func TestMain(m *testing.M) {
 	var err error
 	switch os.Getenv(roleVariable) {
 	case "":
+		site.InMemory()
 		os.Exit(m.Run())
 	case roleCoordinator:
 		err = coordinate(os.Args[1])

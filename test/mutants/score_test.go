@@ -36,7 +36,7 @@ func init() {
 			{"internal/score/csv.go", "name = \"'\" + name", "name = \"\" + name"},
 		}, in("score", "TestRowsLeftOut"), killer{}},
 		{"score: a stream's gaps are a block late", 0, []edit{
-			{"internal/dataset/rows.go", "stride, at := gapStride(b.d), b.count-b.handed", "stride, at := gapStride(b.d), b.count-b.handed+1"},
+			{"internal/dataset/rows.go", "stride, at := GapStride(b.d), b.count-b.handed", "stride, at := gapStride(b.d), b.count-b.handed+1"},
 		}, in("dataset", "TestStreamIsRead"), killer{}},
 		{"score: local files count as sent", 0, []edit{
 			{"internal/egress/log.go", "if s.Kind == KindLocal {", "if false {"},

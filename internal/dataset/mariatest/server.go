@@ -5,7 +5,6 @@
 package mariatest
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -18,14 +17,14 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	_ "github.com/go-sql-driver/mysql"
+
+	"covey/internal/dataset/dbtest"
 )
 
 // Server is a server of the test's own in a folder of its own.
@@ -52,75 +51,31 @@ func program(t testing.TB, name string) string {
 // who may read the database clinic.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "covey-my-") // a short name: sockets want one
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	server := dbtest.New(t, "mysql")
+	dir := server.Dir
 	s := &Server{CA: filepath.Join(dir, "ca.pem")}
 	certify(t, dir)
-	var as *syscall.SysProcAttr
-	if os.Getuid() == 0 { // MariaDB refuses to run as root
-		who, err := user.Lookup("mysql")
-		if err != nil {
-			t.Fatal(err)
-		}
-		uid, _ := strconv.Atoi(who.Uid)
-		gid, _ := strconv.Atoi(who.Gid)
-		for _, path := range []string{dir, filepath.Join(dir, "key.pem")} {
-			if err := os.Chown(path, uid, gid); err != nil {
-				t.Fatal(err)
-			}
-		}
-		as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	}
+	server.Own(filepath.Join(dir, "key.pem"))
 	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, "s")
 	// A server that starts removes the temporary tables of every other in its tmpdir, so each needs
 	// its own.
 	small := []string{"--tmpdir=" + dir, "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--aria-pagecache-buffer-size=1M", "--key-buffer-size=64K", "--skip-log-bin", "--performance-schema=0"}
-	install := exec.Command(program(t, "mariadb-install-db"), append([]string{"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"}, small...)...)
-	install.SysProcAttr, install.Dir = as, dir
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	server.Run(program(t, "mariadb-install-db"), append([]string{"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"}, small...)...)
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := free.Addr().(*net.TCPAddr).Port
 	free.Close()
-	server := exec.Command(program(t, "mariadbd"), append([]string{"--no-defaults", "--datadir=" + data, "--socket=" + socket, "--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", port),
+	server.Serve(syscall.SIGTERM, program(t, "mariadbd"), append([]string{"--no-defaults", "--datadir=" + data, "--socket=" + socket, "--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", port),
 		"--ssl-cert=" + filepath.Join(dir, "cert.pem"), "--ssl-key=" + filepath.Join(dir, "key.pem"), "--pid-file=" + filepath.Join(dir, "pid"), "--default-time-zone=+09:00",
 		"--sql-mode=ANSI_QUOTES,PIPES_AS_CONCAT", "--character-set-server=latin1", "--div-precision-increment=9", "--transaction-isolation=READ-COMMITTED", "--default-storage-engine=MyISAM"}, small...)...)
-	server.SysProcAttr, server.Dir = as, dir
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Stderr = log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		server.Process.Signal(syscall.SIGTERM)
-		server.Wait()
-		log.Close()
-	})
 	root, err := sql.Open("mysql", "root@unix("+socket+")/?multiStatements=true")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for root.PingContext(ctx) != nil {
-		select { // no word comes when a server is ready
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			text, _ := os.ReadFile(log.Name())
-			t.Fatalf("no answer\n%s", text)
-		}
-	}
+	server.Await(root.PingContext)
 	password := "r" + rand.Text()
 	Do(t, root, "create database clinic character set utf8mb4; create user reader identified by '"+password+"'; grant select on clinic.* to reader")
 	if s.Admin, err = sql.Open("mysql", "root@unix("+socket+")/clinic?multiStatements=true"); err != nil {

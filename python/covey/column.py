@@ -1,0 +1,191 @@
+"""A study's columns, and how their cells become the numbers of a row.
+
+Cells are read as an agent reads them (docs/study.md, columns): a function of the cell and of public words alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass
+from typing import Any, Iterable, List, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import RowsError
+
+Array = npt.NDArray[np.float64]
+
+_DIGITS, _HEX_DIGITS = r"[0-9]+(?:_[0-9]+)*", r"[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*"
+# Go's strconv.ParseFloat: decimal and hexadecimal numbers, with _ between digits
+_NUMBER = re.compile(rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?")
+_HEX = re.compile(rf"[+-]?0[xX]_?(?:{_HEX_DIGITS}(?:\.(?:{_HEX_DIGITS})?)?|\.{_HEX_DIGITS})[pP][+-]?{_DIGITS}")
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ](?=..:..)[0-9:.,+\-Z ]+)?")
+_TRUE = frozenset(("true", "t", "yes", "y", "1"))
+_FALSE = frozenset(("false", "f", "no", "n", "0"))
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+OTHER = "other"
+DAYS = "days since "
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a study: a number, or levels of a category."""
+
+    name: str
+    levels: Tuple[str, ...] = ()
+    kind: str = ""  # "", "boolean", or "days since YYYY-MM-DD"
+    indicator: bool = False  # it has a coordinate for missing values
+
+    @property
+    def cells(self) -> int:
+        """How many coordinates are gaps where the cell is one: the first."""
+        return len(self.levels) + 1 if self.levels else 1
+
+    @property
+    def width(self) -> int:
+        """How many coordinates the column has."""
+        return self.cells + int(self.indicator)
+
+    def coordinates(self) -> List[str]:
+        """The names of the column's coordinates, as in feature_names_in_."""
+        names = [self.name]
+        if self.levels:
+            names = [f"{self.name}={level}" for level in (*self.levels, OTHER)]
+        if self.indicator:
+            names.append(f"{self.name} is missing")
+        return names
+
+    def numbers(self, cells: Any, strict: bool) -> Array:
+        """The (n, width) numbers of n cells; NaN in the first coordinates of a cell without a value.
+
+        strict: a text that is no number raises a RowsError instead of being a missing value. As at a site, it is
+        what a study does that keeps no gaps. Only of columns of numbers: any other cell is a fault of nobody's.
+        """
+        values = self._values(cells, strict)
+        out = np.zeros((len(values), self.width))
+        empty = np.isnan(values)
+        if self.levels:
+            rows = np.flatnonzero(~empty)
+            out[rows, values[rows].astype(np.intp)] = 1
+            out[empty, : self.cells] = np.nan
+        else:
+            out[:, 0] = values
+        if self.indicator:
+            out[:, self.cells] = empty
+        return out
+
+    def _values(self, cells: Any, strict: bool) -> Array:
+        array = np.asarray(cells)
+        if array.ndim != 1:
+            raise RowsError(f"column {self.name!r} has {array.ndim} dimensions, not 1")
+        if not self.levels and self.kind == "" and array.dtype.kind in "fiub":
+            values = array.astype(np.float64)
+            if np.isinf(values).any():
+                raise RowsError(f"column {self.name!r} has an infinite value in row {int(np.isinf(values).argmax())}")
+            return values
+        if array.dtype.kind == "M":
+            array = array.astype("datetime64[D]").astype(object)
+        return np.array([self._value(cell, row, strict) for row, cell in enumerate(_plain(array))], dtype=np.float64)
+
+    def _value(self, cell: Any, row: int, strict: bool) -> float:
+        if cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in ("NAType", "NaTType"):
+            return float("nan")
+        if self.levels:
+            return self._level(cell, row)
+        if self.kind == "boolean":
+            return _boolean(cell)
+        if self.kind.startswith(DAYS):
+            return _days(cell) - _days(self.kind[len(DAYS) :])
+        if isinstance(cell, str):
+            text = cell.strip(" \t")
+            if missing(text):
+                return float("nan")
+            value = _parse(text)
+            if np.isfinite(value):
+                return value
+        elif isinstance(cell, (bool, int, float)) and np.isfinite(float(cell)):
+            return float(cell)
+        if not strict:
+            return float("nan")
+        raise RowsError(f"column {self.name!r} has no number in row {row}")
+
+    def _level(self, cell: Any, row: int) -> float:
+        if isinstance(cell, bool):
+            cell = "true" if cell else "false"
+        elif isinstance(cell, (int, float)):
+            if not float(cell).is_integer() or abs(cell) >= 1e15:
+                raise RowsError(f"column {self.name!r} has a number in row {row}, and levels: give it as the text that it is")
+            cell = str(int(cell))
+        if not isinstance(cell, str):
+            raise RowsError(f"column {self.name!r} has no text in row {row}, and levels")
+        text = cell.strip(" \t")
+        if text in self.levels:
+            return float(self.levels.index(text))
+        return float("nan") if missing(text) else float(len(self.levels))
+
+
+def missing(text: str) -> bool:
+    """Whether a text is how a missing value is written: nothing, NA, or nan in any case of letters."""
+    return text in ("", "NA") or text.lower() == "nan"
+
+
+def _parse(text: str) -> float:
+    """A number as Go's strconv.ParseFloat reads it; infinite or NaN of what is not finite or no number."""
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    try:
+        return float.fromhex(text.replace("_", "")) if _HEX.fullmatch(text) else float("nan")
+    except OverflowError:
+        return float("inf")
+
+
+def _plain(array: npt.NDArray[Any]) -> Iterable[Any]:
+    """The cells as Python's own values."""
+    cells: Iterable[Any] = array.tolist()
+    return cells
+
+
+def _boolean(cell: Any) -> float:
+    if isinstance(cell, (bool, int, float)):
+        return float(cell) if cell in (0, 1) else float("nan")
+    text = cell.strip(" \t").lower() if isinstance(cell, str) else ""
+    return 1.0 if text in _TRUE else 0.0 if text in _FALSE else float("nan")
+
+
+def _days(cell: Any) -> float:
+    """Days since 1970-01-01; NaN of what is no date."""
+    if isinstance(cell, datetime.date):  # a datetime too
+        return float(cell.toordinal() - _EPOCH)
+    match = _DATE.fullmatch(cell.strip(" \t")) if isinstance(cell, str) else None
+    if match is None:
+        return float("nan")
+    year, month, day = (int(part) for part in match.groups())
+    try:
+        if year == 0:  # which Go has, a leap year, and Python does not
+            return float(datetime.date(400, month, day).toordinal() - 146097 - _EPOCH)
+        return float(datetime.date(year, month, day).toordinal() - _EPOCH)
+    except ValueError:
+        return float("nan")
+
+
+def widths(columns: Iterable[Column]) -> List[Tuple[int, Column]]:
+    """Each column with the place of its first coordinate."""
+    out, at = [], 0
+    for column in columns:
+        out.append((at, column))
+        at += column.width
+    return out
+
+
+def named(columns: Iterable[Column]) -> List[str]:
+    """The names of all coordinates, in order."""
+    return [name for column in columns for name in column.coordinates()]
+
+
+def joined(columns: Iterable[Column], left_out: Iterable[Optional[str]]) -> List[Tuple[int, int]]:
+    """Which coordinates are counted in which: levels that a study found too rare, in the column's other."""
+    why = list(left_out)
+    return [(at + level, at + column.cells - 1) for at, column in widths(columns) for level in range(len(column.levels)) if why[at + level] == "joined"]

@@ -1,0 +1,63 @@
+"""Rows as a caller has them, as numbers in the order of a result's coordinates."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from .column import Array, Column, named, widths
+from .errors import RowsError
+
+
+def coordinates(X: Any, names: Sequence[str], columns: Optional[Tuple[Column, ...]], keeps_gaps: bool) -> Array:
+    """A new (n, d) array of raw numbers; NaN is a gap. columns are None where only names are known."""
+    if columns is None:
+        columns = tuple(Column(name) for name in names)
+    if by_name(X):
+        return _table(X, columns, keeps_gaps)
+    try:
+        out = np.array(X, dtype=np.float64)
+    except (TypeError, ValueError) as e:
+        raise RowsError("rows are neither numbers nor columns by name") from e
+    if out.ndim != 2 or out.shape[1] != len(names):
+        raise RowsError(f"rows have shape {out.shape}, not (n, {len(names)}): one number for each of feature_names_in_")
+    if np.isinf(out).any():
+        row, j = (int(i[0]) for i in np.nonzero(np.isinf(out)))
+        raise RowsError(f"row {row} has an infinite value in {names[j]!r}")
+    for at, column in widths(columns):
+        _check(out[:, at : at + column.width], column)
+    return out
+
+
+def by_name(X: Any) -> bool:
+    """Whether X has columns by name."""
+    return hasattr(X, "keys") or getattr(getattr(X, "dtype", None), "names", None) is not None
+
+
+def _table(X: Any, columns: Tuple[Column, ...], keeps_gaps: bool) -> Array:
+    there = set(X.keys() if hasattr(X, "keys") else X.dtype.names)
+    lost = [column.name for column in columns if column.name not in there]
+    if lost:
+        more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
+        raise RowsError(f"there is no column {', '.join(map(repr, lost[:5]))}{more}")
+    parts: List[Array] = []
+    for column in columns:
+        part = column.numbers(X[column.name], strict=not keeps_gaps)
+        if parts and len(part) != len(parts[0]):
+            raise RowsError(f"column {column.name!r} has {len(part)} rows, {columns[0].name!r} has {len(parts[0])}")
+        parts.append(part)
+    return np.concatenate(parts, axis=1) if parts else np.empty((0, len(named(columns))))
+
+
+def _check(part: Array, column: Column) -> None:
+    """A gap is one in all coordinates of its column, and its indicator says so."""
+    gaps = np.isnan(part[:, : column.cells])
+    if column.levels:
+        if (gaps.any(axis=1) != gaps.all(axis=1)).any():
+            row = int((gaps.any(axis=1) != gaps.all(axis=1)).argmax())
+            raise RowsError(f"row {row} has a value in some levels of {column.name!r} only")
+    if column.indicator:
+        says = part[:, column.cells]
+        if np.isnan(says).any() or (says[gaps[:, 0]] != 1).any():
+            raise RowsError(f"{column.name + ' is missing'!r} is not 1 in the rows without a value in {column.name!r}")

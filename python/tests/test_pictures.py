@@ -1,0 +1,106 @@
+"""The data of drawings, and comparisons, by hand."""
+
+import unittest
+
+import numpy as np
+
+import covey
+
+from .samples import load, made
+
+PLAIN = {"proposal": ..., "left_out_": ..., "missing": "error", "pictures_": ..., "score_histograms_": ...}
+
+
+class Pictures(unittest.TestCase):
+    def test_picture(self):
+        p = load(made()).pictures[0]
+        self.assertEqual((p.pair, p.counts.shape, p.x_edges.shape, p.sigma), ((1, 2), (1, 16, 16), (17,), 5.0))
+        self.assertEqual(p.counts[0, 15, 15], 100)
+        self.assertEqual(p.counts[0, 0, 0], -3)
+        density = p.density()
+        self.assertEqual(density[0, 15, 15], 1)  # of area 1
+        self.assertEqual(density.sum(), 1)
+        self.assertFalse(p.density(threshold=21).any())
+        grouped = dict(made()["pictures_"][0], groups=["x", "other"], by="column", column="c", counts=[list(range(256)), [0] * 256])
+        q = load(made(pictures_=[grouped])).pictures[0]
+        self.assertEqual((q.groups, q.by, q.column, q.counts[0, 1, 2]), (("x", "other"), "column", "c", 18))
+        self.assertFalse(q.density()[1].any())
+        h = load(made()).score_histograms[0]
+        self.assertEqual((h.component, h.edges.shape, h.counts.shape), (2, (33,), (32,)))
+
+    def test_noise_alone_draws_little(self):
+        """Of pictures of nothing, at most 1 in 100 has a bin drawn: 256 bins above 4 sigma, 0.81% by the normal law.
+
+        16 of 1,000 or more with probability below 1%.
+        """
+        rng, drawn = np.random.default_rng(18), 0
+        p = load(made()).pictures[0]
+        for _ in range(1000):
+            nothing = covey.Picture((1, 2), p.x_edges, p.y_edges, rng.normal(scale=5, size=(1, 16, 16)), 5.0)
+            drawn += bool(nothing.density().any())
+        self.assertLess(drawn, 16)
+
+    def test_biplot(self):
+        r = load(made())
+        b = r.biplot()
+        np.testing.assert_allclose(b.arrows[:2], [[0.6 * 2.5**0.5, 0.8 * 0.5**0.5], [0.8 * 2.5**0.5, -0.6 * 0.5**0.5]])
+        self.assertTrue(b.by_variance)
+        np.testing.assert_allclose(r.biplot((2, 1)).arrows, b.arrows[:, ::-1])
+        free = load(made(explained_variance_=None, explained_variance_ratio_=None, explained_variance_interval_=None)).biplot()
+        self.assertFalse(free.by_variance)
+        np.testing.assert_allclose(free.arrows, r.components_.T)
+        for pair in ((0, 1), (1, 3)):
+            with self.assertRaisesRegex(ValueError, "no component"):
+                r.biplot(pair)
+
+
+class Comparisons(unittest.TestCase):
+    def two(self, **changes):
+        return load(made(**PLAIN)), load(made(**PLAIN, **changes))
+
+    def test_signs_and_order(self):
+        a = load(made(**PLAIN))
+        names = a.feature_names_in_[::-1]
+        flipped = [(-row[::-1]).tolist() for row in a.components_]
+        b = load(made(**PLAIN, feature_names_in_=list(names), components_=flipped, scale_=a.scale_[::-1].tolist()))
+        c = covey.compare(a, b)
+        np.testing.assert_allclose(c.angles, 0, atol=1e-9)
+        np.testing.assert_array_equal(c.signs, -1)
+        np.testing.assert_allclose(c.second, a.components_)
+
+    def test_angles(self):
+        turn = np.radians(10)
+        rotation = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+        components = rotation @ np.array(made()["components_"])
+        a, b = self.two(components_=components.tolist())
+        c = covey.compare(a, b)
+        np.testing.assert_allclose(c.angles, 10)
+        np.testing.assert_allclose(c.principal_angles, 0, atol=1e-6)  # one plane
+        a, b = self.two(components_=[[0.6, 0.8, 0, 0, 0, 0], [0, 0, np.cos(turn), np.sin(turn), 0, 0]])
+        np.testing.assert_allclose(covey.compare(a, b).principal_angles, [0, 90], atol=1e-6)
+        small = 1e-7
+        a, b = self.two(components_=[[0.6, 0.8, 0, 0, 0, 0], [0.8 * np.cos(small), -0.6 * np.cos(small), np.sin(small), 0, 0, 0]])
+        np.testing.assert_allclose(covey.compare(a, b).angles[1], np.degrees(small), rtol=1e-6)
+        np.testing.assert_allclose(covey.compare(a, b).principal_angles[1], np.degrees(small), rtol=1e-6)
+
+    def test_scales(self):
+        """The same sums of raw values are the same direction, whatever the scales."""
+        a = load(made(**PLAIN))
+        ratio = np.array([2, 0.5, 1, 1, 1, 1])
+        scaled = a.components_ * ratio
+        first = scaled[0] / np.linalg.norm(scaled[0])
+        rest = scaled[1] - (scaled[1] @ first) * first
+        b = load(made(**PLAIN, scale_=(a.scale_ * ratio).tolist(), components_=[first.tolist(), (rest / np.linalg.norm(rest)).tolist()]))
+        c = covey.compare(a, b)
+        np.testing.assert_allclose(c.angles[0], 0, atol=1e-6)
+        np.testing.assert_allclose(c.scale_ratio, ratio)
+
+    def test_refused(self):
+        a = load(made(**PLAIN))
+        other = load(made(**PLAIN, feature_names_in_=list("abcdef")))
+        with self.assertRaises(covey.ComparisonError):
+            covey.compare(a, other)
+        with self.assertRaisesRegex(covey.ComparisonError, "simulated"):
+            covey.compare(a, load(made(**PLAIN, simulated=True), allow_simulated=True))
+        left = load(made(**{**PLAIN, "left_out_": [{"column": "c=x", "why": "weak"}]}))
+        self.assertEqual(covey.compare(a, left).left_out_of_one, ("c=x",))

@@ -1,0 +1,124 @@
+"""What becomes of rows, by hand."""
+
+import datetime
+import unittest
+
+import numpy as np
+
+import covey
+from covey.column import Column
+
+from .samples import load, made
+
+
+class Rows(unittest.TestCase):
+    def test_coordinates(self):
+        r = load(made())
+        table = {"a": [1, 3.5, "0x1p1", None], "b": ["2", " 1_0 ", "", "nothing"], "c": ["x", "y ", "else", "NA"], "d": "ignored"}
+        nan = np.nan
+        want = [[1, 2, 0, 1, 0, 0], [3.5, 10, 0, 0, 0, 1], [2, nan, 1, 0, 0, 1], [nan, nan, 1, nan, nan, nan]]
+        np.testing.assert_array_equal(r.coordinates(table), want)
+        np.testing.assert_array_equal(r.coordinates(np.array(want)), want)
+        records = np.array([(1.0, 2.0, "x")], dtype=[("a", "f8"), ("b", "f8"), ("c", "U5")])
+        np.testing.assert_array_equal(r.coordinates(records), want[:1])
+        # a level that joined counts as other in numbers, too
+        np.testing.assert_array_equal(r.coordinates([[1, 2, 0, 0, 1, 0]]), [[1, 2, 0, 0, 0, 1]])
+
+    def test_scaled_by_hand(self):
+        r = load(made())
+        # a = (3-1)/2 - 0.5, b = (10-2)/4 - 0, "b is missing" = 0/0.5 - 0.5, c=x = 1/0.8 - 0.8, other = 0 - 0.6
+        np.testing.assert_allclose(r.scaled([[3, 10, 0, 1, 0, 0]]), [[0.5, 2, -0.5, 0.45, 0, -0.6]])
+        np.testing.assert_allclose(r.transform([[3, 10, 0, 1, 0, 0]]), [[1.9, -0.8]])
+        np.testing.assert_allclose(r.reconstruction_error([[3, 10, 0, 1, 0, 0]]), [0.25 + 0.45**2 + 0.36])
+        np.testing.assert_allclose(r.hotelling_t2([[3, 10, 0, 1, 0, 0]]), [1.9**2 / 2.5 + 0.8**2 / 0.5])
+        np.testing.assert_allclose(r.inverse_transform([[0, 0]]), [[2, 2, 0.25, 0.64, 0, 0.36]])
+
+    def test_fill_by_hand(self):
+        # One component and one gap: the gap is v2·v1·y1 / (v1² + 0.05).
+        r = load(made(n_components_=1, components_=[[0.6, 0.8, 0, 0, 0, 0]], explained_variance_=[2.5], explained_variance_interval_=[[2, 3]], explained_variance_ratio_=[0.5], pictures_=..., score_histograms_=...))
+        got = r.scaled({"a": [3], "b": [""], "c": ["x"]})
+        np.testing.assert_allclose(got[0, 1], 0.8 * 0.6 * 0.5 / (0.36 + 0.05))
+        np.testing.assert_allclose(r.scaled({"a": [""], "b": [""], "c": [""]})[0, [0, 1, 3, 4, 5]], 0)
+
+    def test_refused(self):
+        r = load(made())
+        for rows, why in [
+            (np.zeros(6), "shape"),
+            (np.zeros((2, 5)), "shape"),
+            ([["a"] * 6], "neither"),
+            ([[1, 2, 3], [1]], "neither"),
+            ([[np.inf, 0, 0, 0, 0, 0]], "infinite"),
+            ([[0, 0, 0, np.nan, 0, 0]], "some levels"),
+            ([[0, np.nan, 0, 0, 0, 0]], "b is missing"),
+            ([[0, 0, np.nan, 0, 0, 0]], "b is missing"),
+            ({"a": [1], "b": [1]}, "no column 'c'"),
+            ({"a": [1], "b": [1, 2], "c": ["x"]}, "rows"),
+            ({"a": [[1]], "b": [1], "c": ["x"]}, "dimensions"),
+            ({"a": [np.inf], "b": [1], "c": ["x"]}, "infinite"),
+            ({"a": [1], "b": [1], "c": [0.5]}, "give it as the text"),
+            ({"a": [1], "b": [1], "c": [("x",)]}, "dimensions"),
+            ([[1e308, 0, 0, 0, 0, 0], [-1e308, 1, 1, 1, 0, 0]], None),
+        ]:
+            with self.subTest(str(rows)[:60]):
+                if why is None:
+                    r.transform(rows)
+                    continue
+                with self.assertRaisesRegex(covey.RowsError, why):
+                    r.transform(rows)
+        tiny = load(made(scale_=[1e-300] * 6))
+        with self.assertRaisesRegex(covey.RowsError, "scaled"), np.errstate(over="ignore"):
+            tiny.transform([[1e308, 0, 0, 0, 0, 0]])
+        with self.assertRaisesRegex(covey.RowsError, "shape"):
+            r.inverse_transform([[1, 2, 3]])
+
+    def test_gaps_without_a_rule(self):
+        import base64
+        import hashlib
+
+        from .samples import PROPOSAL
+
+        for rule in ("error", "drop-row"):
+            text = PROPOSAL.replace("'fill'", f"'{rule}'")
+            r = load(made(missing=..., proposal=base64.b64encode(text.encode()).decode(), digest=hashlib.sha256(text.encode()).hexdigest()))
+            with self.assertRaisesRegex(covey.RowsError, f"row 1 has no value in 'a'.*{rule}"):
+                r.transform({"a": [1, ""], "b": [1, 1], "c": ["x", "x"]})
+            with self.assertRaisesRegex(covey.RowsError, "no number in row 0"):
+                r.transform({"a": ["one"], "b": [1], "c": ["x"]})
+
+    def test_cells(self):
+        nan = float("nan")
+        cases = [
+            (Column("b", kind="boolean"), ["TRUE", " y", "0", "N", "maybe", "", None, True, 0, 2, 1.0], [1, 1, 0, 0, nan, nan, nan, 1, 0, nan, 1]),
+            (Column("n"), ["1e3", "-.5", "1_0", "1__0", "1_", "0x10", "0x1p4", "inf", "1e999", "１", "1,5", "nAn"], [1000, -0.5, 10, nan, nan, nan, 16, nan, nan, nan, nan, nan]),
+            (
+                Column("d", kind="days since 2000-01-01"),
+                ["2000-01-02", "1999-12-31T23:59:00Z", "2000-01-03 08:30", "2000-02-30", "2000-1-2", "2000-01-02T", "2000-01-02 noon", datetime.date(2000, 1, 5), datetime.datetime(2000, 1, 5, 23)],
+                [1, -1, 2, nan, nan, nan, nan, 4, 4],
+            ),
+        ]
+        for column, cells, want in cases:
+            with self.subTest(column.name):
+                np.testing.assert_array_equal(column.numbers(np.array(cells, dtype=object), strict=False)[:, 0], want)
+        dates = np.array(["2000-01-02T12:00", "NaT"], dtype="datetime64[m]")
+        np.testing.assert_array_equal(cases[2][0].numbers(dates, strict=False)[:, 0], [1, nan])
+        levels = Column("l", levels=("1", "true"))
+        np.testing.assert_array_equal(levels.numbers(np.array([1, 1.0, True, "1", 2], dtype=object), strict=False).argmax(axis=1), [0, 0, 1, 0, 2])
+
+    def test_many_rows(self):
+        """Chunks change nothing."""
+        from unittest import mock
+
+        r = load(made())
+        rng = np.random.default_rng(3)
+        rows = np.concatenate([rng.normal(size=(500, 2)), np.zeros((500, 1)), np.tile([1.0, 0, 0], (500, 1))], axis=1)
+        rows[rng.random(500) < 0.5, 0] = np.nan
+        want = r.transform(rows)
+        with mock.patch("covey.result.CHUNK", 100):
+            np.testing.assert_allclose(r.transform(rows), want, rtol=0, atol=1e-13)
+
+    def test_caller_s_rows_stay(self):
+        r = load(made())
+        rows = np.array([[1.0, 2, 0, 0, 1, 0], [np.nan, 2, 0, 1, 0, 0]])
+        before = rows.copy()
+        r.transform(rows)
+        np.testing.assert_array_equal(rows, before)
