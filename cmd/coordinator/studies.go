@@ -447,8 +447,8 @@ func (c *abortCmd) Run(s *terminal) error {
 	return printDone(s, ended)
 }
 
-// loadingInterval is a loading's 95% interval, as a table has it behind the loading; empty where none
-// is calibrated.
+// loadingInterval is a loading's 95% interval, as a table has it behind the loading; empty where
+// none is calibrated.
 func loadingInterval(of *worth.Report, component, column int) string {
 	if component >= len(of.Components) || of.Components[component].Loadings == nil {
 		return ""

@@ -18,8 +18,8 @@ import (
 // component's sign is arbitrary, and so is left out of every angle.
 type Report struct {
 	Pairs []Pair `json:"components"`
-	// Spaces are groups of components that either result cannot tell apart: of those, their span alone
-	// can be compared.
+	// Spaces are groups of components that either result cannot tell apart: of those, their span
+	// alone can be compared.
 	Spaces []Space `json:"spaces"`
 	// Principal are the angles between the spans of the first components of both, as many as the
 	// smaller result has, falling. They have no intervals: none are calibrated.
@@ -35,8 +35,8 @@ type Pair struct {
 	// Flipped reports whether B's has the other sign.
 	Flipped bool    `json:"flipped"`
 	Angle   float64 `json:"angle_degrees"`
-	// Interval holds the angle between what both studies look for, as often as Confidence; nil where
-	// either component is not determined.
+	// Interval holds the angle between what both studies look for, as often as Confidence; nil
+	// where either component is not determined.
 	Interval *[2]float64 `json:"angle_interval_degrees"`
 	Words    string      `json:"words"`
 }
@@ -160,8 +160,9 @@ func bound(of *worth.Report, i int) *float64 {
 	return of.Components[i].Angle
 }
 
-// around is the interval of an angle between two directions, each within a bound of the one that was
-// measured: angles between lines obey the triangle inequality, and so do the largest between spans.
+// around is the interval of an angle between two directions, each within a bound of the one that
+// was measured: angles between lines obey the triangle inequality, and so do the largest between
+// spans.
 func around(angle float64, a, b *float64) *[2]float64 {
 	if a == nil || b == nil {
 		return nil
@@ -169,8 +170,8 @@ func around(angle float64, a, b *float64) *[2]float64 {
 	return &[2]float64{max(0, angle-*a-*b), min(90, angle+*a+*b)}
 }
 
-// words never say that two things are the same: an interval that reaches 0 shows that noise may be all
-// there is between them, as far as it is wide.
+// words never say that two things are the same: an interval that reaches 0 shows that noise may be
+// all there is between them, as far as it is wide.
 func words(in *[2]float64, undetermined string) string {
 	switch {
 	case in == nil:
@@ -182,8 +183,8 @@ func words(in *[2]float64, undetermined string) string {
 	}
 }
 
-// spaces compares what groups span: those of A, of two components or more, and those of B that are no
-// pair's of such a group.
+// spaces compares what groups span: those of A, of two components or more, and those of B that are
+// no pair's of such a group.
 func spaces(a, b [][]float64, ofA, ofB *worth.Report, matched []Pair) []Space {
 	var out []Space
 	seen := map[string]bool{}

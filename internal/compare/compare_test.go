@@ -46,7 +46,7 @@ func unit(degrees float64) []float64 {
 	return []float64{cos, sin, 0, 0}
 }
 
-// separated says that each component is, within a bound of its angle.
+// separated returns a report of components that are, each within a bound of its angle.
 func separated(bound float64, k int) *worth.Report {
 	out := &worth.Report{}
 	for i := range k {
@@ -55,7 +55,7 @@ func separated(bound float64, k int) *worth.Report {
 	return out
 }
 
-// tied says that components 1 and 2 cannot be told apart, and what bounds their plane.
+// tied returns a report of components 1 and 2 that cannot be told apart, and a bound of their plane.
 func tied(bound float64) *worth.Report {
 	c := worth.Component{Number: 1, Group: []int{1, 2}, GroupAngle: &bound}
 	d := c
@@ -95,8 +95,8 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// TestTurnedTie: two directions of equal variance may come out turned by any angle. Singly nothing is
-// said of them; their plane is the same within its bounds, and that is not called the same.
+// TestTurnedTie: two directions of equal variance may come out turned by any angle. Singly nothing
+// is said of them; their plane is the same within its bounds, and that is not called the same.
 func TestTurnedTie(t *testing.T) {
 	a, b := result(t, same, 1, three, unit(0), unit(90)), result(t, same, 2, three, unit(40), unit(130))
 	got := compared(t, a, b, tied(3), tied(4))

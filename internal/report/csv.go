@@ -23,7 +23,8 @@ var csvWorth = []string{"captured_share", "captured_share_low", "separated", "an
 // where they were not bought), then its loadings on the scaled columns, then the privacy of the
 // whole table, then what it is worth where of is given: the captured share of all components and
 // its lower bound, whether the component is separated and the bound of its angle, and the ends of
-// each loading's 95% interval as NAME low and NAME high, empty where unknown. Numbers are the shortest that read back to the same float64.
+// each loading's 95% interval as NAME low and NAME high, empty where unknown. Numbers are the
+// shortest that read back to the same float64.
 func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err

@@ -11,17 +11,18 @@ import (
 // Constants of components = "auto", frozen before the laws that judge it were drawn
 // (docs/experiments.md).
 const (
-	// cutReach is how many components after a cut are looked at: a cut is a fall larger than theirs.
+	// cutReach is how many components after a cut are looked at: a cut is a fall larger than
+	// theirs.
 	cutReach = 5
 	// cutFactor is by how much it is larger.
 	cutFactor = 1.7
-	// edgeQuantile is the 99% quantile of the Tracy-Widom law of real matrices (Tracy and Widom 1996):
-	// of the largest eigenvalue of noise, in standard deviations of its edge.
+	// edgeQuantile is the 99% quantile of the Tracy-Widom law of real matrices (Tracy and Widom
+	// 1996): of the largest eigenvalue of noise, in standard deviations of its edge.
 	edgeQuantile = 2.0234
 	// edgeMissed is how often one of the variances along directions without a component stands out.
 	edgeMissed = 0.01
-	// equalGap bounds the gap of two equal eigenvalues, in standard deviations of either half of it:
-	// the 99% quantile of Rayleigh's law.
+	// equalGap bounds the gap of two equal eigenvalues, in standard deviations of either half of
+	// it: the 99% quantile of Rayleigh's law.
 	equalGap = 3.0348542587702925
 	// cutSlack is how near a threshold must be for another processor to decide otherwise.
 	cutSlack = 1e-6
@@ -42,12 +43,12 @@ type spectrum struct {
 	tauTotal float64
 }
 
-// level returns the mean b of all values but the first k and, above it, the edge that the largest of
-// these passes with probability 0.01 where they are equal but for noise and sampling, and what a
+// level returns the mean b of all values but the first k and, above it, the edge that the largest
+// of these passes with probability 0.01 where they are equal but for noise and sampling, and what a
 // value of its own would have to be above b to be seen at all.
 //
-// The largest eigenvalue of noise and of the sampling of equal variances is at b + bγ + 2√w, with
-// γ = (d-k)/n and w = (d-k)(tau²/2 + b²/n), and spreads by √w·(d-k)^(-2/3) times Tracy and Widom's
+// The largest eigenvalue of noise and of the sampling of equal variances is at b + bγ + 2√w, with γ
+// = (d-k)/n and w = (d-k)(tau²/2 + b²/n), and spreads by √w·(d-k)^(-2/3) times Tracy and Widom's
 // law; an eigenvalue of its own, θ above b, shows at b + θ + w/θ from θ = √w on (Baik, Ben Arous,
 // Péché 2005), and below is hidden.
 func (s *spectrum) level(k int) (b, edge, hidden float64) {
@@ -92,8 +93,8 @@ func (s *spectrum) standing(most int, slack float64) int {
 
 // clears reports whether the spectrum has a cut behind value k: whether it falls there by more than
 // cutFactor times what it falls by over the next cutReach values, and by more than two equal values
-// differ. Values in the noise count as what they may hide: as large as hidden, next to nothing behind
-// it.
+// differ. Values in the noise count as what they may hide: as large as hidden, next to nothing
+// behind it.
 func (s *spectrum) clears(k int, slack float64) bool {
 	if k < 1 || k >= len(s.values) || k >= s.d {
 		return false
@@ -218,8 +219,8 @@ func (p *Plan) ComponentsWords() string {
 	return fmt.Sprintf("auto: up to %d, as many as the noised spectrum shows", p.K())
 }
 
-// trim keeps the components that "auto" found, of those that were asked about: what more there is of
-// others stays in the releases and in Outputs.
+// trim keeps the components that "auto" found, of those that were asked about: what more there is
+// of others stays in the releases and in Outputs.
 func (r *Result) trim(c choice) {
 	r.K, r.ComponentsAsked, r.ComponentsWhy = c.k, ComponentsAuto.String(), c.why
 	r.Components = r.Components[:c.k]

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestAutoAsksTheSame: R32. What a study of components = "auto" asks, charges and reserves is what one
-// of components_max asks, whatever it finds: nothing of a plan can follow from the number.
+// TestAutoAsksTheSame: R32. What a study of components = "auto" asks, charges and reserves is what
+// one of components_max asks, whatever it finds: nothing of a plan can follow from the number.
 func TestAutoAsksTheSame(t *testing.T) {
 	for _, lines := range [][]string{
 		{`method = "covariance"`}, {`method = "power"`}, {`method = "auto"`}, {`method = "power"`, `noise = "distributed"`, `center = "private"`},
@@ -101,7 +101,8 @@ func TestNothingStandsOut(t *testing.T) {
 }
 
 // TestCuts: the number of spikes where noise lets them be seen, and no cut where the spectrum falls
-// slowly. Each of 60 draws may miss with probability 0.02; more than 6 do with probability below 0.001.
+// slowly. Each of 60 draws may miss with probability 0.02; more than 6 do with probability below
+// 0.001.
 func TestCuts(t *testing.T) {
 	slow, spikes, step := make([]float64, 40), slices.Repeat([]float64{0.1}, 40), make([]float64, 40)
 	for j := range slow {
@@ -160,8 +161,8 @@ func TestCutAtAThreshold(t *testing.T) {
 	}
 }
 
-// TestAutoResult: a result has the components that were found, of all that were asked about, verifies,
-// and does not with another number.
+// TestAutoResult: a result has the components that were found, of all that were asked about,
+// verifies, and does not with another number.
 func TestAutoResult(t *testing.T) {
 	for _, method := range []string{MethodCovariance, MethodPower} {
 		p, body, releases, signed := runStudy(t, with(four, `components = "auto"`, "components_max = 3", "method = \""+method+"\"", `explained_variance = "private"`), false)

@@ -41,8 +41,8 @@ type Result struct {
 	N          int      `json:"n_samples_"` // units, or pairs of them; one at two sites is two
 	D          int      `json:"n_features_in_"`
 	K          int      `json:"n_components_"`
-	// ComponentsAsked is "auto" where K was left to what is released, and ComponentsWhy then says in a
-	// sentence how it was found, or that there is no cut and what was taken.
+	// ComponentsAsked is "auto" where K was left to what is released, and ComponentsWhy then says
+	// in a sentence how it was found, or that there is no cut and what was taken.
 	ComponentsAsked string `json:"components_asked,omitempty"`
 	ComponentsWhy   string `json:"components_why,omitempty"`
 	Unit            string `json:"unit,omitempty"`
