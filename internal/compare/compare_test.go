@@ -55,7 +55,7 @@ func separated(bound float64, k int) *worth.Report {
 	return out
 }
 
-// tied returns a report of components 1 and 2 that cannot be told apart, and a bound of their plane.
+// tied returns a report of components 1 and 2 that cannot be told apart, with a plane bound so.
 func tied(bound float64) *worth.Report {
 	c := worth.Component{Number: 1, Group: []int{1, 2}, GroupAngle: &bound}
 	d := c

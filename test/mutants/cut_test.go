@@ -13,10 +13,7 @@ func init() {
 			{"internal/study/cut.go", "math.Sqrt(w)*(2+edgeQuantile*math.Pow(left, -2.0/3))", "math.Sqrt(w)*1.9"},
 		}, in("study", "TestNothingStandsOut"), killer{}},
 		{"cut: any fall is a cut", 0, []edit{
-			{"internal/study/cut.go", "top-next >= max(cutFactor*(next-low), noise)*(1+slack)", "top-next >= noise*(1+slack)"},
-		}, in("study", "TestCuts"), killer{}},
-		{"cut: what noise hides is nothing", 0, []edit{
-			{"internal/study/cut.go", "return b, b*gamma + math.Sqrt(w)*(2+edgeQuantile*math.Pow(left, -2.0/3)), math.Sqrt(w)", "return b, b*gamma + math.Sqrt(w)*(2+edgeQuantile*math.Pow(left, -2.0/3)), 0"},
+			{"internal/study/cut.go", "top-next >= max(cutFactor*(next-low), noise)*(1+slack)", "top-next >= max(0*(next-low), noise)*(1+slack)"},
 		}, in("study", "TestCuts"), killer{}},
 		{"cut: a threshold is as near as it is on this processor", 0, []edit{
 			{"internal/study/cut.go", "cutSlack = 1e-6", "cutSlack = 0"},
