@@ -33,6 +33,7 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 	output := f.String("output", "", "of power iteration; the default if empty")
 	epsilon := f.Float64("epsilon", 1, "ε")
 	components := f.Int("components", 0, "in place of the laws' own")
+	found := f.Bool("auto", false, "the number of components is what each study finds")
 	rows := f.String("rows", "", "of power iteration: sphere or plain; the default if empty")
 	only := f.String("data", "", "only laws whose name has this in it")
 	columns := f.Int("columns", 512, "only laws of so many columns at most")
@@ -63,6 +64,9 @@ func worthOf(f *flag.FlagSet) func(io.Writer) (int, error) {
 			}
 			if *components > 0 {
 				spec.Components = study.Components(min(*components, len(spec.Columns)-1))
+			}
+			if *found {
+				spec.Components = study.ComponentsAuto
 			}
 		}}
 		return s.measure(w, laws)
