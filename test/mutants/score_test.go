@@ -6,7 +6,7 @@ package mutants
 func init() {
 	tables = append(tables, []mutant{
 		{"score: any site reads any result", 0, []edit{
-			{"internal/coordinator/result.go", "return member.Name == name && slices.Equal(member.Identity, site.Identity)", "return true"},
+			{"internal/coordinator/result.go", "return member.Name == name && slices.Equal(member.Identity, site.Identity)", "return member.Name != \"\" || slices.Equal(member.Identity, site.Identity)"},
 		}, in("coordinator", "TestReads"), killer{}},
 		{"score: a name that was taken over reads a result", 0, []edit{
 			{"internal/coordinator/result.go", " && slices.Equal(member.Identity, site.Identity)", " && len(site.Identity) > 0"},
@@ -35,8 +35,8 @@ func init() {
 		{"score: a unit's name is a formula", 0, []edit{
 			{"internal/score/csv.go", "name = \"'\" + name", "name = \"\" + name"},
 		}, in("score", "TestRowsLeftOut"), killer{}},
-		{"score: a stream's gaps are a block late", 0, []edit{
-			{"internal/dataset/rows.go", "stride, at := GapStride(b.d), b.count-b.handed", "stride, at := gapStride(b.d), b.count-b.handed+1"},
+		{"score: a stream's dropped rows are counted from the file's first", 0, []edit{
+			{"internal/dataset/stream.go", "b.absent[i] -= b.handed", "b.absent[i] -= 0"},
 		}, in("dataset", "TestStreamIsRead"), killer{}},
 		{"score: local files count as sent", 0, []edit{
 			{"internal/egress/log.go", "if s.Kind == KindLocal {", "if false {"},
