@@ -201,6 +201,9 @@ func TestPowerBoundsHold(t *testing.T) {
 		if err := got.infer(truth.features, draws, []int{0, 1}); err != nil {
 			t.Fatal(err)
 		}
+		if got.Share.Lower > 1-shareReserve {
+			t.Errorf("the bound %v leaves no room for rows that are not elliptical", got.Share.Lower)
+		}
 		if got.Share.Lower <= truth.share {
 			held++
 		}
