@@ -40,7 +40,7 @@ func init() {
 		}, in("simulate", "TestSpread"), killer{}},
 		{"worth: power iteration's bound has no reserve", 0, []edit{
 			{"internal/worth/power.go", "missQuantile))-shareReserve)", "missQuantile)))"},
-		}, in("worth", "TestPowerBoundsHold"), killer{}},
+		}, in("worth", "TestPowerBoundHasReserve"), killer{}},
 		{"plan: half of what is needed", 0, []edit{
 			{"internal/worth/solve.go", "out.Value, out.Captured, out.Blind = values[high], c.Median, c.Blind", "out.Value, out.Captured, out.Blind = values[high]/2, c.Median, c.Blind"},
 		}, in("worth", "TestSolveIsPredicted"), killer{}},
