@@ -241,7 +241,7 @@ func (out *Report) infer(mine []float64, draws []draw, rank []int) error {
 	like := near(func(d draw) float64 { return math.Log(max(1e-6, 1-d.share)) })
 	shares := values(like, func(d draw) float64 { return d.share })
 	estimate := quantile(shares, 0.5)
-	out.Share = &Share{Estimate: estimate, Lower: max(0, 1-lossFactor*(1-quantile(shares, missQuantile)))}
+	out.Share = &Share{Estimate: estimate, Lower: max(0, 1-lossFactor*(1-quantile(shares, missQuantile))-shareReserve)}
 	lost := quantile(values(like, func(d draw) float64 { return 1 - d.finished }), 0.5)
 	out.Unfinished = lost > unfinishedLoss && lost > unfinishedPart*(1-estimate)
 	bounds := make([]float64, len(rank))

@@ -444,3 +444,12 @@ func TestGroupsAreNamed(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestPowerBoundHasReserve: where nearly no noise is left the bound keeps off 1, for rows that are
+// not elliptical. Seeded: it cannot fail by chance.
+func TestPowerBoundHasReserve(t *testing.T) {
+	p, r := law{second: diagonal(8, 0.5, 0.4, 0.3, 0.2, 0.1), radius: 12, rng: seeded(11)}.run(t, spec(6, 1, study.MethodPower), 900_000)
+	if got := of(t, p, r); got.Share == nil || got.Share.Estimate < 0.999 || got.Share.Lower > 1-shareReserve {
+		t.Errorf("%+v", got.Share)
+	}
+}
