@@ -127,6 +127,10 @@ func TestSheetOfOpenNumberAndSites(t *testing.T) {
 		}
 	}
 	r, of := released(p)
+	r.ComponentsWhy = "no component stands out"
+	if text := plain(write(t, Of(p, r, of), "")); !strings.Contains(text, "found by the study: no component stands out.") {
+		t.Errorf("the sheet does not say that nothing stands out: %s", text)
+	}
 	if text := plain(write(t, Of(p, r, of), "")); !strings.Contains(text, "the 2 (found by the study, of at most 3) principal components") || strings.Contains(text, "the 3 principal") {
 		t.Errorf("the sheet does not tell what was found: %s", text)
 	}

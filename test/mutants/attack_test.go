@@ -47,5 +47,8 @@ func init() {
 		{"attack: sheet: the most components are said to be asked for", 0, []edit{
 			{"internal/sheet/sheet.go", "auto := spec.Components == study.ComponentsAuto; {", "auto := false; {"},
 		}, in("sheet", "TestSheetOfOpenNumberAndSites"), killer{}},
+		{"attack: sheet: nothing stands out, and the sheet is silent", 0, []edit{
+			{"internal/sheet/sheet.go", "if s.Result != nil && s.Result.ComponentsText() != \"\" {", "if false {"},
+		}, in("sheet", "TestSheetOfOpenNumberAndSites"), killer{}},
 	})
 }
