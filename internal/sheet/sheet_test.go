@@ -113,6 +113,32 @@ func TestResultOnOneSheet(t *testing.T) {
 	}
 }
 
+// TestSheetOfOpenNumberAndSites: a number of components that the study finds is not stated as
+// asked for, and what pictures by site show is said.
+func TestSheetOfOpenNumberAndSites(t *testing.T) {
+	p := planned(t, 3, 4, func(s *study.Spec) {
+		s.Components, s.ComponentsMax = study.ComponentsAuto, 3
+		s.Picture, s.PictureBy, s.Noise = true, study.PictureBySite, study.NoiseDistributed
+	})
+	text := plain(write(t, Subject{Plan: p, State: "awaits approval"}, ""))
+	for _, want := range []string{"up to 3, as many as the study finds, principal components of 3 columns", "Pictures are by site, so that each shows an institution"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the sheet lacks %q in %s", want, text)
+		}
+	}
+	r, of := released(p)
+	r.ComponentsWhy = "no component stands out"
+	if text := plain(write(t, Of(p, r, of), "")); !strings.Contains(text, "found by the study: no component stands out.") {
+		t.Errorf("the sheet does not say that nothing stands out: %s", text)
+	}
+	if text := plain(write(t, Of(p, r, of), "")); !strings.Contains(text, "the 2 (found by the study, of at most 3) principal components") || strings.Contains(text, "the 3 principal") {
+		t.Errorf("the sheet does not tell what was found: %s", text)
+	}
+	if text := plain(write(t, Subject{Plan: planned(t, 3, 4, nil), State: "running"}, "")); strings.Contains(text, "institution") {
+		t.Error("a study without pictures by site shows an institution")
+	}
+}
+
 // TestSheetStandsAlone: a file asks nothing of anybody, has no script, and shows others' words as
 // text; what a server sends has its style elsewhere, since a page's policy forbids it here.
 func TestSheetStandsAlone(t *testing.T) {

@@ -168,6 +168,16 @@ func (c *Simulate) write(t *Terminal, r *study.Result) error {
 	return errors.Join(PrintJSON(f, r), f.Close())
 }
 
+// with counts the studies that have so many components at least.
+func (s simulated) with(least int) (count int) {
+	for k, n := range s.Components {
+		if k >= least {
+			count += n
+		}
+	}
+	return count
+}
+
 func (s simulated) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
@@ -190,9 +200,20 @@ func (s simulated) print(out io.Writer) {
 			line("of the law", "%s", shares(*s.CapturedLaw))
 		}
 		line("angle", "%s: the largest between the spans", angles(*s.Angle))
+		if len(s.Components) > 1 {
+			var found []string
+			for _, k := range slices.Sorted(maps.Keys(s.Components)) {
+				found = append(found, fmt.Sprintf("%d in %d", k, s.Components[k]))
+			}
+			line("components", "%s: the shares and angles above are of different numbers of them, and fewer are easier", strings.Join(found, ", "))
+		}
 		if len(s.Angles) > 1 {
 			for i, v := range s.Angles {
-				line(fmt.Sprintf("component %d", i+1), "%s", angles(v))
+				text := angles(v)
+				if with := s.with(i + 1); with < s.with(1) {
+					text += fmt.Sprintf(", of the %d studies that have it", with)
+				}
+				line(fmt.Sprintf("component %d", i+1), "%s", text)
 			}
 		}
 		switch done := s.Times; {
