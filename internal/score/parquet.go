@@ -12,8 +12,8 @@ import (
 // groupRows are written at a time: what is kept of a file is in memory until then.
 const groupRows = 1 << 16
 
-// parquetSink writes Snappy pages: row, unit, the numbers (flags as booleans), all but row null
-// where a row is left out, and a note.
+// parquetSink writes row, unit, the numbers (flags as booleans), all but row null where a row is
+// left out, and a note. Pages are Snappy's but for float64, which it hardly makes smaller.
 type parquetSink struct {
 	w       *parquet.GenericWriter[any]
 	columns []*parquet.ColumnWriter
@@ -27,7 +27,10 @@ func newParquet(to io.Writer, t *table) *parquetSink {
 	names, flag := t.numbers()
 	var fields []reflect.StructField
 	add := func(of reflect.Type, tag string) {
-		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", len(fields)), Type: of, Tag: reflect.StructTag(`parquet:"` + tag + `,snappy"`)})
+		if of.Kind() != reflect.Float64 {
+			tag += ",snappy"
+		}
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", len(fields)), Type: of, Tag: reflect.StructTag(`parquet:"` + tag + `"`)})
 	}
 	add(reflect.TypeFor[int64](), "row")
 	if t.units {
@@ -64,7 +67,7 @@ func (s *parquetSink) take(parts []*part, _ []byte) error {
 	}
 	err := put(func(to []parquet.Value, p *part) []parquet.Value {
 		for i := range p.rows() {
-			to = append(to, parquet.Int64Value(int64(p.first+i+1)).Level(0, 0, at))
+			to = append(to, parquet.Int64Value(int64(p.first+i+1)))
 		}
 		return to
 	})
