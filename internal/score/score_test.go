@@ -402,36 +402,6 @@ func TestVariancesNotBought(t *testing.T) {
 	}
 }
 
-// failing is a disk that is full.
-type failing struct{ left int }
-
-func (f *failing) Write(p []byte) (int, error) {
-	if f.left -= len(p); f.left < 0 {
-		return 0, errors.New("no space left")
-	}
-	return len(p), nil
-}
-func (f *failing) Seek(int64, int) (int64, error) { return 0, nil }
-
-// TestFullDisk: a failing write ends the projection with its error.
-func TestFullDisk(t *testing.T) {
-	r, p := sample(t, 3, 2, nil)
-	m, err := New(r, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := make([][]string, 100_000)
-	for i := range rows {
-		rows[i] = []string{"1", "2", "3"}
-	}
-	s := write(t, r.Columns, rows)
-	for _, format := range []Format{CSV, NPY, Parquet} {
-		if _, err := Project(m, s, siteconfig.Dataset{}.Request(p.Proposal.Spec), &failing{1 << 16}, Options{Format: format}); err == nil || !strings.Contains(err.Error(), "no space") {
-			t.Errorf("%s: %v", format, err)
-		}
-	}
-}
-
 // TestPlainIsStepwise: the fast path's numbers are those of the functions that answer a study's
 // queries, to the bit.
 func TestPlainIsStepwise(t *testing.T) {
@@ -452,34 +422,5 @@ func TestPlainIsStepwise(t *testing.T) {
 	b, err := m.plain(dataset.Block{Values: slices.Clone(values)})
 	if err != nil || !slices.Equal(a.Values, b.Values) || !slices.Equal(a.SPE, b.SPE) || !slices.Equal(a.T2, b.T2) || slices.Max(a.SPE) == 0 {
 		t.Errorf("other numbers: %v", err)
-	}
-}
-
-// TestShortest: the text of every number is the library's.
-func TestShortest(t *testing.T) {
-	check := func(v float64) {
-		for _, v := range []float64{v, -v} {
-			want := strconv.AppendFloat([]byte("7,"), v, 'g', -1, 64)
-			if got := appendShortest([]byte("7,"), v); !bytes.Equal(got, want) {
-				t.Errorf("%s, want %s", got, want)
-			}
-		}
-	}
-	for _, v := range []float64{0, math.Inf(1), math.NaN(), math.MaxFloat64, math.SmallestNonzeroFloat64} {
-		check(v)
-	}
-	rng := rand.New(rand.NewPCG(15, 16))
-	for e := -12; e <= 12; e++ {
-		at := math.Pow10(e)
-		for _, v := range []float64{at, math.Nextafter(at, 0), math.Nextafter(at, 1e300), 1.5 * at, 9 * at, 12345678 * at} {
-			check(v)
-		}
-		for range 500 {
-			check(at * rng.NormFloat64())
-			check(float64(rng.IntN(1000)) * at)
-		}
-	}
-	for range 20_000 {
-		check(math.Float64frombits(rng.Uint64()))
 	}
 }
