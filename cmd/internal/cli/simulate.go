@@ -52,6 +52,7 @@ type simulated struct {
 	Queries int     `json:"queries"`
 	Bytes   int     `json:"bytes_per_site"`
 	simulate.Report
+	auto bool // the studies find the number of components
 }
 
 // Run prints what the studies find.
@@ -85,6 +86,7 @@ func (c *Simulate) Run(t *Terminal) error {
 	out := simulated{
 		Study: trials.Spec.Name, Sites: len(trials.Sites), N: plan.N, D: plan.D, Epsilon: trials.Spec.Epsilon, Delta: trials.Spec.Delta, Rho: plan.Rho,
 		Queries: plan.Left(0), Bytes: plan.BytesInAll(), Report: simulate.Sum(studies, time.Since(begun)),
+		auto: trials.Spec.Components == study.ComponentsAuto,
 	}
 	err = t.Print(out, out.print)
 	if len(c.Files) > 0 {
@@ -175,7 +177,7 @@ func (s simulated) print(out io.Writer) {
 	}
 	line("simulated", "%d studies of %q: %d units × %d numbers at %d sites, in %.1f s", s.Times, s.Study, s.N, s.D, s.Sites, s.Seconds)
 	for _, code := range slices.Sorted(maps.Keys(s.Ended)) {
-		line("ended", "%d of them without a result: %s", s.Ended[code], code)
+		line("ended", "%d of them without a result: %s; docs/errors.md has what to do", s.Ended[code], code)
 	}
 	if s.Captured != nil {
 		shares := func(v simulate.Spread) string {
@@ -207,6 +209,13 @@ func (s simulated) print(out io.Writer) {
 		var methods []string
 		for _, m := range slices.Sorted(maps.Keys(s.Methods)) {
 			methods = append(methods, fmt.Sprintf("%s in %d", m, s.Methods[m]))
+		}
+		if s.auto {
+			var found []string
+			for _, k := range slices.Sorted(maps.Keys(s.Found)) {
+				found = append(found, fmt.Sprintf("%d in %d", k, s.Found[k]))
+			}
+			line("components", "found: %s", strings.Join(found, ", "))
 		}
 		line("method", "%s", strings.Join(methods, ", "))
 	}
