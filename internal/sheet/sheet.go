@@ -194,8 +194,12 @@ func (m *model) asked(s Subject) {
 	if spec.Unit != "" {
 		unit = "all rows of a site that have one value of " + frame.Quoted(spec.Unit)
 	}
+	asked := "the " + Grouped(p.K())
+	if spec.Components == study.ComponentsAuto {
+		asked = "as many as stand out, up to " + Grouped(p.K()) + ", of the"
+	}
 	m.Asked = []fact{
-		{"Question", fmt.Sprintf("the %s principal components of %s columns: the directions in which %s units differ most", Grouped(p.K()), Grouped(len(spec.Columns)), Grouped(p.N))},
+		{"Question", fmt.Sprintf("%s principal components of %s columns: the directions in which %s units differ most", asked, Grouped(len(spec.Columns)), Grouped(p.N))},
 		{"Data", fmt.Sprintf("data set %s at %d sites, pooled by nobody", frame.Word(spec.Dataset), m.Roster)},
 		{"A unit is", unit},
 	}

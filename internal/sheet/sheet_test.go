@@ -55,6 +55,14 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("&#39;", "'", "&#34;", `"`, "&#43;", "+", "\u202f", "").Replace(text)), " ")
 }
 
+// TestQuestionOfAuto: a number that the study is to find is not said to be asked for.
+func TestQuestionOfAuto(t *testing.T) {
+	p := planned(t, 3, 4, func(s *study.Spec) { s.Components = study.ComponentsAuto })
+	if text := plain(write(t, Subject{Plan: p}, "")); !strings.Contains(text, "as many as stand out, up to 3, of the principal components of 3 columns") {
+		t.Error(text)
+	}
+}
+
 // TestProposalOnOneSheet: what a board needs to decide before a study begins.
 func TestProposalOnOneSheet(t *testing.T) {
 	p := planned(t, 3, 4, func(s *study.Spec) { s.About.Purpose = "Which values go together" })
