@@ -131,7 +131,10 @@ const (
 // printProfile prints a report on lines of at most screen characters.
 func printProfile(w io.Writer, r *profile.Report) {
 	size := fmt.Sprintf("%d rows", r.Rows)
-	if r.Unit != "" {
+	switch {
+	case r.Unit != "" && r.Units == 0:
+		size += ", of how many units is not known"
+	case r.Unit != "":
 		size += fmt.Sprintf(" of %d units (%s)", r.Units, frame.Word(r.Unit))
 	}
 	wrap(w, "", fmt.Sprintf("Data set %s: %s, %d columns. What follows is this site's own data, computed without noise: do not pass it on. Nothing was written or sent.", frame.Word(r.Dataset), size, r.Header))

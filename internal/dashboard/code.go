@@ -31,7 +31,7 @@ var Meanings = []Meaning{
 	{study.CodeCompleted, "The study ended with its result.", "Download the result and verify it."},
 	{study.CodeAborted, "An operator of the coordinator ended the study.", "What was charged stays charged. Propose it again if it was a mistake."},
 	{study.CodeRejected, "The site's operator or its policy rejected the study.", "Ask that site: `agent study show` there has the reason, and each limit of its policy that the study exceeds."},
-	{study.CodeNoScale, "No scale of the data stands out of the noise: no Λ, or those of fewer columns than there are components.", "Use more units or a larger ε, or give public constants, lambda or radius."},
+	{study.CodeNoScale, "No scale of the data stands out of the noise: no Λ, or those of fewer columns than there are components.", "Use more units or a larger ε, ask for fewer components (components_max with \"auto\"), or give public constants, lambda or radius."},
 	{study.CodeRetriesSpent, "No spare slot is left for another try.", "Find out which sites dropped out, and propose the study again."},
 	{study.CodeInternal, "An internal consistency check failed. Nothing was released.", "Keep the coordinator's log of that minute and report it."},
 	{study.CodeLeft, "The site has left this study for good: its operator took it out after the setup began, or it lost its records of it.", "The study goes on without it if enough are left. `agent study show` there has the reason; `agent ledger recover` is for a lost ledger."},

@@ -31,13 +31,16 @@ func (s *sight) report(said dataset.Mapping) {
 	r := s.r
 	if r.Units = len(s.units); s.unit < 0 {
 		r.Units = r.Rows
+		if r.Unit != "" { // the column that says is not there
+			r.Units = 0
+		}
 	}
 	for _, reason := range s.reasons {
 		t := s.broken[reason]
 		r.Faults = append(r.Faults, Fault{What: reason, Count: t.count, First: t.first})
 	}
 	if r.Unit != "" && s.unit < 0 {
-		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: fmt.Sprintf("the unit: none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(r.Unit)})
+		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: fmt.Sprintf("the unit: none of the header's %d fields has this name", len(s.header)), Count: 1, First: 1 + s.mapping.SkipRows, Names: s.near(r.Unit), Do: fmt.Sprintf("below [dataset.columns]: %s = \"its name in the file\"", key(r.Unit))})
 	}
 	if s.nobody.count > 0 {
 		r.Faults = append(r.Faults, Fault{Column: r.Unit, What: "the unit is missing", Count: s.nobody.count, First: s.nobody.first, Do: "take these rows out of the export"})

@@ -175,7 +175,7 @@ func TestSampleConfig(t *testing.T) {
 	if err != nil {
 		t.Fatalf("filled in: %v", err)
 	}
-	if len(c.Datasets) != 3 || len(c.Populations) != 1 || c.Policy.MinSites != 3 || c.Policy.MaxEpsilon != 1 {
+	if len(c.Datasets) != 3 || len(c.Populations) != 1 || len(c.Notify) != 1 || c.Policy.MinSites != 3 || c.Policy.MaxEpsilon != 1 {
 		t.Errorf("filled in: %+v", c)
 	}
 }

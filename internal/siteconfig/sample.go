@@ -99,4 +99,11 @@ approve = "ask"          # or "within-limits", with the limits below
 # [policy.dataset.icu]   # limits of one data set, in addition to those above
 # max_epsilon = 0.5
 # columns = ["age"]
+
+# Who is told that a study awaits you, or is over: a program, which gets JSON on standard input, or
+# an https webhook. docs/operations.md has the events.
+#
+# [[notify]]
+# command = ["/usr/local/bin/tell-the-office"]
+# names = false          # true: with the study's name
 `))

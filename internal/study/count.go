@@ -63,11 +63,12 @@ func encode(v any) ([]byte, error) {
 }
 
 // mostComponents is how many components the plan is made for: those asked for, or the most that
-// there can be where the number is left open. What a study asks, and what it charges, follows from
-// this number alone, never from the one that is found.
+// there can be where the number is left open: one a column, since a release may leave out some of
+// the coordinates of a column with levels, but of a column that varies not all. What a study asks,
+// and what it charges, follows from this number alone, never from the one that is found.
 func (s *Spec) mostComponents() int {
 	if s.Components == ComponentsAuto {
-		return min(s.ComponentsMax, s.Width())
+		return min(s.ComponentsMax, len(s.Columns))
 	}
 	return int(s.Components)
 }

@@ -30,6 +30,16 @@ func TestAutoAsksTheSame(t *testing.T) {
 	}
 }
 
+// TestAutoWithLevels: the texts of a column with two levels are never "other", so that this
+// coordinate is always left out. A plan for as many components as coordinates would always end.
+func TestAutoWithLevels(t *testing.T) {
+	text := with(four, `components = "auto"`, `method = "covariance"`) + "[[columns]]\nname = \"sex\"\nlevels = [\"F\", \"M\"]\n"
+	p := mustPlan(t, text, 90_000, 90_000, 90_000)
+	if p.K() != 5 || p.D != 7 {
+		t.Errorf("%d components of 5 columns, %d numbers a row", p.K(), p.D)
+	}
+}
+
 func TestAutoRefuses(t *testing.T) {
 	for key, lines := range map[string][]string{
 		"components":         {`components = "some"`},

@@ -205,7 +205,11 @@ func (p *Plan) PictureWords() string {
 	case PictureBySite:
 		by = " by site, which shows institutions"
 	}
-	return fmt.Sprintf("scores of each component, and of the pairs %v%s: ± %.3g units a bin of %d", s.PicturePairs, by, p.pictureNoise(), PictureBins*PictureBins)
+	pairs := make([]string, len(s.PicturePairs))
+	for i, pair := range s.PicturePairs {
+		pairs[i] = fmt.Sprintf("%d and %d", pair[0], pair[1])
+	}
+	return fmt.Sprintf("scores of each component, and of components %s%s: ± %.3g units a bin of %d", strings.Join(pairs, ", "), by, p.pictureNoise(), PictureBins*PictureBins)
 }
 
 // pictureNoise is the noise's standard deviation on a count of a picture, in units; 0 where there

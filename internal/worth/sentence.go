@@ -63,6 +63,14 @@ func (out *Report) say(p *study.Plan, r *study.Result, why string) {
 	tell("%s", clipSentence)
 }
 
+// places words what each of the r.D places of a row is: with levels a column has several.
+func places(r *study.Result) string {
+	if r.LevelsNote != "" {
+		return "numbers of a row"
+	}
+	return "columns"
+}
+
 // released is what released values and public sizes show of a study without figures.
 func released(p *study.Plan, r *study.Result) string {
 	out := fmt.Sprintf("the noise of the last step is %.2g of what it measured", r.NoiseToSignal)
@@ -73,7 +81,7 @@ func released(p *study.Plan, r *study.Result) string {
 		out += fmt.Sprintf("; by the public sizes a plain column's counts stand out by %.1f standard deviations of the noise", score)
 	}
 	if r.ScaleNote != "" || len(r.LeftOut) > 0 {
-		out += fmt.Sprintf("; %d of %d columns are left out", len(r.LeftOut), r.D)
+		out += fmt.Sprintf("; %d of %d %s are left out", len(r.LeftOut), r.D, places(r))
 	}
 	return out
 }

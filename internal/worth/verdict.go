@@ -60,7 +60,7 @@ func (out *Report) Verdict(r *study.Result) Verdict {
 		doubt("%d of %d components cannot be told apart from others: do not interpret their loadings singly.", n-apart, n)
 	}
 	if n := len(r.LeftOut); n > 0 {
-		doubt("%d of %d columns are left out and have no part in any component.", n, r.D)
+		doubt("%d of %d %s are left out and have no part in any component.", n, r.D, places(r))
 	}
 	switch {
 	case r.Simulated:

@@ -26,6 +26,9 @@ func TestVerdictDoesNotFlatter(t *testing.T) {
 		{"a low bound", func(o *Report, _ *study.Result) { o.Share = &Share{0.55, 0.45} }, Doubtful, "At least 45.0%", "wide"},
 		{"a wide bound", func(o *Report, _ *study.Result) { o.Share = &Share{0.99, 0.7} }, Doubtful, "At least 70.0%", "wide"},
 		{"one not separated", func(o *Report, _ *study.Result) { o.Components[1].Separated = false }, Doubtful, "At least", "1 of 2 components"},
+		{"a level left out", func(_ *Report, r *study.Result) {
+			r.LeftOut, r.LevelsNote = []study.LeftOut{{Column: "x=other"}}, "of levels"
+		}, Doubtful, "At least", "1 of 5 numbers of a row are left out"},
 		{"columns left out", func(_ *Report, r *study.Result) { r.LeftOut = []study.LeftOut{{Column: "x"}} }, Doubtful, "At least", "1 of 5 columns are left out"},
 		{"simulated", func(_ *Report, r *study.Result) { r.Simulated = true }, Unknown, "Simulated", "nobody signed it"},
 		{"noise alone", func(o *Report, _ *study.Result) { o.Share = nil }, Unknown, "Nothing stands out of the noise", "may be noise alone"},

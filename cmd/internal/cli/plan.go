@@ -16,7 +16,7 @@ import (
 type Plan struct {
 	Study    string  `arg:"" type:"existingfile" help:"study.toml. Its key of what is solved for may be absent."`
 	Captured float64 `required:"" placeholder:"SHARE" help:"The share to capture, such as 0.95, of the variance that as many components of the rows' law have."`
-	Solve    string  `required:"" enum:"units,epsilon,components" help:"What is left open: units (of all sites together), epsilon or components."`
+	Solve    string  `required:"" enum:"units,epsilon,components" placeholder:"units|epsilon|components" help:"What is left open: units (of all sites together), epsilon or components."`
 	Units    []int   `help:"Units of each site: --units 1610,4906,12082. With --solve units give --sites-count."`
 	Sites    int     `name:"sites-count" help:"With --solve units: how many sites share the units evenly; as many as the study names, or 5."`
 }
@@ -49,7 +49,7 @@ func (c *Plan) Run(t *Terminal) error {
 		return p, err
 	})
 	if errors.Is(err, worth.ErrNoPrediction) {
-		return fmt.Errorf("%w; `study simulate` tries it on files", err)
+		return fmt.Errorf("%w; simulate tries it on files", err)
 	}
 	if err != nil {
 		return InFile(c.Study, err)
