@@ -151,7 +151,8 @@ type Report struct {
 	Captured    *Spread            `json:"captured"` // of the pooled rows; null where no study has a result
 	CapturedLaw *Spread            `json:"captured_law,omitempty"`
 	Angle       *Spread            `json:"angle_degrees"`
-	// Angles are each component's own, to the pooled one of its number.
+	// Angles are each component's own, to the pooled one of its number, over the studies that found
+	// as many.
 	Angles  []Spread       `json:"component_angles_degrees"`
 	Methods map[string]int `json:"methods"`
 	// Found counts studies by their number of components.
@@ -181,10 +182,10 @@ func Sum(studies []Outcome, took time.Duration) Report {
 		if o.CapturedLaw != nil {
 			law = append(law, *o.CapturedLaw)
 		}
-		if angles == nil {
-			angles = make([][]float64, len(o.Fit.Angles))
-		}
 		for i, v := range o.Fit.Angles {
+			if i == len(angles) { // studies may find more components than those before
+				angles = append(angles, nil)
+			}
 			angles[i] = append(angles[i], v)
 		}
 		if o.Lower != nil {

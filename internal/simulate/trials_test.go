@@ -267,8 +267,9 @@ func TestSpread(t *testing.T) {
 		t.Error("a spread of nothing")
 	}
 	lower, captured := 0.9, 0.95
-	r := Sum([]Outcome{{Captured: captured, Lower: &lower, Method: "power", Components: 2}, {Captured: 0.8, Lower: &lower, Method: "power", Components: 1}, {Ended: "no_scale"}, {Captured: 0.9, Method: "covariance", Components: 2}}, 0)
-	if r.Bounds != 2 || r.Held != 1 || r.Ended["no_scale"] != 1 || r.Methods["power"] != 2 || r.Found[2] != 2 || r.Found[1] != 1 || len(r.Found) != 2 || r.Captured.Worst != 0.8 || r.Captured.Median != 0.9 {
+	r := Sum([]Outcome{{Captured: captured, Lower: &lower, Method: "power", Components: 2}, {Captured: 0.8, Lower: &lower, Method: "power", Components: 1, Fit: Fit{Angles: []float64{4}}}, {Ended: "no_scale"}, {Captured: 0.9, Method: "covariance", Components: 2, Fit: Fit{Angles: []float64{6, 7}}}}, 0)
+	if r.Bounds != 2 || r.Held != 1 || r.Ended["no_scale"] != 1 || r.Methods["power"] != 2 || r.Found[2] != 2 || r.Found[1] != 1 || len(r.Found) != 2 ||
+		len(r.Angles) != 2 || r.Angles[0].Median != 5 || r.Angles[1].Median != 7 || r.Captured.Worst != 0.8 || r.Captured.Median != 0.9 {
 		t.Errorf("%+v", r)
 	}
 }
