@@ -13,7 +13,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/status"
 
@@ -69,6 +71,15 @@ func runAgentUntilDry(dir string) {
 // seed nor announcement, and its egress log no further line.
 func TestNoEntropyNoAnnouncement(t *testing.T) {
 	s, ctx := port.New(t), port.Bounded(t)
+	// The link's one call beside the stream is written down before it is made, after the hello or
+	// much later: the log is read, and the source taken away, once it has come.
+	asked := make(chan struct{})
+	once := sync.OnceFunc(func() { close(asked) })
+	s.Stands = func(*covey.StandingRequest) (*covey.StandingResponse, error) {
+		once()
+		return &covey.StandingResponse{UnixNanoseconds: time.Now().UnixNano(), Software: "a stand-in",
+			Authorities: []*covey.Authority{{Certificate: s.Authority.CertificatePEM()}}}, nil
+	}
 	_, dir := joined(t, s)
 	site, err := pki.LoadSite(dir)
 	if err != nil {
@@ -130,6 +141,11 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 	l.Send(t, &covey.CoordinatorMessage{Body: &covey.CoordinatorMessage_Proposal{Proposal: &covey.Proposal{Body: body}}})
 	if d := l.Receive(t).GetDecision(); d.GetVerdict() != covey.Verdict_VERDICT_APPROVED {
 		t.Fatalf("decision %v", d)
+	}
+	select {
+	case <-asked:
+	case <-ctx.Done():
+		t.Fatalf("it does not ask which CAs are in force: %s", trace.String())
 	}
 	sent, err := os.ReadFile(filepath.Join(dir, "egress.jsonl"))
 	if err != nil {

@@ -86,7 +86,7 @@ func biplot(r *study.Result, p study.Picture) (Drawing, error) {
 	}
 	d := Drawing{
 		Name: fmt.Sprintf("biplot-%d-%d", p.Pair[0], p.Pair[1]), Width: drawingWidth, Height: panelTop + panelSide + 46,
-		Title: fmt.Sprintf("%s: components %d and %d", short(r.Name, 40), p.Pair[0], p.Pair[1]),
+		Title: fmt.Sprintf("%s: components %d and %d", heading(r), p.Pair[0], p.Pair[1]),
 	}
 	d.text(panelLeft, 20, titleSize, -1, d.Title)
 	tiles(&d, density.Shown[0], panelLeft, panelTop, panelSide, 0)
@@ -104,6 +104,15 @@ func biplot(r *study.Result, p study.Picture) (Drawing, error) {
 	}
 	d.Words = append(d.Words, arrows+".")
 	return d, nil
+}
+
+// heading is the study's name, and of a simulated one says so.
+func heading(r *study.Result) string {
+	name := short(r.Name, 40)
+	if r.Simulated {
+		return "SIMULATED, " + name
+	}
+	return name
 }
 
 // shows says what the picture is of.

@@ -118,6 +118,19 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+// Every drawing of a simulated study says so, in its title and where that is written.
+func TestSimulatedIsMarked(t *testing.T) {
+	r := result()
+	for _, simulated := range []bool{false, true} {
+		r.Simulated = simulated
+		for name, d := range drawings(t, r) {
+			if strings.HasPrefix(d.Title, "SIMULATED, ") != simulated || !slices.ContainsFunc(d.Texts, func(s Text) bool { return s.S == d.Title }) {
+				t.Errorf("%s: simulated is %v, the title %q", name, simulated, d.Title)
+			}
+		}
+	}
+}
+
 // All units in one bin are drawn there, the first component to the right and the second upwards.
 func TestPlace(t *testing.T) {
 	r := result()

@@ -26,7 +26,7 @@ func groups(r *study.Result, p study.Picture) (Drawing, error) {
 		of = "by " + short(p.Column, 30)
 	}
 	d := Drawing{
-		Name: fmt.Sprintf("groups-%d-%d", p.Pair[0], p.Pair[1]), Title: fmt.Sprintf("%s: components %d and %d, %s", short(r.Name, 40), p.Pair[0], p.Pair[1], of),
+		Name: fmt.Sprintf("groups-%d-%d", p.Pair[0], p.Pair[1]), Title: fmt.Sprintf("%s: components %d and %d, %s", heading(r), p.Pair[0], p.Pair[1], of),
 		Width: max(drawingWidth, left+float64(columns)*(side+gap)), Height: top + float64(rows)*(side+44),
 	}
 	d.text(14, 20, titleSize, -1, d.Title)
@@ -69,7 +69,7 @@ func histograms(r *study.Result) (Drawing, error) {
 	shown := min(mostPanels, len(r.Scores))
 	rows := (shown + columns - 1) / columns
 	d := Drawing{
-		Name: "scores", Title: short(r.Name, 40) + ": scores on each component",
+		Name: "scores", Title: heading(r) + ": scores on each component",
 		Width: drawingWidth, Height: top + float64(rows)*(height+56) - 14,
 	}
 	d.text(14, 20, titleSize, -1, d.Title)

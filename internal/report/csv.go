@@ -27,7 +27,8 @@ var csvWorth = []string{"captured_share", "captured_share_low", "separated", "an
 // simulated result alone, the word true under "simulated". Three lines come before: offset, scale
 // and mean in place of a component's number, with what a row's value in each column is less, over,
 // and less again before loadings are of it; they have the privacy, the last word, and else nothing.
-// Numbers are the shortest that read back to the same float64.
+// Numbers are the shortest that read back to the same float64. A column's name that a spreadsheet
+// might take for a formula has an apostrophe before it.
 func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if err := check(r); err != nil {
 		return err
@@ -37,10 +38,14 @@ func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if r.Adjacency != "" {
 		privacy, named = []string{number(r.Epsilon), number(r.Delta), r.Adjacency}, csvPrivacy
 	}
+	names := make([]string, len(r.Columns))
+	for i, name := range r.Columns {
+		names[i] = plain(name)
+	}
 	var bounds []string
 	if len(of) > 0 {
 		bounds = slices.Clone(csvWorth)
-		for _, name := range r.Columns {
+		for _, name := range names {
 			bounds = append(bounds, name+" low", name+" high")
 		}
 	}
@@ -48,7 +53,7 @@ func WriteCSV(w io.Writer, r *study.Result, of ...*worth.Report) error {
 	if r.Simulated {
 		mark, simulated = []string{"simulated"}, []string{"true"}
 	}
-	if err := c.Write(slices.Concat(csvFields, r.Columns, named, bounds, mark)); err != nil {
+	if err := c.Write(slices.Concat(csvFields, names, named, bounds, mark)); err != nil {
 		return err
 	}
 	for _, of := range []struct {

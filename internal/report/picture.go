@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,7 +115,8 @@ var pictureFields = []string{"component_x", "component_y", "group", "x_low", "x_
 // WritePictures writes a table of RFC 4180 with a header and a line for each bin of each picture's
 // groups, then of each component's histogram, whose y fields and shown are empty: edges in scores,
 // the noised count and its noise's standard deviation, and how many units are drawn there. A
-// group's name that a spreadsheet might take for a formula has an apostrophe before it.
+// group's name that a spreadsheet might take for a formula has an apostrophe before it. Of a
+// simulated result every line has the word true under "simulated", last.
 func WritePictures(w io.Writer, r *study.Result) error {
 	if _, err := pictureArrays(r); err != nil {
 		return err
@@ -143,6 +145,12 @@ func WritePictures(w io.Writer, r *study.Result) error {
 	for _, h := range r.Scores {
 		for i, count := range h.Counts {
 			lines = append(lines, []string{strconv.Itoa(h.Component), "", "", number(h.Edges[i]), number(h.Edges[i+1]), "", "", number(count), number(h.Sigma), ""})
+		}
+	}
+	if r.Simulated {
+		lines[0] = append(slices.Clone(lines[0]), "simulated")
+		for i := range lines[1:] {
+			lines[i+1] = append(lines[i+1], "true")
 		}
 	}
 	return c.WriteAll(lines)

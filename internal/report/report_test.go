@@ -23,6 +23,7 @@ import (
 	"pgregory.net/rapid"
 
 	"covey/internal/study"
+	"covey/internal/worth"
 )
 
 // open returns the names in an archive, its reader and its bytes.
@@ -169,6 +170,31 @@ func TestNoiseVariance(t *testing.T) {
 	r.TotalVariance = 1000
 	if v := noiseVariance(r); v != 0 {
 		t.Errorf("%v where all directions are components, want 0", v)
+	}
+}
+
+// TestCSVHasNoFormula: the names of columns are their proposer's, and a spreadsheet is where tables
+// are opened.
+func TestCSVHasNoFormula(t *testing.T) {
+	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	copy(r.Columns, []string{"=HYPERLINK(\"https://x.example\")", "+1", "-1", "@x"})
+	for _, of := range [][]*worth.Report{nil, {{}}} {
+		var b bytes.Buffer
+		if err := WriteCSV(&b, r, of...); err != nil {
+			t.Fatal(err)
+		}
+		table, err := csv.NewReader(&b).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table[0][5] != "'"+r.Columns[0] {
+			t.Errorf("header %q", table[0])
+		}
+		for _, name := range table[0] {
+			if strings.ContainsAny(name[:1], "=+-@") {
+				t.Errorf("a spreadsheet takes the name %q for a formula", name)
+			}
+		}
 	}
 }
 

@@ -31,15 +31,14 @@ func (s *npySink) head(rows int) error {
 	return err
 }
 
-func (s *npySink) encode(p *part) []byte {
-	out := make([]byte, 8*len(p.numbers))
-	for i, v := range p.numbers {
-		binary.LittleEndian.PutUint64(out[8*i:], math.Float64bits(v))
+func (s *npySink) encode(out []byte, p *part) []byte {
+	for _, v := range p.numbers {
+		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
 	}
 	return out
 }
 
-func (s *npySink) take(_ *part, encoded []byte) error {
+func (s *npySink) take(_ []*part, encoded []byte) error {
 	_, err := s.to.Write(encoded)
 	return err
 }

@@ -12,8 +12,8 @@ import (
 // groupRows are written at a time: what is kept of a file is in memory until then.
 const groupRows = 1 << 16
 
-// parquetSink writes Snappy pages: row, unit, the numbers (flags as booleans), all but row null
-// where a row is left out, and a note.
+// parquetSink writes row, unit, the numbers (flags as booleans), all but row null where a row is
+// left out, and a note. Pages are Snappy's but for float64, which it hardly makes smaller.
 type parquetSink struct {
 	w       *parquet.GenericWriter[any]
 	columns []*parquet.ColumnWriter
@@ -27,7 +27,10 @@ func newParquet(to io.Writer, t *table) *parquetSink {
 	names, flag := t.numbers()
 	var fields []reflect.StructField
 	add := func(of reflect.Type, tag string) {
-		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", len(fields)), Type: of, Tag: reflect.StructTag(`parquet:"` + tag + `,snappy"`)})
+		if of.Kind() != reflect.Float64 {
+			tag += ",snappy"
+		}
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", len(fields)), Type: of, Tag: reflect.StructTag(`parquet:"` + tag + `"`)})
 	}
 	add(reflect.TypeFor[int64](), "row")
 	if t.units {
@@ -46,49 +49,70 @@ func newParquet(to io.Writer, t *table) *parquetSink {
 	return &parquetSink{w: w, columns: w.ColumnWriters(), flag: flag, t: t}
 }
 
-func (s *parquetSink) encode(*part) []byte { return nil }
+func (s *parquetSink) encode(out []byte, _ *part) []byte { return out }
 
-func (s *parquetSink) take(p *part, _ []byte) error {
-	n, at := p.rows(), 0
-	// put writes the next column.
-	put := func(value func(i int) (v parquet.Value, known bool), optional int) error {
+// take writes a column after the other: one call for each costs less than one for each part.
+func (s *parquetSink) take(parts []*part, _ []byte) error {
+	at, rows := 0, 0
+	// put writes the next column, of the values that fill appends for each part.
+	put := func(fill func(to []parquet.Value, p *part) []parquet.Value) error {
 		s.values = s.values[:0]
-		for i := range n {
-			v, known := value(i)
-			if known {
-				v = v.Level(0, optional, at)
-			} else {
-				v = parquet.NullValue().Level(0, 0, at)
-			}
-			s.values = append(s.values, v)
+		for _, p := range parts {
+			s.values = fill(s.values, p)
 		}
 		at++
+		rows = len(s.values)
 		_, err := s.columns[at-1].WriteRowValues(s.values)
 		return err
 	}
-	err := put(func(i int) (parquet.Value, bool) { return parquet.Int64Value(int64(p.first + i + 1)), true }, 0)
+	err := put(func(to []parquet.Value, p *part) []parquet.Value {
+		for i := range p.rows() {
+			to = append(to, parquet.Int64Value(int64(p.first+i+1)))
+		}
+		return to
+	})
 	if err == nil && s.t.units {
-		err = put(func(i int) (parquet.Value, bool) { return parquet.ByteArrayValue([]byte(p.units[i])), true }, 1)
+		err = put(func(to []parquet.Value, p *part) []parquet.Value {
+			for _, unit := range p.units {
+				to = append(to, parquet.ByteArrayValue([]byte(unit)).Level(0, 1, at))
+			}
+			return to
+		})
 	}
-	for j := range p.width {
+	for j, flag := range s.flag {
 		if err != nil {
 			return err
 		}
-		err = put(func(i int) (parquet.Value, bool) {
-			v := p.numbers[i*p.width+j]
-			if s.flag[j] {
-				return parquet.BooleanValue(v == 1), !math.IsNaN(v)
+		null := parquet.NullValue().Level(0, 0, at)
+		known := [2]parquet.Value{parquet.BooleanValue(false).Level(0, 1, at), parquet.BooleanValue(true).Level(0, 1, at)}
+		err = put(func(to []parquet.Value, p *part) []parquet.Value {
+			for i := j; i < len(p.numbers); i += p.width {
+				switch v := p.numbers[i]; {
+				case math.IsNaN(v):
+					to = append(to, null)
+				case flag:
+					to = append(to, known[int(v)])
+				default:
+					to = append(to, parquet.DoubleValue(v).Level(0, 1, at))
+				}
 			}
-			return parquet.DoubleValue(v), !math.IsNaN(v)
-		}, 1)
+			return to
+		})
 	}
 	if err == nil {
-		note := []byte(Note)
-		err = put(func(i int) (parquet.Value, bool) {
-			return parquet.ByteArrayValue(note), math.IsNaN(p.numbers[i*p.width])
-		}, 1)
+		null, note := parquet.NullValue().Level(0, 0, at), parquet.ByteArrayValue([]byte(Note)).Level(0, 1, at)
+		err = put(func(to []parquet.Value, p *part) []parquet.Value {
+			for i := 0; i < len(p.numbers); i += p.width {
+				if math.IsNaN(p.numbers[i]) {
+					to = append(to, note)
+				} else {
+					to = append(to, null)
+				}
+			}
+			return to
+		})
 	}
-	if s.rows += n; err == nil && s.rows >= groupRows {
+	if s.rows += rows; err == nil && s.rows >= groupRows {
 		s.rows, err = 0, s.flush()
 	}
 	return err

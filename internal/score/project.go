@@ -41,6 +41,7 @@ func Project(m *Model, s dataset.Source, q dataset.Request, to io.WriteSeeker, o
 	t := &table{k: m.k, t2: m.HasT2(), limits: limits, units: q.Unit != "", filled: o.Gaps}
 	out := &Summary{Limits: limits, Flagged: make([]int, len(limits))}
 	out.Columns, _ = t.numbers()
+	t.width = len(out.Columns)
 	sink, err := newSink(o.Format, to, t)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ type batch struct {
 	values  []float64
 	gaps    []byte
 	parts   []*part
-	encoded [][]byte
+	encoded []byte
 	err     error
 	done    chan struct{}
 }
@@ -138,7 +139,7 @@ func (p *pool) project(b *batch) error {
 			return err
 		}
 		part := p.t.make(block, s, p.m.d)
-		b.parts, b.encoded = append(b.parts, part), append(b.encoded, p.sink.encode(part))
+		b.parts, b.encoded = append(b.parts, part), p.sink.encode(b.encoded, part)
 	}
 	return nil
 }
@@ -148,16 +149,14 @@ func (p *pool) write() error {
 	for b := range p.order {
 		<-b.done
 		err := b.err
-		for i, part := range b.parts {
-			if p.failure() != nil || err != nil {
-				break
-			}
-			if err = p.sink.take(part, b.encoded[i]); err == nil {
-				p.out.Rows += part.rows()
-				p.out.LeftOut += part.left
-				for l, n := range part.flagged {
-					p.out.Flagged[l] += n
-				}
+		if err == nil && p.failure() == nil {
+			err = p.sink.take(b.parts, b.encoded)
+		}
+		for _, part := range b.parts {
+			p.out.Rows += part.rows()
+			p.out.LeftOut += part.left
+			for l, n := range part.flagged {
+				p.out.Flagged[l] += n
 			}
 		}
 		if err != nil {
@@ -168,7 +167,6 @@ func (p *pool) write() error {
 			p.mu.Unlock()
 		}
 		clear(b.parts)
-		clear(b.encoded)
 		*b = batch{blocks: b.blocks[:0], values: b.values[:0], gaps: b.gaps[:0], parts: b.parts[:0], encoded: b.encoded[:0], done: b.done}
 		p.free <- b
 	}

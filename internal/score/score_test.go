@@ -402,36 +402,6 @@ func TestVariancesNotBought(t *testing.T) {
 	}
 }
 
-// failing is a disk that is full.
-type failing struct{ left int }
-
-func (f *failing) Write(p []byte) (int, error) {
-	if f.left -= len(p); f.left < 0 {
-		return 0, errors.New("no space left")
-	}
-	return len(p), nil
-}
-func (f *failing) Seek(int64, int) (int64, error) { return 0, nil }
-
-// TestFullDisk: a failing write ends the projection with its error.
-func TestFullDisk(t *testing.T) {
-	r, p := sample(t, 3, 2, nil)
-	m, err := New(r, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := make([][]string, 100_000)
-	for i := range rows {
-		rows[i] = []string{"1", "2", "3"}
-	}
-	s := write(t, r.Columns, rows)
-	for _, format := range []Format{CSV, NPY, Parquet} {
-		if _, err := Project(m, s, siteconfig.Dataset{}.Request(p.Proposal.Spec), &failing{1 << 16}, Options{Format: format}); err == nil || !strings.Contains(err.Error(), "no space") {
-			t.Errorf("%s: %v", format, err)
-		}
-	}
-}
-
 // TestPlainIsStepwise: the fast path's numbers are those of the functions that answer a study's
 // queries, to the bit.
 func TestPlainIsStepwise(t *testing.T) {

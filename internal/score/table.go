@@ -28,6 +28,7 @@ const Header = "individual data of this site, not private: with the components o
 // table says what is written of a row.
 type table struct {
 	k      int
+	width  int // how many numbers a row has: len of numbers's names
 	t2     bool
 	limits []Limit
 	units  bool // there is a unit column
@@ -73,15 +74,14 @@ func (p *part) rows() int { return len(p.numbers) / p.width }
 
 // make lays out a block's scores.
 func (t *table) make(b dataset.Block, s *Scores, d int) *part {
-	names, _ := t.numbers()
 	n := len(s.SPE)
-	p := &part{first: b.First, width: len(names), numbers: make([]float64, 0, n*len(names)), units: b.Units, flagged: make([]int, len(t.limits)), left: len(b.Absent)}
+	p := &part{first: b.First, width: t.width, numbers: make([]float64, 0, n*t.width), units: b.Units, flagged: make([]int, len(t.limits)), left: len(b.Absent)}
 	absent := b.Absent
 	stride := (d + 7) / 8
 	for i := range n {
 		if len(absent) > 0 && absent[0] == i {
 			absent = absent[1:]
-			for range names {
+			for range t.width {
 				p.numbers = append(p.numbers, math.NaN())
 			}
 			continue
@@ -127,10 +127,10 @@ func truth(v bool) float64 {
 
 // sink takes a table's parts, in order.
 type sink interface {
-	// encode is called for each part by several goroutines at once, take for one after the other
-	// with what it returned.
-	encode(p *part) []byte
-	take(p *part, encoded []byte) error
+	// encode appends a part to a batch's text, by several goroutines at once. take is called for one
+	// batch after the other, with its text.
+	encode(out []byte, p *part) []byte
+	take(parts []*part, encoded []byte) error
 	// close writes what comes after rows of them.
 	close(rows int) error
 }

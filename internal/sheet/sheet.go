@@ -194,12 +194,15 @@ func (m *model) asked(s Subject) {
 	if spec.Unit != "" {
 		unit = "all rows of a site that have one value of " + frame.Quoted(spec.Unit)
 	}
-	asked := "the " + Grouped(p.K())
-	if spec.Components == study.ComponentsAuto {
-		asked = "as many as stand out, up to " + Grouped(p.K()) + ", of the"
+	count := "the " + Grouped(p.K())
+	switch auto := spec.Components == study.ComponentsAuto; {
+	case auto && s.Result != nil:
+		count = fmt.Sprintf("the %s (found by the study, of at most %s)", Grouped(s.Result.K), Grouped(p.K()))
+	case auto:
+		count = fmt.Sprintf("up to %s, as many as the study finds,", Grouped(p.K()))
 	}
 	m.Asked = []fact{
-		{"Question", fmt.Sprintf("%s principal components of %s columns: the directions in which %s units differ most", asked, Grouped(len(spec.Columns)), Grouped(p.N))},
+		{"Question", fmt.Sprintf("%s principal components of %s columns: the directions in which %s units differ most", count, Grouped(len(spec.Columns)), Grouped(p.N))},
 		{"Data", fmt.Sprintf("data set %s at %d sites, pooled by nobody", frame.Word(spec.Dataset), m.Roster)},
 		{"A unit is", unit},
 	}
@@ -320,10 +323,16 @@ func heaviest(columns []string, c []float64, intervals [][2]float64) string {
 // limits is what nothing on the sheet covers.
 func (m *model) limits(s Subject) {
 	p := s.Plan
+	if p.Proposal.Spec.PictureBy == study.PictureBySite {
+		m.Limits = append(m.Limits, "pictures are by site, so that each shows an institution: ε and δ protect units, not sites, and blocks are not authenticated, so that a corrupt site can fill another's")
+	}
 	m.Limits = append(m.Limits, p.Warnings()...)
 	m.Limits = append(m.Limits,
 		"Of one person at several sites: "+study.AtSites(p.SitesPerUnit())+". Other studies on the same units add to what can be learned of them; each site's ledger counts those.",
 		"Nothing here shows that a site's rows are true, or that a site took them from whom they should be. The number of units at each site is public.")
+	if s.Result != nil && s.Result.ComponentsText() != "" { // it may say that none stands out
+		m.Limits = append(m.Limits, s.Result.ComponentsText())
+	}
 	if s.Result != nil {
 		m.Limits = append(m.Limits, "A row beyond the clip counts as a shorter one: no bound covers what that hides. Components are those of the units that took part, and no cause follows from them.")
 	}

@@ -55,14 +55,6 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("&#39;", "'", "&#34;", `"`, "&#43;", "+", "\u202f", "").Replace(text)), " ")
 }
 
-// TestQuestionOfAuto: a number that the study is to find is not said to be asked for.
-func TestQuestionOfAuto(t *testing.T) {
-	p := planned(t, 3, 4, func(s *study.Spec) { s.Components = study.ComponentsAuto })
-	if text := plain(write(t, Subject{Plan: p}, "")); !strings.Contains(text, "as many as stand out, up to 3, of the principal components of 3 columns") {
-		t.Error(text)
-	}
-}
-
 // TestProposalOnOneSheet: what a board needs to decide before a study begins.
 func TestProposalOnOneSheet(t *testing.T) {
 	p := planned(t, 3, 4, func(s *study.Spec) { s.About.Purpose = "Which values go together" })
@@ -118,6 +110,32 @@ func TestResultOnOneSheet(t *testing.T) {
 	of.Components[1] = of.Components[0]
 	if text := write(t, Of(p, r, of), ""); !strings.Contains(text, `class="verdict sound"`) {
 		t.Error("a sound result is not shown as one")
+	}
+}
+
+// TestSheetOfOpenNumberAndSites: a number of components that the study finds is not stated as
+// asked for, and what pictures by site show is said.
+func TestSheetOfOpenNumberAndSites(t *testing.T) {
+	p := planned(t, 3, 4, func(s *study.Spec) {
+		s.Components, s.ComponentsMax = study.ComponentsAuto, 3
+		s.Picture, s.PictureBy, s.Noise = true, study.PictureBySite, study.NoiseDistributed
+	})
+	text := plain(write(t, Subject{Plan: p, State: "awaits approval"}, ""))
+	for _, want := range []string{"up to 3, as many as the study finds, principal components of 3 columns", "Pictures are by site, so that each shows an institution"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the sheet lacks %q in %s", want, text)
+		}
+	}
+	r, of := released(p)
+	r.ComponentsWhy = "no component stands out"
+	if text := plain(write(t, Of(p, r, of), "")); !strings.Contains(text, "found by the study: no component stands out.") {
+		t.Errorf("the sheet does not say that nothing stands out: %s", text)
+	}
+	if text := plain(write(t, Of(p, r, of), "")); !strings.Contains(text, "the 2 (found by the study, of at most 3) principal components") || strings.Contains(text, "the 3 principal") {
+		t.Errorf("the sheet does not tell what was found: %s", text)
+	}
+	if text := plain(write(t, Subject{Plan: planned(t, 3, 4, nil), State: "running"}, "")); strings.Contains(text, "institution") {
+		t.Error("a study without pictures by site shows an institution")
 	}
 }
 

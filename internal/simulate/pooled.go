@@ -175,6 +175,9 @@ func (p *Pooled) decompose() error {
 	}
 	p.values = e.Values(nil)
 	slices.Reverse(p.values)
+	if top := p.values[0]; !(top > 0 && top <= math.MaxFloat64) { // else every share is of nothing
+		return errors.New("simulate: the pooled rows have no variance, or a value too large to square, under the study's constants: there is no answer to hold a study against")
+	}
 	p.vectors = new(mat.Dense)
 	e.VectorsTo(p.vectors)
 	return nil

@@ -3,6 +3,7 @@ package simulate
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -190,5 +191,16 @@ func TestFit(t *testing.T) {
 	r.Scale[0] = 4
 	if f := p.Fit(r, [][]float64{{0.6, 0.8, 0}, {0.8, -0.6, 0}}); math.Abs(f.Angles[0]-math.Acos(0.6)*180/math.Pi) > 1e-6 {
 		t.Errorf("components' own angles are %v", f.Angles)
+	}
+}
+
+// TestPooledWithoutAnswer: rows that are all the same, or too large to square, have no components:
+// that is an error, and no share that is not a number.
+func TestPooledWithoutAnswer(t *testing.T) {
+	spec := study.Spec{Center: study.CenterPrivate, Columns: columnsNamed("a", "b")}
+	for name, rows := range map[string][][]float64{"constant": {{1, 2}, {1, 2}}, "huge": {{1e300, 2}, {-1e300, 1}}, "one huge": {{1e200, 2}, {1, 1}, {3, 4}}} {
+		if _, err := NewPooled(spec, visits(rows)); err == nil || !strings.Contains(err.Error(), "no answer to hold a study against") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

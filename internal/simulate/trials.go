@@ -43,7 +43,7 @@ type Outcome struct {
 	CapturedLaw *float64 `json:"captured_law,omitempty"`
 	Angle       float64  `json:"angle_degrees"` // the largest, between the spans
 	Method      string   `json:"method"`
-	Components  int      `json:"components"`
+	Components  int      `json:"components"` // that the study found or was asked for
 	// Estimate and Lower are what the study's own result says of its captured share; nil where it
 	// says nothing.
 	Estimate *float64 `json:"estimate,omitempty"`
@@ -109,8 +109,7 @@ func (t Trials) one(i int, out *Outcome) (*study.Result, error) {
 	}
 	r.Simulated, r.Proposal = true, body
 	out.Fit = t.Pooled.Fit(r, r.Components)
-	out.Captured, out.Angle, out.Method = out.Fit.Captured, out.Fit.Angle, r.Method
-	out.Components = r.K
+	out.Captured, out.Angle, out.Method, out.Components = out.Fit.Captured, out.Fit.Angle, r.Method, r.K
 	if t.Law != nil {
 		captured := t.Law.Fit(r, r.Components).Captured
 		out.CapturedLaw = &captured
@@ -151,12 +150,13 @@ type Report struct {
 	Captured    *Spread            `json:"captured"` // of the pooled rows; null where no study has a result
 	CapturedLaw *Spread            `json:"captured_law,omitempty"`
 	Angle       *Spread            `json:"angle_degrees"`
-	// Angles are each component's own, to the pooled one of its number, over the studies that found
-	// as many.
+	// Angles are each component's own, to the pooled one of its number, over the studies that have
+	// it.
 	Angles  []Spread       `json:"component_angles_degrees"`
 	Methods map[string]int `json:"methods"`
-	// Found counts studies by their number of components.
-	Found map[int]int `json:"components"`
+	// Components counts the studies by how many components they have, which differ where the study
+	// finds their number: Captured and Angle are then of different numbers.
+	Components map[int]int `json:"components"`
 	// Bounds is how many of the studies stated a lower bound of their captured share, Held how many
 	// captured at least that much of the pooled rows' variance, and Lower their spread.
 	Bounds int     `json:"bounds"`
@@ -168,7 +168,7 @@ type Report struct {
 
 // Sum returns the report of trials that took so long.
 func Sum(studies []Outcome, took time.Duration) Report {
-	r := Report{Simulated: true, Times: len(studies), Seconds: took.Seconds(), Ended: map[study.Code]int{}, Methods: map[string]int{}, Found: map[int]int{}, Studies: studies}
+	r := Report{Simulated: true, Times: len(studies), Seconds: took.Seconds(), Ended: map[study.Code]int{}, Methods: map[string]int{}, Components: map[int]int{}, Studies: studies}
 	var captured, law, angle, lower []float64
 	var angles [][]float64
 	for _, o := range studies {
@@ -177,13 +177,13 @@ func Sum(studies []Outcome, took time.Duration) Report {
 			continue
 		}
 		r.Methods[o.Method]++
-		r.Found[o.Components]++
+		r.Components[o.Components]++
 		captured, angle = append(captured, o.Captured), append(angle, o.Angle)
 		if o.CapturedLaw != nil {
 			law = append(law, *o.CapturedLaw)
 		}
 		for i, v := range o.Fit.Angles {
-			if i == len(angles) { // studies may find more components than those before
+			if i == len(angles) {
 				angles = append(angles, nil)
 			}
 			angles[i] = append(angles[i], v)

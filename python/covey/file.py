@@ -97,6 +97,8 @@ def _archive(data: bytes) -> Dict[str, Any]:
             fields[name] = value.item()
     if "missing" not in fields:
         fields["missing"] = None
+    if isinstance(fields.get("simulated"), int) and fields["simulated"] in (0, 1):  # an archive has no truth values
+        fields["simulated"] = bool(fields["simulated"])
     if any("=" in str(n) for n in np.ravel(fields.get("left_out_", []))):
         raise ResultError("the archive leaves out levels, and does not say which of them count as others: load the result file")
     fields["left_out_"] = [{"column": str(n), "why": ""} for n in np.ravel(fields.get("left_out_", []))]

@@ -171,6 +171,14 @@ class Reader(unittest.TestCase):
         np.savez(out, **{n: np.array([v]) if isinstance(v, str) else np.array(v) for n, v in fields.items() if v is not ...})
         return out.getvalue()
 
+    def test_simulated_archive(self):
+        with self.assertRaises(covey.SimulatedError):
+            load(self.archive(simulated=1))
+        self.assertTrue(load(self.archive(simulated=1), allow_simulated=True).simulated)
+        for mark in (2, 1.0, "true", [1]):
+            with self.assertRaisesRegex(covey.ResultError, "simulated"):
+                load(self.archive(simulated=mark), allow_simulated=True)
+
     def test_archives(self):
         whole = load(self.archive())
         np.testing.assert_array_equal(whole.components_, load(made()).components_)

@@ -35,5 +35,20 @@ func init() {
 		{"attack: privacy: nobody says what indicators are", 0, []edit{
 			{"internal/terms/privacy.go", "if n := indicators(s.Columns); n > 0 {", "if n := indicators(s.Columns); n > 1000 {"},
 		}, in("terms", "TestIndicatorsAreSaid"), killer{}},
+		{"attack: csv: a column's name is a formula", 0, []edit{
+			{"internal/report/csv.go", "names[i] = plain(name)", "names[i] = name"},
+		}, in("report", "TestCSVHasNoFormula"), killer{}},
+		{"attack: picture: a trial's drawing looks real", 0, []edit{
+			{"internal/picture/biplot.go", "if r.Simulated {", "if false {"},
+		}, in("picture", "TestSimulatedIsMarked"), killer{}},
+		{"attack: sheet: a picture of an institution is not named one", 0, []edit{
+			{"internal/sheet/sheet.go", "if p.Proposal.Spec.PictureBy == study.PictureBySite {", "if false {"},
+		}, in("sheet", "TestSheetOfOpenNumberAndSites"), killer{}},
+		{"attack: sheet: the most components are said to be asked for", 0, []edit{
+			{"internal/sheet/sheet.go", "auto := spec.Components == study.ComponentsAuto; {", "auto := false; {"},
+		}, in("sheet", "TestSheetOfOpenNumberAndSites"), killer{}},
+		{"attack: sheet: nothing stands out, and the sheet is silent", 0, []edit{
+			{"internal/sheet/sheet.go", "if s.Result != nil && s.Result.ComponentsText() != \"\" {", "if false {"},
+		}, in("sheet", "TestSheetOfOpenNumberAndSites"), killer{}},
 	})
 }

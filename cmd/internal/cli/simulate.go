@@ -52,7 +52,6 @@ type simulated struct {
 	Queries int     `json:"queries"`
 	Bytes   int     `json:"bytes_per_site"`
 	simulate.Report
-	auto bool // the studies find the number of components
 }
 
 // Run prints what the studies find.
@@ -86,7 +85,6 @@ func (c *Simulate) Run(t *Terminal) error {
 	out := simulated{
 		Study: trials.Spec.Name, Sites: len(trials.Sites), N: plan.N, D: plan.D, Epsilon: trials.Spec.Epsilon, Delta: trials.Spec.Delta, Rho: plan.Rho,
 		Queries: plan.Left(0), Bytes: plan.BytesInAll(), Report: simulate.Sum(studies, time.Since(begun)),
-		auto: trials.Spec.Components == study.ComponentsAuto,
 	}
 	err = t.Print(out, out.print)
 	if len(c.Files) > 0 {
@@ -170,6 +168,16 @@ func (c *Simulate) write(t *Terminal, r *study.Result) error {
 	return errors.Join(PrintJSON(f, r), f.Close())
 }
 
+// with counts the studies that have so many components at least.
+func (s simulated) with(least int) (count int) {
+	for k, n := range s.Components {
+		if k >= least {
+			count += n
+		}
+	}
+	return count
+}
+
 func (s simulated) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
@@ -192,9 +200,20 @@ func (s simulated) print(out io.Writer) {
 			line("of the law", "%s", shares(*s.CapturedLaw))
 		}
 		line("angle", "%s: the largest between the spans", angles(*s.Angle))
+		if len(s.Components) > 1 {
+			var found []string
+			for _, k := range slices.Sorted(maps.Keys(s.Components)) {
+				found = append(found, fmt.Sprintf("%d in %d", k, s.Components[k]))
+			}
+			line("components", "%s: the shares and angles above are of different numbers of them, and fewer are easier", strings.Join(found, ", "))
+		}
 		if len(s.Angles) > 1 {
 			for i, v := range s.Angles {
-				line(fmt.Sprintf("component %d", i+1), "%s", angles(v))
+				text := angles(v)
+				if with := s.with(i + 1); with < s.with(1) {
+					text += fmt.Sprintf(", of the %d studies that have it", with)
+				}
+				line(fmt.Sprintf("component %d", i+1), "%s", text)
 			}
 		}
 		switch done := s.Times; {
@@ -209,13 +228,6 @@ func (s simulated) print(out io.Writer) {
 		var methods []string
 		for _, m := range slices.Sorted(maps.Keys(s.Methods)) {
 			methods = append(methods, fmt.Sprintf("%s in %d", m, s.Methods[m]))
-		}
-		if s.auto {
-			var found []string
-			for _, k := range slices.Sorted(maps.Keys(s.Found)) {
-				found = append(found, fmt.Sprintf("%d in %d", k, s.Found[k]))
-			}
-			line("components", "found: %s", strings.Join(found, ", "))
 		}
 		line("method", "%s", strings.Join(methods, ", "))
 	}

@@ -21,7 +21,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/parquet-go/parquet-go"
+
 	"covey/internal/dataset"
+	_ "covey/internal/dataset/parquet"
 	"covey/internal/score"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -32,7 +35,7 @@ var (
 	columns = flag.Int("columns", 100, "columns")
 	k       = flag.Int("components", 5, "components")
 	times   = flag.Int("times", 5, "pairs of runs")
-	in      = flag.String("in", "npy", "csv or npy")
+	in      = flag.String("in", "npy", "csv, npy or parquet")
 	out     = flag.String("out", "csv", "csv, npy or parquet")
 	dir     = flag.String("dir", "", "folder for the files; a temporary one if empty")
 )
@@ -190,6 +193,39 @@ func table(path string) error {
 				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(rng.NormFloat64()))
 			}
 			w.Write(b)
+		}
+		return w.Flush()
+	}
+	if *in == "parquet" {
+		group := parquet.Group{}
+		for j := range *columns {
+			group[fmt.Sprintf("c%d", j)] = parquet.Leaf(parquet.DoubleType)
+		}
+		to := parquet.NewGenericWriter[any](w, parquet.NewSchema("rows", group))
+		values := make([]parquet.Value, 1000)
+		for n := *rows; n > 0; n -= len(values) {
+			values = values[:min(n, len(values))]
+			for _, c := range to.ColumnWriters() {
+				for i := range values {
+					values[i] = parquet.DoubleValue(rng.NormFloat64())
+				}
+				if _, err := c.WriteRowValues(values); err != nil {
+					return err
+				}
+			}
+			if n/1000%64 == 0 { // a group of rows
+				for _, c := range to.ColumnWriters() {
+					if err := c.Flush(); err != nil {
+						return err
+					}
+				}
+				if err := to.Flush(); err != nil {
+					return err
+				}
+			}
+		}
+		if err := to.Close(); err != nil {
+			return err
 		}
 		return w.Flush()
 	}
