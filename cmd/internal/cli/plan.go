@@ -43,7 +43,7 @@ func (c *Plan) Run(t *Terminal) error {
 		case worth.SolveEpsilon:
 			s.Epsilon = value
 		case worth.SolveComponents:
-			s.Components = study.Components(value)
+			s.Components, s.ComponentsMax = study.Components(value), 0 // of "auto"
 		}
 		p, _, err := simulate.Plan(s, units, [32]byte{})
 		return p, err
