@@ -84,7 +84,7 @@ var arrows = map[string][]string{
 	"experiments/bench":         {"internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
 	"experiments/bench/delay":   {},
 	"experiments/bench/kernel":  {},
-	"experiments/bench/project": {"internal/dataset", "internal/score", "internal/siteconfig", "internal/study"},
+	"experiments/bench/project": {"internal/dataset", "internal/dataset/parquet", "internal/score", "internal/siteconfig", "internal/study"},
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.
 	"internal/dataset/dbtest":    {},

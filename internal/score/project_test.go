@@ -42,7 +42,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestCutShort: a data set that ends in the middle ends the projection with its error, and all its goroutines.
+// TestCutShort: a data set that ends in the middle ends the projection with its error, and all its
+// goroutines.
 func TestCutShort(t *testing.T) {
 	r, p := sample(t, 3, 2, nil)
 	m, err := New(r, p)

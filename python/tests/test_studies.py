@@ -85,6 +85,9 @@ class Studies(unittest.TestCase):
             np.testing.assert_array_equal(archive.transform(whole), s.result.transform(whole))
             self.assertEqual((archive.name, archive.digest, archive.method), (s.result.name, s.result.digest, s.result.method))
             whole[3, 0] = np.nan
+            if archive.missing in ("fill", "zero"):  # noise decides whether such a study's levels all stay
+                np.testing.assert_array_equal(archive.transform(whole), s.result.transform(whole))
+                continue
             with self.assertRaisesRegex(covey.RowsError, "load the result file"):
                 archive.transform(whole)
 

@@ -52,6 +52,7 @@ type simulated struct {
 	Queries int     `json:"queries"`
 	Bytes   int     `json:"bytes_per_site"`
 	simulate.Report
+	auto bool // the studies find the number of components
 }
 
 // Run prints what the studies find.
@@ -85,6 +86,7 @@ func (c *Simulate) Run(t *Terminal) error {
 	out := simulated{
 		Study: trials.Spec.Name, Sites: len(trials.Sites), N: plan.N, D: plan.D, Epsilon: trials.Spec.Epsilon, Delta: trials.Spec.Delta, Rho: plan.Rho,
 		Queries: plan.Left(0), Bytes: plan.BytesInAll(), Report: simulate.Sum(studies, time.Since(begun)),
+		auto: trials.Spec.Components == study.ComponentsAuto,
 	}
 	err = t.Print(out, out.print)
 	if len(c.Files) > 0 {
@@ -200,12 +202,16 @@ func (s simulated) print(out io.Writer) {
 			line("of the law", "%s", shares(*s.CapturedLaw))
 		}
 		line("angle", "%s: the largest between the spans", angles(*s.Angle))
-		if len(s.Components) > 1 {
+		if s.auto {
 			var found []string
 			for _, k := range slices.Sorted(maps.Keys(s.Components)) {
 				found = append(found, fmt.Sprintf("%d in %d", k, s.Components[k]))
 			}
-			line("components", "%s: the shares and angles above are of different numbers of them, and fewer are easier", strings.Join(found, ", "))
+			text := "found: " + strings.Join(found, ", ")
+			if len(found) > 1 {
+				text += "; the shares and angles above are of different numbers of them, and fewer are easier"
+			}
+			line("components", "%s", text)
 		}
 		if len(s.Angles) > 1 {
 			for i, v := range s.Angles {
