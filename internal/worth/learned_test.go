@@ -117,7 +117,7 @@ func unbounded(t *testing.T, p *study.Plan, r *study.Result, want string) {
 	t.Helper()
 	got := of(t, p, r)
 	if got.Share != nil || len(got.Components) > 0 || !says(got, "not calibrated") || !says(got, want) || !says(got, "What was released shows this: the noise of the last step is") ||
-		!says(got, "a plain column's counts stand out by") || !says(got, "columns are left out") {
+		!says(got, "a plain column's counts stand out by") || !says(got, " are left out") {
 		t.Errorf("%s: %q", want, got.Sentences)
 	}
 }
