@@ -33,10 +33,15 @@ func TestAutoAsksTheSame(t *testing.T) {
 // TestAutoWithLevels: the texts of a column with two levels are never "other", so that this
 // coordinate is always left out. A plan for as many components as coordinates would always end.
 func TestAutoWithLevels(t *testing.T) {
-	text := with(four, `components = "auto"`, `method = "covariance"`) + "[[columns]]\nname = \"sex\"\nlevels = [\"F\", \"M\"]\n"
-	p := mustPlan(t, text, 90_000, 90_000, 90_000)
+	sex := "[[columns]]\nname = \"sex\"\nlevels = [\"F\", \"M\"]\n"
+	auto := []string{`components = "auto"`, `method = "covariance"`}
+	p := mustPlan(t, with(four, append(auto, "components_max = 7")...)+sex, 90_000, 90_000, 90_000)
 	if p.K() != 5 || p.D != 7 {
 		t.Errorf("%d components of 5 columns, %d numbers a row", p.K(), p.D)
+	}
+	// Where releases decide which columns take part, half may be left out before a study ends.
+	if p = mustPlan(t, with(four, auto...)+sex, 90_000, 90_000, 90_000); p.K() != 2 || p.Proposal.Spec.ComponentsMax != 2 {
+		t.Errorf("%d components of 5 columns, of which a release may leave some out", p.K())
 	}
 }
 

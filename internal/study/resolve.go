@@ -43,14 +43,18 @@ func (s *Spec) resolve() error {
 	}
 	def(&s.ExplainedVariance, VariancePrivate)
 	def(&s.Components, 1)
-	if s.Components == ComponentsAuto {
-		def(&s.ComponentsMax, componentsMost)
-	}
 	def(&s.Subspace, SubspaceBlock)
 	if paper || s.Accountant == AccountantPaper { // whose τ leaves nothing to pay for a mean
 		def(&s.Center, CenterPublic)
 	}
 	s.learnConstants()
+	if s.Components == ComponentsAuto {
+		most := componentsMost
+		if s.standardizes() || s.leveled() > 0 { // releases may leave columns out
+			most = min(most, max(2, len(s.Columns)/2))
+		}
+		def(&s.ComponentsMax, most)
+	}
 	def(&s.Center, CenterPrivate)
 	if s.PictureBy == PictureBySite || s.detail() != "" && !s.CentralDetail {
 		def(&s.Noise, NoiseDistributed)

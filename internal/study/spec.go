@@ -103,7 +103,8 @@ type Spec struct {
 	// Components is k, how many principal components are asked for, or ComponentsAuto; 1 if not
 	// given.
 	Components Components `toml:"components" json:"components"`
-	// ComponentsMax is the most that "auto" finds, 10 if not given, and no more than columns.
+	// ComponentsMax is the most that "auto" finds, and no more than columns. If not given it is 10,
+	// and half the columns at most where releases decide which columns take part.
 	ComponentsMax int `toml:"components_max,omitempty" json:"components_max,omitempty"`
 	// Method is "power" (power iteration: T sums of d·k numbers), "covariance" (up to three sums of
 	// d(d+1)/2 numbers) or "auto", which decides by public sizes first and by private radii then.
