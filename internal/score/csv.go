@@ -54,8 +54,8 @@ func (c *csvSink) encode(out []byte, p *part) []byte {
 	return out
 }
 
-// appendShortest appends what [strconv.AppendFloat] does of format g and precision -1, in less time:
-// most numbers here are near 1, and of format e the library copies the digits at once.
+// appendShortest appends what [strconv.AppendFloat] does of format g and precision -1, in less
+// time: most numbers here are near 1, and of format e the library copies the digits at once.
 func appendShortest(out []byte, v float64) []byte {
 	begin := len(out)
 	out = strconv.AppendFloat(out, v, 'e', -1, 64)

@@ -127,8 +127,8 @@ func truth(v bool) float64 {
 
 // sink takes a table's parts, in order.
 type sink interface {
-	// encode appends a part to a batch's text, by several goroutines at once. take is called for one
-	// batch after the other, with its text.
+	// encode appends a part to a batch's text, by several goroutines at once. take is called for
+	// one batch after the other, with its text.
 	encode(out []byte, p *part) []byte
 	take(parts []*part, encoded []byte) error
 	// close writes what comes after rows of them.
