@@ -34,7 +34,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	s := write(t, r.Columns, rows)
 	for _, format := range []Format{CSV, NPY, Parquet} {
-		synctest.Test(t, func(t *testing.T) { // fails where a goroutine is left behind
+		synctest.Test(t, func(t *testing.T) { // fails where a goroutine is left
 			if _, err := Project(m, s, siteconfig.Dataset{}.Request(p.Proposal.Spec), &failing{1 << 16}, Options{Format: format}); err == nil || !strings.Contains(err.Error(), "no space") {
 				t.Errorf("%s: %v", format, err)
 			}
@@ -57,7 +57,7 @@ func TestCutShort(t *testing.T) {
 	rows[len(rows)-1] = []string{"1", "2"}
 	s := write(t, r.Columns, rows)
 	for _, format := range []Format{CSV, NPY, Parquet} {
-		synctest.Test(t, func(t *testing.T) { // fails where a goroutine is left behind
+		synctest.Test(t, func(t *testing.T) { // fails where a goroutine is left
 			var fault *dataset.Error
 			if _, err := Project(m, s, siteconfig.Dataset{}.Request(p.Proposal.Spec), &failing{1 << 30}, Options{Format: format}); !errors.As(err, &fault) {
 				t.Errorf("%s: %v", format, err)
