@@ -128,9 +128,13 @@ func (p *projection) text() string {
 		text += fmt.Sprintf("\nQuantile %g: %d rows (%.3g%%) are flagged;", l.Quantile, p.Flagged[i], 100*float64(p.Flagged[i])/float64(kept))
 		if l.T2 > 0 {
 			text += fmt.Sprintf(" T² above %.4g;", l.T2)
+		} else {
+			text += " no limit of T², since a component's released variance is 0;"
 		}
 		if l.SPE > 0 {
 			text += fmt.Sprintf(" squared prediction error above %.4g;", l.SPE)
+		} else {
+			text += " no limit of the squared prediction error, for which the released variances leave nothing;"
 		}
 		text += fmt.Sprintf(" each limit alone flags %.3g%% of normal rows.", 100*(1-l.Quantile))
 	}
