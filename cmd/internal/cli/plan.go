@@ -16,14 +16,23 @@ import (
 type Plan struct {
 	Study    string  `arg:"" type:"existingfile" help:"study.toml. Its key of what is solved for may be absent."`
 	Captured float64 `required:"" placeholder:"SHARE" help:"The share to capture, such as 0.95, of the variance that as many components of the rows' law have."`
-	Solve    string  `required:"" enum:"units,epsilon,components" placeholder:"units|epsilon|components" help:"What is left open: units (of all sites together), epsilon or components."`
+	Solve    string  `enum:",units,epsilon,components" default:"" placeholder:"units|epsilon|components" help:"What is left open: units (of all sites together), epsilon or components. If not given: units where --units is not given, epsilon where the file has none."`
 	Units    []int   `help:"Units of each site: --units 1610,4906,12082. With --solve units give --sites-count."`
 	Sites    int     `name:"sites-count" help:"With --solve units: how many sites share the units evenly; as many as the study names, or 5."`
 }
 
 // Run prints the answer.
 func (c *Plan) Run(t *Terminal) error {
-	spec, err := c.spec()
+	text, err := os.ReadFile(c.Study)
+	if err != nil {
+		return err
+	}
+	if c.Solve == "" {
+		if c.Solve = c.open(text); c.Solve == "" {
+			return Bad("nothing is left open: --units and the file's epsilon are given; --solve epsilon or --solve components solves for one of them all the same")
+		}
+	}
+	spec, err := c.spec(text)
 	if err != nil {
 		return err
 	}
@@ -61,8 +70,28 @@ func (c *Plan) Run(t *Terminal) error {
 	})
 }
 
+// open returns what neither the file nor a flag says: units or ε; empty where both do.
+func (c *Plan) open(text []byte) string {
+	if len(c.Units) == 0 {
+		return worth.SolveUnits
+	}
+	if _, _, err := ReadSpec(c.Study, text); lacksEpsilon(err) {
+		return worth.SolveEpsilon
+	}
+	return ""
+}
+
+func lacksEpsilon(err error) bool {
+	bad, ok := errors.AsType[*InputError](err)
+	if !ok {
+		return false
+	}
+	field, ok := errors.AsType[*study.FieldError](bad.Err)
+	return ok && field.Field == "epsilon" && field.Line == 0
+}
+
 // spec reads the study file; an ε that is solved for may be absent.
-func (c *Plan) spec() (study.Spec, error) {
+func (c *Plan) spec(text []byte) (study.Spec, error) {
 	switch {
 	case !(c.Captured > 0 && c.Captured < 1):
 		return study.Spec{}, Bad("--captured must be between 0 and 1, got %v", c.Captured)
@@ -73,16 +102,10 @@ func (c *Plan) spec() (study.Spec, error) {
 	case c.Solve != worth.SolveUnits && c.Sites != 0 || c.Sites < 0 || c.Sites > math.MaxInt16:
 		return study.Spec{}, Bad("--sites-count goes with --solve units, got %d", c.Sites)
 	}
-	text, err := os.ReadFile(c.Study)
-	if err != nil {
-		return study.Spec{}, err
-	}
 	spec, _, err := ReadSpec(c.Study, text)
-	if bad, ok := errors.AsType[*InputError](err); ok && c.Solve == worth.SolveEpsilon {
-		if field, ok := errors.AsType[*study.FieldError](bad.Err); ok && field.Field == "epsilon" && field.Line == 0 {
-			// a first line of its own, so that no table takes it in
-			spec, _, err = ReadSpec(c.Study, append([]byte("epsilon = 1.0\n"), text...))
-		}
+	if c.Solve == worth.SolveEpsilon && lacksEpsilon(err) {
+		// a first line of its own, so that no table takes it in
+		spec, _, err = ReadSpec(c.Study, append([]byte("epsilon = 1.0\n"), text...))
 	}
 	return spec, err
 }
