@@ -232,13 +232,13 @@ func TestBrowser(t *testing.T) {
 	b.fitsAt("the login")
 	b.shot("01-login")
 	b.do(chromedp.SendKeys(chromedp.CSS("#token"), "not the token"), click("button[type=submit]"), see("[role=alert]"))
-	if text := b.text("[role=alert]"); !strings.Contains(text, "not this coordinator's token") {
+	if text := b.text("[role=alert]"); !strings.Contains(text, "That token is not good here") {
 		t.Errorf("a wrong token: %q", text)
 	}
 	b.mu.Lock()
 	b.bad = nil // the browser notes the 401
 	b.mu.Unlock()
-	b.login(url(leader), f.token(leader))
+	b.login(url(leader), f.token())
 	b.do(see("#live.on"))
 	if text := b.text("#main"); !strings.Contains(text, "No study yet") || !strings.Contains(text, "5 of 5") {
 		t.Errorf("before the study: %q", text)
@@ -286,7 +286,7 @@ func TestBrowser(t *testing.T) {
 	b.do(b.size(1280, 900))
 
 	dark := newTab(t, browser, 1280, 900, true, true)
-	dark.login(url(follower), f.token(follower))
+	dark.login(url(follower), f.token())
 	dark.do(see(".studies li"))
 	if text := dark.text("#main"); !strings.Contains(text, "leads; this is coordinator") {
 		t.Errorf("a follower does not say who leads: %q", text)
@@ -297,7 +297,7 @@ func TestBrowser(t *testing.T) {
 	dark.quiet()
 
 	plain := newTab(t, browser, 1280, 900, false, false)
-	plain.login(url(leader)+"/studies/"+digest.String(), f.token(leader))
+	plain.login(url(leader)+"/studies/"+digest.String(), f.token())
 	if text := plain.text("h1#study"); text != "vitals-2026" {
 		t.Errorf("without script: %q", text)
 	}

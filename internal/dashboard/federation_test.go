@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"covey/internal/node"
+	"covey/internal/people"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/fed"
@@ -21,6 +20,7 @@ import (
 type federation struct {
 	*fed.Test
 	logs logBuffer
+	ana  string // an operator's token, once it is made
 }
 
 type logBuffer struct {
@@ -171,9 +171,29 @@ func url(p *fed.Part) string {
 	return "http://" + address.String()
 }
 
-func (f *federation) token(p *fed.Part) string {
+// token returns an operator's, which every coordinator's page takes.
+func (f *federation) token() string {
 	f.T.Helper()
-	text, err := os.ReadFile(filepath.Join(p.Dir, node.TokenFile))
+	if f.ana == "" {
+		f.ana = f.invite(node.PersonRequest{Name: "ana", Role: people.Operator})
+	}
+	return f.ana
+}
+
+// invite makes somebody's token, and waits until all coordinators have heard of it.
+func (f *federation) invite(q node.PersonRequest) string {
+	f.T.Helper()
+	q.Valid = study.Duration(time.Hour)
+	_, secret, err := f.Leading().Node().InvitePerson(q)
 	f.Must(err)
-	return strings.TrimSpace(string(text))
+	token := people.Text(secret)
+	f.Await("all pages to know "+q.Name, func() bool {
+		for _, n := range f.Nodes {
+			if _, known := n.Node().People().Holder(token); !known {
+				return false
+			}
+		}
+		return true
+	})
+	return token
 }
