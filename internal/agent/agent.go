@@ -48,7 +48,7 @@ type Agent struct {
 	control     bool
 	dialOptions []grpc.DialOption
 
-	site     *pki.Site
+	site     *pki.Holder
 	identity ed25519.PrivateKey
 	ledger   *ledger.Ledger
 	pending  *proposals.PendingStore
@@ -103,7 +103,7 @@ func New(o Options) (*Agent, error) {
 	}
 	dir := a.config.DataDir()
 	var err error
-	if a.site, err = pki.LoadSite(dir); err != nil {
+	if a.site, err = pki.LoadHolder(pki.RoleSite, dir); err != nil {
 		return nil, err
 	}
 	if name := a.site.Name(); name != a.config.Site {

@@ -78,7 +78,7 @@ func (s server) Renew(ctx context.Context, csr []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := s.c.authority.RenewSite(name, csr, s.c.now())
+	certificate, err := s.c.authority.Renew(pki.RoleSite, name, csr, s.c.now())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "the certificate request is not in order")
 	}

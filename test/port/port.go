@@ -76,7 +76,7 @@ func (s *Server) Join(_ context.Context, r *covey.JoinRequest) (*covey.JoinRespo
 		return nil, status.Error(codes.PermissionDenied, err.Error())
 	}
 	delete(s.Tokens, hash)
-	certificate, err := s.Issues.IssueSite(r.GetSite(), r.GetCsr(), time.Now())
+	certificate, err := s.Issues.Issue(pki.RoleSite, r.GetSite(), r.GetCsr(), time.Now())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "csr")
 	}
@@ -93,7 +93,7 @@ func (s *Server) Standing(_ context.Context, r *covey.StandingRequest) (*covey.S
 }
 
 func (s *Server) Renew(_ context.Context, r *covey.RenewRequest) (*covey.RenewResponse, error) {
-	certificate, err := s.Authority.IssueSite("alpha", r.GetCsr(), time.Now().Add(60*24*time.Hour))
+	certificate, err := s.Authority.Issue(pki.RoleSite, "alpha", r.GetCsr(), time.Now().Add(60*24*time.Hour))
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "csr")
 	}
