@@ -243,7 +243,7 @@ func (a *Agent) handle(r wire.Message) wire.Message {
 
 func (a *Agent) answer(r wire.Message) wire.Message {
 	if offer, ok := r.(wire.Proposal); ok {
-		return a.offered(offer.Body)
+		return a.offered(offer)
 	}
 	s, code := a.session(r.About().Study)
 	if s == nil {

@@ -144,7 +144,7 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Holder, options []grpc
 			continue
 		}
 		bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
-		certificate, authority, err = wire.CallJoin(bounded, conn, wire.JoinRequest{Token: join.Token.Bytes(), Site: join.Site, CSR: csr, Identity: identity, Proof: proof})
+		certificate, authority, err = wire.CallJoin(bounded, conn, wire.JoinRequest{Token: join.Token.Bytes(), Name: join.Site, CSR: csr, Identity: identity, Proof: proof})
 		err = ExplainLeader(err)
 		cancel()
 		conn.Close()

@@ -223,7 +223,7 @@ func TestOpenKeysAreRefused(t *testing.T) {
 	}
 }
 
-func TestIssueSite(t *testing.T) {
+func TestIssue(t *testing.T) {
 	a, s := newAuthority(t), newSite(t)
 	cert, err := parseCertificate(issue(t, a, s, "north-1", start))
 	if err != nil {
@@ -255,7 +255,7 @@ func TestIssueSite(t *testing.T) {
 
 // Of a request only the key counts: a site cannot ask for a CA, a server's
 // certificate or another's name.
-func TestIssueSiteRefuses(t *testing.T) {
+func TestIssueRefuses(t *testing.T) {
 	a, s := newAuthority(t), newSite(t)
 	csr := request(t, s, "north")
 	_, err := a.Issue(RoleSite, "north/../south", csr, start)

@@ -24,8 +24,8 @@ const (
 	tlsFile      = "tls.crt"
 )
 
-// Holder is the keys of a site or an analyst and, once it has joined, its certificate. It is safe for
-// use by several goroutines. It prints as its identity's fingerprint.
+// Holder is the keys of a site or an analyst and, once it has joined, its certificate. It is safe
+// for use by several goroutines. It prints as its identity's fingerprint.
 type Holder struct {
 	role     Role
 	dir      string
@@ -62,8 +62,8 @@ func NewKeys(dir string) error {
 	return nil
 }
 
-// LoadHolder reads the keys of a site or an analyst and its certificate if it has one. A certificate
-// past its end loads: [Expiry] tells. The error is a [*FileError] or a [*ModeError].
+// LoadHolder reads the keys of a site or an analyst and its certificate if it has one. A
+// certificate past its end loads: [Expiry] tells. The error is a [*FileError] or a [*ModeError].
 func LoadHolder(role Role, dir string) (*Holder, error) {
 	path := func(name string) string { return filepath.Join(dir, name) }
 	s := &Holder{role: role, dir: dir}

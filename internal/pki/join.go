@@ -166,7 +166,8 @@ func (j Join) check() error {
 	return nil
 }
 
-// Client returns the role and name of the certificate that the file is for; none of a coordinator's.
+// Client returns the role and name of the certificate that the file is for; none of a
+// coordinator's.
 func (j Join) Client() (Role, string) {
 	switch {
 	case j.Site != "":

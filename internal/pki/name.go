@@ -22,9 +22,9 @@ const (
 	RoleAnalyst Role = "analyst"
 )
 
-// ValidName checks the name of a site, an analyst or a coordinator: 1 to 63 of a-z, 0-9 and hyphen, no hyphen at
-// either end, so that it fits a DNS label, a file name, a command line and a
-// metric's label. The error is a [*NameError].
+// ValidName checks the name of a site, an analyst or a coordinator: 1 to 63 of a-z, 0-9 and hyphen,
+// no hyphen at either end, so that it fits a DNS label, a file name, a command line and a metric's
+// label. The error is a [*NameError].
 func ValidName(s string) error {
 	if !label(s, "abcdefghijklmnopqrstuvwxyz0123456789-") {
 		return &NameError{s}

@@ -225,7 +225,7 @@ func joins(ctx context.Context, a *attacker) error {
 		return err
 	}
 	r := &covey.JoinRequest{
-		Token: token.Bytes(), Site: "stranger", Csr: csr, Identity: a.site.Identity().Public().(ed25519.PublicKey),
+		Token: token.Bytes(), Name: "stranger", Csr: csr, Identity: a.site.Identity().Public().(ed25519.PublicKey),
 		Proof: a.site.ProveIdentity("stranger", token.Hash(), csr),
 	}
 	for ctx.Err() == nil {

@@ -69,14 +69,14 @@ func (s *Server) Join(_ context.Context, r *covey.JoinRequest) (*covey.JoinRespo
 		return nil, status.Error(codes.InvalidArgument, "not a token")
 	}
 	hash := token.Hash()
-	if s.Tokens[hash] != r.GetSite() {
+	if s.Tokens[hash] != r.GetName() {
 		return nil, status.Error(codes.PermissionDenied, "the join file was used before")
 	}
-	if err := pki.CheckIdentityProof(r.GetIdentity(), r.GetSite(), hash, r.GetCsr(), r.GetProof()); err != nil {
+	if err := pki.CheckIdentityProof(r.GetIdentity(), r.GetName(), hash, r.GetCsr(), r.GetProof()); err != nil {
 		return nil, status.Error(codes.PermissionDenied, err.Error())
 	}
 	delete(s.Tokens, hash)
-	certificate, err := s.Issues.Issue(pki.RoleSite, r.GetSite(), r.GetCsr(), time.Now())
+	certificate, err := s.Issues.Issue(pki.RoleSite, r.GetName(), r.GetCsr(), time.Now())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "csr")
 	}
