@@ -61,7 +61,7 @@ func init() {
 		page("a program logs in", visitor, " || e.Role == people.Metrics {\n		if d.wrong", " {\n		if d.wrong", "TestEveryRoute"),
 		page("tokens that are shown are not paced", visitor, "if shown && !d.wrong(w, r) {", "if shown && r.Method == \"\" {", "TestWrongLoginsArePaced"),
 
-		page("a program reads results", route, "/result.json\", roles: readers,", "/result.json\", roles: people.Roles,", "TestEveryRoute"),
+		page("a program reads the list", route, "/{$}\", roles: readers,", "/{$}\", roles: people.Roles,", "TestEveryRoute"),
 		page("a viewer reads metrics", route, "[]people.Role{people.Operator, people.Metrics}", "people.Roles", "TestEveryRoute"),
 		page("a route is open", route, "{pattern: \"GET /events\", roles: readers,", "{pattern: \"GET /events\", open: true,", "TestEveryRoute"),
 		page("a viewer's list has every study", sight, "return !s.as.Sees(v.Digest)", "return !s.as.Sees(v.Digest) && v.Name == \"\"", "TestEveryRoute"),
