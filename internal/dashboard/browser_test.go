@@ -22,6 +22,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"covey/internal/node"
+	"covey/internal/people"
 	"covey/internal/study"
 )
 
@@ -334,6 +336,23 @@ func TestBrowser(t *testing.T) {
 	b.fitsAt("a report")
 	b.print("page-report")
 	b.quiet()
+
+	// Somebody with a long name sees one study, and then none: the page leaves by itself.
+	long := strings.Repeat("long-name-", 6) + "end"
+	viewer := newTab(t, browser, 1280, 900, false, true)
+	viewer.login(url(follower), f.invite(node.PersonRequest{Name: long, Role: people.Viewer, Studies: []string{found.String()}}))
+	viewer.do(see(".studies li"), see("#live.on"))
+	if text := viewer.text("body"); !strings.Contains(text, "first-visits") || strings.Contains(text, "vitals-2026") || strings.Contains(text, "amber-clinic") || !strings.Contains(text, long) {
+		t.Errorf("a viewer's list: %q", text)
+	}
+	viewer.fitsAt("a viewer's list")
+	viewer.do(viewer.size(1280, 900), click(`a[href="/studies/`+found.String()+`"]`), see(".verdict.sound, .verdict.doubtful"))
+	viewer.fitsAt("a viewer's study")
+	viewer.do(viewer.size(1280, 900), see("#live.on"))
+	viewer.shot("10-viewer")
+	viewer.quiet()
+	f.revoke(long)
+	viewer.do(see("#token"))
 
 	// The leader stops; a follower's page says who leads now, and what may still fail; a page of
 	// the leader says over everything that it is old.

@@ -78,9 +78,8 @@ func (c *crew) revoke(name string) {
 	c.of, _ = c.of.Remove(name)
 }
 
-// everything is what an operator sees, anybody what a viewer of all studies does.
+// everything is what an operator sees.
 func everything(d *Dashboard) sight { return d.sight(people.Person{Role: people.Operator}) }
-func anybody(d *Dashboard) sight    { return d.sight(people.Person{Role: people.Viewer}) }
 
 // clock is a time that a test moves.
 type clock struct {

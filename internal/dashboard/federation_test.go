@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/coordinator"
 	"covey/internal/node"
 	"covey/internal/people"
 	"covey/internal/siteconfig"
@@ -184,9 +186,12 @@ func (f *federation) token() string {
 func (f *federation) invite(q node.PersonRequest) string {
 	f.T.Helper()
 	q.Valid = study.Duration(time.Hour)
-	_, secret, err := f.Leading().Node().InvitePerson(q)
-	f.Must(err)
-	token := people.Text(secret)
+	var token string
+	f.atLeader(func(n *node.Node) error {
+		_, secret, err := n.InvitePerson(q)
+		token = people.Text(secret)
+		return err
+	})
 	f.Await("all pages to know "+q.Name, func() bool {
 		for _, n := range f.Nodes {
 			if _, known := n.Node().People().Holder(token); !known {
@@ -196,4 +201,23 @@ func (f *federation) invite(q node.PersonRequest) string {
 		return true
 	})
 	return token
+}
+
+// revoke ends somebody's logins.
+func (f *federation) revoke(name string) {
+	f.T.Helper()
+	f.atLeader(func(n *node.Node) error { return n.RevokePerson(name) })
+}
+
+// atLeader does something at the coordinator that leads, whichever does by then.
+func (f *federation) atLeader(do func(*node.Node) error) {
+	f.T.Helper()
+	f.Await("a leader that does it", func() bool {
+		err := do(f.Leader())
+		if errors.Is(err, coordinator.ErrNotLeader) {
+			return false
+		}
+		f.Must(err)
+		return true
+	})
 }

@@ -251,7 +251,7 @@ func TestPeopleAtEveryPage(t *testing.T) {
 			t.Errorf("%s's metrics: %d", n.Name, code)
 		}
 	}
-	f.Must(leader.Node().RevokePerson("vi"))
+	f.revoke("vi")
 	if code, _ := ask(leader, "/"); code != http.StatusUnauthorized {
 		t.Errorf("after the revocation: %d", code)
 	}
