@@ -160,7 +160,7 @@ func (c *serveCmd) Run(s *terminal) error {
 		if tls {
 			scheme = "https"
 		}
-		log.Info("serving the dashboard", "url", scheme+"://"+address.String()+"/", "people", len(n.People()))
+		log.Info("serving the dashboard", "url", scheme+"://"+address.String()+"/", "log_in", "coordinator page invite NAME")
 	}
 	if trace.Wanted() {
 		stop, err := trace.Start(s.Ctx, n.Coordinator, n.Config.Name, log)

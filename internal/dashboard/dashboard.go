@@ -106,10 +106,11 @@ type Dashboard struct {
 	now      func() time.Time
 	stop     chan struct{}
 	once     sync.Once
-	// weighing is held while what a result is worth is computed.
-	weighing sync.Mutex
-	cache    cache
-	streams  streams
+	// weighing is held while what a result is worth is computed, signing while one is made for a
+	// download.
+	weighing, signing sync.Mutex
+	cache             cache
+	streams           streams
 }
 
 //go:embed static template
@@ -183,7 +184,9 @@ func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
 		http.Error(w, "the study has no result", http.StatusConflict)
 		return
 	}
+	d.signing.Lock() // each is made anew and signed: one at a time, whoever asks how often
 	result, err := d.source.Result(digest)
+	d.signing.Unlock()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
