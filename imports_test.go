@@ -37,31 +37,34 @@ var arrows = map[string][]string{
 	"internal/replica":          {"internal/failpoint"},
 	"internal/frame":            {},
 	// The one room of the generated messages.
-	"internal/wire":        {"internal/frame", "internal/noise", "internal/pki", "internal/study", "proto/covey/v1"},
-	"internal/admission":   {"internal/pki"},
-	"internal/study":       {"internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/strict", "internal/studyfile"},
+	"internal/wire":      {"internal/frame", "internal/noise", "internal/pki", "internal/study", "proto/covey/v1"},
+	"internal/admission": {"internal/pki"},
+	// Eigenvectors, the same to the last bit on every processor.
+	"internal/linalg":      {},
+	"internal/study":       {"internal/linalg", "internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/strict", "internal/studyfile"},
+	"internal/result":      {"internal/linalg", "internal/standardize", "internal/strict", "internal/study"},
 	"internal/draft":       {"internal/study", "internal/studyfile"},
 	"internal/round":       {"internal/study", "internal/wire"},
-	"internal/sheet":       {"internal/frame", "internal/study", "internal/worth"},
-	"internal/picture":     {"internal/study"},
-	"internal/report":      {"internal/picture", "internal/study", "internal/worth"},
-	"internal/worth":       {"internal/study"},
-	"internal/compare":     {"internal/study", "internal/worth"},
+	"internal/sheet":       {"internal/frame", "internal/result", "internal/study", "internal/worth"},
+	"internal/picture":     {"internal/result", "internal/study"},
+	"internal/report":      {"internal/picture", "internal/result", "internal/study", "internal/worth"},
+	"internal/worth":       {"internal/result", "internal/study"},
+	"internal/compare":     {"internal/result", "internal/study", "internal/worth"},
 	"internal/answer":      {"internal/study", "internal/clip"},
 	"internal/notify":      {"internal/pki"},
 	"internal/siteconfig":  {"internal/dataset", "internal/noise", "internal/notify", "internal/pki", "internal/strict", "internal/study"},
 	"internal/egress":      {"internal/study"},
 	"internal/sitedata":    {"internal/clip", "internal/dataset", "internal/study"},
-	"internal/simulate":    {"internal/answer", "internal/clip", "internal/dataset", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/worth"},
-	"internal/score":       {"internal/clip", "internal/dataset", "internal/sitedata", "internal/study"},
+	"internal/simulate":    {"internal/answer", "internal/clip", "internal/dataset", "internal/noise", "internal/siteconfig", "internal/sitedata", "internal/result", "internal/study", "internal/worth"},
+	"internal/score":       {"internal/clip", "internal/dataset", "internal/sitedata", "internal/result", "internal/study"},
 	"internal/profile":     {"internal/dataset", "internal/siteconfig", "internal/strict", "internal/study"},
 	"internal/proposals":   {"internal/frame", "internal/siteconfig", "internal/study"},
 	"internal/terms":       {"internal/study"},
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
-	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
-	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
-	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/sheet", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/worth"},
+	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
+	"internal/coordinator": {"internal/admission", "internal/result", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/sheet", "internal/result", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/worth"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
 	"internal/node":        {"internal/admission", "internal/coordinator", "internal/notify", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
@@ -69,34 +72,37 @@ var arrows = map[string][]string{
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"deploy/release":    {},
-	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
-	"cmd/analyst":       {"cmd/internal/cli", "internal/dataset/parquet", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/study", "internal/worth"},
-	"cmd/internal/cli":  {"internal/compare", "internal/frame", "internal/pki", "internal/simulate", "internal/study", "internal/worth"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/result", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/analyst":       {"cmd/internal/cli", "internal/dataset/parquet", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/result", "internal/study", "internal/worth"},
+	"cmd/internal/cli":  {"internal/compare", "internal/frame", "internal/pki", "internal/simulate", "internal/result", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/draft", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/draft", "internal/frame", "internal/round", "internal/result", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
-	"experiments/run":      {"internal/query", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
-	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/study", "internal/worth"},
+	"experiments/run":      {"internal/query", "internal/result", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
+	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/result", "internal/study", "internal/worth"},
 	// Studies without a network, by the functions of agents and coordinator themselves.
-	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/study", "test/parties"},
+	"experiments/audit":  {"internal/agent", "internal/clip", "internal/coordinator", "internal/answer", "internal/noise", "internal/round", "internal/secagg", "internal/result", "internal/study", "test/parties"},
 	"experiments/timing": {"internal/noise"},
 	// Benchmarks, for which a group of sites runs the protocol alone, and a baseline without masks.
 	"experiments/bench":         {"internal/secagg", "internal/wire", "proto/covey/v1", "test/parties"},
 	"experiments/bench/delay":   {},
 	"experiments/bench/kernel":  {},
-	"experiments/bench/project": {"internal/dataset", "internal/dataset/parquet", "internal/score", "internal/siteconfig", "internal/study"},
+	"experiments/bench/project": {"internal/dataset", "internal/dataset/parquet", "internal/score", "internal/siteconfig", "internal/result", "internal/study"},
 	"experiments/bench/plain":   {"internal/clip", "internal/answer", "internal/noise", "internal/pki", "internal/secagg", "internal/study", "internal/wire", "proto/covey/v1"},
 	// Servers for tests; built under the tags mariadb and postgres alone.
 	"internal/dataset/dbtest":    {},
 	"internal/dataset/mariatest": {"internal/dataset/dbtest"},
 	"internal/dataset/pgtest":    {"internal/dataset/dbtest"},
 	// What several rooms of tests share.
-	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study", "test/network", "test/site"},
+	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/result", "internal/study", "test/network", "test/site"},
 	"test/network": {},
 	"test/overlay": {},
 	"test/port":    {"internal/pki", "internal/wire", "proto/covey/v1", "test/site"},
 	"test/parties": {"internal/secagg"},
-	"test/site":    {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/study"},
+	// A study of every kind: its text, and releases made up for it.
+	"test/texts": {},
+	"test/runs":  {"internal/query", "internal/linalg", "internal/study", "test/texts"},
+	"test/site":  {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/study"},
 }
 
 // demoOnly are the files of cmd/coordinator that may import what is a site's alone.
@@ -106,7 +112,7 @@ const demoOnly = "cmd/coordinator/demo"
 var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/compare", "internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
+var pure = []string{"internal/compare", "internal/query", "internal/clip", "internal/linalg", "internal/noise", "internal/result", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

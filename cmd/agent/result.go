@@ -11,6 +11,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/ledger"
+	"covey/internal/result"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -48,7 +49,7 @@ func (c *studyResultCmd) Run(t *terminal) error {
 		_, err := t.Out.Write(file)
 		return err
 	}
-	var r study.Result
+	var r result.Result
 	if err := json.Unmarshal(file, &r); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/simulate"
 	"covey/internal/study"
@@ -86,16 +87,16 @@ type demoReport struct {
 	// from the kill to the next released query
 	ResumeSeconds float64 `json:"resume_seconds"`
 
-	Components        [][]float64     `json:"components_"`
-	ExplainedVariance []float64       `json:"explained_variance_"`
-	LeftOut           []study.LeftOut `json:"left_out_,omitempty"`
-	Filled            []float64       `json:"filled_,omitempty"`
-	Method            string          `json:"method"`
-	MethodWhy         string          `json:"method_why"`
-	Center            string          `json:"center"`
-	Noise             string          `json:"noise"`
+	Components        [][]float64      `json:"components_"`
+	ExplainedVariance []float64        `json:"explained_variance_"`
+	LeftOut           []result.LeftOut `json:"left_out_,omitempty"`
+	Filled            []float64        `json:"filled_,omitempty"`
+	Method            string           `json:"method"`
+	MethodWhy         string           `json:"method_why"`
+	Center            string           `json:"center"`
+	Noise             string           `json:"noise"`
 
-	result *study.Result
+	result *result.Result
 	bytes  int         // uploaded by each site
 	best   [][]float64 // the pooled non-private components
 }
@@ -330,7 +331,7 @@ func (c *demoCmd) study(s *terminal, dir string, spec study.Spec) (*demoReport, 
 	return report, nil
 }
 
-func keepResult(dir string, result *study.Result) error {
+func keepResult(dir string, result *result.Result) error {
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return err
@@ -338,7 +339,7 @@ func keepResult(dir string, result *study.Result) error {
 	return os.WriteFile(filepath.Join(dir, "result.json"), append(text, '\n'), 0o600)
 }
 
-func newReport(data *simulate.Pooled, plan *study.Plan, r *study.Result, seconds float64) *demoReport {
+func newReport(data *simulate.Pooled, plan *study.Plan, r *result.Result, seconds float64) *demoReport {
 	out := &demoReport{
 		CapturedOutputs: map[string]float64{}, Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: r.Adjacency, Rho: r.Rho, Profile: r.Profile,
 		Rounds: r.Rounds, Sites: len(r.Sites), FewestSurvivors: len(r.Sites), N: r.N, D: r.D, Output: r.Output,

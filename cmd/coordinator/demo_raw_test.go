@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/result"
 	"covey/internal/simulate"
 	"covey/internal/study"
 )
@@ -111,7 +112,7 @@ func TestDemoPooled(t *testing.T) {
 		got = sum
 	}
 	_, best := data.Best(2)
-	r := &study.Result{Scale: make([]float64, len(spec.Columns))}
+	r := &result.Result{Scale: make([]float64, len(spec.Columns))}
 	for j, c := range spec.Columns {
 		r.Scale[j] = c.Scale
 	}
@@ -129,35 +130,35 @@ func TestDemoRawPooled(t *testing.T) {
 	at := slices.IndexFunc(spec.Coordinates(), func(c study.Coordinate) bool { return c.Name == "clarity=SI1" })
 	last := slices.IndexFunc(spec.Coordinates(), func(c study.Coordinate) bool { return c.Name == "clarity=other" })
 	for name, c := range map[string]struct {
-		change func(*study.Result, [][]float64)
+		change func(*result.Result, [][]float64)
 		most   float64
 	}{
-		"as it is": {func(*study.Result, [][]float64) {}, 1},
-		"divided by twice the scales": {func(r *study.Result, x [][]float64) {
+		"as it is": {func(*result.Result, [][]float64) {}, 1},
+		"divided by twice the scales": {func(r *result.Result, x [][]float64) {
 			for j := range r.Scale {
 				r.Scale[j] *= 2
 			}
 		}, 1},
-		"a scale and its loadings halved": {func(r *study.Result, x [][]float64) {
+		"a scale and its loadings halved": {func(r *result.Result, x [][]float64) {
 			r.Scale[0] /= 2
 			for k := range x {
 				x[k][0] /= 2
 			}
 		}, 1},
-		"a level that joined other": {func(r *study.Result, x [][]float64) {
-			r.LeftOut = []study.LeftOut{{Column: "clarity=SI1", Why: study.OutJoined}}
+		"a level that joined other": {func(r *result.Result, x [][]float64) {
+			r.LeftOut = []result.LeftOut{{Column: "clarity=SI1", Why: study.OutJoined}}
 			r.Scale[last] = r.Scale[at]
 			for k := range x {
 				x[k][at], x[k][last] = 0, x[k][at]
 			}
 		}, 1},
-		"without carat": {func(r *study.Result, x [][]float64) {
+		"without carat": {func(r *result.Result, x [][]float64) {
 			for k := range x {
 				x[k][0] = 0
 			}
 		}, 0.99},
 	} {
-		r := &study.Result{Scale: slices.Clone(data.Scale)}
+		r := &result.Result{Scale: slices.Clone(data.Scale)}
 		for j, s := range r.Scale {
 			if s == 0 {
 				r.Scale[j] = 1

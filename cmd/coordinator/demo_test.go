@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -95,7 +96,7 @@ func TestDemoDropout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var result study.Result
+	var result result.Result
 	if err := json.Unmarshal(text, &result); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,7 @@ func TestDemoFailover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.Verify(text); err != nil {
+	if _, err := result.Verify(text); err != nil {
 		t.Errorf("the result does not verify: %v", err)
 	}
 	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))

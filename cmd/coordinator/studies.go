@@ -16,6 +16,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/pki"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/simulate"
 	"covey/internal/study"
@@ -198,7 +199,7 @@ func (c *studiesCmd) Run(s *terminal) error {
 				status += " until " + v.Expires.UTC().Format(time.RFC3339)
 			}
 		case round.StatusCompleted:
-			if at = study.DoneText(v.Method, v.Round); v.Method != study.MethodCovariance {
+			if at = result.DoneText(v.Method, v.Round); v.Method != study.MethodCovariance {
 				at = fmt.Sprintf("%d/%d", v.Round, max(v.Round, v.Rounds))
 			}
 		case round.StatusRunning:
@@ -394,7 +395,7 @@ func (c *resultCmd) Run(s *terminal) error {
 	if err != nil {
 		return err
 	}
-	var r study.Result
+	var r result.Result
 	if err := client.do("GET", c.path("/result"), nil, &r); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"covey/experiments/run"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -153,7 +154,7 @@ func lost(times int, source run.Source, n, k int, methods []method) ([]run.Sampl
 			return nil, err
 		}
 		var line []float64
-		var r *study.Result
+		var r *result.Result
 		for _, how := range methods {
 			var v [][]float64
 			switch {

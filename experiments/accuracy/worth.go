@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/experiments/run"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
@@ -158,7 +159,7 @@ func tablesOf(kind string, laws []run.Law) ([]run.Law, error) {
 }
 
 // judge compares a report with the law.
-func judge(m *run.Data, r *study.Result, report *worth.Report, seconds float64) judged {
+func judge(m *run.Data, r *result.Result, report *worth.Report, seconds float64) judged {
 	out := judged{truth: m.Captured(r.Components), seconds: seconds, unfinished: report.Unfinished}
 	if report.Share != nil {
 		out.given, out.estimate, out.lower = true, report.Share.Estimate, report.Share.Lower

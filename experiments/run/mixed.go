@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -150,7 +151,7 @@ func (m *Mixed) Rows(columns []study.Column) (*Data, error) {
 // Captured returns what a result's components capture of the factor analysis's variance, over the
 // most that as many could. A component says what of a row it adds up; that sum, of the factor
 // analysis's rows, is a vector there. A level that joined its column's other texts has their part.
-func (m *Mixed) Captured(r *study.Result) (float64, error) {
+func (m *Mixed) Captured(r *result.Result) (float64, error) {
 	d := m.famd.D
 	joined := map[string]bool{}
 	for _, l := range r.LeftOut {

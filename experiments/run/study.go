@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"covey/internal/noise"
+	"covey/internal/result"
 	"covey/internal/simulate"
 	"covey/internal/study"
 )
@@ -31,13 +32,13 @@ type Study struct {
 }
 
 // On runs the study on the data.
-func (s Study) On(m *Data, seed uint64) (*study.Result, error) {
+func (s Study) On(m *Data, seed uint64) (*result.Result, error) {
 	_, r, err := s.Planned(m, seed)
 	return r, err
 }
 
 // Planned is On with the study's plan.
-func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *study.Result, error) {
+func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *result.Result, error) {
 	plan, err := newPlan(s.Spec, m.units(), seed)
 	if err != nil {
 		return nil, nil, err
@@ -46,7 +47,7 @@ func (s Study) Planned(m *Data, seed uint64) (*study.Plan, *study.Result, error)
 	return plan, r, err
 }
 
-func (s Study) follow(plan *study.Plan, m *Data) (*study.Result, error) {
+func (s Study) follow(plan *study.Plan, m *Data) (*result.Result, error) {
 	sites, err := m.sites()
 	if err != nil {
 		return nil, err

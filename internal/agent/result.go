@@ -14,6 +14,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/ledger"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -38,7 +39,7 @@ func (a *Agent) setCalls(conn grpc.ClientConnInterface) {
 }
 
 // Result fetches the result file of a study from the coordinator that this agent is linked to, and
-// checks it against this site's ledger. It keeps nothing of it. Errors: *[study.VerifyError],
+// checks it against this site's ledger. It keeps nothing of it. Errors: *[result.VerifyError],
 // *[NoResultError], [ErrNotLinked].
 func (a *Agent) Result(ctx context.Context, id study.Digest) ([]byte, error) {
 	a.mu.Lock()
@@ -57,12 +58,12 @@ func (a *Agent) Result(ctx context.Context, id study.Digest) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the result did not come: %s", enroll.Plain(enroll.ExplainLeader(err)))
 	}
-	v, err := study.Verify(file)
+	v, err := result.Verify(file)
 	if err != nil {
 		return nil, err
 	}
 	if v.Digest != id {
-		return nil, &study.VerifyError{What: "digest", Query: -1, Reason: "the coordinator sent the result of another study, " + v.Digest.String()}
+		return nil, &result.VerifyError{What: "digest", Query: -1, Reason: "the coordinator sent the result of another study, " + v.Digest.String()}
 	}
 	if err := a.Holds(id).Check(v); err != nil {
 		return nil, err
@@ -116,14 +117,14 @@ func (h Held) Approved() bool { return h.State == ledger.Approved || h.State == 
 // coordinator's key, and every release that this site was told stands in it, byte for byte: each
 // holds the hash of the one before it, so that the last one told settles all before it. A release
 // that this site was not told, since it was away, is held by the next one's hash, or, at the end,
-// by the coordinator's signature alone. The error is a *[study.VerifyError].
-func (h Held) Check(v *study.Verified) error {
+// by the coordinator's signature alone. The error is a *[result.VerifyError].
+func (h Held) Check(v *result.Verified) error {
 	if !h.Approved() {
-		return &study.VerifyError{What: "digest", Query: -1, Reason: fmt.Sprintf("this site did not approve the study: on its ledger it is %q", h.State)}
+		return &result.VerifyError{What: "digest", Query: -1, Reason: fmt.Sprintf("this site did not approve the study: on its ledger it is %q", h.State)}
 	}
 	for _, r := range h.Releases {
 		if has, ok := v.Release(r.Query); !ok || has != r.Hash {
-			return &study.VerifyError{What: "signed", Query: r.Query, Reason: "is another release than the one that this site was told"}
+			return &result.VerifyError{What: "signed", Query: r.Query, Reason: "is another release than the one that this site was told"}
 		}
 	}
 	return nil

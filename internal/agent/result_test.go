@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // TestHeldCheck: a result is good here if it was approved here, and has every release that this
 // site was told.
 func TestHeldCheck(t *testing.T) {
-	v := &study.Verified{} // of no release
+	v := &result.Verified{} // of no release
 	told := []HeldRelease{{Query: 0, Hash: study.Digest{1}}}
 	for name, c := range map[string]struct {
 		held Held
@@ -24,7 +25,7 @@ func TestHeldCheck(t *testing.T) {
 		"other release": {Held{State: ledger.Finished, Releases: told}, "signed"},
 	} {
 		err := c.held.Check(v)
-		bad, _ := errors.AsType[*study.VerifyError](err)
+		bad, _ := errors.AsType[*result.VerifyError](err)
 		if c.what == "" && err != nil || c.what != "" && (bad == nil || bad.What != c.what) {
 			t.Errorf("%s: %v, want %q", name, err, c.what)
 		}

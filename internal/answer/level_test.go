@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -279,7 +280,7 @@ func TestStudyOfLevels(t *testing.T) {
 		if want := []string{"x", "color=D", "color=E", "color=F", "color=other", "y", "sold=yes", "sold=other"}; !slices.Equal(r.Columns, want) {
 			t.Errorf("%q", r.Columns)
 		}
-		if len(r.LeftOut) != 1 || r.LeftOut[0] != (study.LeftOut{Column: "color=E", Why: study.OutJoined}) || !strings.Contains(r.LevelsText(), `in the column's other: "color=E"`) {
+		if len(r.LeftOut) != 1 || r.LeftOut[0] != (result.LeftOut{Column: "color=E", Why: study.OutJoined}) || !strings.Contains(r.LevelsText(), `in the column's other: "color=E"`) {
 			t.Errorf("%+v, %s", r.LeftOut, r.LevelsText())
 		}
 		for j, share := range map[int]float64{1: 1. / 3, 3: 1. / 3, 4: 1. / 3, 6: 0.5, 7: 0.5} {
@@ -296,7 +297,7 @@ func TestStudyOfLevels(t *testing.T) {
 		if x[0] < 0.4 || x[1] < 0.4 || math.Abs(x[5]) > 0.2 || math.Abs(x[6]) > 0.2 {
 			t.Errorf("%.3g", x)
 		}
-		if again, err := study.NewResult(p, r.Releases); err != nil || fmt.Sprint(again.Components) != fmt.Sprint(r.Components) {
+		if again, err := result.New(p, r.Releases); err != nil || fmt.Sprint(again.Components) != fmt.Sprint(r.Components) {
 			t.Errorf("%v", err)
 		}
 	}

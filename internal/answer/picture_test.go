@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"covey/internal/clip"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -252,7 +253,7 @@ func TestStudyOfPictures(t *testing.T) {
 }
 
 // followed is the result of a study over three sites, with noise from rng.
-func followed(t *testing.T, p *study.Plan, sites []*Rows, rng *rand.Rand) *study.Result {
+func followed(t *testing.T, p *study.Plan, sites []*Rows, rng *rand.Rand) *result.Result {
 	t.Helper()
 	c := p.Start()
 	var releases []study.Release
@@ -285,7 +286,7 @@ func followed(t *testing.T, p *study.Plan, sites []*Rows, rng *rand.Rand) *study
 	if c.End != "" {
 		t.Fatalf("the study ended: %s", c.End)
 	}
-	out, err := study.NewResult(p, releases)
+	out, err := result.New(p, releases)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/noise"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -82,7 +83,7 @@ func standardSpec(change func(*study.Spec)) study.Spec {
 
 // follow runs a study to its end, with noise as in a real one, drawn from the plan's digest, and
 // checks each ask and each release as an agent does.
-func follow(t *testing.T, spec study.Spec, data table) (*study.Plan, *study.Result) {
+func follow(t *testing.T, spec study.Spec, data table) (*study.Plan, *result.Result) {
 	t.Helper()
 	signer := ed25519.NewKeyFromSeed(make([]byte, 32))
 	var roster []study.Member
@@ -119,7 +120,7 @@ func follow(t *testing.T, spec study.Spec, data table) (*study.Plan, *study.Resu
 	}
 	c := p.Start()
 	var releases []study.Release
-	var signed []study.SignedRelease
+	var signed []result.SignedRelease
 	for c.Query < len(p.Queries) && c.End == "" {
 		a, err := p.NewAsk(c, len(releases), 0)
 		if err == nil {
@@ -163,16 +164,16 @@ func follow(t *testing.T, spec study.Spec, data table) (*study.Plan, *study.Resu
 		if err != nil {
 			t.Fatal(err)
 		}
-		signed = append(signed, study.SignedRelease{Encoded: encoded, Signature: ed25519.Sign(signer, study.SigningInput(encoded))})
+		signed = append(signed, result.SignedRelease{Encoded: encoded, Signature: ed25519.Sign(signer, study.SigningInput(encoded))})
 	}
 	if c.End != "" {
 		t.Fatalf("the study ended: %s", c.End)
 	}
-	var approvals []study.Blob
+	var approvals []result.Blob
 	for _, key := range keys {
 		approvals = append(approvals, study.SignDecision(key, p.Digest, study.VerdictApproved, ""))
 	}
-	r, err := study.SignResult(body, signed, signer, approvals...)
+	r, err := result.Sign(body, signed, signer, approvals...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -68,8 +69,8 @@ func (m *leader) decide(e round.Entry, signature []byte, at time.Time) error {
 }
 
 // approvals returns the sites' signed approvals by roster index, or nil if one is missing.
-func (m *replicated) approvals(digest study.Digest, state *round.State) []study.Blob {
-	out := make([]study.Blob, len(state.Plan().Proposal.Roster))
+func (m *replicated) approvals(digest study.Digest, state *round.State) []result.Blob {
+	out := make([]result.Blob, len(state.Plan().Proposal.Roster))
 	for i := range out {
 		word, ok := m.words[digest][i]
 		if !ok || word.Verdict != study.VerdictApproved {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
@@ -78,7 +79,7 @@ func TestApprovalsAreKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, err := study.Verify(text); err != nil || !v.Approved {
+			if v, err := result.Verify(text); err != nil || !v.Approved {
 				t.Errorf("%s: the result: %+v, %v", where, v, err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -153,8 +154,8 @@ func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("the study has no result yet: it is %s", e.Status)
 }
 
-// Result returns a completed study's result, signed: study.Verify checks it by itself.
-func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
+// Result returns a completed study's result, signed: result.Verify checks it by itself.
+func (c *Coordinator) Result(digest study.Digest) (*result.Result, error) {
 	m := c.machine.lock()
 	state := m.studies[digest]
 	status, code, body, stored := state.Status, state.Code, state.Body, slices.Clone(state.Releases)
@@ -163,11 +164,11 @@ func (c *Coordinator) Result(digest study.Digest) (*study.Result, error) {
 	if status != round.StatusCompleted {
 		return nil, &UnfinishedError{status, code}
 	}
-	var signed []study.SignedRelease
+	var signed []result.SignedRelease
 	for _, r := range stored {
-		signed = append(signed, study.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
+		signed = append(signed, result.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
 	}
-	return study.SignResult(body, signed, c.authority.SigningKey(), approvals...)
+	return result.Sign(body, signed, c.authority.SigningKey(), approvals...)
 }
 
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"covey/internal/coordinator"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -149,7 +150,7 @@ func (c *chart) draw(runs [][]point, left, right, low, high float64) {
 }
 
 // scree draws each component's explained variance with its interval; nil where it was not bought.
-func scree(r *study.Result) *chart {
+func scree(r *result.Result) *chart {
 	n := min(len(r.ExplainedVariance), mostExplained)
 	if n == 0 {
 		return nil

@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"covey/internal/coordinator"
+	"covey/internal/result"
 	"covey/internal/sheet"
 	"covey/internal/study"
 )
@@ -31,7 +32,7 @@ import (
 type Source interface {
 	Overview(most int) coordinator.Overview
 	Story(study.Digest) (coordinator.Story, bool)
-	Result(study.Digest) (*study.Result, error)
+	Result(study.Digest) (*result.Result, error)
 	Changed() <-chan struct{}
 }
 

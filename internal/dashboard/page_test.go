@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"covey/internal/node"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/test/fed"
@@ -101,7 +102,7 @@ func TestPageOfAStudy(t *testing.T) {
 	// What is downloaded verifies, on its own, with the key that the page names; from the
 	// follower it is the same file.
 	_, file := f.get(leader, path+"/result.json")
-	report, err := study.Verify([]byte(file))
+	report, err := result.Verify([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/picture"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/sheet"
 	"covey/internal/study"
@@ -114,7 +115,7 @@ func (c *cache) show(digest study.Digest, shown shownResult) {
 
 // weigh returns what a result is worth, computed once and one at a time, away from the
 // coordinator's own work, since it can take seconds. Pages have it from their next look on.
-func (d *Dashboard) weigh(digest study.Digest, r *study.Result) *worth.Report {
+func (d *Dashboard) weigh(digest study.Digest, r *result.Result) *worth.Report {
 	d.weighing.Lock()
 	defer d.weighing.Unlock()
 	d.cache.mu.Lock()
@@ -137,7 +138,7 @@ func (d *Dashboard) weigh(digest study.Digest, r *study.Result) *worth.Report {
 
 // newResultModel makes what is shown of a result; of is nil where what it is worth is not known
 // yet.
-func newResultModel(r *study.Result, of *worth.Report) *resultModel {
+func newResultModel(r *result.Result, of *worth.Report) *resultModel {
 	m := &resultModel{Output: r.Output, Method: r.Method, More: max(0, len(r.Components)-mostShown)}
 	out := map[int]bool{} // coordinates that are left out
 	for _, l := range r.LeftOut {
@@ -184,7 +185,7 @@ func newResultModel(r *study.Result, of *worth.Report) *resultModel {
 }
 
 // draw fills in the pictures of scores, where they were bought. What noise explains is not drawn.
-func (m *resultModel) draw(r *study.Result) {
+func (m *resultModel) draw(r *result.Result) {
 	all, err := picture.Drawings(r)
 	if err != nil {
 		m.Undrawn = err.Error()
@@ -232,7 +233,7 @@ func newLoading(column string, v float64, at int, intervals [][2]float64, top fl
 }
 
 // explain fills in the explained variance, where it was bought.
-func (m *resultModel) explain(r *study.Result) {
+func (m *resultModel) explain(r *result.Result) {
 	m.Scree = scree(r)
 	for i, v := range r.ExplainedVariance[:min(len(r.ExplainedVariance), mostExplained)] {
 		row := explainedRow{Component: strconv.Itoa(i + 1), Variance: number(v), Ratio: "–"}

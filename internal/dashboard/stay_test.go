@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -92,7 +93,7 @@ func TestSlowDownload(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d, s, _ := newTold(t, study.DropoutWait)
 			// 7 MB
-			s.result = &study.Result{Columns: slices.Repeat([]string{strings.Repeat("name", 16)}, 100_000)}
+			s.result = &result.Result{Columns: slices.Repeat([]string{strings.Repeat("name", 16)}, 100_000)}
 			l := &pipes{make(chan net.Conn), make(chan struct{})}
 			server := &http.Server{Handler: d.Handler()}
 			ended := make(chan struct{})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -16,13 +17,13 @@ type told struct {
 	empty
 	overview coordinator.Overview
 	story    coordinator.Story
-	result   *study.Result
+	result   *result.Result
 	asked    int // for it
 }
 
 func (s *told) Overview(int) coordinator.Overview            { return s.overview }
 func (s *told) Story(study.Digest) (coordinator.Story, bool) { return s.story, true }
-func (s *told) Result(study.Digest) (result *study.Result, err error) {
+func (s *told) Result(study.Digest) (result *result.Result, err error) {
 	s.asked++
 	return s.result, nil
 }
@@ -44,7 +45,7 @@ func newTold(t *testing.T, dropout string) (*Dashboard, *told, *clock) {
 	}
 	d, _, now := newTest(t)
 	view := coordinator.View{Name: "test", Digest: plan.Digest, Delta: 1e-6, Epsilon: 1, RhoPlanned: plan.Rho}
-	s := &told{result: &study.Result{}, story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
+	s := &told{result: &result.Result{}, story: coordinator.Story{View: view, Plan: plan}, overview: coordinator.Overview{
 		Leading: true, Expires: time.Now().Add(1000 * time.Hour), Sites: []coordinator.SiteStatus{{Name: "north", Connected: true}, {Name: "south"}, {Name: "west", Revoked: true}}}}
 	d.source = s
 	return d, s, now

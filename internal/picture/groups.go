@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -12,7 +13,7 @@ import (
 const mostPanels = 12
 
 // groups draws each group's density in a square of its own, with its own scale.
-func groups(r *study.Result, p study.Picture) (Drawing, error) {
+func groups(r *result.Result, p result.Picture) (Drawing, error) {
 	density, err := New(p)
 	if err != nil {
 		return Drawing{}, err
@@ -63,7 +64,7 @@ func groups(r *study.Result, p study.Picture) (Drawing, error) {
 var stated = []float64{0.5, 0.95, 0.99}
 
 // histograms draws each component's scores, with the quantiles of their distance from the center.
-func histograms(r *study.Result) (Drawing, error) {
+func histograms(r *result.Result) (Drawing, error) {
 	const width, height, gap, left, top = 186.0, 84.0, 46.0, 46.0, 54.0
 	columns := min(2, len(r.Scores))
 	shown := min(mostPanels, len(r.Scores))

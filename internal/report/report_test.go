@@ -22,12 +22,13 @@ import (
 	"github.com/sbinet/npyio/npz"
 	"pgregory.net/rapid"
 
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
 
 // open returns the names in an archive, its reader and its bytes.
-func open(t *testing.T, r *study.Result) ([]string, *npz.Reader, []byte) {
+func open(t *testing.T, r *result.Result) ([]string, *npz.Reader, []byte) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteNPZ(&b, r); err != nil {
@@ -250,7 +251,7 @@ func TestPlots(t *testing.T) {
 	hostile := sample(4, 1, 5, study.SubspaceBlock, 0.01)
 	hostile.Name, hostile.Columns[0] = `"><script>alert(1)</script>`, `</text><script>&amp;`
 	for name, c := range map[string]struct {
-		r    *study.Result
+		r    *result.Result
 		want []string
 	}{
 		"power":      {hostile, []string{"scree", "loadings-1", "convergence", "noise"}},
@@ -403,18 +404,18 @@ func TestBadResults(t *testing.T) {
 	if _, err := Plots(short); err == nil {
 		t.Error("a power step of seven numbers in four columns is drawn")
 	}
-	for field, change := range map[string]func(*study.Result){
-		"n_features_in_":               func(r *study.Result) { r.D = 0 },
-		"mean_":                        func(r *study.Result) { r.Mean = nil },
-		"feature_names_in_":            func(r *study.Result) { r.Columns = r.Columns[1:] },
-		"filled_":                      func(r *study.Result) { r.Filled = make([]float64, r.D) },
-		"scale_":                       func(r *study.Result) { r.Scale = append(r.Scale, 1) },
-		"components_":                  func(r *study.Result) { r.Components[1] = r.Components[1][1:] },
-		"outputs.last":                 func(r *study.Result) { r.Outputs["last"] = r.Outputs["last"][1:] },
-		"explained_variance_":          func(r *study.Result) { r.ExplainedVariance = nil },
-		"explained_variance_interval_": func(r *study.Result) { r.VarianceInterval = r.VarianceInterval[1:] },
-		"explained_variance_ratio_":    func(r *study.Result) { r.VarianceRatio = r.VarianceRatio[1:] },
-		"releases":                     func(r *study.Result) { r.Releases[0].X = r.Releases[0].X[1:] },
+	for field, change := range map[string]func(*result.Result){
+		"n_features_in_":               func(r *result.Result) { r.D = 0 },
+		"mean_":                        func(r *result.Result) { r.Mean = nil },
+		"feature_names_in_":            func(r *result.Result) { r.Columns = r.Columns[1:] },
+		"filled_":                      func(r *result.Result) { r.Filled = make([]float64, r.D) },
+		"scale_":                       func(r *result.Result) { r.Scale = append(r.Scale, 1) },
+		"components_":                  func(r *result.Result) { r.Components[1] = r.Components[1][1:] },
+		"outputs.last":                 func(r *result.Result) { r.Outputs["last"] = r.Outputs["last"][1:] },
+		"explained_variance_":          func(r *result.Result) { r.ExplainedVariance = nil },
+		"explained_variance_interval_": func(r *result.Result) { r.VarianceInterval = r.VarianceInterval[1:] },
+		"explained_variance_ratio_":    func(r *result.Result) { r.VarianceRatio = r.VarianceRatio[1:] },
+		"releases":                     func(r *result.Result) { r.Releases[0].X = r.Releases[0].X[1:] },
 	} {
 		count++
 		r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
@@ -437,7 +438,7 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for _, v := range []any{study.Result{}, study.Release{}, study.SignedRelease{}} {
+	for _, v := range []any{result.Result{}, study.Release{}, result.SignedRelease{}} {
 		for f := range reflect.TypeOf(v).Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			names[name] = true

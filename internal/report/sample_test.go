@@ -9,13 +9,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/noise"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // sample is what a study of d columns and k components might have found: power steps
 // with noise on a diagonal covariance turned by a random rotation. With deflation each
 // component has its own run, and a later one has more variance than an earlier one.
-func sample(d, k, rounds int, subspace string, spread float64) *study.Result {
+func sample(d, k, rounds int, subspace string, spread float64) *result.Result {
 	random := rand.New(rand.NewPCG(uint64(d), uint64(k)))
 	normal := func(rows, columns int) *mat.Dense {
 		m := mat.NewDense(rows, columns, nil)
@@ -35,7 +36,7 @@ func sample(d, k, rounds int, subspace string, spread float64) *study.Result {
 	half.Mul(turn, spectrum)
 	covariance.Mul(&half, turn.T())
 
-	r := &study.Result{
+	r := &result.Result{
 		Name: "sample", Epsilon: 1, Delta: 1e-6, Adjacency: study.AdjacencyReplaceOne, SitesPerUnit: 2, Rho: 0.0243, Profile: study.ProfilePractical, Sites: []string{"amber", "bay"}, N: 20_000, D: d, K: k,
 		Center: study.CenterPublic, Noise: study.NoiseCentral, Method: study.MethodPower, MethodWhy: "as asked", Subspace: subspace, Rounds: rounds, Radius: 8,
 		Output: study.OutputLast, OutputAs: study.OutputAuto, Outputs: map[string][][]float64{}, NoiseToSignal: 0.04,

@@ -15,6 +15,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/result"
 	"covey/internal/sitedata"
 	"covey/internal/study"
 )
@@ -55,7 +56,7 @@ const orthonormal = 1e-6
 
 // New checks a result, whose signatures are the caller's to verify, against the plan of its
 // proposal, and returns how rows are projected on it. The error is a [*ResultError].
-func New(r *study.Result, p *study.Plan) (*Model, error) {
+func New(r *result.Result, p *study.Plan) (*Model, error) {
 	bad := func(field, format string, args ...any) (*Model, error) {
 		return nil, &ResultError{field, fmt.Sprintf(format, args...)}
 	}
@@ -141,7 +142,7 @@ func product(a, b []float64) float64 {
 }
 
 // setVariances reads what the laws of T² and of the squared prediction error need.
-func (m *Model) setVariances(r *study.Result) error {
+func (m *Model) setVariances(r *result.Result) error {
 	if len(r.ExplainedVariance) == 0 {
 		return nil
 	}

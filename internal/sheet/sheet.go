@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/frame"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
@@ -26,7 +27,7 @@ var templates = template.Must(template.ParseFS(files, "sheet.html"))
 type Subject struct {
 	Plan *study.Plan
 	// Result and Worth are nil where there is no result, and Worth where it is not computed.
-	Result *study.Result
+	Result *result.Result
 	Worth  *worth.Report
 	// State is where the study stands, in words, and Ending why it has no result; empty for
 	// neither.
@@ -51,9 +52,9 @@ type Approval struct {
 	In int
 }
 
-// Of returns the subject of a result that [study.Verify] found good: it shows every site's signed
+// Of returns the subject of a result that [result.Verify] found good: it shows every site's signed
 // approval, since no other verifies.
-func Of(p *study.Plan, r *study.Result, of *worth.Report) Subject {
+func Of(p *study.Plan, r *result.Result, of *worth.Report) Subject {
 	s := Subject{Plan: p, Result: r, Worth: of, State: "completed", Rho: r.Rho, Approvals: make([]Approval, len(p.Proposal.Roster))}
 	for i := range s.Approvals {
 		s.Approvals[i] = Approval{Verdict: "approved, signed", Good: true}

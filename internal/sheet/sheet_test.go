@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
 )
@@ -76,8 +77,8 @@ func TestProposalOnOneSheet(t *testing.T) {
 	}
 }
 
-func released(p *study.Plan) (*study.Result, *worth.Report) {
-	r := &study.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, VarianceRatio: []float64{0.5, 0.25}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
+func released(p *study.Plan) (*result.Result, *worth.Report) {
+	r := &result.Result{K: 2, D: p.D, Rho: p.Rho, Components: [][]float64{{0.9, -0.4, 0.001}, {0.1, 0.2, 0.97}}, VarianceRatio: []float64{0.5, 0.25}, Releases: []study.Release{{Query: 0, Survivors: []int{0, 1, 2}}, {Query: 1, Survivors: []int{0, 2}}}}
 	for _, c := range p.Proposal.Spec.Columns {
 		r.Columns = append(r.Columns, c.Name)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -225,7 +226,7 @@ type Fit struct {
 // coordinates that is the vector of x_j·(pooled scale)/scale_j, and the vectors are made
 // orthonormal, the first keeping its direction. A level that joined its column's other texts has
 // their part.
-func (p *Pooled) Fit(r *study.Result, components [][]float64) Fit {
+func (p *Pooled) Fit(r *result.Result, components [][]float64) Fit {
 	joined := map[string]bool{}
 	for _, l := range r.LeftOut {
 		joined[l.Column] = l.Why == study.OutJoined

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -169,7 +170,7 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &study.Result{Scale: []float64{4, 1, 1}}
+	r := &result.Result{Scale: []float64{4, 1, 1}}
 	turned := math.Pi / 6
 	for name, c := range map[string]struct {
 		scale, captured, angle float64

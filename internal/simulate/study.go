@@ -9,6 +9,7 @@ import (
 
 	"covey/internal/answer"
 	"covey/internal/noise"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -49,7 +50,7 @@ func nobody(who string) study.Key {
 // Run follows a plan to its end and returns the result, unsigned. sites are the roster's, and all
 // of them are in every sum. sources are where noise is drawn from: one for each site's shares, then
 // the coordinator's. The error is an *[EndedError] where the study ends early.
-func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*study.Result, error) {
+func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*result.Result, error) {
 	var survivors []int
 	for i := range sites {
 		survivors = append(survivors, i)
@@ -77,7 +78,7 @@ func Run(p *study.Plan, sites []*answer.Rows, sources []io.Reader) (*study.Resul
 	if course.End != "" {
 		return nil, &EndedError{course.End}
 	}
-	return study.NewResult(p, releases)
+	return result.New(p, releases)
 }
 
 // opened returns the opened sum, made private where the plan says: by every site's share, by the

@@ -64,7 +64,7 @@ func (c Column) check(field string) error {
 		return nil
 	}
 	if len(c.Range) != 2 || !(math.Abs(c.Range[0]) <= 1e100 && math.Abs(c.Range[1]) <= 1e100) || !(c.Range[0] < c.Range[1]) {
-		return fieldError(field+".range", "must be the lowest and the highest plausible value, such as [18, 110], each at most 1e100")
+		return FieldErrorf(field+".range", "must be the lowest and the highest plausible value, such as [18, 110], each at most 1e100")
 	}
 	return nil
 }
@@ -72,11 +72,11 @@ func (c Column) check(field string) error {
 // validWords checks a text that may be empty.
 func validWords(field, text string, most int) error {
 	if n := utf8.RuneCountInString(text); n > most {
-		return fieldError(field, "at most %d characters, got %d", most, n)
+		return FieldErrorf(field, "at most %d characters, got %d", most, n)
 	}
 	for _, r := range text {
 		if !strconv.IsPrint(r) || r == utf8.RuneError {
-			return fieldError(field, "holds a character that is not printed as itself, or a line end")
+			return FieldErrorf(field, "holds a character that is not printed as itself, or a line end")
 		}
 	}
 	return nil

@@ -3,6 +3,8 @@ package study
 import (
 	"strings"
 	"testing"
+
+	"covey/test/texts"
 )
 
 // TestWordsOfProposers: what a proposer writes for people is printable, bounded and in the digest.
@@ -67,8 +69,8 @@ func TestStatementsAreQuoted(t *testing.T) {
 
 // TestAgainIgnoresWords: the same question in other words is the same question.
 func TestAgainIgnoresWords(t *testing.T) {
-	a := mustPlan(t, minimal, 1000, 1000, 1000).Proposal
-	b := mustPlan(t, minimal+"\n[about]\npurpose = 'p'\n", 1000, 1000, 1000).Proposal
+	a := mustPlan(t, texts.Minimal, 1000, 1000, 1000).Proposal
+	b := mustPlan(t, texts.Minimal+"\n[about]\npurpose = 'p'\n", 1000, 1000, 1000).Proposal
 	b.Spec.Columns[0].Measure, b.Spec.Columns[0].Range = "mm", []float64{1, 2}
 	if !a.Again(b) || !b.Again(a) {
 		t.Error("other words are another question")

@@ -23,7 +23,7 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 	for range 1200 {
 		s := anySpec(rng)
 		var p *Plan
-		body, err := Propose(s, anyRoster(rng), signer.Public().(ed25519.PublicKey), [32]byte{1})
+		body, err := Propose(s, anyRoster(rng), ed25519.PublicKey(roster(1)[0].Identity), [32]byte{1})
 		if err == nil {
 			p, err = NewPlan(body)
 		}
@@ -64,9 +64,9 @@ func TestAnyPlanKeepsItsEpsilon(t *testing.T) {
 		if s.Noise == NoiseDistributed {
 			distributed++
 		}
-		if s.standardizes() {
+		if s.Standardizes() {
 			learning++
-			if s.leveled() > 0 {
+			if s.Leveled() > 0 {
 				mixed++
 			}
 		}

@@ -62,11 +62,11 @@ func encode(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// mostComponents is how many components the plan is made for: those asked for, or the most that
+// MostComponents is how many components the plan is made for: those asked for, or the most that
 // there can be where the number is left open: one a column, since a release may leave out some of
 // the coordinates of a column with levels, but of a column that varies not all. What a study asks,
 // and what it charges, follows from this number alone, never from the one that is found.
-func (s *Spec) mostComponents() int {
+func (s *Spec) MostComponents() int {
 	if s.Components == ComponentsAuto {
 		return min(s.ComponentsMax, len(s.Columns))
 	}
@@ -77,27 +77,27 @@ func (s *Spec) mostComponents() int {
 func (s *Spec) checkComponents() error {
 	if s.Components != ComponentsAuto {
 		if s.ComponentsMax != 0 {
-			return fieldError("components_max", `is of components = "auto" alone, got %d`, s.ComponentsMax)
+			return FieldErrorf("components_max", `is of components = "auto" alone, got %d`, s.ComponentsMax)
 		}
 		if s.Components == unreadable {
-			return fieldError("components", `must be in 1..%d, or "auto"`, MaxComponents)
+			return FieldErrorf("components", `must be in 1..%d, or "auto"`, MaxComponents)
 		}
 		if s.Components < 1 || s.Components > MaxComponents {
-			return fieldError("components", "must be in 1..%d, got %d", MaxComponents, s.Components)
+			return FieldErrorf("components", "must be in 1..%d, got %d", MaxComponents, s.Components)
 		}
 		return nil
 	}
 	switch {
 	case s.ComponentsMax < 1 || s.ComponentsMax > MaxComponents:
-		return fieldError("components_max", "must be in 1..%d, got %d", MaxComponents, s.ComponentsMax)
+		return FieldErrorf("components_max", "must be in 1..%d, got %d", MaxComponents, s.ComponentsMax)
 	case s.Subspace == SubspaceDeflation:
-		return fieldError("components", `"auto" looks at all components together: subspace = "block"`)
+		return FieldErrorf("components", `"auto" looks at all components together: subspace = "block"`)
 	case s.Start != nil:
-		return fieldError("components", `must be a number with a start, got "auto"`)
+		return FieldErrorf("components", `must be a number with a start, got "auto"`)
 	case s.Accountant == AccountantPaper:
-		return fieldError("components", `must be 1 with accountant = "paper", got "auto"`)
+		return FieldErrorf("components", `must be 1 with accountant = "paper", got "auto"`)
 	case s.Method != MethodCovariance && s.ExplainedVariance != VariancePrivate:
-		return fieldError("explained_variance", `must be "private" with components = "auto": power iteration shows how many there are by their variances`)
+		return FieldErrorf("explained_variance", `must be "private" with components = "auto": power iteration shows how many there are by their variances`)
 	}
 	return nil
 }

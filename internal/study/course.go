@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/linalg"
 	"covey/internal/noise"
 	"covey/internal/standardize"
 )
@@ -161,7 +162,7 @@ func (p *Plan) readRadius(c *Course, q Query, r Release) {
 func (p *Plan) moveCenter(c *Course, r Release) {
 	z := r.Z()
 	for j := range z {
-		z[j] /= c.rowsPerUnit() * c.seen(j)
+		z[j] /= c.RowsPerUnit() * c.seen(j)
 		switch {
 		case len(c.Scale) > 0 && p.counted(j) && p.Proposal.Spec.Unit == "":
 			z[j] = 0
@@ -178,7 +179,7 @@ func (p *Plan) moveCenter(c *Course, r Release) {
 
 // step is x_{t+1} from z_t, and what follows when a run of them is over.
 func (p *Plan) step(c *Course, q Query, r Release, earlier []Release) error {
-	c.X = flat(orthonormalize(r.columns(p.D), split(r.X, p.D)))
+	c.X = linalg.Flat(linalg.Orthonormalize(r.columns(p.D), linalg.Split(r.X, p.D)))
 	if q.Round < p.Rounds-1 {
 		return nil
 	}
@@ -188,11 +189,11 @@ func (p *Plan) step(c *Course, q Query, r Release, earlier []Release) error {
 			steps = append(steps, e)
 		}
 	}
-	out, err := p.outputs(append(steps, r))
+	out, err := p.Outputs(append(steps, r))
 	if err != nil {
 		return err
 	}
-	c.Found = append(append([]float64(nil), c.Found...), flat(out.vectors[out.chosen])...)
+	c.Found = append(append([]float64(nil), c.Found...), linalg.Flat(out.Vectors[out.Chosen])...)
 	if q.Run < p.runs()-1 {
 		c.X = p.within(*c, p.startBlock(q.Run+1, c.Found))
 		if p.Proposal.Spec.Radius == RadiusPrivate {
@@ -328,4 +329,28 @@ func (p *Plan) decide(radii map[Kind]float64) (method, why string) {
 
 func (p *Plan) whyMethod(power, covariance float64, than, so string) string {
 	return fmt.Sprintf("%g·R√T = %.4g %s B² = %.4g: %s", p.powerFactor(), power, than, covariance, so)
+}
+
+// MethodWhy says why a study of these releases took its method.
+func (p *Plan) MethodWhy(releases []Release) string {
+	switch {
+	case p.method() == MethodAuto:
+		_, why := p.decide(p.radiiAtDecision(releases))
+		return why
+	case p.Proposal.Spec.Method == MethodAuto:
+		return p.MethodRule()
+	}
+	return "as asked"
+}
+
+// radiiAtDecision are the radii that auto compared.
+func (p *Plan) radiiAtDecision(releases []Release) map[Kind]float64 {
+	c := p.Start()
+	for i, r := range releases {
+		c, _ = p.Next(c, r, releases[:i]) // it gave no error the first time
+		if c.Method != "" {
+			break
+		}
+	}
+	return c.Radii
 }

@@ -36,17 +36,3 @@ func CheckDecision(m Member, d Digest, verdict Verdict, code Code, signature []b
 	return len(m.Identity) == ed25519.PublicKeySize && (verdict == VerdictApproved || verdict == VerdictRejected) &&
 		ed25519.Verify(ed25519.PublicKey(m.Identity), decisionInput(d, verdict, code), signature)
 }
-
-// checkApprovals checks the approvals that a result shows: one of each site of the roster,
-// in its order, each over this proposal's digest.
-func (r *Result) checkApprovals(p *Plan) error {
-	if len(r.Approvals) != len(p.Proposal.Roster) {
-		return unverified(-1, "approvals", "has %d signatures, the roster %d sites", len(r.Approvals), len(p.Proposal.Roster))
-	}
-	for i, m := range p.Proposal.Roster {
-		if !CheckDecision(m, p.Digest, VerdictApproved, "", r.Approvals[i]) {
-			return unverified(-1, "approvals", "%s's is not its identity key's over this digest", m.Name)
-		}
-	}
-	return nil
-}

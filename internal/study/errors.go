@@ -27,22 +27,7 @@ func (e *FieldError) Words() string {
 // fieldTOML is the Field of a text that is not TOML, or has a value of the wrong kind.
 const fieldTOML = "toml"
 
-func fieldError(field, format string, args ...any) error {
+// FieldErrorf returns a [*FieldError] with a formatted reason.
+func FieldErrorf(field, format string, args ...any) error {
 	return &FieldError{Field: field, Reason: fmt.Sprintf(format, args...)}
-}
-
-// MismatchError is a query that does not fit the approved plan: an agent that
-// meets one answers nothing.
-type MismatchError struct {
-	Query  int
-	Field  string
-	Reason string
-}
-
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("study: query %d does not fit the plan: %s: %s", e.Query, e.Field, e.Reason)
-}
-
-func mismatch(query int, field, format string, args ...any) error {
-	return &MismatchError{Query: query, Field: field, Reason: fmt.Sprintf(format, args...)}
 }

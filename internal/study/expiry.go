@@ -33,7 +33,7 @@ func (e Expiry) check() error {
 		return nil
 	}
 	if d, err := time.ParseDuration(string(e)); err != nil || d <= 0 || d > MaxExpiry {
-		return fieldError("expires", `must be a date and time with offset, such as 2026-03-01T12:00:00Z, or a duration of at most 2160h, such as "72h", got %.40q`, string(e))
+		return FieldErrorf("expires", `must be a date and time with offset, such as 2026-03-01T12:00:00Z, or a duration of at most 2160h, such as "72h", got %.40q`, string(e))
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (s Spec) Dated(now time.Time) (Spec, error) {
 	}
 	at = at.UTC().Truncate(time.Second)
 	if !at.After(now) || at.After(now.Add(MaxExpiry)) {
-		return s, fieldError("expires", "must be after now and within 90 days, got %s; now is %s", at.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		return s, FieldErrorf("expires", "must be after now and within 90 days, got %s; now is %s", at.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	s.Expires = Expiry(at.Format(time.RFC3339))
 	return s, nil
@@ -74,7 +74,7 @@ func (p Proposal) Expired(now time.Time) bool {
 // time to each reader.
 func (p Proposal) checkExpiry() error {
 	if at, ok := p.Spec.Expires.Time(); p.Spec.Expires != "" && (!ok || at.UTC().Format(time.RFC3339) != string(p.Spec.Expires)) {
-		return fieldError("expires", "must be a date and time in UTC and whole seconds in a proposal, got %.40q", string(p.Spec.Expires))
+		return FieldErrorf("expires", "must be a date and time in UTC and whole seconds in a proposal, got %.40q", string(p.Spec.Expires))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"testing"
+
+	"covey/test/texts"
 )
 
 // many returns a roster of n sites of 100 units.
@@ -21,7 +23,7 @@ func many(n int) []Member {
 
 func proposeMany(t *testing.T, n int, change func(*Spec)) ([]byte, error) {
 	t.Helper()
-	spec, err := ParseSpec([]byte(minimal))
+	spec, err := ParseSpec([]byte(texts.Minimal))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func (w walk) key(e *unstable.Node, at reflect.Type, path string) (reflect.Type,
 		if path != "" {
 			path += "."
 		}
-		path += plainKey(name)
+		path += strict.PlainKey(name)
 		of := fieldOf(item(at), name)
 		if of == nil {
 			shown := path
@@ -102,7 +102,7 @@ func (w walk) key(e *unstable.Node, at reflect.Type, path string) (reflect.Type,
 			if meant := strict.Nearest(name[:min(len(name), maxKeyShown)], keysOf(item(at))); meant != "" {
 				reason += fmt.Sprintf("; did you mean %q?", meant)
 			}
-			return nil, "", fieldError(shown, "%s", reason)
+			return nil, "", FieldErrorf(shown, "%s", reason)
 		}
 		at = of
 	}

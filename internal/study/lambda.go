@@ -37,7 +37,7 @@ func (p *Plan) setGroups(q Query) error {
 			return nil
 		}
 	}
-	return fieldError("lambda", `"private" needs %.0f groups of at least d = %d units each, %.0f units in all, and has %d of %d: give a public lambda, a larger lambda_share, or radius = "private"`,
+	return FieldErrorf("lambda", `"private" needs %.0f groups of at least d = %d units each, %.0f units in all, and has %d of %d: give a public lambda, a larger lambda_share, or radius = "private"`,
 		needed, p.D, needed*float64(p.D), p.Groups, p.N)
 }
 
@@ -78,7 +78,7 @@ func (p *Plan) readLambda(c *Course, q Query, r Release) {
 	// of the kept rows: a group's other rows are zeros
 	c.Lambda = math.Ldexp(1, lo+best-255) / p.keptShare(*c)
 	radius := p.paperRadius(c.Lambda)
-	if !(radius >= minRadius && radius <= maxRadius) {
+	if !(radius >= MinRadius && radius <= MaxRadius) {
 		c.End = CodeNoScale
 		return
 	}

@@ -4,14 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 
 	"covey/internal/noise"
-)
-
-// The clip radius bounds of internal/clip: R in [2^-200, 2^200].
-const (
-	minRadius = 0x1p-200
-	maxRadius = 0x1p200
 )
 
 // Plan is what a proposal means: everything that both sides derive from it.
@@ -81,14 +76,14 @@ func NewPlan(body []byte) (*Plan, error) {
 	plan := &Plan{Proposal: p, Digest: DigestOf(body), Adjacency: AdjacencyReplaceOne}
 	plan.setCoordinates()
 	plan.D = len(plan.coordinates)
-	if plan.Thresholds, err = p.thresholds(); err != nil {
+	if plan.Thresholds, err = p.Thresholds(); err != nil {
 		return nil, err
 	}
 	for i := range p.Roster {
 		plan.N += plan.units(i)
 	}
 	if plan.N == 0 {
-		return nil, fieldError("center", `"pairs" needs two units at some site`)
+		return nil, FieldErrorf("center", `"pairs" needs two units at some site`)
 	}
 	if s.Noise == NoiseDistributed {
 		// At least 1: U_min is at least η + 2.
@@ -96,7 +91,7 @@ func NewPlan(body []byte) (*Plan, error) {
 	}
 	plan.NoiseFactor = noiseFactor(plan.Thresholds.Sites, plan.Honest)
 	if plan.N > MaxUnits {
-		return nil, fieldError("roster", "at most 2^40 units in all, got %d", plan.N)
+		return nil, FieldErrorf("roster", "at most 2^40 units in all, got %d", plan.N)
 	}
 	if err := plan.setIota(); err != nil {
 		return nil, err
@@ -167,7 +162,7 @@ func (p *Plan) setRounds() error {
 	if p.Rounds == 0 {
 		t := math.Ceil(s.C * math.Log(math.E*float64(p.D)) / s.Alpha)
 		if t > MaxRounds {
-			return fieldError("alpha", "gives %.0f rounds, at most %d", t, MaxRounds)
+			return FieldErrorf("alpha", "gives %.0f rounds, at most %d", t, MaxRounds)
 		}
 		p.Rounds = max(1, int(t))
 	}
@@ -194,8 +189,8 @@ func (p *Plan) setRounds() error {
 		p.Radius = r
 	} else if s.Radius == RadiusPaper && s.Lambda != LambdaPrivate {
 		p.Radius = p.paperRadius(1)
-		if !(p.Radius >= minRadius && p.Radius <= maxRadius) {
-			return fieldError("lambda", "gives a radius outside 2^-200..2^200")
+		if !(p.Radius >= MinRadius && p.Radius <= MaxRadius) {
+			return FieldErrorf("lambda", "gives a radius outside 2^-200..2^200")
 		}
 	}
 	return nil
@@ -213,7 +208,7 @@ func (p *Plan) paperRadius(scale float64) float64 {
 
 // K is the number of components that the plan is made for: with ComponentsAuto, the most that there
 // can be.
-func (p *Plan) K() int { return p.Proposal.Spec.mostComponents() }
+func (p *Plan) K() int { return p.Proposal.Spec.MostComponents() }
 
 // SitesPerUnit is at how many sites a unit may be.
 func (p *Plan) SitesPerUnit() int { return max(1, p.Proposal.Spec.SitesPerUnit) }
@@ -231,3 +226,11 @@ func (p *Plan) Runs() int { return p.runs() }
 
 // runs is how many power runs there are.
 func (p *Plan) runs() int { return p.K() / p.block() }
+
+// ComponentsWords say for people how many components a plan finds.
+func (p *Plan) ComponentsWords() string {
+	if p.Proposal.Spec.Components != ComponentsAuto {
+		return strconv.Itoa(p.K())
+	}
+	return fmt.Sprintf("auto: up to %d, as many as the noised spectrum shows", p.K())
+}

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"reflect"
+	"slices"
 )
 
 // Digest is the SHA-256 of the exact bytes of a proposal: what sites approve,
@@ -27,7 +29,7 @@ func (d *Digest) UnmarshalText(text []byte) error {
 func ParseDigest(text string) (Digest, error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != sha256.Size {
-		return Digest{}, fieldError("digest", "must be the whole digest, 64 hexadecimal digits, got %.80q", text)
+		return Digest{}, FieldErrorf("digest", "must be the whole digest, 64 hexadecimal digits, got %.80q", text)
 	}
 	return Digest(raw), nil
 }
@@ -45,7 +47,7 @@ func (k Key) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(k)
 func (k *Key) UnmarshalText(text []byte) error {
 	raw, err := hex.DecodeString(string(text))
 	if err != nil || len(raw) != ed25519.PublicKeySize {
-		return fieldError("key", "must be 64 hex digits")
+		return FieldErrorf("key", "must be 64 hex digits")
 	}
 	*k = raw
 	return nil
@@ -114,8 +116,8 @@ func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [3
 // defaultDropout is Spec.Dropout's default.
 const defaultDropout = 0.1
 
-// thresholds are the roster's, checked.
-func (p Proposal) thresholds() (Thresholds, error) {
+// Thresholds are the roster's, checked.
+func (p Proposal) Thresholds() (Thresholds, error) {
 	t, err := p.Spec.thresholds(len(p.Roster))
 	if err != nil {
 		return t, err
@@ -129,19 +131,19 @@ func (p Proposal) thresholds() (Thresholds, error) {
 func Parse(body []byte) (Proposal, error) {
 	var p Proposal
 	if n := marks(body); n > maxMarks {
-		return Proposal{}, fieldError("toml", "%d brackets and commas; no proposal needs more than %d", n, maxMarks)
+		return Proposal{}, FieldErrorf("toml", "%d brackets and commas; no proposal needs more than %d", n, maxMarks)
 	}
 	if err := decode(body, &p); err != nil {
 		return Proposal{}, err
 	}
 	if p.Version != ProposalVersion {
-		return Proposal{}, fieldError("version", "must be %d, got %d", ProposalVersion, p.Version)
+		return Proposal{}, FieldErrorf("version", "must be %d, got %d", ProposalVersion, p.Version)
 	}
 	if len(p.Nonce) != 32 {
-		return Proposal{}, fieldError("nonce", "must be 32 bytes")
+		return Proposal{}, FieldErrorf("nonce", "must be 32 bytes")
 	}
 	if len(p.Coordinator) != ed25519.PublicKeySize {
-		return Proposal{}, fieldError("coordinator", "must be an Ed25519 public key")
+		return Proposal{}, FieldErrorf("coordinator", "must be an Ed25519 public key")
 	}
 	if err := p.Spec.resolve(); err != nil {
 		return Proposal{}, err
@@ -150,19 +152,19 @@ func Parse(body []byte) (Proposal, error) {
 		return Proposal{}, err
 	}
 	if p.Spec.Start != nil && p.Spec.Start.File != "" {
-		return Proposal{}, fieldError("start.file", "must be empty in a proposal, which has the vectors: \"coordinator study create\" reads the file")
+		return Proposal{}, FieldErrorf("start.file", "must be empty in a proposal, which has the vectors: \"coordinator study create\" reads the file")
 	}
 	if len(p.Spec.Sites) != 0 {
-		return Proposal{}, fieldError("study.sites", "must be empty in a proposal: the roster names the sites")
+		return Proposal{}, FieldErrorf("study.sites", "must be empty in a proposal: the roster names the sites")
 	}
 	if p.Spec.Defaults != nil {
-		return Proposal{}, fieldError("study.defaults", "must be empty in a proposal: each column has them written out")
+		return Proposal{}, FieldErrorf("study.defaults", "must be empty in a proposal: each column has them written out")
 	}
-	if _, err := p.thresholds(); err != nil {
+	if _, err := p.Thresholds(); err != nil {
 		return Proposal{}, err
 	}
 	if s := p.Spec.SitesPerUnit; s > len(p.Roster) {
-		return Proposal{}, fieldError("sites_per_unit", "must be in 1..%d, the number of sites, got %d", len(p.Roster), s)
+		return Proposal{}, FieldErrorf("sites_per_unit", "must be in 1..%d, the number of sites, got %d", len(p.Roster), s)
 	}
 	names, keys := map[string]bool{}, map[string]bool{}
 	for i, m := range p.Roster {
@@ -171,15 +173,30 @@ func Parse(body []byte) (Proposal, error) {
 			return Proposal{}, err
 		}
 		if len(m.Identity) != ed25519.PublicKeySize {
-			return Proposal{}, fieldError(field+".identity", "must be an Ed25519 public key")
+			return Proposal{}, FieldErrorf(field+".identity", "must be an Ed25519 public key")
 		}
 		if names[m.Name] || keys[string(m.Identity)] {
-			return Proposal{}, fieldError(field, "name or identity appears twice")
+			return Proposal{}, FieldErrorf(field, "name or identity appears twice")
 		}
 		names[m.Name], keys[string(m.Identity)] = true, true
 		if m.Units < 1 || m.Units > MaxUnits {
-			return Proposal{}, fieldError(field+".units", "must be in 1..2^40, got %d", m.Units)
+			return Proposal{}, FieldErrorf(field+".units", "must be in 1..2^40, got %d", m.Units)
 		}
 	}
 	return p, nil
+}
+
+// Again reports whether a proposal asks what another one asked: all that its analyst wrote is the
+// same, whatever its nonce, its expiry, what it says for people and who the sites are.
+func (p Proposal) Again(other Proposal) bool {
+	return reflect.DeepEqual(p.asked(), other.asked())
+}
+
+func (p Proposal) asked() Spec {
+	s := p.Spec
+	s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)
+	for i := range s.Columns {
+		s.Columns[i].Measure, s.Columns[i].Range = "", nil
+	}
+	return s
 }

@@ -51,18 +51,11 @@ const (
 	totalPart     = 0.25  // of what explained variance costs, for the total
 )
 
-// radius_share where the proposal leaves it to the number of units: few need more for a histogram
-// that stands out of its noise.
+// radius_share and bound_share of many units, where the proposal leaves them to their number.
 const (
-	radiusShareFew = 0.1
-	radiusShare    = 0.04
-	fewUnits       = 4000
-)
-
-// bound_share where the proposal leaves it to the number of units.
-const (
-	boundShareFew = 0.04
-	boundShare    = 0.01
+	radiusShare = 0.04
+	boundShare  = 0.01
+	fewUnits    = 4000
 )
 
 // boundShare is the part of the budget that a private norm bound takes. Few units need more, to
@@ -72,7 +65,7 @@ func (p *Plan) boundShare() float64 {
 	case s.BoundShare > 0:
 		return s.BoundShare
 	case p.N < 2*fewUnits && p.Iota <= iotaEnough:
-		return boundShareFew
+		return BoundShareFew
 	default:
 		return boundShare
 	}
@@ -84,7 +77,7 @@ func (p *Plan) radiusShare() float64 {
 	case s.RadiusShare > 0:
 		return s.RadiusShare
 	case p.N < fewUnits:
-		return radiusShareFew
+		return RadiusShareFew
 	default:
 		return radiusShare
 	}
@@ -120,13 +113,13 @@ func (q Query) sum() Kind { return cmp.Or(q.Of, q.Kind) }
 func (p *Plan) setQueries() error {
 	s := p.Proposal.Spec
 	if n := p.D * p.block(); n > MaxValues && p.method() != MethodCovariance {
-		return fieldError("components", "a power step has at most %d numbers, %s and %d components have %d", MaxValues, ColumnsText(len(s.Columns), p.D), p.block(), n)
+		return FieldErrorf("components", "a power step has at most %d numbers, %s and %d components have %d", MaxValues, ColumnsText(len(s.Columns), p.D), p.block(), n)
 	}
 	if p.D > MaxCovariance && p.method() != MethodPower {
-		return fieldError("method", "the covariance of more than %d columns is not asked for, there are %s", MaxCovariance, ColumnsText(len(s.Columns), p.D))
+		return FieldErrorf("method", "the covariance of more than %d columns is not asked for, there are %s", MaxCovariance, ColumnsText(len(s.Columns), p.D))
 	}
 	if n := p.values(Query{Kind: KindPicture}); s.Picture && n > MaxValues {
-		return fieldError("picture_by", "a picture has at most %d numbers, one of %d sites has %d", MaxValues, p.Thresholds.Sites, n)
+		return FieldErrorf("picture_by", "a picture has at most %d numbers, one of %d sites has %d", MaxValues, p.Thresholds.Sites, n)
 	}
 	left := 1.0
 	buy := func(q Query, share float64) {
@@ -134,7 +127,7 @@ func (p *Plan) setQueries() error {
 		left -= share
 		p.Queries = append(p.Queries, q)
 	}
-	if s.keepsGaps() {
+	if s.KeepsGaps() {
 		buy(Query{Kind: KindFilled}, p.filledShare())
 	}
 	if p.countsRows() {
@@ -146,13 +139,13 @@ func (p *Plan) setQueries() error {
 	if share := p.levelsShare(); share > 0 {
 		buy(Query{Kind: KindLevels}, share)
 	}
-	if s.Center == CenterPrivate && !s.standardizes() {
+	if s.Center == CenterPrivate && !s.Standardizes() {
 		for step := range KindMean.Definition().Steps {
 			buy(Query{Kind: KindHistogram, Of: KindMean, Round: step}, s.CenterShare/2*histogramPart)
 			buy(Query{Kind: KindMean, Round: step}, s.CenterShare/2*(1-histogramPart))
 		}
 	}
-	if shares := p.standardShares(); s.standardizes() {
+	if shares := p.standardShares(); s.Standardizes() {
 		buy(Query{Kind: KindOctaves}, shares.Octaves)
 		buy(Query{Kind: KindTree}, shares.Tree)
 		for step := range standardize.MomentRounds {
@@ -277,9 +270,9 @@ func (p *Plan) values(q Query) int {
 	case KindFilled:
 		return len(p.Proposal.Spec.Columns)
 	case KindLevels:
-		return query.LevelBins * p.Proposal.Spec.leveled()
+		return query.LevelBins * p.Proposal.Spec.Leveled()
 	case KindPicture:
-		return query.PictureBins * query.PictureBins * len(p.pictureGroups())
+		return query.PictureBins * query.PictureBins * len(p.PictureGroups())
 	case KindOctaves, KindTree, KindMoments:
 		return q.Kind.Definition().Values(len(p.Single(q.Kind)), 0)
 	}
@@ -332,7 +325,7 @@ func (p *Plan) charge(q *Query, multiplier float64) error {
 		q.Rho = max(q.Rho, noise.DistributedRho(least, share, p.Honest, q.Values))
 	}
 	if kappa := noise.BridgeKappa(q.Values, share, p.Honest); p.Curve() == noise.GDP && !(kappa <= noise.MaxKappa) {
-		return fieldError("accountant", `"gdp" needs wider shares of noise than %.3g of a count's grid steps: use "zcdp"`, share.Float())
+		return FieldErrorf("accountant", `"gdp" needs wider shares of noise than %.3g of a count's grid steps: use "zcdp"`, share.Float())
 	}
 	return nil
 }
@@ -358,12 +351,12 @@ func (p *Plan) setSlots() error {
 	}
 	p.Slots = queries + spare
 	if p.Slots > MaxSlots {
-		return fieldError("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, MaxSlots)
+		return FieldErrorf("spare_slots", "%d queries and %d spare slots are more than %d", queries, spare, MaxSlots)
 	}
 	// What the closeness of distributed noise adds must not push the sum over.
 	if s := p.Proposal.Spec; s.Accountant != AccountantPaper {
 		if most, err := p.Curve().Rho(s.Epsilon, s.Delta); err != nil || p.Rho > most {
-			return fieldError("noise", "the charges add up to ρ = %.9g, epsilon and delta allow %.9g", p.Rho, most)
+			return FieldErrorf("noise", "the charges add up to ρ = %.9g, epsilon and delta allow %.9g", p.Rho, most)
 		}
 	}
 	return nil
@@ -383,7 +376,7 @@ func (p *Plan) multiplier() (float64, error) {
 		return 0, err
 	}
 	if rho == 0 {
-		return 0, fieldError("delta", "must be above %.2g, what the checks of %d releases take of it, got %g", p.refusals(0), len(p.Queries), s.Delta)
+		return 0, FieldErrorf("delta", "must be above %.2g, what the checks of %d releases take of it, got %g", p.refusals(0), len(p.Queries), s.Delta)
 	}
 	// The sum of the charges, each rounded upward, must stay within rho.
 	rho *= 1 - 1e-12
@@ -437,7 +430,7 @@ func (p *Plan) setRing() error {
 		}
 	}
 	if p.Bits == 0 {
-		return fieldError("roster", "a ring of 64 bits cannot hold the sum: n(R/g+√d)+40σ is 2^%.1f, the bound 2^63", math.Log2(need))
+		return FieldErrorf("roster", "a ring of 64 bits cannot hold the sum: n(R/g+√d)+40σ is 2^%.1f, the bound 2^63", math.Log2(need))
 	}
 	for i := range p.Queries {
 		q := &p.Queries[i]

@@ -15,7 +15,7 @@ import (
 func (s *Spec) resolve() error {
 	def(&s.Profile, ProfilePractical)
 	if !slices.Contains([]string{ProfilePractical, ProfilePaper}, s.Profile) {
-		return fieldError("profile", "must be %q or %q, got %q", ProfilePractical, ProfilePaper, s.Profile)
+		return FieldErrorf("profile", "must be %q or %q, got %q", ProfilePractical, ProfilePaper, s.Profile)
 	}
 	paper := s.Profile == ProfilePaper
 	def(&s.Method, s.methodAsked())
@@ -38,7 +38,7 @@ func (s *Spec) resolve() error {
 		def(&s.Schedule, ScheduleRising)
 		def(&s.Output, OutputAuto)
 		if s.Rounds == 0 && s.Alpha == 0 {
-			s.Rounds = poolRounds
+			s.Rounds = PoolRounds
 		}
 	}
 	def(&s.ExplainedVariance, VariancePrivate)
@@ -50,7 +50,7 @@ func (s *Spec) resolve() error {
 	s.learnConstants()
 	if s.Components == ComponentsAuto {
 		most := componentsMost
-		if s.standardizes() || s.leveled() > 0 { // releases may leave columns out
+		if s.Standardizes() || s.Leveled() > 0 { // releases may leave columns out
 			most = min(most, max(2, len(s.Columns)/2))
 		}
 		def(&s.ComponentsMax, most)
@@ -70,7 +70,7 @@ func (s *Spec) resolve() error {
 		def(&s.Rows, RowsAuto)
 	}
 	def(&s.Rows, RowsPlain)
-	if s.Center == CenterPrivate && !s.standardizes() {
+	if s.Center == CenterPrivate && !s.Standardizes() {
 		def(&s.CenterShare, 0.1)
 	}
 	if s.ExplainedVariance == VariancePrivate {
@@ -107,17 +107,27 @@ func (s *Spec) methodAsked() string {
 // nearly every release leaves after one.
 func (s *Spec) tick() Duration {
 	d := min(s.Width(), MaxColumns)
-	values := d * min(max(1, s.mostComponents()), MaxComponents)
+	values := d * min(max(1, s.MostComponents()), MaxComponents)
 	if s.Method != MethodPower {
 		values = max(values, d*(d+1)/2)
 	}
-	values = max(values, query.LevelBins*min(s.leveled(), MaxColumns), s.pictureValues())
-	if s.standardizes() {
-		values = max(values, KindTree.Definition().Values(min(len(s.Columns)-s.leveled(), MaxColumns), 0))
+	values = max(values, query.LevelBins*min(s.Leveled(), MaxColumns), s.pictureValues())
+	if s.Standardizes() {
+		values = max(values, query.Tree.Definition().Values(min(len(s.Columns)-s.Leveled(), MaxColumns), 0))
 	}
 	t := time.Millisecond + time.Duration(values)*2*time.Microsecond
 	return min(Duration(t.Round(time.Millisecond)), s.Deadlines.Round)
 }
+
+// radius_share and bound_share of few units, where the proposal leaves them to their number: few
+// need more for a histogram that stands out of its noise.
+const (
+	RadiusShareFew = 0.1
+	BoundShareFew  = 0.04
+)
+
+// PoolRounds is how many rounds have a later half that has converged.
+const PoolRounds = 24
 
 func def[T comparable](field *T, value T) {
 	var zero T
@@ -131,34 +141,34 @@ func (s *Spec) check() error {
 		return err
 	}
 	if LooksLikeDigest(s.Name) {
-		return fieldError("name", "must not be four or more hexadecimal digits and nothing else: they stand for a digest; got %q", s.Name)
+		return FieldErrorf("name", "must not be four or more hexadecimal digits and nothing else: they stand for a digest; got %q", s.Name)
 	}
 	if err := validText("dataset", s.Dataset); err != nil {
 		return err
 	}
 	if !(s.Epsilon > 0) || s.Epsilon > 100 {
-		return fieldError("epsilon", "must be in (0, 100], got %v", s.Epsilon)
+		return FieldErrorf("epsilon", "must be in (0, 100], got %v", s.Epsilon)
 	}
 	if !(s.Delta > 0 && s.Delta < 1) || s.Delta < 1e-15 {
-		return fieldError("delta", "must be in [1e-15, 1), got %v", s.Delta)
+		return FieldErrorf("delta", "must be in [1e-15, 1), got %v", s.Delta)
 	}
 	if s.Alpha != 0 && !(s.Alpha > 0 && s.Alpha < 1) {
-		return fieldError("alpha", "must be in (0, 1), got %v", s.Alpha)
+		return FieldErrorf("alpha", "must be in (0, 1), got %v", s.Alpha)
 	}
 	if s.Rounds < 0 || s.Rounds > MaxRounds {
-		return fieldError("rounds", "must be in 1..%d, got %d", MaxRounds, s.Rounds)
+		return FieldErrorf("rounds", "must be in 1..%d, got %d", MaxRounds, s.Rounds)
 	}
 	if s.Rounds == 0 && s.Alpha == 0 {
-		return fieldError("rounds", "must be at least 1, or give alpha")
+		return FieldErrorf("rounds", "must be at least 1, or give alpha")
 	}
 	if !(s.C > 0) || s.C > 1e6 {
-		return fieldError("c", "must be in (0, 1e6], got %v", s.C)
+		return FieldErrorf("c", "must be in (0, 1e6], got %v", s.C)
 	}
 	if err := s.checkComponents(); err != nil {
 		return err
 	}
 	if s.SitesPerUnit < 0 || s.SitesPerUnit > MaxSites {
-		return fieldError("sites_per_unit", "must be in 1..%d, got %d", MaxSites, s.SitesPerUnit)
+		return FieldErrorf("sites_per_unit", "must be in 1..%d, got %d", MaxSites, s.SitesPerUnit)
 	}
 	for _, e := range []struct {
 		field, got string
@@ -178,17 +188,17 @@ func (s *Spec) check() error {
 		{"missing", s.Missing, []string{MissingError, MissingDropRow, MissingZero, MissingFill}},
 	} {
 		if !slices.Contains(e.allowed, e.got) {
-			return fieldError(e.field, "must be one of %q, got %q", e.allowed, e.got)
+			return FieldErrorf(e.field, "must be one of %q, got %q", e.allowed, e.got)
 		}
 	}
 	if s.MinSurvivors != 0 && s.OnDropout == DropoutWait {
-		return fieldError("min_survivors", `is of no use with on_dropout = "wait": every sum is over all sites; got %d`, s.MinSurvivors)
+		return FieldErrorf("min_survivors", `is of no use with on_dropout = "wait": every sum is over all sites; got %d`, s.MinSurvivors)
 	}
 	if !(s.Dropout >= 0 && s.Dropout < 0.5) {
-		return fieldError("dropout", "must be at least 0 and below 0.5, got %g", s.Dropout)
+		return FieldErrorf("dropout", "must be at least 0 and below 0.5, got %g", s.Dropout)
 	}
 	if s.SpareSlots < 0 || s.SpareSlots > MaxSlots {
-		return fieldError("spare_slots", "must be in 0..%d, got %d", MaxSlots, s.SpareSlots)
+		return FieldErrorf("spare_slots", "must be in 0..%d, got %d", MaxSlots, s.SpareSlots)
 	}
 	if err := s.checkStandardize(); err != nil {
 		return err
@@ -218,10 +228,10 @@ func (s *Spec) check() error {
 		return err
 	}
 	if s.Deadlines.Round < Duration(100*time.Millisecond) || s.Deadlines.Round > Duration(30*24*time.Hour) {
-		return fieldError("deadlines.round", "must be in 100ms..720h, got %v", time.Duration(s.Deadlines.Round))
+		return FieldErrorf("deadlines.round", "must be in 100ms..720h, got %v", time.Duration(s.Deadlines.Round))
 	}
 	if s.Deadlines.Tick < Duration(time.Millisecond) || s.Deadlines.Tick > s.Deadlines.Round {
-		return fieldError("deadlines.tick", "must be in 1ms..deadlines.round, got %v", time.Duration(s.Deadlines.Tick))
+		return FieldErrorf("deadlines.tick", "must be in 1ms..deadlines.round, got %v", time.Duration(s.Deadlines.Tick))
 	}
 	return s.checkColumns()
 }
@@ -229,14 +239,14 @@ func (s *Spec) check() error {
 func (s *Spec) checkRadius() error {
 	switch r, public := s.Radius.Public(); {
 	case public:
-		if !(r >= minRadius && r <= maxRadius) {
-			return fieldError("radius", "must be in 2^-200..2^200, got %v", r)
+		if !(r >= MinRadius && r <= MaxRadius) {
+			return FieldErrorf("radius", "must be in 2^-200..2^200, got %v", r)
 		}
 	case s.Radius != RadiusPrivate && s.Radius != RadiusPaper:
-		return fieldError("radius", `must be "private", "paper" or a number, got %q`, string(s.Radius))
+		return FieldErrorf("radius", `must be "private", "paper" or a number, got %q`, string(s.Radius))
 	}
 	if s.Radius == RadiusPaper && s.Lambda == "" {
-		return fieldError("lambda", `must be positive: radius = "paper" needs a public lambda, or "private"`)
+		return FieldErrorf("lambda", `must be positive: radius = "paper" needs a public lambda, or "private"`)
 	}
 	if s.Accountant == AccountantPaper {
 		return s.checkPaper()
@@ -249,25 +259,25 @@ func (s *Spec) checkPaper() error {
 	const why = `accountant = "paper" has a charge for power steps of one component alone; use "gdp"`
 	switch {
 	case s.Schedule != ScheduleEven:
-		return fieldError("schedule", `accountant = "paper" has one τ for all rounds: "even"`)
+		return FieldErrorf("schedule", `accountant = "paper" has one τ for all rounds: "even"`)
 	case s.Radius == RadiusPrivate:
-		return fieldError("accountant", `"paper" has no charge for a private radius; give a radius or use "gdp"`)
+		return FieldErrorf("accountant", `"paper" has no charge for a private radius; give a radius or use "gdp"`)
 	case s.Epsilon > 1:
-		return fieldError("epsilon", `accountant = "paper" is proved for epsilon <= 1, got %v`, s.Epsilon)
+		return FieldErrorf("epsilon", `accountant = "paper" is proved for epsilon <= 1, got %v`, s.Epsilon)
 	case s.Method != MethodPower:
-		return fieldError("method", why)
+		return FieldErrorf("method", why)
 	case s.Components != 1:
-		return fieldError("components", why)
+		return FieldErrorf("components", why)
 	case s.Center == CenterPrivate:
-		return fieldError("center", why)
+		return FieldErrorf("center", why)
 	case s.Missing != MissingError:
-		return fieldError("missing", why)
+		return FieldErrorf("missing", why)
 	case s.ExplainedVariance != VarianceNone:
-		return fieldError("explained_variance", why)
+		return FieldErrorf("explained_variance", why)
 	case s.Lambda == LambdaPrivate:
-		return fieldError("lambda", why)
+		return FieldErrorf("lambda", why)
 	case s.Noise != NoiseCentral:
-		return fieldError("noise", why)
+		return FieldErrorf("noise", why)
 	}
 	return nil
 }
@@ -281,7 +291,7 @@ func (s *Spec) checkShares() error {
 		on    bool
 	}{
 		{"radius_share", s.RadiusShare, s.Radius == RadiusPrivate && s.Method != MethodCovariance},
-		{"center_share", s.CenterShare, s.Center == CenterPrivate && !s.standardizes()},
+		{"center_share", s.CenterShare, s.Center == CenterPrivate && !s.Standardizes()},
 		{"variance_share", s.VarianceShare, s.ExplainedVariance == VariancePrivate},
 		{"picture_share", s.PictureShare, s.Picture},
 		{"lambda_share", s.LambdaShare, s.Lambda == LambdaPrivate},
@@ -290,23 +300,23 @@ func (s *Spec) checkShares() error {
 		if f.share == 0 { // the most that the number of units makes of it
 			switch {
 			case f.field == "radius_share":
-				f.share = radiusShareFew
+				f.share = RadiusShareFew
 			case f.field == "bound_share" && f.on:
-				f.share = boundShareFew
+				f.share = BoundShareFew
 			}
 		}
 		if (f.on || f.field == "radius_share") && !(f.share > 0 && f.share < 1) {
-			return fieldError(f.field, "must be in (0, 1), got %v", f.share)
+			return FieldErrorf(f.field, "must be in (0, 1), got %v", f.share)
 		}
 		if !f.on && f.field != "radius_share" && f.share != 0 {
-			return fieldError(f.field, "has no effect: nothing is bought with it")
+			return FieldErrorf(f.field, "has no effect: nothing is bought with it")
 		}
 		if f.on {
 			left -= f.share
 		}
 	}
 	if left < 0.1 {
-		return fieldError("epsilon", "at least 0.1 of the budget must be left beside all shares, there is %.3g", left)
+		return FieldErrorf("epsilon", "at least 0.1 of the budget must be left beside all shares, there is %.3g", left)
 	}
 	return nil
 }
@@ -315,49 +325,49 @@ func (s *Spec) checkShares() error {
 func (s *Spec) checkModel() error {
 	if l, public := s.Lambda.Public(); public {
 		if !(l > 0 && l <= 1e150) {
-			return fieldError("lambda", "must be positive and at most 1e150, got %v", l)
+			return FieldErrorf("lambda", "must be positive and at most 1e150, got %v", l)
 		}
 	} else if s.Lambda != "" && s.Lambda != LambdaPrivate {
-		return fieldError("lambda", `must be "private" or a number, got %q`, string(s.Lambda))
+		return FieldErrorf("lambda", `must be "private" or a number, got %q`, string(s.Lambda))
 	}
 	if b, public := s.NormBound.Public(); public {
 		if !(b >= 0x1p-100 && b <= 0x1p100) {
-			return fieldError("norm_bound", "must be in 2^-100..2^100, got %v", b)
+			return FieldErrorf("norm_bound", "must be in 2^-100..2^100, got %v", b)
 		}
 	} else if s.NormBound != "" && s.NormBound != BoundPrivate {
-		return fieldError("norm_bound", `must be "private" or a number, got %q`, string(s.NormBound))
+		return FieldErrorf("norm_bound", `must be "private" or a number, got %q`, string(s.NormBound))
 	}
 	if s.NormBound != "" && s.Method == MethodPower {
-		return fieldError("norm_bound", `has no effect with method = "power"`)
+		return FieldErrorf("norm_bound", `has no effect with method = "power"`)
 	}
 	if s.Lambda == LambdaPrivate && (s.Radius != RadiusPaper || s.Method == MethodCovariance) {
-		return fieldError("lambda", `"private" is bought for radius = "paper" alone; radius = "private" needs none`)
+		return FieldErrorf("lambda", `"private" is bought for radius = "paper" alone; radius = "private" needs none`)
 	}
 	if s.LambdaRange != nil {
 		if s.Lambda != LambdaPrivate {
-			return fieldError("lambda_range", `needs lambda = "private"`)
+			return FieldErrorf("lambda_range", `needs lambda = "private"`)
 		}
 		if len(s.LambdaRange) != 2 || !(s.LambdaRange[0] >= 0x1p-200) || !(s.LambdaRange[1] <= 0x1p200) || !(s.LambdaRange[0] < s.LambdaRange[1]) {
-			return fieldError("lambda_range", "must be two numbers in 2^-200..2^200, the smaller first")
+			return FieldErrorf("lambda_range", "must be two numbers in 2^-200..2^200, the smaller first")
 		}
 	}
 	if s.Center == CenterPairs && s.Unit != "" {
-		return fieldError("center", `"pairs" needs one row per unit: the difference of two units of several rows is no row of either`)
+		return FieldErrorf("center", `"pairs" needs one row per unit: the difference of two units of several rows is no row of either`)
 	}
 	if s.Method == MethodCovariance && s.Subspace != SubspaceBlock {
-		return fieldError("subspace", `is of method = "power"; the covariance has all components at once`)
+		return FieldErrorf("subspace", `is of method = "power"; the covariance has all components at once`)
 	}
 	if s.Method == MethodAuto && (s.Radius != RadiusPrivate || s.NormBound != BoundPrivate) {
-		return fieldError("method", `"auto" compares a private radius with a private norm bound`)
+		return FieldErrorf("method", `"auto" compares a private radius with a private norm bound`)
 	}
 	if s.Rows != RowsPlain {
 		switch {
 		case s.Method == MethodCovariance:
-			return fieldError("rows", `%q is of power iteration`, s.Rows)
+			return FieldErrorf("rows", `%q is of power iteration`, s.Rows)
 		case s.Radius != RadiusPrivate:
-			return fieldError("rows", `%q needs radius = "private"`, s.Rows)
+			return FieldErrorf("rows", `%q needs radius = "private"`, s.Rows)
 		case s.Unit != "":
-			return fieldError("rows", `%q needs one row per unit`, s.Rows)
+			return FieldErrorf("rows", `%q needs one row per unit`, s.Rows)
 		}
 	}
 	if err := s.checkStart(); err != nil {
@@ -369,7 +379,7 @@ func (s *Spec) checkModel() error {
 		}
 		for _, c := range s.Columns {
 			if c.Name == s.Unit {
-				return fieldError("unit", "%q is also a data column", s.Unit)
+				return FieldErrorf("unit", "%q is also a data column", s.Unit)
 			}
 		}
 	}
@@ -378,10 +388,10 @@ func (s *Spec) checkModel() error {
 
 func (s *Spec) checkColumns() error {
 	if len(s.Columns) == 0 {
-		return fieldError("columns", "at least one column is needed")
+		return FieldErrorf("columns", "at least one column is needed")
 	}
 	if len(s.Columns) > MaxColumns {
-		return fieldError("columns", "at most %d, got %d", MaxColumns, len(s.Columns))
+		return FieldErrorf("columns", "at most %d, got %d", MaxColumns, len(s.Columns))
 	}
 	seen := make(map[string]bool, len(s.Columns))
 	for i := range s.Columns {
@@ -391,7 +401,7 @@ func (s *Spec) checkColumns() error {
 			return err
 		}
 		if seen[c.Name] {
-			return fieldError(field+".name", "%q appears twice", c.Name)
+			return FieldErrorf(field+".name", "%q appears twice", c.Name)
 		}
 		seen[c.Name] = true
 		if err := c.checkLevels(field); err != nil {
@@ -399,10 +409,10 @@ func (s *Spec) checkColumns() error {
 		}
 		def(&c.Scale, 1)
 		if math.IsNaN(c.Offset) || math.Abs(c.Offset) > 1e100 {
-			return fieldError(field+".offset", "must be finite and at most 1e100, got %v", c.Offset)
+			return FieldErrorf(field+".offset", "must be finite and at most 1e100, got %v", c.Offset)
 		}
 		if !(c.Scale >= 1e-100 && c.Scale <= 1e100) {
-			return fieldError(field+".scale", "must be in 1e-100..1e100, got %v", c.Scale)
+			return FieldErrorf(field+".scale", "must be in 1e-100..1e100, got %v", c.Scale)
 		}
 		if err := c.check(field); err != nil {
 			return err
@@ -414,7 +424,7 @@ func (s *Spec) checkColumns() error {
 	seenSite := make(map[string]bool, len(s.Sites))
 	for _, name := range s.Sites {
 		if seenSite[name] {
-			return fieldError("sites", "%q appears twice", name)
+			return FieldErrorf("sites", "%q appears twice", name)
 		}
 		seenSite[name] = true
 	}
@@ -424,15 +434,21 @@ func (s *Spec) checkColumns() error {
 // validText keeps names printable on one line of a terminal.
 func validText(field, v string) error {
 	if v == "" {
-		return fieldError(field, "must be given")
+		return FieldErrorf(field, "must be given")
 	}
 	if len(v) > 200 {
-		return fieldError(field, "at most 200 bytes, got %d", len(v))
+		return FieldErrorf(field, "at most 200 bytes, got %d", len(v))
 	}
 	for _, r := range v {
 		if !strconv.IsPrint(r) {
-			return fieldError(field, "holds an unprintable character")
+			return FieldErrorf(field, "holds an unprintable character")
 		}
 	}
 	return nil
 }
+
+// The clip radius bounds of internal/clip: R in [2^-200, 2^200].
+const (
+	MinRadius = 0x1p-200
+	MaxRadius = 0x1p200
+)

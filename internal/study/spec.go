@@ -317,7 +317,7 @@ func (s *Spec) takeDefaults(file *studyfile.File) error {
 		return nil
 	}
 	if s.Defaults.Name != "" {
-		return fieldError("defaults.name", "is each column's own: [defaults] holds what columns have in common")
+		return FieldErrorf("defaults.name", "is each column's own: [defaults] holds what columns have in common")
 	}
 	from, fields := reflect.ValueOf(*s.Defaults), map[string]int{}
 	for i := range from.NumField() {
@@ -341,7 +341,7 @@ func (s *Spec) scaled(i int) bool {
 // located returns a FieldError that names a field as the file has it, and its line.
 func located(file *studyfile.File, err error) error {
 	if bad, ok := errors.AsType[*strict.Error](err); ok {
-		err = fieldError(bad.Key, "%s", bad.Reason)
+		err = FieldErrorf(bad.Key, "%s", bad.Reason)
 	}
 	if bad, ok := errors.AsType[*FieldError](err); ok && bad.Line == 0 {
 		bad.Field = file.Place(bad.Field)

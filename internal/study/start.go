@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"math"
+
+	"covey/internal/linalg"
 )
 
 // Start is where power iteration starts: components that an earlier study released. The digest of
@@ -36,7 +38,7 @@ func (v Vectors) MarshalText() ([]byte, error) {
 func (v *Vectors) UnmarshalText(text []byte) error {
 	raw, err := base64.StdEncoding.Strict().DecodeString(string(text))
 	if err != nil || len(raw)%8 != 0 {
-		return fieldError("start.vectors", "base64 of float64 numbers is wanted")
+		return FieldErrorf("start.vectors", "base64 of float64 numbers is wanted")
 	}
 	*v = make(Vectors, len(raw)/8)
 	for i := range *v {
@@ -54,36 +56,19 @@ func (s *Spec) checkStart() error {
 		return nil
 	}
 	if s.Method == MethodCovariance {
-		return fieldError("start", `is of no use with method = "covariance"`)
+		return FieldErrorf("start", `is of no use with method = "covariance"`)
 	}
 	if s.Start.File != "" { // not read yet
 		if s.Start.Result != (Digest{}) || len(s.Start.Vectors) > 0 {
-			return fieldError("start", "has a file and vectors; one of them is meant")
+			return FieldErrorf("start", "has a file and vectors; one of them is meant")
 		}
 		return validText("start.file", s.Start.File)
 	}
-	if want := s.Width() * s.mostComponents(); len(s.Start.Vectors) != want {
-		return fieldError("start.vectors", "must be %d numbers, components times columns, got %d", want, len(s.Start.Vectors))
+	if want := s.Width() * s.MostComponents(); len(s.Start.Vectors) != want {
+		return FieldErrorf("start.vectors", "must be %d numbers, components times columns, got %d", want, len(s.Start.Vectors))
 	}
-	if why := orthonormal(s.Start.Vectors, s.Width()); why != "" {
-		return fieldError("start.vectors", "%s", why)
+	if why := linalg.Orthonormal(s.Start.Vectors, s.Width()); why != "" {
+		return FieldErrorf("start.vectors", "%s", why)
 	}
-	return nil
-}
-
-// StartFrom takes the start from a result that verified: its components, whose columns must be the
-// spec's, by name, offset and scale.
-func (s *Spec) StartFrom(r *Result) error {
-	if r.D != s.Width() || len(r.Components) < s.mostComponents() {
-		return fieldError("start.file", "has %d components of %d columns, the study %d of %d", len(r.Components), r.D, s.mostComponents(), s.Width())
-	}
-	for i, at := range s.Coordinates() {
-		if c := s.Columns[at.Column]; r.Columns[i] != at.Name || r.Offset[i] != c.Offset || r.Scale[i] != c.Scale {
-			return fieldError("start.file", "column %d is another, or has another offset or scale", i+1)
-		}
-	}
-	vectors := r.Components[:s.mostComponents()]
-	// orthonormal to the last bit that a file of another processor may have lost
-	s.Start = &Start{Result: r.Digest, Vectors: flat(orthonormalize(vectors, vectors))}
 	return nil
 }

@@ -10,23 +10,10 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-)
 
-const minimal = `
-name = "weights"
-dataset = "rows"
-epsilon = 1.0
-delta = 1e-6
-explained_variance = "none"
-center = "public"
-[[columns]]
-name = "a"
-offset = 1.5
-scale = 2.0
-[[columns]]
-name = "b"
-scale = 1
-`
+	"covey/internal/linalg"
+	"covey/test/texts"
+)
 
 func roster(units ...int) []Member {
 	var out []Member
@@ -37,23 +24,9 @@ func roster(units ...int) []Member {
 	return out
 }
 
-// iterating asks for twelve rounds of power iteration on rows as they are where a text says nothing
-// of a method: what most tests here are about.
-func iterating(text string) string {
-	for _, key := range []string{"method = ", "profile = ", "radius = "} {
-		if strings.Contains(text, key) {
-			return text
-		}
-	}
-	if !strings.Contains(text, "rounds = ") {
-		text = "rounds = 12\n" + text
-	}
-	return "method = \"power\"\nrows = \"plain\"\nradius_share = 0.1\n" + text
-}
-
 func plan(t testing.TB, text string, units ...int) (*Plan, error) {
 	t.Helper()
-	spec, err := ParseSpec([]byte(iterating(text)))
+	spec, err := ParseSpec([]byte(texts.Iterating(text)))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +48,7 @@ func mustPlan(t testing.TB, text string, units ...int) *Plan {
 }
 
 func TestPracticalDefaults(t *testing.T) {
-	p, err := plan(t, "method = \"power\"\n"+minimal, 1000, 2000, 3000, 4000, 5000)
+	p, err := plan(t, "method = \"power\"\n"+texts.Minimal, 1000, 2000, 3000, 4000, 5000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +77,7 @@ func TestPracticalDefaults(t *testing.T) {
 	if p.Slots != 29 { // a study that waits gives none up
 		t.Fatalf("%d slots", p.Slots)
 	}
-	if p := mustPlan(t, strings.Replace(minimal, "delta", "on_dropout = \"continue\"\ndelta", 1), 1000, 2000, 3000); p.Slots != 21 {
+	if p := mustPlan(t, strings.Replace(texts.Minimal, "delta", "on_dropout = \"continue\"\ndelta", 1), 1000, 2000, 3000); p.Slots != 21 {
 		t.Fatalf("%d slots where sites may drop out", p.Slots)
 	}
 }
@@ -116,7 +89,7 @@ func TestBudget(t *testing.T) {
 		delta := math.Pow(10, -rapid.Float64Range(4, 12).Draw(r, "exponent"))
 		rounds := rapid.IntRange(1, 40).Draw(r, "rounds")
 		accountant := rapid.SampledFrom([]string{AccountantGDP, AccountantZCDP}).Draw(r, "accountant")
-		text := strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", fmt.Sprintf("epsilon = %v\ndelta = %v\nrounds = %d\naccountant = %q", epsilon, delta, rounds, accountant), 1)
+		text := strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", fmt.Sprintf("epsilon = %v\ndelta = %v\nrounds = %d\naccountant = %q", epsilon, delta, rounds, accountant), 1)
 		p, err := plan(t, text, 1000, 2000, 3000)
 		if err != nil {
 			r.Fatal(err)
@@ -141,7 +114,7 @@ func TestBudget(t *testing.T) {
 
 // TestPaperProfile restates Algorithm 1's parameters (the paper, section 3).
 func TestPaperProfile(t *testing.T) {
-	text := strings.Replace(minimal, "epsilon = 1.0", "epsilon = 1.0\nprofile = \"paper\"\nalpha = 0.2\nlambda = 1.0", 1)
+	text := strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = 1.0\nprofile = \"paper\"\nalpha = 0.2\nlambda = 1.0", 1)
 	p := mustPlan(t, text, 100000, 100000)
 	n, d := 200000.0, 2.0
 	rounds := math.Ceil(math.Log(math.E*d) / 0.2)
@@ -169,17 +142,17 @@ func TestPaperProfile(t *testing.T) {
 }
 
 func TestRing(t *testing.T) {
-	small := mustPlan(t, minimal, 10, 10, 10)
+	small := mustPlan(t, texts.Minimal, 10, 10, 10)
 	if small.Bits != 32 {
 		t.Fatalf("30 units need %d bits", small.Bits)
 	}
-	large := mustPlan(t, minimal, 1<<30, 1<<30, 1<<30)
+	large := mustPlan(t, texts.Minimal, 1<<30, 1<<30, 1<<30)
 	if large.Bits != 56 {
 		t.Fatalf("3·2^30 units need %d bits, want 56", large.Bits)
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		units := rapid.IntRange(1, 1<<34).Draw(r, "units")
-		p := mustPlan(t, minimal, units, 1, 1)
+		p := mustPlan(t, texts.Minimal, units, 1, 1)
 		need := float64(p.N)*(0x1p17+math.Sqrt2) + 40*p.Queries[1].Multiplier*(0x1p18+math.Sqrt2)
 		if need >= math.Ldexp(1, int(p.Bits)-1) {
 			r.Fatalf("a ring of %d bits cannot hold 2^%.2f", p.Bits, math.Log2(need))
@@ -189,7 +162,7 @@ func TestRing(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	with := func(line string) string {
-		minimal := minimal
+		minimal := texts.Minimal
 		if strings.Contains(line, "center =") {
 			minimal = strings.Replace(minimal, "center = \"public\"\n", "", 1)
 		}
@@ -204,7 +177,7 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("2001 columns: %v", err)
 	}
 	for _, c := range [][2]string{{"-1", "sites_per_unit: must be in 1..10000, got -1"}, {"4", "sites_per_unit: must be in 1..3, the number of sites, got 4"}, {"0", "sites_per_unit: must be positive, got 0"}, {"1.5", "toml: line"}} {
-		if _, err := plan(t, strings.Replace(minimal, "epsilon = 1.0", "epsilon = 1.0\nsites_per_unit = "+c[0], 1), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), c[1]) {
+		if _, err := plan(t, strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = 1.0\nsites_per_unit = "+c[0], 1), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("sites_per_unit = %s: %v", c[0], err)
 		}
 	}
@@ -215,11 +188,11 @@ func TestBadInput(t *testing.T) {
 	}
 	cases := []struct{ name, text, want string }{
 		{"unknown key", with("epsilom = 2"), "epsilom: unknown key"},
-		{"zero epsilon", strings.Replace(minimal, "epsilon = 1.0", "epsilon = 0.0", 1), "epsilon: must be in (0, 100], got 0"},
-		{"negative epsilon", strings.Replace(minimal, "epsilon = 1.0", "epsilon = -1.0", 1), "epsilon: must be"},
-		{"delta one", strings.Replace(minimal, "delta = 1e-6", "delta = 1.0", 1), "delta: must be"},
-		{"delta zero", strings.Replace(minimal, "delta = 1e-6", "delta = 0.0", 1), "delta: must be"},
-		{"nan", strings.Replace(minimal, "epsilon = 1.0", "epsilon = nan", 1), "epsilon: must be"},
+		{"zero epsilon", strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = 0.0", 1), "epsilon: must be in (0, 100], got 0"},
+		{"negative epsilon", strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = -1.0", 1), "epsilon: must be"},
+		{"delta one", strings.Replace(texts.Minimal, "delta = 1e-6", "delta = 1.0", 1), "delta: must be"},
+		{"delta zero", strings.Replace(texts.Minimal, "delta = 1e-6", "delta = 0.0", 1), "delta: must be"},
+		{"nan", strings.Replace(texts.Minimal, "epsilon = 1.0", "epsilon = nan", 1), "epsilon: must be"},
 		{"negative rounds", with("rounds = -1"), "rounds: must be in 1..500, got -1"},
 		{"zero rounds", with("rounds = 0"), "rounds: must be positive, got 0"},
 		{"zero lambda", with("lambda = 0.0"), "lambda: must be positive, got 0"},
@@ -229,9 +202,9 @@ func TestBadInput(t *testing.T) {
 		{"paper schedule", with("profile = \"paper\"\nlambda = 1.0\nrounds = 3\nschedule = \"rising\""), "schedule: accountant"},
 		{"bad output", with("output = \"best\""), "output: must be one of"},
 		{"bad radius", with("radius = \"big\""), "radius: must be"},
-		{"column twice", minimal + "[[columns]]\nname = \"a\"\n", "\"a\" appears twice"},
-		{"negative scale", minimal + "[[columns]]\nname = \"c\"\nscale = -1.0\n", "columns[2].scale: must be"},
-		{"zero scale", minimal + "[[columns]]\nname = \"c\"\nscale = 0\n", "columns[2].scale: must be positive, got 0"},
+		{"column twice", texts.Minimal + "[[columns]]\nname = \"a\"\n", "\"a\" appears twice"},
+		{"negative scale", texts.Minimal + "[[columns]]\nname = \"c\"\nscale = -1.0\n", "columns[2].scale: must be"},
+		{"zero scale", texts.Minimal + "[[columns]]\nname = \"c\"\nscale = 0\n", "columns[2].scale: must be positive, got 0"},
 		{"type", with("rounds = \"many\""), "toml: line"},
 		{"no components", with("components = 0"), "components: must be positive, got 0"},
 		{"negative components", with("components = -1"), "components: must be in 1..100, got -1"},
@@ -268,19 +241,19 @@ func TestBadInput(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ParseSpec([]byte("\ufeff" + strings.ReplaceAll(minimal, "\n", "\r\n"))); err != nil {
+	if _, err := ParseSpec([]byte("\ufeff" + strings.ReplaceAll(texts.Minimal, "\n", "\r\n"))); err != nil {
 		t.Errorf("a byte order mark and CRLF: %v", err)
 	}
-	if _, err := plan(t, minimal, 100); err == nil || !strings.Contains(err.Error(), "at least 2 sites") {
+	if _, err := plan(t, texts.Minimal, 100); err == nil || !strings.Contains(err.Error(), "at least 2 sites") {
 		t.Fatalf("one site: %v", err)
 	}
-	if _, err := plan(t, minimal, make([]int, 65)...); err == nil {
+	if _, err := plan(t, texts.Minimal, make([]int, 65)...); err == nil {
 		t.Fatal("65 sites were accepted")
 	}
-	if _, err := plan(t, minimal, 1<<40, 1<<40, 1); err == nil || !strings.Contains(err.Error(), "2^40") {
+	if _, err := plan(t, texts.Minimal, 1<<40, 1<<40, 1); err == nil || !strings.Contains(err.Error(), "2^40") {
 		t.Fatalf("too many units: %v", err)
 	}
-	huge := strings.Replace(minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 1e-12\ndelta = 1e-15", 1)
+	huge := strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", "epsilon = 1e-12\ndelta = 1e-15", 1)
 	if _, err := plan(t, huge, 1<<40-4, 1, 1); err == nil || !strings.Contains(err.Error(), "ring") {
 		t.Fatalf("a ring that cannot hold the sum: %v", err)
 	}
@@ -289,7 +262,7 @@ func TestBadInput(t *testing.T) {
 
 func TestRadiusAsNumberOrText(t *testing.T) {
 	for _, v := range []string{"12.5", `"12.5"`} {
-		p := mustPlan(t, strings.Replace(minimal, "delta", "radius = "+v+"\ndelta", 1), 1000, 1000)
+		p := mustPlan(t, strings.Replace(texts.Minimal, "delta", "radius = "+v+"\ndelta", 1), 1000, 1000)
 		if p.Radius != 12.5 || len(p.Queries) != 24 {
 			t.Fatalf("radius = %s: R = %v, %d queries", v, p.Radius, len(p.Queries))
 		}
@@ -321,7 +294,7 @@ func TestThresholds(t *testing.T) {
 
 // TestProposalIsItsBytes: parsing fills nothing in that the bytes do not say.
 func TestProposalIsItsBytes(t *testing.T) {
-	p := mustPlan(t, minimal, 10, 20, 30)
+	p := mustPlan(t, texts.Minimal, 10, 20, 30)
 	again, err := Propose(p.Proposal.Spec, p.Proposal.Roster, ed25519.PublicKey(p.Proposal.Coordinator), [32]byte(p.Proposal.Nonce))
 	if err != nil {
 		t.Fatal(err)
@@ -337,27 +310,27 @@ func TestProposalIsItsBytes(t *testing.T) {
 }
 
 func TestStartIsAUnitVectorOfTheDigest(t *testing.T) {
-	p := mustPlan(t, minimal, 10, 20, 30)
+	p := mustPlan(t, texts.Minimal, 10, 20, 30)
 	a, b := p.Start().X, p.Start().X
-	if math.Abs(norm(a)-1) > 1e-12 || a[0] != b[0] {
+	if math.Abs(linalg.Norm(a)-1) > 1e-12 || a[0] != b[0] {
 		t.Fatalf("x_0 = %v, then %v", a, b)
 	}
-	q := mustPlan(t, minimal, 10, 20, 31)
+	q := mustPlan(t, texts.Minimal, 10, 20, 31)
 	if q.Start().X[0] == a[0] {
 		t.Fatal("two studies have the same x_0")
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(minimal))
-	spec, _ := ParseSpec([]byte(minimal))
+	f.Add([]byte(texts.Minimal))
+	spec, _ := ParseSpec([]byte(texts.Minimal))
 	r := roster(5, 6, 7)
 	body, err := Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(body)
-	for _, text := range studies {
+	for _, text := range texts.Studies {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

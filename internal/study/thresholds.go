@@ -1,7 +1,6 @@
 package study
 
 import (
-	"crypto/ed25519"
 	"fmt"
 
 	"covey/internal/secagg"
@@ -41,15 +40,15 @@ type Thresholds struct {
 // smaller one refused. A corrupt of 0 means the default η = ⌊(N-1)/3⌋.
 func NewThresholds(n, minSurvivors, corrupt int) (Thresholds, error) {
 	if n < 2 {
-		return Thresholds{}, fieldError("sites", "a study needs at least 2 sites, got %d: a sum over one site is that site's data", n)
+		return Thresholds{}, FieldErrorf("sites", "a study needs at least 2 sites, got %d: a sum over one site is that site's data", n)
 	}
 	if n > MaxSites {
-		return Thresholds{}, fieldError("sites", "at most %d sites, got %d", MaxSites, n)
+		return Thresholds{}, FieldErrorf("sites", "at most %d sites, got %d", MaxSites, n)
 	}
 	eta := (n - 1) / 3
 	if corrupt != 0 {
 		if corrupt < 1 || corrupt > n-2 {
-			return Thresholds{}, fieldError("corrupt", "must be in 1..%d for %d sites, got %d; leave it out for %d", n-2, n, corrupt, eta)
+			return Thresholds{}, FieldErrorf("corrupt", "must be in 1..%d for %d sites, got %d; leave it out for %d", n-2, n, corrupt, eta)
 		}
 		eta = corrupt
 	}
@@ -61,7 +60,7 @@ func NewThresholds(n, minSurvivors, corrupt int) (Thresholds, error) {
 	}
 	if minSurvivors != 0 {
 		if minSurvivors < floor || minSurvivors > n {
-			return Thresholds{}, fieldError("min_survivors", "must be in %d..%d for %d sites, got %d", floor, n, n, minSurvivors)
+			return Thresholds{}, FieldErrorf("min_survivors", "must be in %d..%d for %d sites, got %d", floor, n, n, minSurvivors)
 		}
 		t.MinSurvivors = minSurvivors
 	}
@@ -91,7 +90,7 @@ type Graph struct {
 func newGraph(t Thresholds, dropout float64) (*Graph, error) {
 	n, err := secagg.NewNeighbourhood(t.Sites, t.Corrupt, t.MinSurvivors, dropout)
 	if err != nil {
-		return nil, fieldError("sites", "%d sites, %d of them corrupt: %v", t.Sites, t.Corrupt, err)
+		return nil, FieldErrorf("sites", "%d sites, %d of them corrupt: %v", t.Sites, t.Corrupt, err)
 	}
 	return &Graph{n.Holders, n.Threshold, n.Degree, n.MinNeighbours}, nil
 }
@@ -100,14 +99,14 @@ func newGraph(t Thresholds, dropout float64) (*Graph, error) {
 // more than MaxComplete sites.
 func (t Thresholds) with(g *Graph) (Thresholds, error) {
 	if t.Sparse() != (g != nil) {
-		return t, fieldError("graph", "is for more than %d sites, and for %d of them", MaxComplete, t.Sites)
+		return t, FieldErrorf("graph", "is for more than %d sites, and for %d of them", MaxComplete, t.Sites)
 	}
 	if g == nil {
 		return t, nil
 	}
 	t.Holders, t.Threshold, t.Degree, t.MinNeighbours = g.Holders, g.Threshold, g.Degree, g.MinNeighbours
 	if err := t.Neighbourhood().Validate(); err != nil {
-		return t, fieldError("graph", "%v", err)
+		return t, FieldErrorf("graph", "%v", err)
 	}
 	return t, nil
 }
@@ -124,19 +123,6 @@ func (t Thresholds) Neighbourhood() secagg.Neighbourhood {
 		Sites: t.Sites, Corrupt: t.Corrupt, MinSurvivors: t.MinSurvivors,
 		Holders: t.Holders, Threshold: t.Threshold, Degree: t.Degree, MinNeighbours: t.MinNeighbours,
 	}
-}
-
-// Setup returns what a setup attempt of the plan's study binds.
-func (p *Plan) Setup(attempt uint32) secagg.Config {
-	t := p.Thresholds
-	c := secagg.Config{
-		Study: p.Digest, Corrupt: t.Corrupt, Quorum: t.Quorum, MinSurvivors: t.MinSurvivors,
-		Slots: p.Slots, Attempt: attempt, Sparse: t.Neighbourhood(),
-	}
-	for _, m := range p.Proposal.Roster {
-		c.Identity = append(c.Identity, ed25519.PublicKey(m.Identity))
-	}
-	return c
 }
 
 // Collusion says in words what the thresholds survive.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"covey/test/texts"
 )
 
 // TestWaitIsForAll: with on_dropout = "wait" U_min is N, for noise, for what a setup and a release
@@ -13,7 +15,7 @@ import (
 func TestWaitIsForAll(t *testing.T) {
 	for n := 2; n <= 20; n++ {
 		for _, mode := range []string{NoiseCentral, NoiseDistributed} {
-			p := mustPlan(t, with(four, `noise = "`+mode+`"`, `on_dropout = "wait"`), slices.Repeat([]int{20_000}, n)...)
+			p := mustPlan(t, texts.With(texts.Four, `noise = "`+mode+`"`, `on_dropout = "wait"`), slices.Repeat([]int{20_000}, n)...)
 			if p.Thresholds.MinSurvivors != n || p.Setup(0).MinSurvivors != n {
 				t.Fatalf("%d sites: U_min = %d", n, p.Thresholds.MinSurvivors)
 			}
@@ -40,7 +42,7 @@ func TestWaitIsForAll(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ParseSpec([]byte(with(four, "min_survivors = 3"))); err == nil || !strings.Contains(err.Error(), "min_survivors") {
+	if _, err := ParseSpec([]byte(texts.With(texts.Four, "min_survivors = 3"))); err == nil || !strings.Contains(err.Error(), "min_survivors") {
 		t.Errorf("min_survivors with on_dropout = \"wait\": %v", err)
 	}
 }
@@ -49,7 +51,7 @@ func TestWaitIsForAll(t *testing.T) {
 // waiting for every site would have.
 func TestNoiseFactorIsStated(t *testing.T) {
 	sites := slices.Repeat([]int{20_000}, 5)
-	central := mustPlan(t, four, sites...)
+	central := mustPlan(t, texts.Four, sites...)
 	for dropout, want := range map[string]struct {
 		factor float64
 		words  []string
@@ -57,7 +59,7 @@ func TestNoiseFactorIsStated(t *testing.T) {
 		DropoutContinue: {math.Sqrt(5. / 3), []string{"over all 5 sites 1.29 times central noise", `1.12 with on_dropout = "wait"`}},
 		DropoutWait:     {math.Sqrt(5. / 4), []string{"over all 5 sites 1.12 times central noise"}},
 	} {
-		p := mustPlan(t, with(four, `noise = "distributed"`, `on_dropout = "`+dropout+`"`), sites...)
+		p := mustPlan(t, texts.With(texts.Four, `noise = "distributed"`, `on_dropout = "`+dropout+`"`), sites...)
 		for _, part := range want.words {
 			if !strings.Contains(p.NoiseWords(), part) {
 				t.Errorf("%s: no %q in %q", dropout, part, p.NoiseWords())

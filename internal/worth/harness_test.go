@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/query"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -62,7 +63,7 @@ func planned(t testing.TB, s study.Spec, n int) (*study.Plan, []byte) {
 	return p, body
 }
 
-func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result) {
+func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *result.Result) {
 	t.Helper()
 	p, body := planned(t, s, n)
 	c := p.Start()
@@ -81,7 +82,7 @@ func (l law) run(t *testing.T, s study.Spec, n int) (*study.Plan, *study.Result)
 		}
 		releases = append(releases, r)
 	}
-	r, err := study.NewResult(p, releases)
+	r, err := result.New(p, releases)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func (l law) standard(a study.Ask, j int) []float64 {
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
 
-func of(t *testing.T, p *study.Plan, r *study.Result) *Report {
+func of(t *testing.T, p *study.Plan, r *result.Result) *Report {
 	t.Helper()
 	got, err := Of(p, r)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -74,14 +75,14 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 		len(got.Components[0].Loadings) != 8 || !says(got, "Of the correlations of the rows as they were scaled") {
 		t.Fatalf("captured %.4f: %+v", truth, got)
 	}
-	for want, change := range map[string]func(p *study.Plan, r *study.Result){
-		"some columns alone": func(p *study.Plan, _ *study.Result) {
+	for want, change := range map[string]func(p *study.Plan, r *result.Result){
+		"some columns alone": func(p *study.Plan, _ *result.Result) {
 			p.Proposal.Spec.Columns = slices.Clone(p.Proposal.Spec.Columns)
 			p.Proposal.Spec.Columns[2].Standardize = ""
 		},
-		"columns with levels": func(_ *study.Plan, r *study.Result) { r.LevelsNote = "one" },
-		"missing":             func(p *study.Plan, _ *study.Result) { p.Proposal.Spec.Missing = study.MissingZero },
-		"no moments": func(_ *study.Plan, r *study.Result) {
+		"columns with levels": func(_ *study.Plan, r *result.Result) { r.LevelsNote = "one" },
+		"missing":             func(p *study.Plan, _ *result.Result) { p.Proposal.Spec.Missing = study.MissingZero },
+		"no moments": func(_ *study.Plan, r *result.Result) {
 			r.Releases = slices.DeleteFunc(slices.Clone(r.Releases), func(rel study.Release) bool { return rel.Kind == study.KindMoments })
 		},
 	} {
@@ -113,7 +114,7 @@ func TestLearnedConstantsHaveABound(t *testing.T) {
 	}
 }
 
-func unbounded(t *testing.T, p *study.Plan, r *study.Result, want string) {
+func unbounded(t *testing.T, p *study.Plan, r *result.Result, want string) {
 	t.Helper()
 	got := of(t, p, r)
 	if got.Share != nil || len(got.Components) > 0 || !says(got, "not calibrated") || !says(got, want) || !says(got, "What was released shows this: the noise of the last step is") ||

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -34,7 +35,7 @@ const (
 
 // power fills the report of a result of power iteration in. It returns why figures are left out,
 // or "".
-func (out *Report) power(p *study.Plan, r *study.Result) (string, error) {
+func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 	steps := slices.DeleteFunc(slices.Clone(r.Releases), func(rel study.Release) bool { return rel.Kind != study.KindPower })
 	var seen []round
 	for _, rel := range steps {
@@ -103,7 +104,7 @@ const (
 // T the total and L the least share of λ1 that it captures, λ1 is in [V, V/L] and λ2 at most T-λ1,
 // so that V ≤ λ1cos² + λ2sin² leaves sin² at most V(1-L)/(2V-LT). V and T are at the ends of their
 // intervals. The clip lowers T, too, and by less than V where large rows lie along the component.
-func (out *Report) outweighs(r *study.Result) {
+func (out *Report) outweighs(r *result.Result) {
 	if r.K != 1 || len(out.Components) != 1 || out.Share == nil || len(r.VarianceInterval) != 1 || r.TotalInterval == nil {
 		return
 	}

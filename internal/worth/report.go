@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -71,9 +72,9 @@ const (
 )
 
 // Of returns what a result is worth, given the plan of its proposal. The result is one that
-// [study.Verify] or [study.NewResult] found good. It takes up to some seconds: never call it where
+// [result.Verify] or [result.New] found good. It takes up to some seconds: never call it where
 // a study waits for it.
-func Of(p *study.Plan, r *study.Result) (*Report, error) {
+func Of(p *study.Plan, r *result.Result) (*Report, error) {
 	if auto := p.Proposal.Spec.Components == study.ComponentsAuto; r.D != p.D || r.K != p.K() && !(auto && r.K >= 1 && r.K <= p.K()) || len(r.Components) != r.K || r.N < 1 {
 		return nil, fmt.Errorf("worth: the result has %d components of %d columns, its plan %d of %d", len(r.Components), r.D, p.K(), p.D)
 	}
@@ -100,7 +101,7 @@ func Of(p *study.Plan, r *study.Result) (*Report, error) {
 }
 
 // Read is [Of] for a result that stands alone: its plan is that of the proposal in it.
-func Read(r *study.Result) (*Report, error) {
+func Read(r *result.Result) (*Report, error) {
 	p, err := study.NewPlan(r.Proposal)
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func Read(r *study.Result) (*Report, error) {
 }
 
 // uncalibrated returns why no figure is shown for a study, or "".
-func uncalibrated(p *study.Plan, r *study.Result) string {
+func uncalibrated(p *study.Plan, r *result.Result) string {
 	s := p.Proposal.Spec
 	switch {
 	case r.Profile == study.ProfilePaper || s.Accountant == study.AccountantPaper:

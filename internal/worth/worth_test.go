@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -248,7 +249,7 @@ func TestHalfOfTheTotalIsSeparated(t *testing.T) {
 	}
 	// V = 6 of T = 9 at least, L = 0.98: sin² ≤ 6·0.02/(12-0.98·9·1.1).
 	out := Report{Components: []Component{{}}, Share: &Share{Lower: 0.98}}
-	out.outweighs(&study.Result{K: 1, VarianceInterval: [][2]float64{{6, 7}}, TotalInterval: &[2]float64{8, 9}})
+	out.outweighs(&result.Result{K: 1, VarianceInterval: [][2]float64{{6, 7}}, TotalInterval: &[2]float64{8, 9}})
 	sine := 0.12 / (12 - 0.98*9.9)
 	if want := degrees(sine / (1 - sine)); out.Components[0].Angle == nil || math.Abs(*out.Components[0].Angle-*want) > 1e-9 {
 		t.Errorf("%+v, want %.4f degrees", out.Components[0], *want)
@@ -263,7 +264,7 @@ func TestSameForEveryReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stored study.Result
+	var stored result.Result
 	if err := json.Unmarshal(text, &stored); err != nil {
 		t.Fatal(err)
 	}
@@ -332,10 +333,10 @@ func TestStandingSentence(t *testing.T) {
 func TestNotCalibratedNotShown(t *testing.T) {
 	second := diagonal(2, 1, 0.5, 0.4, 0.3, 0.2, 0.1, 0.1)
 	p, r := law{second: second, radius: 4, rng: seeded(8)}.run(t, spec(8, 1, study.MethodCovariance), 6000)
-	for name, change := range map[string]func(*study.Result){
-		"paper":    func(r *study.Result) { r.Profile = study.ProfilePaper },
-		"units":    func(r *study.Result) { r.Unit = "patient" },
-		"few rows": func(r *study.Result) { r.N = leastUnits - 1 },
+	for name, change := range map[string]func(*result.Result){
+		"paper":    func(r *result.Result) { r.Profile = study.ProfilePaper },
+		"units":    func(r *result.Result) { r.Unit = "patient" },
+		"few rows": func(r *result.Result) { r.N = leastUnits - 1 },
 	} {
 		bad := *r
 		change(&bad)

@@ -16,6 +16,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/node"
 	"covey/internal/pki"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 	"covey/test/fed"
@@ -103,7 +104,7 @@ func (f *bubble) completed(d study.Digest) (coordinator.View, []study.Release) {
 }
 
 // private is completed for a study whose values a corrupt site has spoilt.
-func (f *bubble) private(d study.Digest) (coordinator.View, []study.Release, *study.Result) {
+func (f *bubble) private(d study.Digest) (coordinator.View, []study.Release, *result.Result) {
 	f.T.Helper()
 	v := f.Finish(d)
 	if v.Status != round.StatusCompleted {
@@ -113,7 +114,7 @@ func (f *bubble) private(d study.Digest) (coordinator.View, []study.Release, *st
 	f.Must(err)
 	text, err := json.Marshal(r)
 	f.Must(err)
-	if _, err := study.Verify(text); err != nil {
+	if _, err := result.Verify(text); err != nil {
 		f.T.Errorf("%s: %v", v.Name, err)
 	}
 	if v.Rho > v.RhoPlanned {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"covey/internal/agent"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -66,7 +67,7 @@ func TestStudiesWithGaps(t *testing.T) {
 				r := f.Result(d)
 				text, err := json.Marshal(r)
 				if err == nil {
-					_, err = study.Verify(text)
+					_, err = result.Verify(text)
 				}
 				if err != nil {
 					t.Errorf("%s: %v", name, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/test/site"
 )
@@ -62,14 +63,14 @@ func TestStudyOfRawTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.Verify(file); err != nil {
+	if _, err := result.Verify(file); err != nil {
 		t.Error(err)
 	}
 	want := []string{"carat", "color=D", "color=E", "color=F", "color=G", "color=Z", "color=other", "sold", "since"}
 	if !slices.Equal(r.Columns, want) || r.D != len(want) || r.Noise != study.NoiseDistributed {
 		t.Fatalf("%q, noise %s", r.Columns, r.Noise)
 	}
-	if len(r.LeftOut) != 1 || r.LeftOut[0] != (study.LeftOut{Column: "color=Z", Why: study.OutJoined}) {
+	if len(r.LeftOut) != 1 || r.LeftOut[0] != (result.LeftOut{Column: "color=Z", Why: study.OutJoined}) {
 		t.Errorf("left out are %v", r.LeftOut)
 	}
 	x := r.Components[0]

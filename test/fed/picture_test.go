@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/result"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/test/site"
@@ -46,7 +47,7 @@ func TestPictures(t *testing.T) {
 			r := f.Result(d)
 			file, err := json.Marshal(r)
 			if err == nil {
-				_, err = study.Verify(file)
+				_, err = result.Verify(file)
 			}
 			if err != nil {
 				t.Errorf("%s: %v", s.Name, err)

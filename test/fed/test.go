@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"covey/internal/coordinator"
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -87,7 +88,7 @@ func (f *Test) Finish(d study.Digest) coordinator.View {
 }
 
 // Result returns a completed study's result.
-func (f *Test) Result(d study.Digest) *study.Result {
+func (f *Test) Result(d study.Digest) *result.Result {
 	f.T.Helper()
 	r, err := f.Leader().Result(d)
 	f.Must(err)

@@ -15,7 +15,7 @@ func init() {
 			{"internal/study/query.go", "			units = p.unpaired()\n", "			units = p.N\n"},
 		}, in("study", "TestRingHoldsCountsOfUnpairedUnits"), killer{}},
 		{"attack: spec: levels are standardized", 0, []edit{
-			{"internal/study/standardize.go", "		case c.Levels != nil:\n", "		case c.Levels != nil && false:\n"},
+			{"internal/study/specstandardize.go", "		case c.Levels != nil:\n", "		case c.Levels != nil && false:\n"},
 		}, in("study", "TestLevelsAreNotStandardized"), killer{}},
 		{"attack: study file: a range of long names", 0, []edit{
 			{"internal/studyfile/names.go", "if len(first) > maxName || len(last) > maxName {", "if len(first) > 1<<20 {"},

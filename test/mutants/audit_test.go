@@ -27,7 +27,7 @@ func init() {
 			{"internal/pki/errors.go", "			if !strconv.IsPrint(r) {\n", "			if !strconv.IsPrint(r) && false {\n"},
 		}, in("pki", "TestJoinersErrorsArePrintable"), killer{}},
 		{"keys of somebody else's file are shown raw", 0, []edit{
-			{"internal/study/strict.go", "			return strconv.Quote(key)\n", "			return key + strconv.Quote(\"\")[2:]\n"},
-		}, in("study", "TestKeysOfOthersArePrintable"), killer{}},
+			{"internal/strict/strict.go", "			return strconv.Quote(key)\n", "			return key + strconv.Quote(\"\")[2:]\n"},
+		}, in("result", "TestKeysOfOthersArePrintable"), killer{}},
 	})
 }

@@ -45,7 +45,7 @@ func init() {
 			{aboutText, "strconv.Quote(f.text)", "f.text"},
 		}, in("study", "TestStatementsAreQuoted"), killer{}},
 		{"words: another purpose is another question", 0, []edit{
-			{"internal/study/again.go", `s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)`, `s.Expires, s.Columns = "", slices.Clone(s.Columns)`},
+			{"internal/study/proposal.go", `s.Expires, s.About, s.Columns = "", About{}, slices.Clone(s.Columns)`, `s.Expires, s.Columns = "", slices.Clone(s.Columns)`},
 		}, in("study", "TestAgainIgnoresWords"), killer{}},
 		{"figures: a quantile of few rows is shown", 0, []edit{
 			{figures, "if l.kept >= fewRows {", "if l.kept >= 1 {"},

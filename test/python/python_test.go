@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/test/fed"
 	"covey/test/site"
@@ -61,7 +62,7 @@ func demo(t *testing.T, coordinator, dir, flags string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r study.Result
+	var r result.Result
 	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}

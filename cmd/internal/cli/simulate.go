@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"covey/internal/result"
 	"covey/internal/simulate"
 	"covey/internal/study"
 )
@@ -155,7 +156,7 @@ func (c *Simulate) trials(t *Terminal) (*simulate.Trials, error) {
 }
 
 // write writes the first study's result, for its owner alone.
-func (c *Simulate) write(t *Terminal, r *study.Result) error {
+func (c *Simulate) write(t *Terminal, r *result.Result) error {
 	if c.Result == "" {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -24,14 +25,14 @@ func ReadSpec(file string, text []byte) (study.Spec, []byte, error) {
 	if err != nil {
 		return spec, nil, Bad("%s: start.file: %v", file, err)
 	}
-	if _, err := study.Verify(body); err != nil {
+	if _, err := result.Verify(body); err != nil {
 		return spec, nil, Bad("%s: start.file: %v", file, err)
 	}
-	var result study.Result
+	var result result.Result
 	if err := json.Unmarshal(body, &result); err != nil {
 		return spec, nil, Bad("%s: start.file: is no result", file)
 	}
-	if err := spec.StartFrom(&result); err != nil {
+	if err := result.SetStart(&spec); err != nil {
 		return spec, nil, InFile(file, err)
 	}
 	text, err = spec.Encode()

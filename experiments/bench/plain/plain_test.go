@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"covey/internal/result"
 	"covey/internal/study"
 )
 
@@ -25,7 +26,7 @@ func TestStudy(t *testing.T) {
 	if err != nil || len(releases) != len(plan.Queries) {
 		t.Fatalf("%d of %d queries: %v", len(releases), len(plan.Queries), err)
 	}
-	result, err := study.NewResult(plan, releases)
+	result, err := result.New(plan, releases)
 	if err != nil {
 		t.Fatal(err)
 	}

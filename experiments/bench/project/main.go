@@ -25,6 +25,7 @@ import (
 
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
+	"covey/internal/result"
 	"covey/internal/score"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -53,7 +54,7 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	r, p, err := result()
+	r, p, err := released()
 	if err != nil {
 		return err
 	}
@@ -130,8 +131,8 @@ func (b *buffered) Seek(offset int64, whence int) (int64, error) {
 	return b.f.Seek(offset, whence)
 }
 
-// result is one of a study with public constants and private centers.
-func result() (*study.Result, *study.Plan, error) {
+// released is one of a study with public constants and private centers.
+func released() (*result.Result, *study.Plan, error) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	spec := study.Spec{Name: "s", Dataset: "rows", Components: study.Components(*k), Epsilon: 1, Delta: 1e-8, Rounds: 8}
 	for j := range *columns {
@@ -157,7 +158,7 @@ func result() (*study.Result, *study.Plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &study.Result{Digest: p.Digest, D: p.D, K: *k, TotalVariance: float64(p.D)}
+	r := &result.Result{Digest: p.Digest, D: p.D, K: *k, TotalVariance: float64(p.D)}
 	for j, c := range p.Proposal.Spec.Columns {
 		r.Columns, r.Offset, r.Scale, r.Mean = append(r.Columns, c.Name), append(r.Offset, c.Offset), append(r.Scale, c.Scale), append(r.Mean, 0.1*float64(j))
 	}

@@ -1,4 +1,4 @@
-package study
+package result
 
 import (
 	"bytes"
@@ -12,42 +12,43 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"covey/internal/study"
+	"covey/test/runs"
+	"covey/test/texts"
 )
 
 var update = flag.Bool("update", false, "write testdata/result.json anew")
 
-// signer is the key of a test's coordinator: plan's, the first site's.
-var signer = ed25519.NewKeyFromSeed(append(make([]byte, 31), 1))
-
 var stranger = ed25519.NewKeyFromSeed(append(make([]byte, 31), 99))
 
 // private has histograms, five sites and waits for all of them.
-var private = strings.Replace(minimal, "delta", "spare_slots = 4\ndelta", 1)
+var private = strings.Replace(texts.Minimal, "delta", "spare_slots = 4\ndelta", 1)
 
 // public has a public radius, goes on without sites and takes four rounds.
-var public = strings.Replace(minimal, "delta", "radius = 3.0\nrounds = 4\non_dropout = \"continue\"\ndelta", 1)
+var public = strings.Replace(texts.Minimal, "delta", "radius = 3.0\nrounds = 4\non_dropout = \"continue\"\ndelta", 1)
 
 // course runs a whole study of five sites of made-up answers with a strong first
 // coordinate. change, where it is not nil, has each release before it is signed.
-func course(t testing.TB, text string, change func(p *Plan, r *Release)) (*Plan, []byte, []SignedRelease) {
+func course(t testing.TB, text string, change func(p *study.Plan, r *study.Release)) (*study.Plan, []byte, []SignedRelease) {
 	t.Helper()
-	spec, err := ParseSpec([]byte(iterating(text)))
+	spec, err := study.ParseSpec([]byte(texts.Iterating(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sites := roster(1000, 2000, 3000, 4000, 5000)
-	body, err := Propose(spec, sites, signer.Public().(ed25519.PublicKey), [32]byte{7})
+	sites := runs.Roster(1000, 2000, 3000, 4000, 5000)
+	body, err := study.Propose(spec, sites, runs.Signer.Public().(ed25519.PublicKey), [32]byte{7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewPlan(body)
+	p, err := study.NewPlan(body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	var signed []SignedRelease
 	c := p.Start()
-	var releases []Release
+	var releases []study.Release
 	for i, q := range p.Queries {
 		a, err := p.NewAsk(c, i+min(i/2, 3), 0) // some slots were given up
 		if err != nil {
@@ -57,13 +58,13 @@ func course(t testing.TB, text string, change func(p *Plan, r *Release)) (*Plan,
 		for j := range noised {
 			noised[j] = int64(a.Sigma.Float() * rng.NormFloat64())
 		}
-		if q.Kind == KindPower {
+		if q.Kind == study.KindPower {
 			noised[0] += 20 * int64(a.Sigma.Float())
 		} else {
 			noised[250+i] += 15000
 		}
 		survivors := []int{0, 1, 2, 3, 4}
-		if p.Proposal.Spec.OnDropout == DropoutContinue && i == 2 {
+		if p.Proposal.Spec.OnDropout == study.DropoutContinue && i == 2 {
 			survivors = []int{0, 1, 2, 4}
 		}
 		r, err := p.NewRelease(a, survivors, noised)
@@ -77,16 +78,18 @@ func course(t testing.TB, text string, change func(p *Plan, r *Release)) (*Plan,
 		if change != nil {
 			change(p, &r)
 			// the coordinator's next names what it signed
-			if c.History, err = r.link(); err != nil {
+			encoded, err := r.Encode()
+			if err != nil {
 				t.Fatal(err)
 			}
+			c.History = study.Link(encoded)
 		}
 		signed = append(signed, signRelease(t, r))
 	}
 	return p, body, signed
 }
 
-func signRelease(t testing.TB, r Release) SignedRelease {
+func signRelease(t testing.TB, r study.Release) SignedRelease {
 	t.Helper()
 	encoded, err := r.Encode()
 	if err != nil {
@@ -95,17 +98,24 @@ func signRelease(t testing.TB, r Release) SignedRelease {
 	return signBytes(encoded)
 }
 
+func signReleases(t testing.TB, releases []study.Release) (all []SignedRelease) {
+	for _, r := range releases {
+		all = append(all, signRelease(t, r))
+	}
+	return all
+}
+
 func signBytes(encoded []byte) SignedRelease {
-	return SignedRelease{encoded, ed25519.Sign(signer, SigningInput(encoded))}
+	return SignedRelease{encoded, ed25519.Sign(runs.Signer, study.SigningInput(encoded))}
 }
 
 func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 	t.Helper()
-	p, err := NewPlan(body)
+	p, err := study.NewPlan(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := SignResult(body, signed, signer, approvalsOf(p)...)
+	r, err := Sign(body, signed, runs.Signer, approvalsOf(p)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,9 +123,9 @@ func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 }
 
 // approvalsOf are the approvals of all sites of a roster that the function roster made.
-func approvalsOf(p *Plan) (all []Blob) {
+func approvalsOf(p *study.Plan) (all []Blob) {
 	for i := range p.Proposal.Roster {
-		all = append(all, SignDecision(ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))), p.Digest, VerdictApproved, ""))
+		all = append(all, study.SignDecision(ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))), p.Digest, study.VerdictApproved, ""))
 	}
 	return all
 }
@@ -127,7 +137,7 @@ func reseal(t testing.TB, r *Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Signature = ed25519.Sign(signer, input)
+	r.Signature = ed25519.Sign(runs.Signer, input)
 }
 
 func file(t testing.TB, r *Result) []byte {
@@ -167,9 +177,9 @@ func TestVerify(t *testing.T) {
 		if name == "public" {
 			fewest = 4
 		}
-		if v.Name != "weights" || v.Digest != p.Digest || !bytes.Equal(v.Coordinator, signer.Public().(ed25519.PublicKey)) ||
+		if v.Name != "weights" || v.Digest != p.Digest || !bytes.Equal(v.Coordinator, runs.Signer.Public().(ed25519.PublicKey)) ||
 			v.Sites != 5 || v.FewestSurvivors != fewest || v.N != 15000 || v.D != 2 || v.Rounds != p.Rounds || v.Queries != len(p.Queries) ||
-			v.Epsilon != 1 || v.Delta != 1e-6 || !near(v.Rho, p.Rho) || v.Chain != r.Chain || len(v.Roster) != 5 {
+			v.Epsilon != 1 || v.Delta != 1e-6 || !study.Near(v.Rho, p.Rho) || v.Chain != r.Chain || len(v.Roster) != 5 {
 			t.Errorf("%s: %+v", name, v)
 		}
 		// Through the text of another tool: layout and the way a number is written are free.
@@ -219,33 +229,35 @@ func TestVerifyRefusesReleases(t *testing.T) {
 	cases := []struct {
 		name, text, what string
 		query            int
-		change           func(p *Plan, r *Release)
+		change           func(p *study.Plan, r *study.Release)
 	}{
-		{"a slot twice", private, "slot", 3, func(_ *Plan, r *Release) { r.Slot = 3 }},
-		{"an earlier slot", private, "slot", 3, func(_ *Plan, r *Release) { r.Slot = 0 }},
-		{"another study", private, "study", 3, func(_ *Plan, r *Release) { r.Study[0]++ }},
-		{"units", private, "units", 3, func(_ *Plan, r *Release) { r.Units++ }},
-		{"less noise", private, "sigma", 3, func(_ *Plan, r *Release) { r.Sigma /= 2 }},
-		{"too few", public, "survivors", 3, func(_ *Plan, r *Release) { r.Survivors, r.Units = []int{0, 1, 2}, 6000 }},
-		{"not the first", private, "survivors", 3, func(_ *Plan, r *Release) { r.Survivors, r.Units = []int{0, 1, 2, 3}, 10000 }},
-		{"a chosen x", private, "x", 3, func(_ *Plan, r *Release) { r.X = []float64{r.X[1], -r.X[0]} }},
-		{"a chosen x of a histogram", private, "x", 4, func(_ *Plan, r *Release) { r.X = []float64{r.X[1], -r.X[0]} }},
-		{"a chosen start", private, "x", 0, func(_ *Plan, r *Release) { r.X = []float64{0, 1} }},
-		{"a chosen radius", private, "radius", 3, func(p *Plan, r *Release) {
-			a, err := askOf(p, 3, r.Slot, 2*r.Radius)
+		{"a slot twice", private, "slot", 3, func(_ *study.Plan, r *study.Release) { r.Slot = 3 }},
+		{"an earlier slot", private, "slot", 3, func(_ *study.Plan, r *study.Release) { r.Slot = 0 }},
+		{"another study", private, "study", 3, func(_ *study.Plan, r *study.Release) { r.Study[0]++ }},
+		{"units", private, "units", 3, func(_ *study.Plan, r *study.Release) { r.Units++ }},
+		{"less noise", private, "sigma", 3, func(_ *study.Plan, r *study.Release) { r.Sigma /= 2 }},
+		{"too few", public, "survivors", 3, func(_ *study.Plan, r *study.Release) { r.Survivors, r.Units = []int{0, 1, 2}, 6000 }},
+		{"not the first", private, "survivors", 3, func(_ *study.Plan, r *study.Release) { r.Survivors, r.Units = []int{0, 1, 2, 3}, 10000 }},
+		{"a chosen x", private, "x", 3, func(_ *study.Plan, r *study.Release) { r.X = []float64{r.X[1], -r.X[0]} }},
+		{"a chosen x of a histogram", private, "x", 4, func(_ *study.Plan, r *study.Release) { r.X = []float64{r.X[1], -r.X[0]} }},
+		{"a chosen start", private, "x", 0, func(_ *study.Plan, r *study.Release) { r.X = []float64{0, 1} }},
+		{"a chosen radius", private, "radius", 3, func(p *study.Plan, r *study.Release) {
+			wide := p.Start()
+			wide.Query, wide.Radii[study.KindPower] = 3, 2*r.Radius
+			a, err := p.NewAsk(wide, r.Slot, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.Radius, r.Grid, r.Sigma = a.Radius, a.Grid, a.Sigma
 		}},
-		{"a charge", private, "rho", 3, func(_ *Plan, r *Release) { r.Rho *= 0.999 }},
-		{"a larger charge", private, "rho", 3, func(_ *Plan, r *Release) { r.Rho *= 1.001 }},
-		{"no charge", private, "rho", 3, func(_ *Plan, r *Release) { r.Rho = 0 }},
+		{"a charge", private, "rho", 3, func(_ *study.Plan, r *study.Release) { r.Rho *= 0.999 }},
+		{"a larger charge", private, "rho", 3, func(_ *study.Plan, r *study.Release) { r.Rho *= 1.001 }},
+		{"no charge", private, "rho", 3, func(_ *study.Plan, r *study.Release) { r.Rho = 0 }},
 	}
 	for _, c := range cases {
 		count++
 		t.Run(c.name, func(t *testing.T) {
-			_, body, signed := course(t, c.text, func(p *Plan, r *Release) {
+			_, body, signed := course(t, c.text, func(p *study.Plan, r *study.Release) {
 				if r.Query == c.query {
 					c.change(p, r)
 				}
@@ -282,11 +294,11 @@ func TestVerifyRefusesSigned(t *testing.T) {
 		}},
 		{"a signature", "signed", 1, func(r *Result) {
 			r.Signed = slices.Clone(r.Signed)
-			r.Signed[1].Signature = ed25519.Sign(stranger, SigningInput(r.Signed[1].Encoded))
+			r.Signed[1].Signature = ed25519.Sign(stranger, study.SigningInput(r.Signed[1].Encoded))
 		}},
 		{"a signature of the bytes alone", "signed", 1, func(r *Result) {
 			r.Signed = slices.Clone(r.Signed)
-			r.Signed[1].Signature = ed25519.Sign(signer, r.Signed[1].Encoded)
+			r.Signed[1].Signature = ed25519.Sign(runs.Signer, r.Signed[1].Encoded)
 		}},
 		{"another encoding", "signed", 1, func(r *Result) {
 			r.Signed = slices.Clone(r.Signed)
@@ -317,13 +329,13 @@ func TestVerifyRefusesResults(t *testing.T) {
 	}{
 		"digest":             {"digest", func(r *Result) { r.Digest[0]++ }},
 		"proposal":           {"digest", func(r *Result) { r.Proposal = bytes.Replace(body, []byte("2000"), []byte("2001"), 1) }},
-		"no plan":            {"proposal", func(r *Result) { r.Proposal = []byte("name = 1"); r.Digest = DigestOf(r.Proposal) }},
+		"no plan":            {"proposal", func(r *Result) { r.Proposal = []byte("name = 1"); r.Digest = study.DigestOf(r.Proposal) }},
 		"chain":              {"chain", func(r *Result) { r.Chain[31]++ }},
 		"name":               {"name", func(r *Result) { r.Name = "heights" }},
 		"epsilon":            {"epsilon", func(r *Result) { r.Epsilon = math.Nextafter(1, 0) }},
 		"delta":              {"delta", func(r *Result) { r.Delta /= 2 }},
 		"rho":                {"rho", func(r *Result) { r.Rho *= 1 - 1e-9 }},
-		"profile":            {"profile", func(r *Result) { r.Profile = ProfilePaper }},
+		"profile":            {"profile", func(r *Result) { r.Profile = study.ProfilePaper }},
 		"columns":            {"feature_names_in_", func(r *Result) { slices.Reverse(r.Columns) }},
 		"offset":             {"offset_", func(r *Result) { r.Offset[0] = 0 }},
 		"scale":              {"scale_", func(r *Result) { r.Scale[0] = 1 }},
@@ -332,23 +344,23 @@ func TestVerifyRefusesResults(t *testing.T) {
 		"d":                  {"n_features_in_", func(r *Result) { r.D++ }},
 		"rounds":             {"rounds", func(r *Result) { r.Rounds++ }},
 		"radius":             {"radius", func(r *Result) { r.Radius *= 2 }},
-		"output":             {"output", func(r *Result) { r.Output = OutputRandom }},
-		"asked":              {"output_asked", func(r *Result) { r.OutputAs = OutputLast }},
+		"output":             {"output", func(r *Result) { r.Output = study.OutputRandom }},
+		"asked":              {"output_asked", func(r *Result) { r.OutputAs = study.OutputLast }},
 		"component":          {"components_", func(r *Result) { r.Components = [][]float64{{0, 1}} }},
 		"components":         {"components_", func(r *Result) { r.Components = append(r.Components, []float64{0, 1}) }},
 		"mean":               {"mean_", func(r *Result) { r.Mean[1] = 1e-8 }},
-		"center":             {"center", func(r *Result) { r.Center = CenterPrivate }},
-		"noise":              {"noise", func(r *Result) { r.Noise = NoiseDistributed }},
-		"method":             {"method", func(r *Result) { r.Method = MethodCovariance }},
+		"center":             {"center", func(r *Result) { r.Center = study.CenterPrivate }},
+		"noise":              {"noise", func(r *Result) { r.Noise = study.NoiseDistributed }},
+		"method":             {"method", func(r *Result) { r.Method = study.MethodCovariance }},
 		"why":                {"method_why", func(r *Result) { r.MethodWhy = "it is better" }},
 		"k":                  {"n_components_", func(r *Result) { r.K++ }},
 		"total":              {"total_variance_", func(r *Result) { r.TotalVariance = 1 }},
-		"random":             {"outputs", func(r *Result) { r.Outputs[OutputRandom][0][0] += 1e-8 }},
-		"last":               {"outputs", func(r *Result) { r.Outputs[OutputLast][0][1] += 1e-8 }},
-		"pooled":             {"outputs", func(r *Result) { r.Outputs[OutputPooled][0][1] -= 1e-8 }},
-		"short":              {"outputs", func(r *Result) { r.Outputs[OutputPooled][0] = r.Outputs[OutputPooled][0][:1] }},
+		"random":             {"outputs", func(r *Result) { r.Outputs[study.OutputRandom][0][0] += 1e-8 }},
+		"last":               {"outputs", func(r *Result) { r.Outputs[study.OutputLast][0][1] += 1e-8 }},
+		"pooled":             {"outputs", func(r *Result) { r.Outputs[study.OutputPooled][0][1] -= 1e-8 }},
+		"short":              {"outputs", func(r *Result) { r.Outputs[study.OutputPooled][0] = r.Outputs[study.OutputPooled][0][:1] }},
 		"one output more":    {"outputs", func(r *Result) { r.Outputs["best"] = [][]float64{{0, 1}} }},
-		"one output fewer":   {"outputs", func(r *Result) { delete(r.Outputs, OutputRandom) }},
+		"one output fewer":   {"outputs", func(r *Result) { delete(r.Outputs, study.OutputRandom) }},
 		"explained variance": {"explained_variance_", func(r *Result) { r.ExplainedVariance = []float64{2} }},
 		"noise to signal":    {"noise_to_signal", func(r *Result) { r.NoiseToSignal *= 1 + 1e-8 }},
 	}
@@ -370,7 +382,7 @@ func TestVerifySignature(t *testing.T) {
 	_, body, signed := course(t, public, nil)
 	for name, change := range map[string]func(r *Result){
 		"a bit of an output": func(r *Result) {
-			x := r.Outputs[OutputLast][0]
+			x := r.Outputs[study.OutputLast][0]
 			x[0] = math.Nextafter(x[0], 2)
 			r.Components[0] = r.Outputs[r.Output][0]
 		},
@@ -393,7 +405,7 @@ func TestVerifySignature(t *testing.T) {
 			refuses(t, file(t, r), "signature", -1)
 		})
 	}
-	if _, err := SignResult(body, signed, stranger); err == nil {
+	if _, err := Sign(body, signed, stranger); err == nil {
 		t.Error("a key that is not the proposal's signed")
 	}
 	t.Logf("figure: %d bad inputs: signatures of a result", count)
@@ -402,7 +414,7 @@ func TestVerifySignature(t *testing.T) {
 // TestVerifyOtherProcessor: last digits that differ because the coordinator's
 // processor rounds otherwise do not refuse a result that it signed.
 func TestVerifyOtherProcessor(t *testing.T) {
-	_, body, signed := course(t, private, func(_ *Plan, r *Release) {
+	_, body, signed := course(t, private, func(_ *study.Plan, r *study.Release) {
 		r.X = slices.Clone(r.X)
 		r.X[0] += 1e-15
 		r.Rho *= 1 + 1e-14
@@ -425,7 +437,7 @@ func TestVerifiedSaysWhose(t *testing.T) {
 		{"unit = \"who\"\nnoise = \"distributed\"\n", `all rows of one value of "who" at one site: `, "distributed: "},
 	} {
 		p, body, signed := course(t, strings.Replace(private, "spare_slots", c.keys+"spare_slots", 1), nil)
-		r, err := SignResult(body, signed, signer, approvalsOf(p)...)
+		r, err := Sign(body, signed, runs.Signer, approvalsOf(p)...)
 		if err != nil {
 			t.Fatal(err)
 		}

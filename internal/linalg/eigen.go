@@ -1,4 +1,4 @@
-package study
+package linalg
 
 import (
 	"cmp"
@@ -8,37 +8,37 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// denseEigen is the size up to which all eigenvectors are computed: above it the few that
+// DenseEigen is the size up to which all eigenvectors are computed: above it the few that
 // are wanted come hundreds of times faster by Lanczos.
-const denseEigen = 256
+const DenseEigen = 256
 
-// leadingEigen returns the k eigenvectors of the largest eigenvalues of a symmetric matrix,
-// and those, descending.
-func leadingEigen(m *mat.SymDense, k int) ([][]float64, []float64, error) {
-	if d := m.SymmetricDim(); d > denseEigen {
+// LeadingEigen returns the k eigenvectors of the largest eigenvalues of a symmetric matrix,
+// and those, descending: false where they do not converge.
+func LeadingEigen(m *mat.SymDense, k int) ([][]float64, []float64, bool) {
+	if d := m.SymmetricDim(); d > DenseEigen {
 		for steps := max(64, 4*k); steps <= d/2; steps *= 2 {
 			if vectors, values, ok := lanczos(m, k, steps); ok {
-				return vectors, values, nil
+				return vectors, values, true
 			}
 		}
 	}
-	all, w, ok := allEigen(m)
+	all, w, ok := Eigen(m)
 	if !ok {
-		return nil, nil, fieldError("releases", "the covariance's eigenvalues do not converge")
+		return nil, nil, false
 	}
 	vectors, values := make([][]float64, k), make([]float64, k)
 	for i := range k {
 		vectors[i], values[i] = mat.Col(nil, len(all)-1-i, w), all[len(all)-1-i]
 	}
-	return vectors, values, nil
+	return vectors, values, true
 }
 
-// allEigen returns eigenvalues, ascending, and eigenvectors in columns: false for a matrix that is
+// Eigen returns eigenvalues, ascending, and eigenvectors in columns: false for a matrix that is
 // not finite. It is the same to the last bit on every processor, since coordinator and sites take
 // the next step from it each by itself: it adds in a fixed order, and rounds every product before
 // it is added, which a compiler that fuses the two respects. The matrix is brought to eigenvalues
 // in [1, 3] first: nothing overflows then. What is lost is within the rounding of the largest.
-func allEigen(m *mat.SymDense) ([]float64, *mat.Dense, bool) {
+func Eigen(m *mat.SymDense) ([]float64, *mat.Dense, bool) {
 	n, bound := m.SymmetricDim(), 0.0
 	for i := range n {
 		sum := 0.0
@@ -89,7 +89,7 @@ func tridiagonal(a [][]float64) (diagonal, off []float64, rows [][]float64) {
 		for i := range v {
 			v[i] = a[k+1+i][k]
 		}
-		alpha := norm(v)
+		alpha := Norm(v)
 		if v[0] > 0 {
 			alpha = -alpha
 		}
@@ -99,16 +99,16 @@ func tridiagonal(a [][]float64) (diagonal, off []float64, rows [][]float64) {
 		}
 		off[k] = alpha
 		v[0] -= alpha
-		v, ok := normalize(v)
+		v, ok := Normalize(v)
 		if !ok {
 			continue // zeros already
 		}
 		reflections[k] = v
 		w := make([]float64, len(v)) // 2Av - 2(vᵀAv)v
 		for i := range w {
-			w[i] = 2 * dot(a[k+1+i][k+1:], v)
+			w[i] = 2 * Dot(a[k+1+i][k+1:], v)
 		}
-		half := dot(w, v) / 2
+		half := Dot(w, v) / 2
 		for i := range w {
 			w[i] -= float64(2 * half * v[i])
 		}
@@ -132,7 +132,7 @@ func tridiagonal(a [][]float64) (diagonal, off []float64, rows [][]float64) {
 		}
 		for _, row := range rows[k+1:] {
 			part := row[k+1:]
-			c := 2 * dot(part, v)
+			c := 2 * Dot(part, v)
 			for j := range part {
 				part[j] -= float64(c * v[j])
 			}
@@ -217,33 +217,33 @@ func lanczos(m *mat.SymDense, k, steps int) (vectors [][]float64, values []float
 	for i := range q {
 		q[i] = float64((i+1)*7919%10007) - 5003.5 // of no direction that data would prefer
 	}
-	unit, _ := normalize(q)
+	unit, _ := Normalize(q)
 	basis := [][]float64{unit}
 	tri := mat.NewSymDense(steps, nil)
 	beta := 0.0
 	for j := range steps {
 		v := product(m, basis[j])
-		tri.SetSym(j, j, dot(v, basis[j]))
+		tri.SetSym(j, j, Dot(v, basis[j]))
 		for range 2 {
 			for _, b := range basis {
-				c := dot(v, b)
+				c := Dot(v, b)
 				for i := range v {
 					v[i] -= float64(c * b[i])
 				}
 			}
 		}
-		beta = norm(v)
+		beta = Norm(v)
 		if j == steps-1 {
 			break
 		}
-		unit, ok := normalize(v)
+		unit, ok := Normalize(v)
 		if !ok {
 			return nil, nil, false // an invariant space: too few directions are in it
 		}
 		tri.SetSym(j, j+1, beta)
 		basis = append(basis, unit)
 	}
-	all, w, ok := allEigen(tri)
+	all, w, ok := Eigen(tri)
 	if !ok {
 		return nil, nil, false
 	}
@@ -262,4 +262,44 @@ func lanczos(m *mat.SymDense, k, steps int) (vectors [][]float64, values []float
 		vectors, values = append(vectors, v), append(values, all[at])
 	}
 	return vectors, values, true
+}
+
+// LeadingSingular returns the k leading left singular vectors, not normalized, and singular values
+// of the matrix with these columns, by falling size. Its Gram matrix is small: columns are
+// rounds times components, while d may be large. It returns false where they do not converge.
+func LeadingSingular(columns [][]float64, k int) ([][]float64, []float64, bool) {
+	big := 0.0
+	for _, v := range columns {
+		big = max(big, Norm(v))
+	}
+	if !(big > 0) || math.IsInf(big, 0) {
+		return make([][]float64, k), make([]float64, k), true
+	}
+	m := len(columns)
+	gram := mat.NewSymDense(m, nil)
+	for i := range columns {
+		for j := i; j < m; j++ {
+			sum := 0.0
+			for l, a := range columns[i] {
+				sum += float64((a / big) * (columns[j][l] / big))
+			}
+			gram.SetSym(i, j, sum)
+		}
+	}
+	values, w, ok := Eigen(gram)
+	if !ok {
+		return nil, nil, false
+	}
+	vectors, size := make([][]float64, k), make([]float64, k)
+	for i := range k {
+		v := make([]float64, len(columns[0]))
+		for j, c := range columns {
+			f := w.At(j, m-1-i)
+			for l := range v {
+				v[l] += float64(f * c[l])
+			}
+		}
+		vectors[i], size[i] = v, big*math.Sqrt(max(0, values[m-1-i]))
+	}
+	return vectors, size, true
 }

@@ -1,22 +1,23 @@
-package study
+package result
 
 import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
+
+	"covey/internal/study"
 )
 
 // Verified is what a person is told of a result file that Verify found good.
 type Verified struct {
-	Name        string `json:"name"`
-	Digest      Digest `json:"digest"`
-	Coordinator Key    `json:"coordinator"` // the key in the proposal, which signed everything
-	Sites       int    `json:"sites"`
+	Name        string       `json:"name"`
+	Digest      study.Digest `json:"digest"`
+	Coordinator study.Key    `json:"coordinator"` // the key in the proposal, which signed everything
+	Sites       int          `json:"sites"`
 	// FewestSurvivors is the fewest sites in any sum, by the coordinator's word: the
 	// sites' signatures on it are not in a result.
 	FewestSurvivors int     `json:"fewest_survivors"`
@@ -33,15 +34,15 @@ type Verified struct {
 	// empty.
 	Unit string `json:"unit,omitempty"`
 	// Noise says who saw what: NoiseCentral or NoiseDistributed.
-	Noise string `json:"noise"`
-	Chain Digest `json:"chain"`
+	Noise string       `json:"noise"`
+	Chain study.Digest `json:"chain"`
 	// Approved reports whether the result shows every site's signed approval of the digest: no
 	// other verifies.
 	Approved bool `json:"approvals_signed"`
 
-	Roster []Member `json:"-"`
+	Roster []study.Member `json:"-"`
 
-	releases map[int]Digest // of the exact signed bytes, by query
+	releases map[int]study.Digest // of the exact signed bytes, by query
 
 	columns int    // of the proposal; D counts their coordinates
 	done    string // what found the components
@@ -78,15 +79,6 @@ func (e *VerifyError) Error() string {
 func unverified(query int, what, format string, args ...any) error {
 	return &VerifyError{What: what, Query: query, Reason: fmt.Sprintf(format, args...)}
 }
-
-// verifyTolerance bounds how far a number that Verify computes anew may be from
-// the file's: relative for noise-to-signal, radius and charges, absolute for the
-// coordinates of unit vectors. exp, log, sums of products (fused on some processors)
-// and eigenvectors differ in their last bits between processors, and coordinators and
-// verifiers need not run on the same. It lets nobody change a file: the
-// signature covers every bit. What a coordinator could sign within it is the last
-// digits of post-processing, and of the noise what Check allows (docs/protocol.md).
-const verifyTolerance = 1e-9
 
 // Verify checks a result file by itself, without a network or a clock: that the
 // proposal gives the digest and the plan, that each release is signed by the
@@ -128,30 +120,30 @@ func Verify(file []byte) (*Verified, error) {
 		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
 		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
-		Approved: true, releases: map[int]Digest{},
+		Approved: true, releases: map[int]study.Digest{},
 		columns: len(plan.Proposal.Spec.Columns),
 		done:    fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(), gaps: r.FilledText(), learned: r.LearnedText(), found: r.ComponentsText(), pictured: r.PictureText(),
 	}
-	if r.Method == MethodCovariance {
+	if r.Method == study.MethodCovariance {
 		v.done = r.Done()
 	}
 	for i, release := range releases {
-		v.releases[release.Query] = DigestOf(r.Signed[i].Encoded)
+		v.releases[release.Query] = study.DigestOf(r.Signed[i].Encoded)
 		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
 	}
 	return v, nil
 }
 
 // parsePlanned reads a result file, and the plan of the proposal in it.
-func parsePlanned(file []byte) (*Result, *Plan, error) {
+func parsePlanned(file []byte) (*Result, *study.Plan, error) {
 	r, err := parseResult(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	if DigestOf(r.Proposal) != r.Digest {
-		return nil, nil, unverified(-1, "digest", "is not the proposal's, %v", DigestOf(r.Proposal))
+	if study.DigestOf(r.Proposal) != r.Digest {
+		return nil, nil, unverified(-1, "digest", "is not the proposal's, %v", study.DigestOf(r.Proposal))
 	}
-	plan, err := NewPlan(r.Proposal)
+	plan, err := study.NewPlan(r.Proposal)
 	if err != nil {
 		return nil, nil, unverified(-1, "proposal", "gives no plan: %s", strings.TrimPrefix(err.Error(), "study: "))
 	}
@@ -160,7 +152,7 @@ func parsePlanned(file []byte) (*Result, *Plan, error) {
 
 // Release returns the SHA-256 of the exact signed bytes of a query's release, and whether the
 // result has one.
-func (v *Verified) Release(query int) (Digest, bool) {
+func (v *Verified) Release(query int) (study.Digest, bool) {
 	hash, ok := v.releases[query]
 	return hash, ok
 }
@@ -172,7 +164,7 @@ func (v *Verified) Rows() [][2]string {
 		unit = fmt.Sprintf("all rows of one value of %q at one site", v.Unit)
 	}
 	noise := "central: the coordinator's leader saw exact sums over the sites"
-	if v.Noise == NoiseDistributed {
+	if v.Noise == study.NoiseDistributed {
 		noise = "distributed: nobody saw an exact sum"
 	}
 	width := ""
@@ -185,7 +177,7 @@ func (v *Verified) Rows() [][2]string {
 		{"data", fmt.Sprintf("%d units × %d columns%s at %d sites, at least %d of them in every sum", v.N, v.columns, width, v.Sites, v.FewestSurvivors)},
 		{"rounds", v.done + fmt.Sprintf(", %d queries", v.Queries)},
 		{"privacy", fmt.Sprintf("ε = %g, δ = %g: ρ = %.6g charged", v.Epsilon, v.Delta, v.Rho)},
-		{"adjacency", v.Adjacency + ": one unit is replaced by another; " + AtSites(v.SitesPerUnit)},
+		{"adjacency", v.Adjacency + ": one unit is replaced by another; " + study.AtSites(v.SitesPerUnit)},
 		{"unit", unit + ": what privacy is promised to"},
 		{"noise", noise},
 		{"approvals", fmt.Sprintf("all %d sites signed this digest", v.Sites)},
@@ -209,13 +201,13 @@ func (v *Verified) Rows() [][2]string {
 	return rows
 }
 
-func verifies(p *Plan, input, signature []byte) bool {
+func verifies(p *study.Plan, input, signature []byte) bool {
 	return ed25519.Verify(ed25519.PublicKey(p.Proposal.Coordinator), input, signature)
 }
 
 // checkReleases checks every signed release in its place and gives what it says.
-func (r *Result) checkReleases(p *Plan) ([]Release, error) {
-	var releases []Release
+func (r *Result) checkReleases(p *study.Plan) ([]study.Release, error) {
+	var releases []study.Release
 	c, slot := p.Start(), -1
 	for i, signed := range r.Signed {
 		if c.Query == len(p.Queries) || c.End != "" {
@@ -224,7 +216,7 @@ func (r *Result) checkReleases(p *Plan) ([]Release, error) {
 		if i >= len(r.Releases) {
 			return nil, unverified(-1, "releases", "has %d releases, signed %d", len(r.Releases), len(r.Signed))
 		}
-		if !verifies(p, SigningInput(signed.Encoded), signed.Signature) {
+		if !verifies(p, study.SigningInput(signed.Encoded), signed.Signature) {
 			return nil, unverified(i, "signed", "the signature is not the coordinator key's over this release")
 		}
 		release, err := parseCanonical(i, signed.Encoded)
@@ -234,7 +226,7 @@ func (r *Result) checkReleases(p *Plan) ([]Release, error) {
 		if shown, err := r.Releases[i].Encode(); err != nil || !bytes.Equal(shown, signed.Encoded) {
 			return nil, unverified(i, "releases", "is not what is signed")
 		}
-		if c, err = p.follow(c, slot, release, releases); err != nil {
+		if c, err = follow(p, c, slot, release, releases); err != nil {
 			return nil, err
 		}
 		slot = release.Slot
@@ -251,7 +243,7 @@ func (r *Result) checkReleases(p *Plan) ([]Release, error) {
 
 // follow checks a release in its place, after those before it, the last of which was of a slot, and
 // returns the course after it.
-func (p *Plan) follow(c Course, slot int, release Release, before []Release) (Course, error) {
+func follow(p *study.Plan, c study.Course, slot int, release study.Release, before []study.Release) (study.Course, error) {
 	i := len(before)
 	if release.Query != c.Query {
 		return c, unverified(i, "query", "%d stands in the place of %d", release.Query, c.Query)
@@ -263,16 +255,16 @@ func (p *Plan) follow(c Course, slot int, release Release, before []Release) (Co
 	// that is released, and no check looks at it. Each charge is within the tolerance of
 	// the plan's: so is their sum.
 	if err := p.CheckRelease(release, 0); err != nil {
-		if m, ok := errors.AsType[*MismatchError](err); ok {
+		if m, ok := errors.AsType[*study.MismatchError](err); ok {
 			return c, unverified(i, m.Field, "%s", m.Reason)
 		}
 		return c, unverified(i, "release", "%v", err)
 	}
-	if p.Proposal.Spec.OnDropout == DropoutWait && i > 0 && !slices.Equal(release.Survivors, before[0].Survivors) {
+	if p.Proposal.Spec.OnDropout == study.DropoutWait && i > 0 && !slices.Equal(release.Survivors, before[0].Survivors) {
 		return c, unverified(i, "survivors", `are not the study's first, and on_dropout is "wait"`)
 	}
 	if err := p.CheckCourse(c, release.Ask(0)); err != nil {
-		if m, ok := errors.AsType[*MismatchError](err); ok {
+		if m, ok := errors.AsType[*study.MismatchError](err); ok {
 			return c, unverified(i, m.Field, "%s", m.Reason)
 		}
 		return c, unverified(i, "release", "%v", err)
@@ -286,21 +278,21 @@ func (p *Plan) follow(c Course, slot int, release Release, before []Release) (Co
 
 // parseCanonical reads a release that is in its one encoding, so that no two
 // readers of the same signed bytes see different values.
-func parseCanonical(query int, encoded []byte) (Release, error) {
-	release, err := ParseRelease(encoded)
+func parseCanonical(query int, encoded []byte) (study.Release, error) {
+	release, err := study.ParseRelease(encoded)
 	if err != nil {
-		return Release{}, unverified(query, "signed", "is no release")
+		return study.Release{}, unverified(query, "signed", "is no release")
 	}
 	if again, err := release.Encode(); err != nil || !bytes.Equal(again, encoded) {
-		return Release{}, unverified(query, "signed", "is a release in another encoding than its one")
+		return study.Release{}, unverified(query, "signed", "is a release in another encoding than its one")
 	}
 	return release, nil
 }
 
 // checkOutputs makes the result of the releases anew: what is computed in floats
 // must be near, all else equal.
-func (r *Result) checkOutputs(p *Plan, releases []Release) error {
-	want, err := NewResult(p, releases)
+func (r *Result) checkOutputs(p *study.Plan, releases []study.Release) error {
+	want, err := New(p, releases)
 	// a value at a threshold may have fallen on its other side on another processor
 	for _, slack := range []float64{cutSlack, -cutSlack} {
 		if err == nil && want.K != r.K {
@@ -310,7 +302,7 @@ func (r *Result) checkOutputs(p *Plan, releases []Release) error {
 	if err != nil {
 		return unverified(-1, "releases", "%s", strings.TrimPrefix(err.Error(), "study: "))
 	}
-	if near(r.NoiseToSignal, want.NoiseToSignal) {
+	if study.Near(r.NoiseToSignal, want.NoiseToSignal) {
 		want.NoiseToSignal = r.NoiseToSignal
 	}
 	want.Releases, want.Proposal, want.Signed, want.Chain, want.Signature, want.Approvals = r.Releases, r.Proposal, r.Signed, r.Chain, r.Signature, r.Approvals
@@ -338,7 +330,7 @@ var computed = []string{
 func alike(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Float64:
-		return nearVector([]float64{a.Float()}, []float64{b.Float()})
+		return study.NearVector([]float64{a.Float()}, []float64{b.Float()})
 	case reflect.Slice, reflect.Array:
 		if a.Len() != b.Len() {
 			return false
@@ -369,11 +361,16 @@ func alike(a, b reflect.Value) bool {
 	}
 }
 
-func near(a, b float64) bool { return math.Abs(a-b) <= verifyTolerance*math.Abs(b) }
-
-// nearVector is absolute for what is at most 1, such as coordinates of unit vectors.
-func nearVector(a, b []float64) bool {
-	return slices.EqualFunc(a, b, func(a, b float64) bool {
-		return a == b || math.Abs(a-b) <= verifyTolerance*max(1, math.Abs(b))
-	})
+// checkApprovals checks the approvals that a result shows: one of each site of the roster,
+// in its order, each over this proposal's digest.
+func (r *Result) checkApprovals(p *study.Plan) error {
+	if len(r.Approvals) != len(p.Proposal.Roster) {
+		return unverified(-1, "approvals", "has %d signatures, the roster %d sites", len(r.Approvals), len(p.Proposal.Roster))
+	}
+	for i, m := range p.Proposal.Roster {
+		if !study.CheckDecision(m, p.Digest, study.VerdictApproved, "", r.Approvals[i]) {
+			return unverified(-1, "approvals", "%s's is not its identity key's over this digest", m.Name)
+		}
+	}
+	return nil
 }

@@ -1,8 +1,10 @@
-package study
+package result
 
 import (
 	"strings"
 	"testing"
+
+	"covey/internal/study"
 )
 
 // TestKeysOfOthersArePrintable: a key of a file that somebody else wrote is named in an error as a
@@ -10,8 +12,8 @@ import (
 func TestKeysOfOthersArePrintable(t *testing.T) {
 	const foreign = `a\u001b[2K\nb`
 	_, result := parseResult([]byte(`{"` + foreign + `": 1}`))
-	_, proposal := Parse([]byte(`"` + foreign + `" = 1`))
-	_, inner := Parse([]byte("[study.\"" + foreign + "\"]\n"))
+	_, proposal := study.Parse([]byte(`"` + foreign + `" = 1`))
+	_, inner := study.Parse([]byte("[study.\"" + foreign + "\"]\n"))
 	for _, err := range []error{result, proposal, inner} {
 		if err == nil || strings.ContainsAny(err.Error(), "\x1b\n") || !strings.Contains(err.Error(), `\nb`) {
 			t.Errorf("%q", err)

@@ -1,11 +1,13 @@
-package study
+package result
 
 import (
 	"fmt"
 	"math"
-	"strconv"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"covey/internal/linalg"
+	"covey/internal/study"
 )
 
 // Constants of components = "auto", frozen before the laws that judge it were drawn
@@ -155,18 +157,18 @@ func (s *spectrum) choose(most int, slack float64) choice {
 }
 
 // chosen returns what "auto" finds, of a study whose releases are all there.
-func (p *Plan) chosen(method string, moment *spectrum, releases []Release, slack float64) (choice, error) {
+func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Release, slack float64) (choice, error) {
 	s := moment
-	if method != MethodCovariance {
+	if method != study.MethodCovariance {
 		s = &spectrum{along: true, d: p.D, n: float64(p.N)}
 		for _, r := range releases {
 			switch z := r.Z(); r.Kind {
-			case KindVariance:
-				for _, i := range falling(z) {
+			case study.KindVariance:
+				for _, i := range linalg.Falling(z) {
 					s.values = append(s.values, z[i])
 				}
 				s.tau = r.Tau()
-			case KindTotal:
+			case study.KindTotal:
 				s.total, s.tauTotal = z[0], r.Tau()
 			}
 			if len(r.Scale) == p.D {
@@ -180,21 +182,21 @@ func (p *Plan) chosen(method string, moment *spectrum, releases []Release, slack
 		}
 	}
 	if s == nil || len(s.values) == 0 || s.d < len(s.values) {
-		return choice{}, fieldError("releases", "they show no spectrum to find the number of components in")
+		return choice{}, study.FieldErrorf("releases", "they show no spectrum to find the number of components in")
 	}
 	return s.choose(min(p.K(), s.d), slack), nil
 }
 
 // spectrumOf is that of a released covariance.
-func (m secondMoment) spectrumOf(values []float64, d, n int) *spectrum {
-	live := m.live(d)
-	return &spectrum{values: values[:min(len(values), live)], tau: m.tau, n: float64(n), total: trace(m.packed, d), d: live}
+func spectrumOf(m study.Moment, values []float64, d, n int) *spectrum {
+	live := live(m, d)
+	return &spectrum{values: values[:min(len(values), live)], tau: m.Tau, n: float64(n), total: m.Trace(d), d: live}
 }
 
 // live counts the coordinates that are not left out: those have zeros.
-func (m secondMoment) live(d int) (count int) {
+func live(m study.Moment, d int) (count int) {
 	for i, at := 0, 0; i < d; i++ {
-		if m.packed[at] != 0 {
+		if m.Packed[at] != 0 {
 			count++
 		}
 		at += d - i
@@ -211,18 +213,10 @@ func (r *Result) ComponentsText() string {
 	return fmt.Sprintf("the number of components, %d, was found by the study: %s", r.K, r.ComponentsWhy)
 }
 
-// ComponentsWords say for people how many components a plan finds.
-func (p *Plan) ComponentsWords() string {
-	if p.Proposal.Spec.Components != ComponentsAuto {
-		return strconv.Itoa(p.K())
-	}
-	return fmt.Sprintf("auto: up to %d, as many as the noised spectrum shows", p.K())
-}
-
 // trim keeps the components that "auto" found, of those that were asked about: what more there is
 // of others stays in the releases and in Outputs.
 func (r *Result) trim(c choice) {
-	r.K, r.ComponentsAsked, r.ComponentsWhy = c.k, ComponentsAuto.String(), c.why
+	r.K, r.ComponentsAsked, r.ComponentsWhy = c.k, study.ComponentsAuto.String(), c.why
 	r.Components = r.Components[:c.k]
 	if len(r.ExplainedVariance) > 0 {
 		r.ExplainedVariance, r.VarianceInterval = r.ExplainedVariance[:c.k], r.VarianceInterval[:c.k]

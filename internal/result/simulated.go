@@ -1,4 +1,6 @@
-package study
+package result
+
+import "covey/internal/study"
 
 // ReadSimulated reads a file of a simulated study's result, for who draws it: that all of it
 // follows from its proposal and its releases is checked as [Verify] does, and signatures it must
@@ -11,16 +13,16 @@ func ReadSimulated(file []byte) (*Result, error) {
 	if !r.Simulated {
 		return nil, unverified(-1, WhatSimulated, "is not set")
 	}
-	if len(r.Signed)+len(r.Approvals)+len(r.Signature) > 0 || r.Chain != (Digest{}) {
+	if len(r.Signed)+len(r.Approvals)+len(r.Signature) > 0 || r.Chain != (study.Digest{}) {
 		return nil, unverified(-1, "signature", "a simulated study has none, and no chain and approvals")
 	}
-	var releases []Release
+	var releases []study.Release
 	c, slot := p.Start(), -1
 	for i, release := range r.Releases {
 		if c.Query == len(p.Queries) || c.End != "" {
 			return nil, unverified(-1, "releases", "has %d releases, the study ended with %d", len(r.Releases), i)
 		}
-		if c, err = p.follow(c, slot, release, releases); err != nil {
+		if c, err = follow(p, c, slot, release, releases); err != nil {
 			return nil, err
 		}
 		slot = release.Slot

@@ -1,4 +1,4 @@
-package study
+package result
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"covey/internal/strict"
+	"covey/internal/study"
 )
 
 // parseResult reads a result file strictly: each key of a Result once, spelled as it
@@ -19,7 +22,7 @@ func parseResult(file []byte) (*Result, error) {
 	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && bad.Field != "" {
 		return nil, unverified(-1, bad.Field, "has the wrong type")
 	}
-	if field, ok := errors.AsType[*FieldError](err); ok {
+	if field, ok := errors.AsType[*study.FieldError](err); ok {
 		return nil, unverified(-1, keyAtFault(file), "%s %s", field.Field, field.Reason)
 	}
 	if err != nil {
@@ -56,18 +59,6 @@ func parseResult(file []byte) (*Result, error) {
 	return &r, nil
 }
 
-// plainKey returns a key of somebody else's file as an error can name it: itself if it is of
-// letters, digits, _ and - of ASCII, and else quoted, so that no two keys are named alike and none
-// moves a cursor.
-func plainKey(key string) string {
-	for _, r := range key {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-') {
-			return strconv.Quote(key)
-		}
-	}
-	return key
-}
-
 // keyAtFault is the first key of a Result whose value cannot be read: encoding/json
 // does not say it of a value that reads itself.
 func keyAtFault(file []byte) string {
@@ -102,7 +93,7 @@ func keys(text []byte, visit func(path string) error) error {
 		case !at.object:
 			return at.path + strconv.Itoa(at.index)
 		default:
-			return at.path + plainKey(at.key)
+			return at.path + strict.PlainKey(at.key)
 		}
 	}
 	for {

@@ -1,24 +1,25 @@
-package study
+package result
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"covey/internal/linalg"
 	"covey/internal/standardize"
+	"covey/internal/study"
 )
 
 // Result is what a study found: every released value and, from them, each
 // output. The names are scikit-learn's where it has them. All of it is
 // (ε, δ)-differentially private, post-processing of the releases included. Its JSON
-// is a result file, which Verify checks by itself once SignResult has filled it in.
+// is a result file, which Verify checks by itself once Sign has filled it in.
 type Result struct {
-	Name    string  `json:"name"`
-	Digest  Digest  `json:"digest"`
-	Epsilon float64 `json:"epsilon"`
-	Delta   float64 `json:"delta"`
+	Name    string       `json:"name"`
+	Digest  study.Digest `json:"digest"`
+	Epsilon float64      `json:"epsilon"`
+	Delta   float64      `json:"delta"`
 	// Adjacency is what Epsilon and Delta are for: AdjacencyReplaceOne.
 	Adjacency string `json:"adjacency"`
 	// SitesPerUnit is at how many sites the unit that is replaced may be, where the proposal says
@@ -94,14 +95,14 @@ type Result struct {
 	// PictureNote says what they show and what they do not.
 	PictureNote string `json:"picture_note,omitempty"`
 
-	Releases []Release `json:"releases"` // as Signed, to be read
+	Releases []study.Release `json:"releases"` // as Signed, to be read
 
 	// Approvals are the sites' signatures on the digest, by roster index ([SignDecision]).
 	Approvals []Blob `json:"approvals"`
 
 	Proposal  Blob            `json:"proposal"`  // its exact bytes
 	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
-	Chain     Digest          `json:"chain"`     // last link over Digest and Signed
+	Chain     study.Digest    `json:"chain"`     // last link over Digest and Signed
 	Signature Blob            `json:"signature"` // the coordinator's, over all of this
 
 	// Simulated marks what no federation computed (package simulate). Verify refuses it, and
@@ -109,11 +110,11 @@ type Result struct {
 	Simulated bool `json:"simulated,omitempty"`
 }
 
-// NewResult makes the result of all of a plan's releases, in order. It is not signed.
-func NewResult(p *Plan, releases []Release) (*Result, error) { return newResult(p, releases, 0) }
+// New makes the result of all of a plan's releases, in order. It is not signed.
+func New(p *study.Plan, releases []study.Release) (*Result, error) { return newResult(p, releases, 0) }
 
-// newResult is NewResult with the thresholds of "auto" raised by slack of themselves.
-func newResult(p *Plan, releases []Release, slack float64) (*Result, error) {
+// newResult is New with the thresholds of "auto" raised by slack of themselves.
+func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result, error) {
 	s := p.Proposal.Spec
 	r := &Result{
 		Name: s.Name, Digest: p.Digest, Epsilon: s.Epsilon, Delta: s.Delta, Adjacency: p.Adjacency, SitesPerUnit: s.SitesPerUnit, Profile: s.Profile,
@@ -135,10 +136,10 @@ func newResult(p *Plan, releases []Release, slack float64) (*Result, error) {
 	c := p.Start()
 	for i, rel := range releases {
 		if rel.Query != c.Query {
-			return nil, fieldError("releases", "query %d is released where %d is due", rel.Query, c.Query)
+			return nil, study.FieldErrorf("releases", "query %d is released where %d is due", rel.Query, c.Query)
 		}
 		r.Rho += rel.Rho
-		if rel.Kind == KindPower || rel.Kind == KindMoment {
+		if rel.Kind == study.KindPower || rel.Kind == study.KindMoment {
 			r.Radius = rel.Radius
 		}
 		var err error
@@ -147,16 +148,9 @@ func newResult(p *Plan, releases []Release, slack float64) (*Result, error) {
 		}
 	}
 	if c.Query != len(p.Queries) {
-		return nil, fieldError("releases", "the releases end before query %d", c.Query)
+		return nil, study.FieldErrorf("releases", "the releases end before query %d", c.Query)
 	}
-	r.Method, r.Lambda, r.PerUnit = c.Method, c.Lambda, c.PerUnit
-	r.MethodWhy = "as asked"
-	if s.Method == MethodAuto {
-		r.MethodWhy = p.MethodRule()
-	}
-	if p.method() == MethodAuto {
-		_, r.MethodWhy = p.decide(p.radiiAtDecision(releases))
-	}
+	r.Method, r.MethodWhy, r.Lambda, r.PerUnit = c.Method, p.MethodWhy(releases), c.Lambda, c.PerUnit
 	r.setConstants(p, c)
 	moment, err := r.findComponents(p, c, releases)
 	if err != nil {
@@ -166,8 +160,8 @@ func newResult(p *Plan, releases []Release, slack float64) (*Result, error) {
 	r.count(p, releases)
 	r.explain(c, releases)
 	r.picture(p, releases)
-	if s.Components == ComponentsAuto {
-		found, err := p.chosen(r.Method, moment, releases, slack)
+	if s.Components == study.ComponentsAuto {
+		found, err := chosen(p, r.Method, moment, releases, slack)
 		if err != nil {
 			return nil, err
 		}
@@ -190,13 +184,13 @@ func (l LeftOut) Words() string {
 	switch l.Why {
 	case standardize.Constant:
 		return "it has one value, as far as its noised counts show"
-	case OutJoined:
+	case study.OutJoined:
 		return "it is rare by its noised count, and its rows are in the column's other"
-	case OutRare:
+	case study.OutRare:
 		return "too few rows are in it, as far as its noised count shows"
-	case OutEven:
+	case study.OutEven:
 		return "by the noised count, too few rows lack a value there, or too few have one"
-	case OutSingle:
+	case study.OutSingle:
 		return "fewer than two levels of the column stand out of the noise"
 	}
 	return "its counts do not stand out of the noise"
@@ -224,20 +218,20 @@ func (r *Result) LearnedText() string {
 }
 
 // setConstants fills in what rows are to be moved and divided by: (x - offset_)/scale_ - mean_.
-func (r *Result) setConstants(p *Plan, c Course) {
+func (r *Result) setConstants(p *study.Plan, c study.Course) {
 	if c.Center != nil {
 		r.Mean = slices.Clone(c.Center)
 	}
 	if len(c.Scale) == 0 {
 		return
 	}
-	if p.Proposal.Spec.standardizes() {
+	if p.Proposal.Spec.Standardizes() {
 		r.ScaleNote = scaleNote
 	}
-	if p.Proposal.Spec.leveled() > 0 {
+	if p.Proposal.Spec.Leveled() > 0 {
 		r.LevelsNote = levelsNote
 	}
-	why := p.levelsLeftOut(c)
+	why := p.WhyLeftOut(c)
 	for j, s := range c.Scale {
 		if s == 0 {
 			r.Mean[j] = 0
@@ -252,18 +246,6 @@ func (r *Result) setConstants(p *Plan, c Course) {
 	}
 }
 
-// radiiAtDecision are the radii that auto compared.
-func (p *Plan) radiiAtDecision(releases []Release) map[Kind]float64 {
-	c := p.Start()
-	for i, r := range releases {
-		c, _ = p.Next(c, r, releases[:i]) // it gave no error the first time
-		if c.Method != "" {
-			break
-		}
-	}
-	return c.Radii
-}
-
 // covarianceNoise is the length of the vector by which a noised symmetric matrix moves the
 // eigenvector of an eigenvalue, about.
 func covarianceNoise(tau float64, d int, eigenvalue float64) float64 {
@@ -275,54 +257,51 @@ func covarianceNoise(tau float64, d int, eigenvalue float64) float64 {
 
 // findComponents makes the outputs of every run and the components in force. It returns the leading
 // eigenvalues of a covariance; nil of power iteration.
-func (r *Result) findComponents(p *Plan, c Course, releases []Release) (*spectrum, error) {
+func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.Release) (*spectrum, error) {
 	var moment *spectrum
 	r.Outputs = map[string][][]float64{}
-	steps := map[int][]Release{}
+	steps := map[int][]study.Release{}
 	for _, rel := range releases {
 		switch rel.Kind {
-		case KindPower:
-			if r.Method == MethodCovariance { // auto took these to decide
+		case study.KindPower:
+			if r.Method == study.MethodCovariance { // auto took these to decide
 				continue
 			}
 			run := p.Queries[rel.Query].Run
 			steps[run] = append(steps[run], rel)
-		case KindMoment:
-			if !p.lastMoment(rel) {
+		case study.KindMoment:
+			if !p.LastMoment(rel) {
 				continue
 			}
-			m := p.corrected(pooledMoment(momentsOf(releases)), c)
-			if p.Proposal.Spec.standardizes() {
-				m, _ = p.correlation(m, rel.Scale)
-			}
+			m := p.Covariance(c, releases)
 			more := 0
-			if p.Proposal.Spec.Components == ComponentsAuto {
+			if p.Proposal.Spec.Components == study.ComponentsAuto {
 				more = cutReach + 1 // values behind the last are looked at
 			}
-			vectors, values, err := m.principal(p.D, max(p.K(), min(p.K()+more, m.live(p.D))))
+			vectors, values, err := m.Principal(p.D, max(p.K(), min(p.K()+more, live(m, p.D))))
 			if err != nil {
 				return nil, err
 			}
 			vectors = vectors[:p.K()]
-			moment = m.spectrumOf(values, p.D, p.N)
-			r.Output, r.NoiseToSignal = OutputCovariance, covarianceNoise(m.tau, p.D, values[p.K()-1])
-			r.Components = orientAll(vectors)
-			r.Outputs[r.Output] = orientAll(vectors)
+			moment = spectrumOf(m, values, p.D, p.N)
+			r.Output, r.NoiseToSignal = study.OutputCovariance, covarianceNoise(m.Tau, p.D, values[p.K()-1])
+			r.Components = linalg.OrientAll(vectors)
+			r.Outputs[r.Output] = linalg.OrientAll(vectors)
 		}
 	}
 	for run := range len(steps) {
-		out, err := p.outputs(steps[run])
+		out, err := p.Outputs(steps[run])
 		if err != nil {
 			return nil, err
 		}
-		for name, vectors := range out.vectors {
+		for name, vectors := range out.Vectors {
 			r.Outputs[name] = append(r.Outputs[name], vectors...)
 		}
-		r.Output = out.chosen
-		for _, v := range out.vectors[out.chosen] {
+		r.Output = out.Chosen
+		for _, v := range out.Vectors[out.Chosen] {
 			r.Components = append(r.Components, slices.Clone(v))
 		}
-		r.NoiseToSignal = max(r.NoiseToSignal, out.noise) // of deflation's runs, the worst
+		r.NoiseToSignal = max(r.NoiseToSignal, out.Noise) // of deflation's runs, the worst
 	}
 	return moment, nil
 }
@@ -332,8 +311,8 @@ const normal95 = 1.959963984540054
 
 // explain fills explained variance in, where it was bought, and puts the components
 // in its order.
-func (r *Result) explain(c Course, releases []Release) {
-	rows, spread, note := c.rowsPerUnit(), 0.0, varianceNote
+func (r *Result) explain(c study.Course, releases []study.Release) {
+	rows, spread, note := c.RowsPerUnit(), 0.0, varianceNote
 	if c.PerUnit > 0 {
 		note = varianceNoteOfUnits
 	}
@@ -346,10 +325,10 @@ func (r *Result) explain(c Course, releases []Release) {
 			return [2]float64{max(0, v-half), max(0, v+half)}
 		}
 		switch rel.Kind {
-		case KindRows:
+		case study.KindRows:
 			spread = rel.Tau()
-		case KindVariance:
-			order = falling(z)
+		case study.KindVariance:
+			order = linalg.Falling(z)
 			for i := range z {
 				z[i] /= rows
 			}
@@ -361,7 +340,7 @@ func (r *Result) explain(c Course, releases []Release) {
 				r.ExplainedVariance = append(r.ExplainedVariance, v)
 				r.VarianceInterval = append(r.VarianceInterval, around(z[i]))
 			}
-		case KindTotal:
+		case study.KindTotal:
 			z[0] /= rows
 			r.TotalVariance = max(0, z[0])
 			total := around(z[0])
@@ -378,16 +357,6 @@ func (r *Result) explain(c Course, releases []Release) {
 	}
 }
 
-// falling returns the indices of z by falling value, the first of equal ones first.
-func falling(z []float64) []int {
-	order := make([]int, len(z))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(z[b], z[a]) })
-	return order
-}
-
 // varianceNote says what the intervals cover, varianceNoteOfUnits where a variance was divided by a
 // noised number of rows per unit.
 const (
@@ -397,30 +366,3 @@ const (
 
 	varianceNot = "it holds for a component picked before looking: of several nearly equal variances the first listed is too high, since they are listed by the noised ones; it does not cover how other rows from the same source would vary (with few rows for the columns the variance of new rows is lower), nor what clipping took off the largest rows, which lowers it (with heavy tails, by much)"
 )
-
-// Step is one power step as a page or a plot shows it.
-type Step struct {
-	Round, Run    int
-	NoiseToSignal float64
-	X             [][]float64 // asked about: vectors of d
-}
-
-// Steps are the power steps of the result, in order; none where auto took a few and then
-// decided for the covariance.
-func (r *Result) Steps() []Step {
-	if r.Method == MethodCovariance {
-		return nil
-	}
-	var out []Step
-	run := 0
-	for _, rel := range r.Releases {
-		if rel.Kind != KindPower {
-			continue
-		}
-		if rel.Round == 0 && len(out) > 0 {
-			run++
-		}
-		out = append(out, Step{Round: rel.Round, Run: run, NoiseToSignal: noiseToSignal(rel, r.D), X: split(rel.X, r.D)})
-	}
-	return out
-}

@@ -1,4 +1,4 @@
-package study
+package result
 
 import (
 	"crypto/ed25519"
@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"covey/internal/study"
+	"covey/test/runs"
+	"covey/test/texts"
 )
 
 // people asks for variances of people's rows, which are divided by a noised number of rows per
@@ -17,23 +21,23 @@ func people(text string, more ...string) string {
 }
 
 // intervalRun makes a study's releases: 5 rows a unit, of variance 2 along the component, 9 in all.
-func intervalRun(t *testing.T, p *Plan, rng *rand.Rand) []Release {
+func intervalRun(t *testing.T, p *study.Plan, rng *rand.Rand) []study.Release {
 	t.Helper()
 	c := p.Start()
-	var out []Release
+	var out []study.Release
 	for c.Query < len(p.Queries) {
 		q := p.Queries[c.Query]
 		a, err := p.NewAsk(c, c.Query, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean := map[Kind]float64{KindRows: 5, KindVariance: 5 * 2, KindTotal: 5 * 9}[q.Kind]
+		mean := map[study.Kind]float64{study.KindRows: 5, study.KindVariance: 5 * 2, study.KindTotal: 5 * 9}[q.Kind]
 		noised := make([]int64, q.Values)
 		for j := range noised {
 			noised[j] = int64(math.Round(mean*float64(p.N)/a.Grid + a.Sigma.Float()*rng.NormFloat64()))
 		}
-		if q.Kind == KindHistogram {
-			noised[map[Kind]int{KindRows: 266, KindVariance: 272, KindTotal: 280}[q.Of]] += int64(p.N)
+		if q.Kind == study.KindHistogram {
+			noised[map[study.Kind]int{study.KindRows: 266, study.KindVariance: 272, study.KindTotal: 280}[q.Of]] += int64(p.N)
 		}
 		r, err := p.NewRelease(a, []int{0, 1, 2, 3, 4}, noised)
 		if err != nil {
@@ -50,7 +54,7 @@ func intervalRun(t *testing.T, p *Plan, rng *rand.Rand) []Release {
 // The noise of rows per unit is in the intervals: of 400 studies of people 95% cover, as those of
 // rows do. The runs are seeded; a right interval fails here with probability below 10^-4 a number.
 func TestIntervalsCoverRowsPerUnit(t *testing.T) {
-	p := mustPlan(t, people(minimal, "rounds = 1", "radius = 3.0"), 9000, 9000, 9000, 9000, 9000)
+	p := runs.MustPlan(t, people(texts.Minimal, "rounds = 1", "radius = 3.0"), 9000, 9000, 9000, 9000, 9000)
 	rng, runs, variance, total, narrow := rand.New(rand.NewPCG(3, 5)), 400, 0, 0, 0
 	within := func(v float64, in [2]float64) int {
 		if in[0] <= v && v <= in[1] {
@@ -60,7 +64,7 @@ func TestIntervalsCoverRowsPerUnit(t *testing.T) {
 	}
 	for range runs {
 		releases := intervalRun(t, p, rng)
-		r, err := NewResult(p, releases)
+		r, err := New(p, releases)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +85,8 @@ func TestIntervalsCoverRowsPerUnit(t *testing.T) {
 }
 
 // without returns the first component's interval without the noise of rows per unit.
-func without(r *Result, releases []Release) [2]float64 {
-	at := slices.IndexFunc(releases, func(rel Release) bool { return rel.Kind == KindVariance })
+func without(r *Result, releases []study.Release) [2]float64 {
+	at := slices.IndexFunc(releases, func(rel study.Release) bool { return rel.Kind == study.KindVariance })
 	middle := (r.VarianceInterval[0][0] + r.VarianceInterval[0][1]) / 2
 	half := normal95 * releases[at].Tau() / r.PerUnit
 	return [2]float64{middle - half, middle + half}
@@ -91,15 +95,15 @@ func without(r *Result, releases []Release) [2]float64 {
 // Neither intervals without the noise of rows per unit nor the note of a study of rows verify,
 // whoever signed them.
 func TestVerifyIntervals(t *testing.T) {
-	spec, err := ParseSpec([]byte(people(minimal, "rounds = 1", "radius = 3.0")))
+	spec, err := study.ParseSpec([]byte(people(texts.Minimal, "rounds = 1", "radius = 3.0")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := Propose(spec, roster(9000, 9000, 9000, 9000, 9000), signer.Public().(ed25519.PublicKey), [32]byte{7})
+	body, err := study.Propose(spec, runs.Roster(9000, 9000, 9000, 9000, 9000), runs.Signer.Public().(ed25519.PublicKey), [32]byte{7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewPlan(body)
+	p, err := study.NewPlan(body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +111,7 @@ func TestVerifyIntervals(t *testing.T) {
 	for _, release := range intervalRun(t, p, rand.New(rand.NewPCG(3, 6))) {
 		signed = append(signed, signRelease(t, release))
 	}
-	r, err := SignResult(body, signed, signer, approvalsOf(p)...)
+	r, err := Sign(body, signed, runs.Signer, approvalsOf(p)...)
 	if err != nil {
 		t.Fatal(err)
 	}

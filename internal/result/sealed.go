@@ -1,12 +1,15 @@
-package study
+package result
 
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"slices"
+
+	"covey/internal/study"
 )
 
 // Blob is bytes written in base64, in one form only: padded, without line breaks,
@@ -21,7 +24,7 @@ func (b *Blob) UnmarshalText(text []byte) error {
 	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
 	// a decoder skips line breaks
 	if err != nil || base64.StdEncoding.EncodedLen(len(raw)) != len(text) {
-		return fieldError("base64", "must be padded, without line breaks, its unused bits zero")
+		return study.FieldErrorf("base64", "must be padded, without line breaks, its unused bits zero")
 	}
 	*b = raw
 	return nil
@@ -43,18 +46,18 @@ const (
 // ChainOf is the last link of a study's hash chain: link 0 is H(label ‖ digest) and
 // link i H(label ‖ link i-1 ‖ release i ‖ its signature), where H is SHA-256 and
 // label, release and signature stand behind their lengths.
-func ChainOf(digest Digest, signed []SignedRelease) Digest {
-	e := newEncoder(chainLabel)
-	e.fixed(digest)
-	link := e.sum()
+func ChainOf(digest study.Digest, signed []SignedRelease) study.Digest {
+	label := sized([]byte(chainLabel))
+	link := sha256.Sum256(slices.Concat(label, digest[:]))
 	for _, s := range signed {
-		e = newEncoder(chainLabel)
-		e.fixed(link)
-		e.bytes(s.Encoded)
-		e.bytes(s.Signature)
-		link = e.sum()
+		link = sha256.Sum256(slices.Concat(label, link[:], sized(s.Encoded), sized(s.Signature)))
 	}
 	return link
+}
+
+// sized returns bytes behind their length, of 8 bytes, big-endian.
+func sized(b []byte) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(len(b))), b...)
 }
 
 // signingInput is what the coordinator signs of a result: the digest, which
@@ -65,7 +68,7 @@ func ChainOf(digest Digest, signed []SignedRelease) Digest {
 func (r *Result) signingInput() ([]byte, error) {
 	rest := *r
 	rest.Proposal, rest.Signed, rest.Releases, rest.Signature = nil, nil, nil, nil
-	rest.Digest, rest.Chain = Digest{}, Digest{}
+	rest.Digest, rest.Chain = study.Digest{}, study.Digest{}
 	text, err := json.Marshal(rest)
 	if err != nil {
 		return nil, err
@@ -85,28 +88,28 @@ func (r *Result) seal(body []byte, signed []SignedRelease, key ed25519.PrivateKe
 	return nil
 }
 
-// SignResult makes the result of a proposal's exact bytes and all of its releases,
+// Sign makes the result of a proposal's exact bytes and all of its releases,
 // in order, and signs it with the proposal's coordinator key. Ed25519 signatures are a
 // function of key and message: every replica on the same kind of processor gives the
 // same bytes.
 // approvals are the sites' signatures on the digest, by roster index.
-func SignResult(body []byte, signed []SignedRelease, key ed25519.PrivateKey, approvals ...Blob) (*Result, error) {
-	plan, err := NewPlan(body)
+func Sign(body []byte, signed []SignedRelease, key ed25519.PrivateKey, approvals ...Blob) (*Result, error) {
+	plan, err := study.NewPlan(body)
 	if err != nil {
 		return nil, err
 	}
 	if !ed25519.PublicKey(plan.Proposal.Coordinator).Equal(key.Public()) {
 		return nil, errors.New("study: the signing key is not the proposal's coordinator key")
 	}
-	var releases []Release
+	var releases []study.Release
 	for _, s := range signed {
-		release, err := ParseRelease(s.Encoded)
+		release, err := study.ParseRelease(s.Encoded)
 		if err != nil {
 			return nil, err
 		}
 		releases = append(releases, release)
 	}
-	r, err := NewResult(plan, releases)
+	r, err := New(plan, releases)
 	if err != nil {
 		return nil, err
 	}
