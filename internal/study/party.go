@@ -62,17 +62,17 @@ func (p Proposal) Reads(who Party) bool {
 // included, so that a name in the proposal means one party.
 func (p Proposal) checkParties(names, keys map[string]bool) error {
 	if len(p.Readers) > MaxReaders {
-		return fieldError("readers", "at most %d, got %d", MaxReaders, len(p.Readers))
+		return FieldErrorf("readers", "at most %d, got %d", MaxReaders, len(p.Readers))
 	}
 	check := func(field string, one Party) error {
 		if err := validText(field+".name", one.Name); err != nil {
 			return err
 		}
 		if len(one.Identity) != ed25519.PublicKeySize {
-			return fieldError(field+".identity", "must be an Ed25519 public key")
+			return FieldErrorf(field+".identity", "must be an Ed25519 public key")
 		}
 		if names[one.Name] || keys[string(one.Identity)] {
-			return fieldError(field, "name or identity appears twice: a site, the proposer or another reader has it")
+			return FieldErrorf(field, "name or identity appears twice: a site, the proposer or another reader has it")
 		}
 		names[one.Name], keys[string(one.Identity)] = true, true
 		return nil

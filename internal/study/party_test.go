@@ -6,13 +6,15 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"covey/test/texts"
 )
 
 var fives = []int{1000, 1000, 1000, 1000, 1000}
 
 func smallSpec(t *testing.T) Spec {
 	t.Helper()
-	spec, err := ParseSpec([]byte(iterating(minimal)))
+	spec, err := ParseSpec([]byte(texts.Iterating(texts.Minimal)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +34,7 @@ func TestProposerSigns(t *testing.T) {
 	bob, other := party("bob")
 	spec := smallSpec(t)
 	spec.Readers = []string{"bob"}
-	body, err := ProposeAs(&ada, spec, roster(fives...), []Party{bob}, signer.Public().(ed25519.PublicKey), [32]byte{1})
+	body, err := ProposeAs(&ada, spec, roster(fives...), []Party{bob}, ed25519.PublicKey(roster(1)[0].Identity), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +105,14 @@ func TestPartiesAreApart(t *testing.T) {
 	} {
 		spec := smallSpec(t)
 		spec.Readers = make([]string, len(c.readers))
-		_, err := ProposeAs(&c.by, spec, roster(fives...), c.readers, signer.Public().(ed25519.PublicKey), [32]byte{1})
+		_, err := ProposeAs(&c.by, spec, roster(fives...), c.readers, ed25519.PublicKey(roster(1)[0].Identity), [32]byte{1})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 	spec := smallSpec(t)
 	spec.Readers = []string{"bob"}
-	if _, err := ProposeAs(&ada, spec, roster(fives...), nil, signer.Public().(ed25519.PublicKey), [32]byte{1}); err == nil {
+	if _, err := ProposeAs(&ada, spec, roster(fives...), nil, ed25519.PublicKey(roster(1)[0].Identity), [32]byte{1}); err == nil {
 		t.Error("a reader that is not known is left out in silence")
 	}
 }

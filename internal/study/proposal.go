@@ -99,7 +99,7 @@ func ProposeAs(by *Party, spec Spec, roster []Member, readers []Party, coordinat
 		return nil, err
 	}
 	if len(spec.Readers) != len(readers) {
-		return nil, fieldError("readers", "%d are named and %d are known", len(spec.Readers), len(readers))
+		return nil, FieldErrorf("readers", "%d are named and %d are known", len(spec.Readers), len(readers))
 	}
 	spec.Sites, spec.Readers = nil, nil // the proposal has them with their keys
 	thresholds, err := spec.thresholds(len(roster))
@@ -172,7 +172,7 @@ func Parse(body []byte) (Proposal, error) {
 		return Proposal{}, FieldErrorf("study.sites", "must be empty in a proposal: the roster names the sites")
 	}
 	if len(p.Spec.Readers) != 0 {
-		return Proposal{}, fieldError("study.readers", "must be empty in a proposal: it has the readers with their keys")
+		return Proposal{}, FieldErrorf("study.readers", "must be empty in a proposal: it has the readers with their keys")
 	}
 	if p.Spec.Defaults != nil {
 		return Proposal{}, FieldErrorf("study.defaults", "must be empty in a proposal: each column has them written out")
