@@ -22,6 +22,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/score"
 	"covey/internal/siteconfig"
@@ -106,8 +107,8 @@ func (c *projectCmd) Run(t *terminal) error {
 
 // projection is project's --json.
 type projection struct {
-	File   string       `json:"file"`
-	Digest study.Digest `json:"digest"`
+	File   string          `json:"file"`
+	Digest proposal.Digest `json:"digest"`
 	*score.Summary
 	Rotated *score.Rotation `json:"rotated,omitempty"`
 	Bytes   int64           `json:"bytes"`
@@ -143,7 +144,7 @@ func (p *projection) text() string {
 }
 
 // say tells what a reader of scores should know of the result.
-func (c *projectCmd) say(t *terminal, r *result.Result, name string, spec study.Spec) {
+func (c *projectCmd) say(t *terminal, r *result.Result, name string, spec proposal.Spec) {
 	if spec.Dataset != name {
 		t.Say("The study was of data set %s; these are rows of %s, read with its own mapping.", frame.Quoted(spec.Dataset), frame.Quoted(name))
 	}

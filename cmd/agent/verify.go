@@ -7,9 +7,9 @@ import (
 
 	shared "covey/cmd/internal/cli"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 type verifyCmd struct{ shared.Verify }
@@ -40,7 +40,7 @@ func onLedger(t *terminal, v *result.Verified) (string, bool, error) {
 		return string(h.State), true, h.Check(v)
 	}
 	mine := site.Identity().Public().(ed25519.PublicKey)
-	if slices.ContainsFunc(v.Roster, func(m study.Member) bool { return mine.Equal(ed25519.PublicKey(m.Identity)) }) {
+	if slices.ContainsFunc(v.Roster, func(m proposal.Member) bool { return mine.Equal(ed25519.PublicKey(m.Identity)) }) {
 		return "", false, &result.VerifyError{What: "sites", Query: -1, Reason: fmt.Sprintf("this site is listed, and on its ledger the study is %q", h.State)}
 	}
 	return string(h.State), false, nil

@@ -11,6 +11,7 @@ import (
 	"covey/experiments/run"
 	"covey/internal/noise"
 	"covey/internal/picture"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -242,7 +243,7 @@ func histograms(f *flag.FlagSet) func(io.Writer) (int, error) {
 			return missed, err
 		}
 		spec := run.Spec(m.D, *epsilon)
-		spec.Components, spec.ExplainedVariance, spec.Picture = 2, study.VariancePrivate, true
+		spec.Components, spec.ExplainedVariance, spec.Picture = 2, proposal.VariancePrivate, true
 		r, err := run.Study{Spec: spec, Fixed: true}.On(m, firstSeed)
 		if err != nil {
 			return missed, err

@@ -14,8 +14,8 @@ import (
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -23,7 +23,7 @@ import (
 const resultTime = 10 * time.Minute
 
 // NoResultError is a study whose result the coordinator does not have for this site.
-type NoResultError struct{ Study study.Digest }
+type NoResultError struct{ Study proposal.Digest }
 
 func (e *NoResultError) Error() string {
 	return "the coordinator has no result of study " + e.Study.String()[:12] + " for this site: it has not completed, or this site is not in it"
@@ -41,7 +41,7 @@ func (a *Agent) setCalls(conn grpc.ClientConnInterface) {
 // Result fetches the result file of a study from the coordinator that this agent is linked to, and
 // checks it against this site's ledger. It keeps nothing of it. Errors: *[result.VerifyError],
 // *[NoResultError], [ErrNotLinked].
-func (a *Agent) Result(ctx context.Context, id study.Digest) ([]byte, error) {
+func (a *Agent) Result(ctx context.Context, id proposal.Digest) ([]byte, error) {
 	a.mu.Lock()
 	conn := a.calls
 	a.mu.Unlock()
@@ -81,15 +81,15 @@ type Held struct {
 
 // HeldRelease is a release on record: the SHA-256 of its exact signed bytes.
 type HeldRelease struct {
-	Query int          `json:"query"`
-	Hash  study.Digest `json:"hash"`
+	Query int             `json:"query"`
+	Hash  proposal.Digest `json:"hash"`
 }
 
 // Holds returns what this site has on record of a study.
-func (a *Agent) Holds(id study.Digest) Held { return HeldIn(a.ledger, id) }
+func (a *Agent) Holds(id proposal.Digest) Held { return HeldIn(a.ledger, id) }
 
 // HeldIn is [Agent.Holds] of a ledger that no agent has open.
-func HeldIn(l *ledger.Ledger, id study.Digest) Held {
+func HeldIn(l *ledger.Ledger, id proposal.Digest) Held {
 	h := Held{State: ledger.Unknown}
 	for _, s := range l.Studies() {
 		if s.Study == id {
@@ -104,7 +104,7 @@ func HeldIn(l *ledger.Ledger, id study.Digest) Held {
 			continue
 		}
 		if final, err := decodeFinal(stored); err == nil {
-			h.Releases = append(h.Releases, HeldRelease{query, study.DigestOf(final.Encoded)})
+			h.Releases = append(h.Releases, HeldRelease{query, proposal.DigestOf(final.Encoded)})
 		}
 	}
 	return h
@@ -132,7 +132,7 @@ func (h Held) Check(v *result.Verified) error {
 
 // result answers with the file's exact bytes, which a signature is over.
 func (a *Agent) result(w http.ResponseWriter, r *http.Request) {
-	id, err := study.ParseDigest(r.PathValue("ref"))
+	id, err := proposal.ParseDigest(r.PathValue("ref"))
 	if err != nil {
 		reply(w, nil, err)
 		return
@@ -147,6 +147,6 @@ func (a *Agent) result(w http.ResponseWriter, r *http.Request) {
 }
 
 // local puts on record that a file of this site's rows was made here: nothing left.
-func (a *Agent) local(id study.Digest, bytes int, sha256 string) {
+func (a *Agent) local(id proposal.Digest, bytes int, sha256 string) {
 	a.egress.Record(egress.Line{Kind: egress.KindLocal, Study: &id, Bytes: bytes, SHA256: sha256}, a.now())
 }

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 )
 
 // TestHeldCheck: a result is good here if it was approved here, and has every release that this
 // site was told.
 func TestHeldCheck(t *testing.T) {
 	v := &result.Verified{} // of no release
-	told := []HeldRelease{{Query: 0, Hash: study.Digest{1}}}
+	told := []HeldRelease{{Query: 0, Hash: proposal.Digest{1}}}
 	for name, c := range map[string]struct {
 		held Held
 		what string

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
@@ -104,7 +105,7 @@ func align(a, b *result.Result) ([]int, error) {
 		return nil, err
 	}
 	of, other := p.Coordinates(), q.Coordinates()
-	centered := a.Center != study.CenterPublic && b.Center != study.CenterPublic
+	centered := a.Center != proposal.CenterPublic && b.Center != proposal.CenterPublic
 	order := make([]int, a.D)
 	for j, name := range a.Columns {
 		i, ok := at[name]

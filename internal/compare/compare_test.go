@@ -8,36 +8,36 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 	"covey/internal/worth"
 )
 
 // resultOf is one of four columns at three sites, with the components given.
-func resultOf(t *testing.T, change func(*study.Spec), nonce byte, sites []string, components ...[]float64) *result.Result {
+func resultOf(t *testing.T, change func(*proposal.Spec), nonce byte, sites []string, components ...[]float64) *result.Result {
 	t.Helper()
-	s := study.Spec{Name: "compared", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: study.MethodCovariance, Center: study.CenterPrivate, Components: study.Components(len(components))}
+	s := proposal.Spec{Name: "compared", Dataset: "rows", Epsilon: 1, Delta: 1e-6, Method: proposal.MethodCovariance, Center: proposal.CenterPrivate, Components: proposal.Components(len(components))}
 	for _, name := range []string{"a", "b", "c", "d"} {
-		s.Columns = append(s.Columns, study.Column{Name: name, Scale: 1})
+		s.Columns = append(s.Columns, proposal.Column{Name: name, Scale: 1})
 	}
 	change(&s)
-	var roster []study.Member
+	var roster []proposal.Member
 	for i, name := range sites {
 		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: name, Identity: study.Key(key), Units: 1000})
+		roster = append(roster, proposal.Member{Name: name, Identity: proposal.Key(key), Units: 1000})
 	}
-	body, err := study.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{nonce})
+	body, err := proposal.Propose(s, roster, ed25519.PublicKey(roster[0].Identity), [32]byte{nonce})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &result.Result{Digest: study.DigestOf(body), D: 4, K: len(components), Components: components, Sites: sites, Center: s.Center, Method: s.Method, Proposal: body}
+	r := &result.Result{Digest: proposal.DigestOf(body), D: 4, K: len(components), Components: components, Sites: sites, Center: s.Center, Method: s.Method, Proposal: body}
 	for _, c := range s.Columns {
 		r.Columns = append(r.Columns, c.Name)
 	}
 	return r
 }
 
-func same(*study.Spec) {}
+func same(*proposal.Spec) {}
 
 var three = []string{"east", "north", "west"}
 
@@ -118,7 +118,7 @@ func TestTurnedTie(t *testing.T) {
 func TestOtherOrderOfColumns(t *testing.T) {
 	v := []float64{0.8, 0.6, 0, 0}
 	a := resultOf(t, same, 1, three, v)
-	b := resultOf(t, func(s *study.Spec) { slices.Reverse(s.Columns) }, 1, three, []float64{0, 0, 0.6, 0.8})
+	b := resultOf(t, func(s *proposal.Spec) { slices.Reverse(s.Columns) }, 1, three, []float64{0, 0, 0.6, 0.8})
 	if p := compared(t, a, b, separated(1, 1), separated(1, 1)).Pairs[0]; p.Angle > 1e-6 {
 		t.Errorf("%+v", p)
 	}
@@ -128,13 +128,13 @@ func TestRefused(t *testing.T) {
 	a := resultOf(t, same, 1, three, unit(0))
 	for want, b := range map[string]*result.Result{
 		"one study":                a,
-		`column "a" is in one`:     resultOf(t, func(s *study.Spec) { s.Columns[0].Name = "e" }, 1, three, unit(0)),
-		`is divided by 1 in one`:   resultOf(t, func(s *study.Spec) { s.Columns[0].Scale = 2 }, 1, three, unit(0)),
-		`in "" in one and in "kg"`: resultOf(t, func(s *study.Spec) { s.Columns[0].Measure = "kg" }, 1, three, unit(0)),
-		"read in two ways":         resultOf(t, func(s *study.Spec) { s.Columns[0].As = "boolean" }, 1, three, unit(0)),
-		"has another offset":       resultOf(t, func(s *study.Spec) { s.Columns[0].Offset, s.Center = 2, study.CenterPublic }, 1, three, unit(0)),
-		"a learned scale in one": resultOf(t, func(s *study.Spec) {
-			s.Columns[0].Scale, s.Columns[0].Standardize, s.CentralDetail = 0, study.StandardizePrivate, true
+		`column "a" is in one`:     resultOf(t, func(s *proposal.Spec) { s.Columns[0].Name = "e" }, 1, three, unit(0)),
+		`is divided by 1 in one`:   resultOf(t, func(s *proposal.Spec) { s.Columns[0].Scale = 2 }, 1, three, unit(0)),
+		`in "" in one and in "kg"`: resultOf(t, func(s *proposal.Spec) { s.Columns[0].Measure = "kg" }, 1, three, unit(0)),
+		"read in two ways":         resultOf(t, func(s *proposal.Spec) { s.Columns[0].As = "boolean" }, 1, three, unit(0)),
+		"has another offset":       resultOf(t, func(s *proposal.Spec) { s.Columns[0].Offset, s.Center = 2, proposal.CenterPublic }, 1, three, unit(0)),
+		"a learned scale in one": resultOf(t, func(s *proposal.Spec) {
+			s.Columns[0].Scale, s.Columns[0].Standardize, s.CentralDetail = 0, proposal.StandardizePrivate, true
 		}, 1, three, unit(0)),
 		"one has 4 columns, the other": func() *result.Result { r := resultOf(t, same, 3, three, unit(0)); r.D = 3; return r }(),
 	} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -18,7 +19,7 @@ func TestDecisionsMustBeSigned(t *testing.T) {
 	for name, forge := range map[string]func(f *federation, d *covey.Decision){
 		"unsigned":      func(_ *federation, d *covey.Decision) { d.Signature = nil },
 		"another's":     func(f *federation, d *covey.Decision) { d.Signature = f.word(1, f.plan.Digest, "approved", "") },
-		"another study": func(f *federation, d *covey.Decision) { d.Signature = f.word(0, study.Digest{1}, "approved", "") },
+		"another study": func(f *federation, d *covey.Decision) { d.Signature = f.word(0, proposal.Digest{1}, "approved", "") },
 		"another word":  func(f *federation, d *covey.Decision) { d.Signature = f.word(0, f.plan.Digest, "rejected", "") },
 		"another reason": func(f *federation, d *covey.Decision) {
 			d.Verdict, d.Code = covey.Verdict_VERDICT_REJECTED, covey.Code_CODE_DATA
@@ -50,7 +51,7 @@ func TestDecisionsMustBeSigned(t *testing.T) {
 	}
 }
 
-func (f *federation) word(site int, d study.Digest, word study.Verdict, code study.Code) []byte {
+func (f *federation) word(site int, d proposal.Digest, word study.Verdict, code study.Code) []byte {
 	return study.SignDecision(f.sites[site].identity, d, word, code)
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 )
 
 // chart is a small drawing: the template gives it the page's colours, light or dark. Its
@@ -61,7 +61,7 @@ func newChart(id, title, about string) chart {
 
 // charts draws the power steps so far: how far each turned its block, and its noise.
 func charts(s coordinator.Story) []chart {
-	if s.Method == study.MethodCovariance {
+	if s.Method == proposal.MethodCovariance {
 		return nil
 	}
 	var turns, noises [][]point

@@ -14,6 +14,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/frame"
 	"covey/internal/picture"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/sheet"
@@ -91,7 +92,7 @@ type shownResult struct {
 // shownResult returns it. A result never changes, and to make one again, and sign it, at every look
 // would keep a processor busy for as long as a page of a large study is open. Called with the
 // cache's lock held.
-func (d *Dashboard) shownResult(digest study.Digest) (shownResult, error) {
+func (d *Dashboard) shownResult(digest proposal.Digest) (shownResult, error) {
 	if shown, ok := d.cache.results[digest]; ok {
 		return shown, nil
 	}
@@ -106,16 +107,16 @@ func (d *Dashboard) shownResult(digest study.Digest) (shownResult, error) {
 }
 
 // show keeps what is shown of a result. Called with the cache's lock held.
-func (c *cache) show(digest study.Digest, shown shownResult) {
+func (c *cache) show(digest proposal.Digest, shown shownResult) {
 	if len(c.results) > keptPages || c.results == nil {
-		c.results = map[study.Digest]shownResult{}
+		c.results = map[proposal.Digest]shownResult{}
 	}
 	c.results[digest] = shown
 }
 
 // weigh returns what a result is worth, computed once and one at a time, away from the
 // coordinator's own work, since it can take seconds. Pages have it from their next look on.
-func (d *Dashboard) weigh(digest study.Digest, r *result.Result) *worth.Report {
+func (d *Dashboard) weigh(digest proposal.Digest, r *result.Result) *worth.Report {
 	d.weighing.Lock()
 	defer d.weighing.Unlock()
 	d.cache.mu.Lock()
@@ -255,7 +256,7 @@ func number(v float64) string { return sheet.Number(v) }
 
 // report serves a study's one page for printing.
 func (d *Dashboard) report(w http.ResponseWriter, r *http.Request) {
-	digest, err := study.ParseDigest(r.PathValue("digest"))
+	digest, err := proposal.ParseDigest(r.PathValue("digest"))
 	if err != nil {
 		http.NotFound(w, r)
 		return

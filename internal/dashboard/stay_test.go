@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 )
 
 // pipes is a listener of connections in memory.
@@ -91,7 +91,7 @@ func TestSlowDownload(t *testing.T) {
 		whole bool
 	}{{64 << 10, true}, {1 << 10, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			d, s, _ := newTold(t, study.DropoutWait)
+			d, s, _ := newTold(t, proposal.DropoutWait)
 			// 7 MB
 			s.result = &result.Result{Columns: slices.Repeat([]string{strings.Repeat("name", 16)}, 100_000)}
 			l := &pipes{make(chan net.Conn), make(chan struct{})}

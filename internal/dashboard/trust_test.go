@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/standardize"
@@ -19,7 +20,7 @@ import (
 // found is a result of three columns and two components that looks as good as one can.
 func found() (*result.Result, *worth.Report) {
 	no, angle := false, 3.0
-	r := &result.Result{Columns: []string{"age", "height", "weight"}, D: 3, K: 2, Method: study.MethodCovariance, Output: study.OutputCovariance,
+	r := &result.Result{Columns: []string{"age", "height", "weight"}, D: 3, K: 2, Method: proposal.MethodCovariance, Output: proposal.OutputCovariance,
 		Components: [][]float64{{0.2, 0.1, 0.97}, {-0.3, 0.94, 0.1}}, ExplainedVariance: []float64{2, 1}, VarianceInterval: [][2]float64{{1.9, 2.1}, {0.9, 1.1}}, VarianceRatio: []float64{0.6, 0.3}}
 	of := &worth.Report{Share: &worth.Share{Estimate: 0.98, Lower: 0.96}, Alarm: &no, Sentences: []string{"It is good."}}
 	for i := range 2 {
@@ -118,7 +119,7 @@ func TestPicturesAreText(t *testing.T) {
 	r, of := found()
 	const hostile = `</text><script>alert(1)</script><a href="x" onload='y'>`
 	r.Name, r.Columns = hostile, []string{hostile, "b", "c"}
-	p := result.Picture{Pair: [2]int{1, 2}, Groups: []string{hostile, "x"}, By: study.PictureBySite, Sigma: 1}
+	p := result.Picture{Pair: [2]int{1, 2}, Groups: []string{hostile, "x"}, By: proposal.PictureBySite, Sigma: 1}
 	h := result.ScoreHistogram{Component: 1, Sigma: 1}
 	for i := range study.PictureBins + 1 {
 		p.X, p.Y = append(p.X, float64(i)/2-4), append(p.Y, float64(i)/2-4)
@@ -193,7 +194,7 @@ func TestHeaviestFirst(t *testing.T) {
 
 // TestRoundsAreOneBar: 306 rounds are a bar with a stretch for each change, not 306 boxes.
 func TestRoundsAreOneBar(t *testing.T) {
-	_, s, now := newTold(t, study.DropoutContinue)
+	_, s, now := newTold(t, proposal.DropoutContinue)
 	story := s.story
 	for i := range 200 {
 		r := coordinator.RoundView{Query: i, Round: i, Kind: study.KindPower, Slot: i, Survivors: []int{0, 1, 2}, At: now.now(), NoiseToSignal: -1, Turn: -1}
@@ -230,7 +231,7 @@ func TestStoryInItsOrder(t *testing.T) {
 			before = at
 		}
 	}
-	d, s, now := newTold(t, study.DropoutContinue)
+	d, s, now := newTold(t, proposal.DropoutContinue)
 	s.story.View.Status, s.story.View.Waiting, s.story.View.Deadline = round.StatusRunning, []string{"south"}, now.now().Add(time.Minute)
 	main, err := d.main(s.story.Digest)
 	if err != nil {
@@ -252,12 +253,12 @@ func TestStoryInItsOrder(t *testing.T) {
 // TestEndedSaysHow: a study without a result says how it ended and what was charged, in the list
 // and on its page.
 func TestEndedSaysHow(t *testing.T) {
-	d, s, now := newTold(t, study.DropoutContinue)
+	d, s, now := newTold(t, proposal.DropoutContinue)
 	v := &s.story.View
 	v.Status, v.Code, v.Culprit, v.Rho, v.Released, v.Queries = round.StatusEnded, study.CodeWithdrawn, "south", s.story.Plan.Rho/2, 3, 9
 	v.Proposed, v.Ended = now.now().Add(-48*time.Hour), now.now()
 	s.overview.Studies = []coordinator.View{*v}
-	list, err := d.main(study.Digest{})
+	list, err := d.main(proposal.Digest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func TestEndedSaysHow(t *testing.T) {
 // TestStaleFollower: a follower that does not hear from a leader, or has not read what it knows of,
 // says so before everything else; a leader never does.
 func TestStaleFollower(t *testing.T) {
-	d, s, now := newTold(t, study.DropoutWait)
+	d, s, now := newTold(t, proposal.DropoutWait)
 	for _, c := range []struct {
 		name    string
 		leading bool
@@ -307,7 +308,7 @@ func TestStaleFollower(t *testing.T) {
 				}
 				return cluster
 			}
-			for _, digest := range []study.Digest{{}, s.story.Digest} {
+			for _, digest := range []proposal.Digest{{}, s.story.Digest} {
 				main, err := d.main(digest)
 				if err != nil {
 					t.Fatal(err)
@@ -324,7 +325,7 @@ func TestStaleFollower(t *testing.T) {
 // TestReportRoute: the report loads nothing but its style, has no script, and is for those alone
 // who may see the page.
 func TestReportRoute(t *testing.T) {
-	d, s, _ := newTold(t, study.DropoutWait)
+	d, s, _ := newTold(t, proposal.DropoutWait)
 	path := "/studies/" + s.story.Digest.String() + "/report"
 	answer := ask(d, "GET", path, bearer(goodToken))
 	var b bytes.Buffer

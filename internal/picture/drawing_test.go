@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -29,7 +30,7 @@ func sample() *result.Result {
 	}
 	plain := released(random, sigma, truth)
 	sites := released(random, sigma, truth, truth, make([]float64, bins*bins))
-	sites.By, sites.Groups, sites.Pair = study.PictureBySite, []string{"amber", "bay", "cove"}, [2]int{3, 1}
+	sites.By, sites.Groups, sites.Pair = proposal.PictureBySite, []string{"amber", "bay", "cove"}, [2]int{3, 1}
 	r.Pictures = []result.Picture{plain, sites}
 	line := make([]float64, study.ScoreBins)
 	for i := range line {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -23,7 +24,7 @@ func groups(r *result.Result, p result.Picture) (Drawing, error) {
 	columns := min(3, shown)
 	rows := (shown + columns - 1) / columns
 	of := "by site"
-	if p.By == study.PictureByColumn {
+	if p.By == proposal.PictureByColumn {
 		of = "by " + short(p.Column, 30)
 	}
 	d := Drawing{
@@ -54,7 +55,7 @@ func groups(r *result.Result, p result.Picture) (Drawing, error) {
 	if shown < len(p.Counts) {
 		d.Words = append(d.Words, fmt.Sprintf("The first %d of %d groups; the data hold all.", shown, len(p.Counts)))
 	}
-	if p.By == study.PictureBySite {
+	if p.By == proposal.PictureBySite {
 		d.Words = append(d.Words, "Each square shows an institution. The blocks are not authenticated: a corrupt site can add to another's. Privacy protects units, not sites.")
 	}
 	return d, nil

@@ -11,20 +11,21 @@ import (
 	"testing"
 
 	"covey/internal/picture"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // pictured is a sample with a picture by site and a histogram of each component.
 func pictured() *result.Result {
-	r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+	r := sample(4, 2, 3, proposal.SubspaceBlock, 0.01)
 	edges := func(n int) (out []float64) {
 		for i := range n + 1 {
 			out = append(out, 8*float64(i)/float64(n)-4)
 		}
 		return out
 	}
-	p := result.Picture{Pair: [2]int{1, 2}, By: study.PictureBySite, Groups: []string{"amber", "=bay"}, X: edges(study.PictureBins), Y: edges(study.PictureBins), Sigma: 20}
+	p := result.Picture{Pair: [2]int{1, 2}, By: proposal.PictureBySite, Groups: []string{"amber", "=bay"}, X: edges(study.PictureBins), Y: edges(study.PictureBins), Sigma: 20}
 	for g := range 2 {
 		counts := make([]float64, study.PictureBins*study.PictureBins)
 		for i := range counts {

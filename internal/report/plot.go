@@ -128,7 +128,7 @@ func newPlot(r *result.Result, title, x, y string) *plot.Plot {
 	return p
 }
 
-// short cuts a text to n letters. Line breaks cannot be in it (study.Parse).
+// short cuts a text to n letters. Line breaks cannot be in it (proposal.Parse).
 func short(s string, n int) string {
 	letters := []rune(s)
 	if len(letters) <= n {

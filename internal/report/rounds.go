@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 )
 
 // mostLines is how many lines a drawing has.
@@ -30,7 +30,7 @@ func convergence(r *result.Result) ([]Plot, error) {
 		return nil, nil // the covariance has no rounds
 	}
 	title, y := "convergence", "angle to the round's vector (degrees)"
-	if r.K > 1 && r.Subspace != study.SubspaceDeflation {
+	if r.K > 1 && r.Subspace != proposal.SubspaceDeflation {
 		y = "angle to the round's block (degrees)"
 	}
 	if r.K > mostLines {
@@ -52,7 +52,7 @@ func convergence(r *result.Result) ([]Plot, error) {
 // course is a component's angle over the rounds.
 func course(r *result.Result, steps []result.Step, i int) plotter.XYs {
 	run := -1
-	if r.Subspace == study.SubspaceDeflation {
+	if r.Subspace == proposal.SubspaceDeflation {
 		run = runOf(r, r.Components[i])
 	}
 	var out plotter.XYs

@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 )
 
 // TestShapesThatDoNotFit: each length that a writer would index by is looked at, and each number of
@@ -28,7 +28,7 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		"a power step's values":     {"releases", func(r *result.Result) { r.Releases[0].Noised = r.Releases[0].Noised[1:] }},
 		"a power step of no vector": {"releases", func(r *result.Result) { r.Releases[0].X, r.Releases[0].Noised = nil, nil }},
 	} {
-		r := sample(4, 2, 3, study.SubspaceBlock, 0.01)
+		r := sample(4, 2, 3, proposal.SubspaceBlock, 0.01)
 		c.change(r)
 		for _, err := range []error{WriteNPZ(io.Discard, r), WriteCSV(io.Discard, r)} {
 			if e, ok := errors.AsType[*Error](err); !ok || e.Field != c.field {

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 )
 
 // python runs Python with NumPy and scikit-learn: $PYTHON, or python3.
@@ -47,10 +47,10 @@ func TestScikitLearn(t *testing.T) {
 		"not bought": func(r *result.Result) {
 			r.ExplainedVariance, r.VarianceInterval, r.VarianceRatio, r.TotalInterval = nil, nil, nil, nil
 		},
-		"one": func(r *result.Result) { *r = *sample(1, 1, 1, study.SubspaceBlock, 0.01) },
+		"one": func(r *result.Result) { *r = *sample(1, 1, 1, proposal.SubspaceBlock, 0.01) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := sample(7, 3, 6, study.SubspaceBlock, 0.01)
+			r := sample(7, 3, 6, proposal.SubspaceBlock, 0.01)
 			change(r)
 			r.Columns[0] = "größe, \"cm\""
 			archive, exported := filepath.Join(t.TempDir(), "result.npz"), filepath.Join(t.TempDir(), "result.csv")

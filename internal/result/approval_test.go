@@ -3,14 +3,14 @@ package result
 import (
 	"testing"
 
-	"covey/test/runs"
+	"covey/test/texts"
 )
 
 // TestVerifyApprovals: a result shows all sites' approvals of its digest.
 func TestVerifyApprovals(t *testing.T) {
 	p, body, signed := course(t, public, nil)
 	all := approvalsOf(p)
-	r, err := Sign(body, signed, runs.Signer, all...)
+	r, err := Sign(body, signed, texts.Signer, all...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,13 +23,13 @@ func TestVerifyApprovals(t *testing.T) {
 	r.Approvals = append(append([]Blob{}, all[:4]...), all[3])
 	reseal(t, r)
 	refuses(t, file(t, r), "approvals", -1)
-	if _, err := Sign(body, signed, runs.Signer, all[1:]...); err == nil {
+	if _, err := Sign(body, signed, texts.Signer, all[1:]...); err == nil {
 		t.Error("a result is made with approvals that do not check")
 	}
 	r.Approvals = nil
 	reseal(t, r)
 	refuses(t, file(t, r), "approvals", -1)
-	if _, err := Sign(body, signed, runs.Signer); err == nil {
+	if _, err := Sign(body, signed, texts.Signer); err == nil {
 		t.Error("a result is made without approvals")
 	}
 }

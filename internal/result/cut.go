@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -159,7 +160,7 @@ func (s *spectrum) choose(most int, slack float64) choice {
 // chosen returns what "auto" finds, of a study whose releases are all there.
 func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Release, slack float64) (choice, error) {
 	s := moment
-	if method != study.MethodCovariance {
+	if method != proposal.MethodCovariance {
 		s = &spectrum{along: true, d: p.D, n: float64(p.N)}
 		for _, r := range releases {
 			switch z := r.Z(); r.Kind {
@@ -182,7 +183,7 @@ func chosen(p *study.Plan, method string, moment *spectrum, releases []study.Rel
 		}
 	}
 	if s == nil || len(s.values) == 0 || s.d < len(s.values) {
-		return choice{}, study.FieldErrorf("releases", "they show no spectrum to find the number of components in")
+		return choice{}, proposal.FieldErrorf("releases", "they show no spectrum to find the number of components in")
 	}
 	return s.choose(min(p.K(), s.d), slack), nil
 }
@@ -216,7 +217,7 @@ func (r *Result) ComponentsText() string {
 // trim keeps the components that "auto" found, of those that were asked about: what more there is
 // of others stays in the releases and in Outputs.
 func (r *Result) trim(c choice) {
-	r.K, r.ComponentsAsked, r.ComponentsWhy = c.k, study.ComponentsAuto.String(), c.why
+	r.K, r.ComponentsAsked, r.ComponentsWhy = c.k, proposal.ComponentsAuto.String(), c.why
 	r.Components = r.Components[:c.k]
 	if len(r.ExplainedVariance) > 0 {
 		r.ExplainedVariance, r.VarianceInterval = r.ExplainedVariance[:c.k], r.VarianceInterval[:c.k]

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/linalg"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/test/runs"
 	"covey/test/texts"
 )
@@ -18,7 +18,7 @@ import (
 // TestAutoResult: a result has the components that were found, of all that were asked about,
 // verifies, and does not with another number.
 func TestAutoResult(t *testing.T) {
-	for _, method := range []string{study.MethodCovariance, study.MethodPower} {
+	for _, method := range []string{proposal.MethodCovariance, proposal.MethodPower} {
 		p, body, releases := runs.Run(t, texts.With(texts.Four, `components = "auto"`, "components_max = 3", "method = \""+method+"\"", `explained_variance = "private"`), false)
 		r := signResult(t, body, signReleases(t, releases))
 		if r.K < 1 || r.K > 3 || len(r.Components) != r.K || len(r.ExplainedVariance) != r.K || len(r.VarianceInterval) != r.K || len(r.VarianceRatio) != r.K || r.ComponentsAsked != "auto" || r.ComponentsWhy == "" {

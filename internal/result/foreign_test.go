@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestKeysOfOthersArePrintable: a key of a file that somebody else wrote is named in an error as a
@@ -12,9 +12,9 @@ import (
 func TestKeysOfOthersArePrintable(t *testing.T) {
 	const foreign = `a\u001b[2K\nb`
 	_, result := parseResult([]byte(`{"` + foreign + `": 1}`))
-	_, proposal := study.Parse([]byte(`"` + foreign + `" = 1`))
-	_, inner := study.Parse([]byte("[study.\"" + foreign + "\"]\n"))
-	for _, err := range []error{result, proposal, inner} {
+	_, asked := proposal.Parse([]byte(`"` + foreign + `" = 1`))
+	_, inner := proposal.Parse([]byte("[study.\"" + foreign + "\"]\n"))
+	for _, err := range []error{result, asked, inner} {
 		if err == nil || strings.ContainsAny(err.Error(), "\x1b\n") || !strings.Contains(err.Error(), `\nb`) {
 			t.Errorf("%q", err)
 		}

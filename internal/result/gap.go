@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -48,7 +49,7 @@ func (r *Result) FilledText() string {
 		}
 	}
 	what := "taken as the center"
-	if r.Missing == study.MissingFill {
+	if r.Missing == proposal.MissingFill {
 		what = "filled from the rest of their row"
 	}
 	text := fmt.Sprintf("about %.3g%% of the cells had no value and were %s (filled_ has each column's share, 95%%: within %.2g points)", 100*sum, what, 100*error)

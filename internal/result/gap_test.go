@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/runs"
 )
@@ -14,7 +15,7 @@ import (
 // TestFilledText: people are told how many cells were empty and in which columns most were, in the
 // result and by verify.
 func TestFilledText(t *testing.T) {
-	p := runs.GapPlan(t, 8, study.NoiseDistributed)
+	p := runs.GapPlan(t, 8, proposal.NoiseDistributed)
 	shares := []float64{0, 0.1, 0.6, 0.9, 0.7, 0.8, 0.75, 0.85}
 	r := &Result{}
 	for j := range shares {
@@ -42,7 +43,7 @@ func TestFilledText(t *testing.T) {
 // the true one: of 40 columns × 60 seeded many at least 93% (right ones fail here with probability
 // below 10^-5), in both noise modes.
 func TestFilledIntervalsCover(t *testing.T) {
-	for _, noise := range []string{study.NoiseCentral, study.NoiseDistributed} {
+	for _, noise := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
 		const columns, many = 40, 60
 		p, rng := runs.GapPlan(t, columns, noise), rand.New(rand.NewPCG(11, 12))
 		covered := 0

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/runs"
 	"covey/test/texts"
@@ -95,11 +96,11 @@ func without(r *Result, releases []study.Release) [2]float64 {
 // Neither intervals without the noise of rows per unit nor the note of a study of rows verify,
 // whoever signed them.
 func TestVerifyIntervals(t *testing.T) {
-	spec, err := study.ParseSpec([]byte(people(texts.Minimal, "rounds = 1", "radius = 3.0")))
+	spec, err := proposal.ParseSpec([]byte(people(texts.Minimal, "rounds = 1", "radius = 3.0")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := study.Propose(spec, runs.Roster(9000, 9000, 9000, 9000, 9000), runs.Signer.Public().(ed25519.PublicKey), [32]byte{7})
+	body, err := proposal.Propose(spec, texts.Roster(9000, 9000, 9000, 9000, 9000), texts.Signer.Public().(ed25519.PublicKey), [32]byte{7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func TestVerifyIntervals(t *testing.T) {
 	for _, release := range intervalRun(t, p, rand.New(rand.NewPCG(3, 6))) {
 		signed = append(signed, signRelease(t, release))
 	}
-	r, err := Sign(body, signed, runs.Signer, approvalsOf(p)...)
+	r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
 	if err != nil {
 		t.Fatal(err)
 	}

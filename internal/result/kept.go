@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
 // keep fills in how many rows were kept.
 func (r *Result) keep(p *study.Plan, releases []study.Release) {
-	if p.Proposal.Spec.Missing != study.MissingDropRow {
+	if p.Proposal.Spec.Missing != proposal.MissingDropRow {
 		return
 	}
 	for _, rel := range releases {
@@ -44,7 +45,7 @@ func (r *Result) KeptText() string {
 		}
 	}
 	what := "rows"
-	if r.Center == study.CenterPairs {
+	if r.Center == proposal.CenterPairs {
 		what = "pairs of rows"
 	}
 	text += fmt.Sprintf(" of %d %s, the others had a missing value", of, what)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/runs"
 	"covey/test/texts"
@@ -15,10 +16,10 @@ import (
 // the rows that are kept, the released number of which covers the true one in 95% of 200 seeded
 // many (a right interval fails here with probability below 10^-4), in both noise modes.
 func TestKeptRowsScaleTheResult(t *testing.T) {
-	for _, noise := range []string{study.NoiseCentral, study.NoiseDistributed} {
+	for _, noise := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
 		text := strings.Replace(texts.Minimal, "explained_variance = \"none\"\ncenter = \"public\"", "missing = \"drop-row\"\nrounds = 1\nnoise = \""+noise+"\"", 1)
 		p := runs.MustPlan(t, text, 9000, 9000, 9000, 9000, 9000)
-		if p.Queries[0].Kind != study.KindRows || p.Proposal.Spec.Center != study.CenterPrivate {
+		if p.Queries[0].Kind != study.KindRows || p.Proposal.Spec.Center != proposal.CenterPrivate {
 			t.Fatalf("the first query is %+v, center %s", p.Queries[0], p.Proposal.Spec.Center)
 		}
 		if share := p.RowsShare(); math.Abs(share-0.01) > 1e-3 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -54,7 +55,7 @@ func (r *Result) picture(p *study.Plan, releases []study.Release) {
 				X: scoreEdges(rel.Deviations[x], study.PictureBins), Y: scoreEdges(rel.Deviations[y], study.PictureBins)}
 			const bins = study.PictureBins * study.PictureBins
 			for at, name := range p.PictureGroups() {
-				if s.PictureBy == study.PictureBySite && !slices.Contains(rel.Survivors, at) {
+				if s.PictureBy == proposal.PictureBySite && !slices.Contains(rel.Survivors, at) {
 					continue
 				}
 				if s.PictureBy != "" {
@@ -68,7 +69,7 @@ func (r *Result) picture(p *study.Plan, releases []study.Release) {
 }
 
 // pictureNote says what pictures show and what they do not.
-func pictureNote(s study.Spec) string {
+func pictureNote(s proposal.Spec) string {
 	text := fmt.Sprintf("counts are of units, noised, and may be below zero; edges are within %d deviations of the released variance, and the outermost bins also hold what lies beyond; "+
 		"scores are of rows as the components saw them, scaled, centered and filled, before any clipping", study.PictureReach)
 	if s.Standardizes() {
@@ -78,9 +79,9 @@ func pictureNote(s study.Spec) string {
 		text += "; a unit counts as the average of its rows"
 	}
 	switch s.PictureBy {
-	case study.PictureByColumn:
+	case proposal.PictureByColumn:
 		text += fmt.Sprintf("; groups are the levels of %q, and a row without one is in no group", s.PictureColumn)
-	case study.PictureBySite:
+	case proposal.PictureBySite:
 		text += "; each group shows an institution: ε and δ protect units, not sites, and blocks are not authenticated, so that a corrupt site can fill another's"
 	}
 	return text
@@ -98,9 +99,9 @@ func (r *Result) PictureText() string {
 	first := r.Pictures[0]
 	text := fmt.Sprintf("noised counts of scores on components %s, ± %.3g units a bin", strings.Join(pairs, ", "), first.Sigma)
 	switch first.By {
-	case study.PictureByColumn:
+	case proposal.PictureByColumn:
 		text += fmt.Sprintf(", by %q", first.Column)
-	case study.PictureBySite:
+	case proposal.PictureBySite:
 		text += ", by site: each group shows an institution, and blocks are not authenticated"
 	}
 	return text

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/runs"
 	"covey/test/texts"
@@ -56,15 +57,15 @@ func TestPictureIsOfTheResult(t *testing.T) {
 			if picture.Sigma != sigma || picture.By != p.Proposal.Spec.PictureBy {
 				t.Errorf("%s: picture %d is by %q with σ = %v, want %v", name, i, picture.By, picture.Sigma, sigma)
 			}
-			groups := map[string][]string{"": nil, study.PictureBySite: r.Sites, study.PictureByColumn: {"y", "n", "x", "other"}}[picture.By]
-			if picture.By == study.PictureByColumn {
+			groups := map[string][]string{"": nil, proposal.PictureBySite: r.Sites, proposal.PictureByColumn: {"y", "n", "x", "other"}}[picture.By]
+			if picture.By == proposal.PictureByColumn {
 				groups = append(slices.Clone(p.Proposal.Spec.Columns[1].Levels), "other")
 			}
 			if !slices.Equal(picture.Groups, groups) || len(picture.Counts) != max(1, len(groups)) {
 				t.Errorf("%s: groups are %q, want %q", name, picture.Groups, groups)
 			}
 		}
-		if (p.Proposal.Spec.PictureBy == study.PictureBySite) != strings.Contains(r.PictureNote, "blocks are not authenticated") || r.PictureNote == "" {
+		if (p.Proposal.Spec.PictureBy == proposal.PictureBySite) != strings.Contains(r.PictureNote, "blocks are not authenticated") || r.PictureNote == "" {
 			t.Errorf("%s: the note is %q", name, r.PictureNote)
 		}
 	}
@@ -106,7 +107,7 @@ func TestVerifyRefusesOtherPictures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Signature = ed25519.Sign(runs.Signer, input)
+		r.Signature = ed25519.Sign(texts.Signer, input)
 		text, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)

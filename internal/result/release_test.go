@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/runs"
 	"covey/test/texts"
@@ -12,7 +13,7 @@ import (
 
 // FuzzRelease: a release that is read is written in one form, and that form reads as the same.
 func FuzzRelease(f *testing.F) {
-	encoded, err := study.Release{Study: study.Digest{1}, Query: 1, Slot: 2, Kind: study.KindPower, Survivors: []int{0, 2}, Units: 7, X: []float64{0.6, -0.8}, Radius: 0.1, Grid: 0x1p-20, Sigma: 1 << 30, Rho: 1e-3, Noised: []int64{-1, 1 << 60}}.Encode()
+	encoded, err := study.Release{Study: proposal.Digest{1}, Query: 1, Slot: 2, Kind: study.KindPower, Survivors: []int{0, 2}, Units: 7, X: []float64{0.6, -0.8}, Radius: 0.1, Grid: 0x1p-20, Sigma: 1 << 30, Rho: 1e-3, Noised: []int64{-1, 1 << 60}}.Encode()
 	if err != nil {
 		f.Fatal(err)
 	}

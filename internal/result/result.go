@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/standardize"
 	"covey/internal/study"
 )
@@ -16,10 +17,10 @@ import (
 // (ε, δ)-differentially private, post-processing of the releases included. Its JSON
 // is a result file, which Verify checks by itself once Sign has filled it in.
 type Result struct {
-	Name    string       `json:"name"`
-	Digest  study.Digest `json:"digest"`
-	Epsilon float64      `json:"epsilon"`
-	Delta   float64      `json:"delta"`
+	Name    string          `json:"name"`
+	Digest  proposal.Digest `json:"digest"`
+	Epsilon float64         `json:"epsilon"`
+	Delta   float64         `json:"delta"`
 	// Adjacency is what Epsilon and Delta are for: AdjacencyReplaceOne.
 	Adjacency string `json:"adjacency"`
 	// SitesPerUnit is at how many sites the unit that is replaced may be, where the proposal says
@@ -97,12 +98,12 @@ type Result struct {
 
 	Releases []study.Release `json:"releases"` // as Signed, to be read
 
-	// Approvals are the sites' signatures on the digest, by roster index ([SignDecision]).
+	// Approvals are the sites' signatures on the digest, by roster index ([study.SignDecision]).
 	Approvals []Blob `json:"approvals"`
 
 	Proposal  Blob            `json:"proposal"`  // its exact bytes
 	Signed    []SignedRelease `json:"signed"`    // Releases, exactly as signed
-	Chain     study.Digest    `json:"chain"`     // last link over Digest and Signed
+	Chain     proposal.Digest `json:"chain"`     // last link over Digest and Signed
 	Signature Blob            `json:"signature"` // the coordinator's, over all of this
 
 	// Simulated marks what no federation computed (package simulate). Verify refuses it, and
@@ -136,7 +137,7 @@ func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result,
 	c := p.Start()
 	for i, rel := range releases {
 		if rel.Query != c.Query {
-			return nil, study.FieldErrorf("releases", "query %d is released where %d is due", rel.Query, c.Query)
+			return nil, proposal.FieldErrorf("releases", "query %d is released where %d is due", rel.Query, c.Query)
 		}
 		r.Rho += rel.Rho
 		if rel.Kind == study.KindPower || rel.Kind == study.KindMoment {
@@ -148,7 +149,7 @@ func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result,
 		}
 	}
 	if c.Query != len(p.Queries) {
-		return nil, study.FieldErrorf("releases", "the releases end before query %d", c.Query)
+		return nil, proposal.FieldErrorf("releases", "the releases end before query %d", c.Query)
 	}
 	r.Method, r.MethodWhy, r.Lambda, r.PerUnit = c.Method, p.MethodWhy(releases), c.Lambda, c.PerUnit
 	r.setConstants(p, c)
@@ -160,7 +161,7 @@ func newResult(p *study.Plan, releases []study.Release, slack float64) (*Result,
 	r.count(p, releases)
 	r.explain(c, releases)
 	r.picture(p, releases)
-	if s.Components == study.ComponentsAuto {
+	if s.Components == proposal.ComponentsAuto {
 		found, err := chosen(p, r.Method, moment, releases, slack)
 		if err != nil {
 			return nil, err
@@ -264,7 +265,7 @@ func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.
 	for _, rel := range releases {
 		switch rel.Kind {
 		case study.KindPower:
-			if r.Method == study.MethodCovariance { // auto took these to decide
+			if r.Method == proposal.MethodCovariance { // auto took these to decide
 				continue
 			}
 			run := p.Queries[rel.Query].Run
@@ -275,7 +276,7 @@ func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.
 			}
 			m := p.Covariance(c, releases)
 			more := 0
-			if p.Proposal.Spec.Components == study.ComponentsAuto {
+			if p.Proposal.Spec.Components == proposal.ComponentsAuto {
 				more = cutReach + 1 // values behind the last are looked at
 			}
 			vectors, values, err := m.Principal(p.D, max(p.K(), min(p.K()+more, live(m, p.D))))
@@ -284,7 +285,7 @@ func (r *Result) findComponents(p *study.Plan, c study.Course, releases []study.
 			}
 			vectors = vectors[:p.K()]
 			moment = spectrumOf(m, values, p.D, p.N)
-			r.Output, r.NoiseToSignal = study.OutputCovariance, covarianceNoise(m.Tau, p.D, values[p.K()-1])
+			r.Output, r.NoiseToSignal = proposal.OutputCovariance, covarianceNoise(m.Tau, p.D, values[p.K()-1])
 			r.Components = linalg.OrientAll(vectors)
 			r.Outputs[r.Output] = linalg.OrientAll(vectors)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/standardize"
 	"covey/internal/study"
 	"covey/test/runs"
@@ -39,7 +40,7 @@ func TestStudies(t *testing.T) {
 				if spent, err := p.Curve().Epsilon(p.Rho, 1e-6); err != nil || spent > 1 {
 					t.Errorf("spends ε = %v, %v", spent, err)
 				}
-				result, err := Sign(body, signed, runs.Signer, approvalsOf(p)...)
+				result, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -68,13 +69,13 @@ func checkResult(t *testing.T, p *study.Plan, r *Result, wide bool) {
 			}
 		}
 	}
-	if method := map[bool]string{true: study.MethodCovariance, false: study.MethodPower}[wide]; s.Method == study.MethodAuto && (r.Method != method || !strings.Contains(r.MethodWhy, "B²")) {
+	if method := map[bool]string{true: proposal.MethodCovariance, false: proposal.MethodPower}[wide]; s.Method == proposal.MethodAuto && (r.Method != method || !strings.Contains(r.MethodWhy, "B²")) {
 		t.Errorf("auto took %s: %s", r.Method, r.MethodWhy)
 	}
-	if mean := r.Mean[0]; s.Center == study.CenterPrivate && math.Abs(mean-3) > 0.05*3 {
+	if mean := r.Mean[0]; s.Center == proposal.CenterPrivate && math.Abs(mean-3) > 0.05*3 {
 		t.Errorf("mean %v", r.Mean)
 	}
-	if s.ExplainedVariance == study.VarianceNone {
+	if s.ExplainedVariance == proposal.VarianceNone {
 		if r.ExplainedVariance != nil || r.TotalInterval != nil || r.VarianceNote != "" {
 			t.Error("explained variance was not bought")
 		}
@@ -141,12 +142,12 @@ func TestOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{study.OutputLast, study.OutputPooled} {
+	for _, name := range []string{proposal.OutputLast, proposal.OutputPooled} {
 		if v := res.Outputs[name][0]; math.Abs(v[0]-0.6) > 1e-12 || math.Abs(v[1]-0.8) > 1e-12 {
 			t.Errorf("%s = %v", name, v)
 		}
 	}
-	if res.Output != study.OutputLast {
+	if res.Output != proposal.OutputLast {
 		t.Errorf("auto chose %s at noise-to-signal %v", res.Output, res.NoiseToSignal)
 	}
 	if _, err := New(p, releases[1:]); err == nil {
@@ -159,7 +160,7 @@ func TestOutputs(t *testing.T) {
 func TestResultSaysAdjacency(t *testing.T) {
 	p, body, releases := runs.Run(t, texts.With(texts.Four, "sites_per_unit = 2"), false)
 	signed := signReleases(t, releases)
-	r, err := Sign(body, signed, runs.Signer, approvalsOf(p)...)
+	r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,12 +218,12 @@ func TestLevelsGolden(t *testing.T) {
 // releases lead to does not verify, even if the coordinator's key signs it.
 func TestVerifyRefusesOtherScales(t *testing.T) {
 	text := texts.With(texts.Learning, `method = "covariance"`)
-	spec, err := study.ParseSpec([]byte(text))
+	spec, err := proposal.ParseSpec([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sites := runs.Roster(40_000, 40_000, 40_000)
-	body, err := study.Propose(spec, sites, runs.Signer.Public().(ed25519.PublicKey), [32]byte{7})
+	sites := texts.Roster(40_000, 40_000, 40_000)
+	body, err := proposal.Propose(spec, sites, texts.Signer.Public().(ed25519.PublicKey), [32]byte{7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +268,7 @@ func TestVerifyRefusesOtherScales(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Signature = ed25519.Sign(runs.Signer, input)
+		r.Signature = ed25519.Sign(texts.Signer, input)
 		text, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)

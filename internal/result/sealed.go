@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -24,7 +25,7 @@ func (b *Blob) UnmarshalText(text []byte) error {
 	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
 	// a decoder skips line breaks
 	if err != nil || base64.StdEncoding.EncodedLen(len(raw)) != len(text) {
-		return study.FieldErrorf("base64", "must be padded, without line breaks, its unused bits zero")
+		return proposal.FieldErrorf("base64", "must be padded, without line breaks, its unused bits zero")
 	}
 	*b = raw
 	return nil
@@ -46,7 +47,7 @@ const (
 // ChainOf is the last link of a study's hash chain: link 0 is H(label ‖ digest) and
 // link i H(label ‖ link i-1 ‖ release i ‖ its signature), where H is SHA-256 and
 // label, release and signature stand behind their lengths.
-func ChainOf(digest study.Digest, signed []SignedRelease) study.Digest {
+func ChainOf(digest proposal.Digest, signed []SignedRelease) proposal.Digest {
 	label := sized([]byte(chainLabel))
 	link := sha256.Sum256(slices.Concat(label, digest[:]))
 	for _, s := range signed {
@@ -68,7 +69,7 @@ func sized(b []byte) []byte {
 func (r *Result) signingInput() ([]byte, error) {
 	rest := *r
 	rest.Proposal, rest.Signed, rest.Releases, rest.Signature = nil, nil, nil, nil
-	rest.Digest, rest.Chain = study.Digest{}, study.Digest{}
+	rest.Digest, rest.Chain = proposal.Digest{}, proposal.Digest{}
 	text, err := json.Marshal(rest)
 	if err != nil {
 		return nil, err

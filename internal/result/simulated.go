@@ -1,6 +1,9 @@
 package result
 
-import "covey/internal/study"
+import (
+	"covey/internal/proposal"
+	"covey/internal/study"
+)
 
 // ReadSimulated reads a file of a simulated study's result, for who draws it: that all of it
 // follows from its proposal and its releases is checked as [Verify] does, and signatures it must
@@ -13,7 +16,7 @@ func ReadSimulated(file []byte) (*Result, error) {
 	if !r.Simulated {
 		return nil, unverified(-1, WhatSimulated, "is not set")
 	}
-	if len(r.Signed)+len(r.Approvals)+len(r.Signature) > 0 || r.Chain != (study.Digest{}) {
+	if len(r.Signed)+len(r.Approvals)+len(r.Signature) > 0 || r.Chain != (proposal.Digest{}) {
 		return nil, unverified(-1, "signature", "a simulated study has none, and no chain and approvals")
 	}
 	var releases []study.Release

@@ -5,18 +5,18 @@ import (
 	"testing"
 
 	"covey/internal/linalg"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
 // TestSetStart: a study starts at a result's components, of the same columns alone.
 func TestSetStart(t *testing.T) {
 	vectors := []float64{0, 0.6, 0.8, 0, 0, 0.8, -0.6, 0}
-	s, err := study.ParseSpec([]byte(texts.With(texts.Four, `method = "power"`, "components = 2")))
+	s, err := proposal.ParseSpec([]byte(texts.With(texts.Four, `method = "power"`, "components = 2")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Result{D: 4, Digest: study.Digest{9}, Columns: []string{"a", "b", "c", "d"}, Offset: make([]float64, 4), Scale: []float64{1, 1, 1, 1}, Components: linalg.Split(vectors, 4)}
+	r := &Result{D: 4, Digest: proposal.Digest{9}, Columns: []string{"a", "b", "c", "d"}, Offset: make([]float64, 4), Scale: []float64{1, 1, 1, 1}, Components: linalg.Split(vectors, 4)}
 	if err := r.SetStart(&s); err != nil {
 		t.Fatal(err)
 	}

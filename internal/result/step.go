@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -17,7 +18,7 @@ type Step struct {
 // Steps are the power steps of the result, in order; none where auto took a few and then
 // decided for the covariance.
 func (r *Result) Steps() []Step {
-	if r.Method == study.MethodCovariance {
+	if r.Method == proposal.MethodCovariance {
 		return nil
 	}
 	var out []Step
@@ -52,7 +53,7 @@ func DoneText(method string, steps int) string {
 		rounds = "1 round"
 	}
 	switch {
-	case method != study.MethodCovariance:
+	case method != proposal.MethodCovariance:
 		return rounds
 	case steps > 0:
 		return rounds + " to decide and one covariance"

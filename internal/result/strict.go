@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"covey/internal/proposal"
 	"covey/internal/strict"
-	"covey/internal/study"
 )
 
 // parseResult reads a result file strictly: each key of a Result once, spelled as it
@@ -22,7 +22,7 @@ func parseResult(file []byte) (*Result, error) {
 	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && bad.Field != "" {
 		return nil, unverified(-1, bad.Field, "has the wrong type")
 	}
-	if field, ok := errors.AsType[*study.FieldError](err); ok {
+	if field, ok := errors.AsType[*proposal.FieldError](err); ok {
 		return nil, unverified(-1, keyAtFault(file), "%s %s", field.Field, field.Reason)
 	}
 	if err != nil {

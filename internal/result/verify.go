@@ -9,15 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
 // Verified is what a person is told of a result file that Verify found good.
 type Verified struct {
-	Name        string       `json:"name"`
-	Digest      study.Digest `json:"digest"`
-	Coordinator study.Key    `json:"coordinator"` // the key in the proposal, which signed everything
-	Sites       int          `json:"sites"`
+	Name        string          `json:"name"`
+	Digest      proposal.Digest `json:"digest"`
+	Coordinator proposal.Key    `json:"coordinator"` // the key in the proposal, which signed everything
+	Sites       int             `json:"sites"`
 	// FewestSurvivors is the fewest sites in any sum, by the coordinator's word: the
 	// sites' signatures on it are not in a result.
 	FewestSurvivors int     `json:"fewest_survivors"`
@@ -34,15 +35,15 @@ type Verified struct {
 	// empty.
 	Unit string `json:"unit,omitempty"`
 	// Noise says who saw what: NoiseCentral or NoiseDistributed.
-	Noise string       `json:"noise"`
-	Chain study.Digest `json:"chain"`
+	Noise string          `json:"noise"`
+	Chain proposal.Digest `json:"chain"`
 	// Approved reports whether the result shows every site's signed approval of the digest: no
 	// other verifies.
 	Approved bool `json:"approvals_signed"`
 
-	Roster []study.Member `json:"-"`
+	Roster []proposal.Member `json:"-"`
 
-	releases map[int]study.Digest // of the exact signed bytes, by query
+	releases map[int]proposal.Digest // of the exact signed bytes, by query
 
 	columns int    // of the proposal; D counts their coordinates
 	done    string // what found the components
@@ -120,15 +121,15 @@ func Verify(file []byte) (*Verified, error) {
 		Sites: plan.Thresholds.Sites, FewestSurvivors: plan.Thresholds.Sites,
 		N: plan.N, D: plan.D, Rounds: plan.Rounds, Queries: len(releases),
 		Epsilon: r.Epsilon, Delta: r.Delta, Adjacency: plan.Adjacency, SitesPerUnit: plan.SitesPerUnit(), Rho: r.Rho, Unit: r.Unit, Noise: r.Noise, Chain: r.Chain, Roster: plan.Proposal.Roster,
-		Approved: true, releases: map[int]study.Digest{},
+		Approved: true, releases: map[int]proposal.Digest{},
 		columns: len(plan.Proposal.Spec.Columns),
 		done:    fmt.Sprintf("T = %d", plan.Rounds), kept: r.KeptText(), gaps: r.FilledText(), learned: r.LearnedText(), found: r.ComponentsText(), pictured: r.PictureText(),
 	}
-	if r.Method == study.MethodCovariance {
+	if r.Method == proposal.MethodCovariance {
 		v.done = r.Done()
 	}
 	for i, release := range releases {
-		v.releases[release.Query] = study.DigestOf(r.Signed[i].Encoded)
+		v.releases[release.Query] = proposal.DigestOf(r.Signed[i].Encoded)
 		v.FewestSurvivors = min(v.FewestSurvivors, len(release.Survivors))
 	}
 	return v, nil
@@ -140,8 +141,8 @@ func parsePlanned(file []byte) (*Result, *study.Plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if study.DigestOf(r.Proposal) != r.Digest {
-		return nil, nil, unverified(-1, "digest", "is not the proposal's, %v", study.DigestOf(r.Proposal))
+	if proposal.DigestOf(r.Proposal) != r.Digest {
+		return nil, nil, unverified(-1, "digest", "is not the proposal's, %v", proposal.DigestOf(r.Proposal))
 	}
 	plan, err := study.NewPlan(r.Proposal)
 	if err != nil {
@@ -152,7 +153,7 @@ func parsePlanned(file []byte) (*Result, *study.Plan, error) {
 
 // Release returns the SHA-256 of the exact signed bytes of a query's release, and whether the
 // result has one.
-func (v *Verified) Release(query int) (study.Digest, bool) {
+func (v *Verified) Release(query int) (proposal.Digest, bool) {
 	hash, ok := v.releases[query]
 	return hash, ok
 }
@@ -164,7 +165,7 @@ func (v *Verified) Rows() [][2]string {
 		unit = fmt.Sprintf("all rows of one value of %q at one site", v.Unit)
 	}
 	noise := "central: the coordinator's leader saw exact sums over the sites"
-	if v.Noise == study.NoiseDistributed {
+	if v.Noise == proposal.NoiseDistributed {
 		noise = "distributed: nobody saw an exact sum"
 	}
 	width := ""
@@ -260,7 +261,7 @@ func follow(p *study.Plan, c study.Course, slot int, release study.Release, befo
 		}
 		return c, unverified(i, "release", "%v", err)
 	}
-	if p.Proposal.Spec.OnDropout == study.DropoutWait && i > 0 && !slices.Equal(release.Survivors, before[0].Survivors) {
+	if p.Proposal.Spec.OnDropout == proposal.DropoutWait && i > 0 && !slices.Equal(release.Survivors, before[0].Survivors) {
 		return c, unverified(i, "survivors", `are not the study's first, and on_dropout is "wait"`)
 	}
 	if err := p.CheckCourse(c, release.Ask(0)); err != nil {

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
-	"covey/test/runs"
 	"covey/test/texts"
 )
 
@@ -32,12 +32,12 @@ var public = strings.Replace(texts.Minimal, "delta", "radius = 3.0\nrounds = 4\n
 // coordinate. change, where it is not nil, has each release before it is signed.
 func course(t testing.TB, text string, change func(p *study.Plan, r *study.Release)) (*study.Plan, []byte, []SignedRelease) {
 	t.Helper()
-	spec, err := study.ParseSpec([]byte(texts.Iterating(text)))
+	spec, err := proposal.ParseSpec([]byte(texts.Iterating(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sites := runs.Roster(1000, 2000, 3000, 4000, 5000)
-	body, err := study.Propose(spec, sites, runs.Signer.Public().(ed25519.PublicKey), [32]byte{7})
+	sites := texts.Roster(1000, 2000, 3000, 4000, 5000)
+	body, err := proposal.Propose(spec, sites, texts.Signer.Public().(ed25519.PublicKey), [32]byte{7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func course(t testing.TB, text string, change func(p *study.Plan, r *study.Relea
 			noised[250+i] += 15000
 		}
 		survivors := []int{0, 1, 2, 3, 4}
-		if p.Proposal.Spec.OnDropout == study.DropoutContinue && i == 2 {
+		if p.Proposal.Spec.OnDropout == proposal.DropoutContinue && i == 2 {
 			survivors = []int{0, 1, 2, 4}
 		}
 		r, err := p.NewRelease(a, survivors, noised)
@@ -106,7 +106,7 @@ func signReleases(t testing.TB, releases []study.Release) (all []SignedRelease) 
 }
 
 func signBytes(encoded []byte) SignedRelease {
-	return SignedRelease{encoded, ed25519.Sign(runs.Signer, study.SigningInput(encoded))}
+	return SignedRelease{encoded, ed25519.Sign(texts.Signer, study.SigningInput(encoded))}
 }
 
 func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
@@ -115,7 +115,7 @@ func signResult(t testing.TB, body []byte, signed []SignedRelease) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Sign(body, signed, runs.Signer, approvalsOf(p)...)
+	r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func reseal(t testing.TB, r *Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Signature = ed25519.Sign(runs.Signer, input)
+	r.Signature = ed25519.Sign(texts.Signer, input)
 }
 
 func file(t testing.TB, r *Result) []byte {
@@ -177,7 +177,7 @@ func TestVerify(t *testing.T) {
 		if name == "public" {
 			fewest = 4
 		}
-		if v.Name != "weights" || v.Digest != p.Digest || !bytes.Equal(v.Coordinator, runs.Signer.Public().(ed25519.PublicKey)) ||
+		if v.Name != "weights" || v.Digest != p.Digest || !bytes.Equal(v.Coordinator, texts.Signer.Public().(ed25519.PublicKey)) ||
 			v.Sites != 5 || v.FewestSurvivors != fewest || v.N != 15000 || v.D != 2 || v.Rounds != p.Rounds || v.Queries != len(p.Queries) ||
 			v.Epsilon != 1 || v.Delta != 1e-6 || !study.Near(v.Rho, p.Rho) || v.Chain != r.Chain || len(v.Roster) != 5 {
 			t.Errorf("%s: %+v", name, v)
@@ -298,7 +298,7 @@ func TestVerifyRefusesSigned(t *testing.T) {
 		}},
 		{"a signature of the bytes alone", "signed", 1, func(r *Result) {
 			r.Signed = slices.Clone(r.Signed)
-			r.Signed[1].Signature = ed25519.Sign(runs.Signer, r.Signed[1].Encoded)
+			r.Signed[1].Signature = ed25519.Sign(texts.Signer, r.Signed[1].Encoded)
 		}},
 		{"another encoding", "signed", 1, func(r *Result) {
 			r.Signed = slices.Clone(r.Signed)
@@ -329,13 +329,13 @@ func TestVerifyRefusesResults(t *testing.T) {
 	}{
 		"digest":             {"digest", func(r *Result) { r.Digest[0]++ }},
 		"proposal":           {"digest", func(r *Result) { r.Proposal = bytes.Replace(body, []byte("2000"), []byte("2001"), 1) }},
-		"no plan":            {"proposal", func(r *Result) { r.Proposal = []byte("name = 1"); r.Digest = study.DigestOf(r.Proposal) }},
+		"no plan":            {"proposal", func(r *Result) { r.Proposal = []byte("name = 1"); r.Digest = proposal.DigestOf(r.Proposal) }},
 		"chain":              {"chain", func(r *Result) { r.Chain[31]++ }},
 		"name":               {"name", func(r *Result) { r.Name = "heights" }},
 		"epsilon":            {"epsilon", func(r *Result) { r.Epsilon = math.Nextafter(1, 0) }},
 		"delta":              {"delta", func(r *Result) { r.Delta /= 2 }},
 		"rho":                {"rho", func(r *Result) { r.Rho *= 1 - 1e-9 }},
-		"profile":            {"profile", func(r *Result) { r.Profile = study.ProfilePaper }},
+		"profile":            {"profile", func(r *Result) { r.Profile = proposal.ProfilePaper }},
 		"columns":            {"feature_names_in_", func(r *Result) { slices.Reverse(r.Columns) }},
 		"offset":             {"offset_", func(r *Result) { r.Offset[0] = 0 }},
 		"scale":              {"scale_", func(r *Result) { r.Scale[0] = 1 }},
@@ -344,23 +344,23 @@ func TestVerifyRefusesResults(t *testing.T) {
 		"d":                  {"n_features_in_", func(r *Result) { r.D++ }},
 		"rounds":             {"rounds", func(r *Result) { r.Rounds++ }},
 		"radius":             {"radius", func(r *Result) { r.Radius *= 2 }},
-		"output":             {"output", func(r *Result) { r.Output = study.OutputRandom }},
-		"asked":              {"output_asked", func(r *Result) { r.OutputAs = study.OutputLast }},
+		"output":             {"output", func(r *Result) { r.Output = proposal.OutputRandom }},
+		"asked":              {"output_asked", func(r *Result) { r.OutputAs = proposal.OutputLast }},
 		"component":          {"components_", func(r *Result) { r.Components = [][]float64{{0, 1}} }},
 		"components":         {"components_", func(r *Result) { r.Components = append(r.Components, []float64{0, 1}) }},
 		"mean":               {"mean_", func(r *Result) { r.Mean[1] = 1e-8 }},
-		"center":             {"center", func(r *Result) { r.Center = study.CenterPrivate }},
-		"noise":              {"noise", func(r *Result) { r.Noise = study.NoiseDistributed }},
-		"method":             {"method", func(r *Result) { r.Method = study.MethodCovariance }},
+		"center":             {"center", func(r *Result) { r.Center = proposal.CenterPrivate }},
+		"noise":              {"noise", func(r *Result) { r.Noise = proposal.NoiseDistributed }},
+		"method":             {"method", func(r *Result) { r.Method = proposal.MethodCovariance }},
 		"why":                {"method_why", func(r *Result) { r.MethodWhy = "it is better" }},
 		"k":                  {"n_components_", func(r *Result) { r.K++ }},
 		"total":              {"total_variance_", func(r *Result) { r.TotalVariance = 1 }},
-		"random":             {"outputs", func(r *Result) { r.Outputs[study.OutputRandom][0][0] += 1e-8 }},
-		"last":               {"outputs", func(r *Result) { r.Outputs[study.OutputLast][0][1] += 1e-8 }},
-		"pooled":             {"outputs", func(r *Result) { r.Outputs[study.OutputPooled][0][1] -= 1e-8 }},
-		"short":              {"outputs", func(r *Result) { r.Outputs[study.OutputPooled][0] = r.Outputs[study.OutputPooled][0][:1] }},
+		"random":             {"outputs", func(r *Result) { r.Outputs[proposal.OutputRandom][0][0] += 1e-8 }},
+		"last":               {"outputs", func(r *Result) { r.Outputs[proposal.OutputLast][0][1] += 1e-8 }},
+		"pooled":             {"outputs", func(r *Result) { r.Outputs[proposal.OutputPooled][0][1] -= 1e-8 }},
+		"short":              {"outputs", func(r *Result) { r.Outputs[proposal.OutputPooled][0] = r.Outputs[proposal.OutputPooled][0][:1] }},
 		"one output more":    {"outputs", func(r *Result) { r.Outputs["best"] = [][]float64{{0, 1}} }},
-		"one output fewer":   {"outputs", func(r *Result) { delete(r.Outputs, study.OutputRandom) }},
+		"one output fewer":   {"outputs", func(r *Result) { delete(r.Outputs, proposal.OutputRandom) }},
 		"explained variance": {"explained_variance_", func(r *Result) { r.ExplainedVariance = []float64{2} }},
 		"noise to signal":    {"noise_to_signal", func(r *Result) { r.NoiseToSignal *= 1 + 1e-8 }},
 	}
@@ -382,7 +382,7 @@ func TestVerifySignature(t *testing.T) {
 	_, body, signed := course(t, public, nil)
 	for name, change := range map[string]func(r *Result){
 		"a bit of an output": func(r *Result) {
-			x := r.Outputs[study.OutputLast][0]
+			x := r.Outputs[proposal.OutputLast][0]
 			x[0] = math.Nextafter(x[0], 2)
 			r.Components[0] = r.Outputs[r.Output][0]
 		},
@@ -437,7 +437,7 @@ func TestVerifiedSaysWhose(t *testing.T) {
 		{"unit = \"who\"\nnoise = \"distributed\"\n", `all rows of one value of "who" at one site: `, "distributed: "},
 	} {
 		p, body, signed := course(t, strings.Replace(private, "spare_slots", c.keys+"spare_slots", 1), nil)
-		r, err := Sign(body, signed, runs.Signer, approvalsOf(p)...)
+		r, err := Sign(body, signed, texts.Signer, approvalsOf(p)...)
 		if err != nil {
 			t.Fatal(err)
 		}

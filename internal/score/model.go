@@ -15,6 +15,7 @@ import (
 
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -69,7 +70,7 @@ func New(r *result.Result, p *study.Plan) (*Model, error) {
 	case k < 1 || k > d || k != r.K:
 		return bad("components_", "are %d of %d, for %d columns", k, r.K, d)
 	}
-	m := &Model{d: d, k: k, fills: p.Proposal.Spec.Missing == study.MissingFill, scale: make([]float64, d), center: make([]float64, d), unlimited: make([]float64, d)}
+	m := &Model{d: d, k: k, fills: p.Proposal.Spec.Missing == proposal.MissingFill, scale: make([]float64, d), center: make([]float64, d), unlimited: make([]float64, d)}
 	out := map[string]bool{}
 	for _, l := range r.LeftOut {
 		out[l.Column] = true

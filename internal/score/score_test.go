@@ -20,6 +20,7 @@ import (
 
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -27,23 +28,23 @@ import (
 
 // sample is a result of d columns and k components of a proposal with random constants, as a study
 // could have it but for signatures.
-func sample(t testing.TB, d, k int, change func(*study.Spec)) (*result.Result, *study.Plan) {
+func sample(t testing.TB, d, k int, change func(*proposal.Spec)) (*result.Result, *study.Plan) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(d), uint64(k)))
-	spec := study.Spec{Name: "s", Dataset: "rows", Components: study.Components(k), Epsilon: 1, Delta: 1e-6, Rounds: 8}
+	spec := proposal.Spec{Name: "s", Dataset: "rows", Components: proposal.Components(k), Epsilon: 1, Delta: 1e-6, Rounds: 8}
 	for j := range d {
-		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprintf("c%d", j), Offset: rng.NormFloat64() * 10, Scale: 0.5 + rng.Float64()})
+		spec.Columns = append(spec.Columns, proposal.Column{Name: fmt.Sprintf("c%d", j), Offset: rng.NormFloat64() * 10, Scale: 0.5 + rng.Float64()})
 	}
 	if change != nil {
 		change(&spec)
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range 3 {
 		public, _, _ := ed25519.GenerateKey(nil)
-		roster = append(roster, study.Member{Name: fmt.Sprintf("site%d", i), Identity: study.Key(public), Units: 5000})
+		roster = append(roster, proposal.Member{Name: fmt.Sprintf("site%d", i), Identity: proposal.Key(public), Units: 5000})
 	}
 	public, _, _ := ed25519.GenerateKey(nil)
-	body, err := study.Propose(spec, roster, public, [32]byte{1})
+	body, err := proposal.Propose(spec, roster, public, [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +243,7 @@ func TestScoresAreTheDefinitions(t *testing.T) {
 // TestRowsLeftOut: a row that the study would drop has a place, a note and no scores, and units'
 // names cannot become formulas.
 func TestRowsLeftOut(t *testing.T) {
-	r, p := sample(t, 2, 1, func(s *study.Spec) { s.Missing = study.MissingDropRow })
+	r, p := sample(t, 2, 1, func(s *proposal.Spec) { s.Missing = proposal.MissingDropRow })
 	m, err := New(r, p)
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +276,7 @@ func TestRowsLeftOut(t *testing.T) {
 // TestGapsAreFilled: a gap has the value that the study's own fill gives it, and how many a row has
 // is written.
 func TestGapsAreFilled(t *testing.T) {
-	r, p := sample(t, 4, 1, func(s *study.Spec) { s.Missing = study.MissingFill; s.Noise = study.NoiseDistributed })
+	r, p := sample(t, 4, 1, func(s *proposal.Spec) { s.Missing = proposal.MissingFill; s.Noise = proposal.NoiseDistributed })
 	m, err := New(r, p)
 	if err != nil {
 		t.Fatal(err)
@@ -304,9 +305,9 @@ func TestGapsAreFilled(t *testing.T) {
 
 // TestLevelsAreJoined: a level that the result left out as joined counts as the column's other.
 func TestLevelsAreJoined(t *testing.T) {
-	r, p := sample(t, 2, 1, func(s *study.Spec) {
-		s.Columns[1] = study.Column{Name: "color", Levels: []string{"D", "E"}}
-		s.Noise = study.NoiseDistributed
+	r, p := sample(t, 2, 1, func(s *proposal.Spec) {
+		s.Columns[1] = proposal.Column{Name: "color", Levels: []string{"D", "E"}}
+		s.Noise = proposal.NoiseDistributed
 	})
 	// c0, D, E (joined), other
 	r.LeftOut = []result.LeftOut{{Column: "color=E", Why: study.OutJoined}}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/frame"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
@@ -155,7 +156,7 @@ func newModel(s Subject) model {
 	m := model{
 		Name: frame.Printable(spec.Name), Digest: p.Digest.String(), State: s.State, Ending: s.Ending,
 		Proposed: date(s.Proposed), Ended: date(s.Ended), Roster: len(p.Proposal.Roster), Released: len(s.Asked), Key: s.Key,
-		Stated: study.StatementsTitle, Statements: spec.Statements(),
+		Stated: proposal.StatementsTitle, Statements: spec.Statements(),
 	}
 	m.asked(s)
 	for i, site := range p.Proposal.Roster {
@@ -196,7 +197,7 @@ func (m *model) asked(s Subject) {
 		unit = "all rows of a site that have one value of " + frame.Quoted(spec.Unit)
 	}
 	count := "the " + Grouped(p.K())
-	switch auto := spec.Components == study.ComponentsAuto; {
+	switch auto := spec.Components == proposal.ComponentsAuto; {
 	case auto && s.Result != nil:
 		count = fmt.Sprintf("the %s (found by the study, of at most %s)", Grouped(s.Result.K), Grouped(p.K()))
 	case auto:
@@ -324,7 +325,7 @@ func heaviest(columns []string, c []float64, intervals [][2]float64) string {
 // limits is what nothing on the sheet covers.
 func (m *model) limits(s Subject) {
 	p := s.Plan
-	if p.Proposal.Spec.PictureBy == study.PictureBySite {
+	if p.Proposal.Spec.PictureBy == proposal.PictureBySite {
 		m.Limits = append(m.Limits, "pictures are by site, so that each shows an institution: ε and δ protect units, not sites, and blocks are not authenticated, so that a corrupt site can fill another's")
 	}
 	m.Limits = append(m.Limits, p.Warnings()...)

@@ -15,6 +15,7 @@ import (
 
 	"covey/internal/answer"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/worth"
@@ -22,7 +23,7 @@ import (
 
 // Trials are studies of one spec on the same rows, each with a nonce and noise of its own.
 type Trials struct {
-	Spec   study.Spec
+	Spec   proposal.Spec
 	Sites  []*Site
 	Pooled *Pooled
 	Law    *Pooled // where it is known: of a synthetic table

@@ -13,12 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 )
 
 // spec is a study of d columns that a study file says so much of, and its defaults.
-func spec(t *testing.T, d int, keys string, column ...string) study.Spec {
+func spec(t *testing.T, d int, keys string, column ...string) proposal.Spec {
 	t.Helper()
 	text := "name = \"s\"\ndataset = \"rows\"\ndelta = 1e-6\nepsilon = 8\n" + keys
 	for j := range d {
@@ -27,14 +28,14 @@ func spec(t *testing.T, d int, keys string, column ...string) study.Spec {
 			text += "offset = 0\nscale = 1\n"
 		}
 	}
-	s, err := study.ParseSpec([]byte(text + strings.Join(column, "")))
+	s, err := proposal.ParseSpec([]byte(text + strings.Join(column, "")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func trials(t *testing.T, s study.Spec, shape string, times int) Trials {
+func trials(t *testing.T, s proposal.Spec, shape string, times int) Trials {
 	t.Helper()
 	table, err := ParseTable(shape)
 	if err != nil {
@@ -116,7 +117,7 @@ func TestLevels(t *testing.T) {
 		fmt.Fprintf(&plain, "%v,%s,%v\n", 1.7+0.1*x, sex, 70+9*x+4*y)
 		fmt.Fprintf(&mapped, "%s;%s;%v\n", strings.ReplaceAll(fmt.Sprintf("%.13g", 170+10*x), ".", ","), word, strings.ReplaceAll(fmt.Sprint(70+9*x+4*y), ".", ","))
 	}
-	s, err := study.ParseSpec([]byte("name = \"s\"\ndataset = \"people\"\ndelta = 1e-6\nepsilon = 8\nnoise = \"distributed\"\n" +
+	s, err := proposal.ParseSpec([]byte("name = \"s\"\ndataset = \"people\"\ndelta = 1e-6\nepsilon = 8\nnoise = \"distributed\"\n" +
 		"[[columns]]\nname = \"height\"\noffset = 1.7\nscale = 0.1\n[[columns]]\nname = \"sex\"\nlevels = [\"F\", \"M\"]\n[[columns]]\nname = \"weight\"\noffset = 70\nscale = 10\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"covey/internal/linalg"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/internal/query"
 )
 
@@ -18,7 +19,7 @@ type Ask struct {
 	Kind  Kind `json:"kind"`
 	Round int  `json:"round"`
 	// History is the link of the last release before it ([Course.History]).
-	History Digest `json:"history"`
+	History proposal.Digest `json:"history"`
 	// X are orthonormal vectors of d, one after another: the block of a power step or
 	// of a variance, empty for other kinds.
 	X []float64 `json:"x"`
@@ -202,9 +203,9 @@ func (p *Plan) checkVectors(q Query, a Ask) error {
 // centers reports whether a query about centered rows comes after a center is known.
 func (p *Plan) centers(q Query) bool {
 	switch s := p.Proposal.Spec; s.Center {
-	case CenterPairs:
+	case proposal.CenterPairs:
 		return false
-	case CenterPrivate:
+	case proposal.CenterPrivate:
 		return q.sum() != KindMean || q.Round > 0 || s.Counts()
 	default:
 		return s.Counts()
@@ -216,8 +217,8 @@ func (p *Plan) checkRadius(q Query, a Ask) error {
 		if !(math.Abs(a.Radius-r) <= 1e-9*r) {
 			return mismatch(a.Query, "radius", "is not the plan's %.6g", r)
 		}
-	} else if q.Kind == KindPower && p.Proposal.Spec.Radius == RadiusPaper {
-		if !(a.Radius >= MinRadius && a.Radius <= MaxRadius) { // of a private Λ
+	} else if q.Kind == KindPower && p.Proposal.Spec.Radius == proposal.RadiusPaper {
+		if !(a.Radius >= proposal.MinRadius && a.Radius <= proposal.MaxRadius) { // of a private Λ
 			return mismatch(a.Query, "radius", "is outside 2^-200..2^200")
 		}
 	} else if !(a.Radius >= BinEdge(0) && a.Radius <= 2*BinEdge(HistogramBins-1)) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/test/texts"
 )
@@ -15,7 +16,7 @@ func TestLevelsAreNotStandardized(t *testing.T) {
 	spec := strings.Replace(texts.Leveled, `levels = ["yes"]`, `levels = ["yes"]
 standardize = "private"`, 1)
 	spec = texts.With(spec, `center = "private"`)
-	_, err := ParseSpec([]byte(spec))
+	_, err := proposal.ParseSpec([]byte(spec))
 	if err == nil || !strings.Contains(err.Error(), "standardize") {
 		t.Errorf("a column of levels that is standardized: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -19,11 +20,11 @@ func TestClosenessIsCharged(t *testing.T) {
 		q := Query{Kind: KindHistogram, Of: KindPower, Values: HistogramBins, share: 1}
 		return q, p.charge(&q, multiplier)
 	}
-	q, err := charge(AccountantZCDP)
+	q, err := charge(proposal.AccountantZCDP)
 	if alone := noise.RhoOf(1, multiplier); err != nil || q.Rho < 1.1*alone {
 		t.Errorf("ρ = %v is charged, one discrete Gaussian of σ is %v (%v)", q.Rho, alone, err)
 	}
-	if _, err := charge(AccountantGDP); err == nil {
+	if _, err := charge(proposal.AccountantGDP); err == nil {
 		t.Error("shares too narrow for the bridge have one")
 	}
 }

@@ -1,10 +1,12 @@
 package study
 
-import "covey/internal/linalg"
+import (
+	"covey/internal/linalg"
+	"covey/internal/proposal"
+)
 
-// From [PoolRounds] on the later half of the rounds has converged, and output = "auto" pools it.
-// With fewer, x_T is as good or better where the noise-to-signal of z_T is below autoNoise
-// (docs/experiments.md).
+// With fewer rounds than [proposal.PoolRounds], x_T is as good as pooling or better where the
+// noise-to-signal of z_T is below autoNoise (docs/experiments.md).
 const autoNoise = 0.12
 
 // Outputs are what one run of power steps may give: for each name, vectors of d.
@@ -30,14 +32,14 @@ func (p *Plan) Outputs(steps []Release) (Outputs, error) {
 	}
 	out := Outputs{Noise: p.NoiseToSignal(last), Chosen: p.Proposal.Spec.Output, Vectors: map[string][][]float64{
 		// X_J is what round J was asked about
-		OutputRandom: linalg.Split(steps[p.RandomRound(run)].X, p.D),
-		OutputLast:   linalg.Orthonormalize(lastX, linalg.Split(last.X, p.D)),
-		OutputPooled: linalg.Orthonormalize(pooled, linalg.Split(last.X, p.D)),
+		proposal.OutputRandom: linalg.Split(steps[p.RandomRound(run)].X, p.D),
+		proposal.OutputLast:   linalg.Orthonormalize(lastX, linalg.Split(last.X, p.D)),
+		proposal.OutputPooled: linalg.Orthonormalize(pooled, linalg.Split(last.X, p.D)),
 	}}
-	if out.Chosen == OutputAuto {
-		out.Chosen = OutputPooled
-		if p.Rounds < PoolRounds && out.Noise < autoNoise {
-			out.Chosen = OutputLast
+	if out.Chosen == proposal.OutputAuto {
+		out.Chosen = proposal.OutputPooled
+		if p.Rounds < proposal.PoolRounds && out.Noise < autoNoise {
+			out.Chosen = proposal.OutputLast
 		}
 	}
 	for name, vectors := range out.Vectors {
@@ -67,7 +69,7 @@ func (p *Plan) pooled(steps []Release) ([][]float64, error) {
 func leadingColumns(columns [][]float64, k int) ([][]float64, error) {
 	v, _, ok := linalg.LeadingSingular(columns, k)
 	if !ok {
-		return nil, FieldErrorf("releases", "the components' eigenvalues do not converge")
+		return nil, proposal.FieldErrorf("releases", "the components' eigenvalues do not converge")
 	}
 	return v, nil
 }

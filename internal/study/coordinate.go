@@ -1,7 +1,9 @@
 package study
 
+import "covey/internal/proposal"
+
 // Coordinates returns the D coordinates of a row's vector in order, which no caller may change.
-func (p *Plan) Coordinates() []Coordinate { return p.coordinates }
+func (p *Plan) Coordinates() []proposal.Coordinate { return p.coordinates }
 
 // Single returns the coordinates that a query about single columns is of, ascending, by the
 // proposal alone. They are those of columns of numbers: with a public scale too, since these

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 )
 
 // Correlation is the matrix that a study which learns constants takes its components of: the
@@ -29,10 +30,10 @@ type Correlation struct {
 func (p *Plan) Correlation(releases []Release) (*Correlation, error) {
 	moments := momentsOf(releases)
 	if len(moments) == 0 || len(moments[0].Noised) != p.D*(p.D+1)/2 || len(moments[len(moments)-1].Scale) != p.D {
-		return nil, FieldErrorf("releases", "they hold no covariance of %d standardized columns", p.D)
+		return nil, proposal.FieldErrorf("releases", "they hold no covariance of %d standardized columns", p.D)
 	}
 	if p.Proposal.Spec.KeepsGaps() {
-		return nil, FieldErrorf("missing", "a covariance of rows with gaps is not of correlations alone")
+		return nil, proposal.FieldErrorf("missing", "a covariance of rows with gaps is not of correlations alone")
 	}
 	scale := moments[len(moments)-1].Scale
 	pooled := pooledMoment(moments)
@@ -44,7 +45,7 @@ func (p *Plan) Correlation(releases []Release) (*Correlation, error) {
 		}
 	}
 	if len(out.In) == 0 {
-		return nil, FieldErrorf("releases", "every column is left out")
+		return nil, proposal.FieldErrorf("releases", "every column is left out")
 	}
 	all := scaled.matrix(p.D)
 	part := mat.NewSymDense(len(out.In), nil)

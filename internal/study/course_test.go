@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -49,7 +50,7 @@ func TestShares(t *testing.T) {
 		if kind == KindHistogram {
 			kind = q.Of
 		}
-		if q.Branch == "" || q.Branch == MethodPower {
+		if q.Branch == "" || q.Branch == proposal.MethodPower {
 			rho[kind] += q.Rho / p.Rho
 		}
 		branch[q.Branch] += q.Rho / p.Rho
@@ -61,7 +62,7 @@ func TestShares(t *testing.T) {
 			t.Errorf("%s costs %v of the budget, want %v", kind, rho[kind], want)
 		}
 	}
-	if math.Abs(branch[MethodPower]-branch[MethodCovariance]) > 1e-9 {
+	if math.Abs(branch[proposal.MethodPower]-branch[proposal.MethodCovariance]) > 1e-9 {
 		t.Errorf("branches cost %v", branch)
 	}
 }
@@ -114,7 +115,7 @@ func TestDistributedPlan(t *testing.T) {
 		if want := p.Thresholds.MinSurvivors - max(1, p.Thresholds.Corrupt); p.Honest != want {
 			t.Fatalf("%d sites: %d honest, want %d", n, p.Honest, want)
 		}
-		if p.Proposal.Spec.OnDropout != DropoutContinue {
+		if p.Proposal.Spec.OnDropout != proposal.DropoutContinue {
 			t.Fatal("distributed noise may go on without a site")
 		}
 		for _, q := range p.Queries {

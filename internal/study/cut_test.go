@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -48,8 +49,8 @@ func TestAutoRefuses(t *testing.T) {
 		"components_max":     {`components = 2`, "components_max = 3"},
 		"explained_variance": {`components = "auto"`, `method = "power"`, `explained_variance = "none"`},
 	} {
-		_, err := ParseSpec([]byte(texts.With(texts.Four, lines...)))
-		if bad, ok := errors.AsType[*FieldError](err); !ok || bad.Field != key {
+		_, err := proposal.ParseSpec([]byte(texts.With(texts.Four, lines...)))
+		if bad, ok := errors.AsType[*proposal.FieldError](err); !ok || bad.Field != key {
 			t.Errorf("%v: %v", lines, err)
 		}
 	}
@@ -57,7 +58,7 @@ func TestAutoRefuses(t *testing.T) {
 		{`components = "auto"`, `subspace = "deflation"`}, {`components = "auto"`, "components_max = 101"}, {`components = "auto"`, "components_max = 0"},
 		{`components = "auto"`, `accountant = "paper"`, "lambda = 1.0", `radius = "paper"`},
 	} {
-		if _, err := ParseSpec([]byte(texts.With(texts.Four, lines...))); err == nil {
+		if _, err := proposal.ParseSpec([]byte(texts.With(texts.Four, lines...))); err == nil {
 			t.Errorf("%v is taken", lines)
 		}
 	}
@@ -70,7 +71,7 @@ func TestAutoRoundTrips(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `components = "auto"`) || !strings.Contains(string(text), "components_max = 2") {
 		t.Errorf("%s: %v", text, err)
 	}
-	if text, err := (Spec{Components: 3}).Encode(); err != nil || !strings.Contains(string(text), "components = 3\n") {
+	if text, err := (proposal.Spec{Components: 3}).Encode(); err != nil || !strings.Contains(string(text), "components = 3\n") {
 		t.Errorf("%s: %v", text, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/standardize"
 )
@@ -44,7 +45,7 @@ func (p *Plan) FilledShare() float64 {
 // zeros, and is corrected by what the gaps took.
 func (p *Plan) fills(q Query) bool {
 	switch {
-	case p.Proposal.Spec.Missing != MissingFill:
+	case p.Proposal.Spec.Missing != proposal.MissingFill:
 		return false
 	case q.sum() == KindPower:
 		return 2*q.Round >= p.Rounds || p.Proposal.Spec.Start != nil
@@ -67,7 +68,7 @@ func (p *Plan) fillColumns(q Query) int {
 			n = p.block()
 		}
 	}
-	if p.Proposal.Spec.Missing == MissingFill && q.sum().Definition().Directions == query.Iterate {
+	if p.Proposal.Spec.Missing == proposal.MissingFill && q.sum().Definition().Directions == query.Iterate {
 		n += q.Run // what deflation has found
 	}
 	return n
@@ -122,7 +123,7 @@ func (p *Plan) readFilled(c *Course, r Release) {
 		if at.Gap {
 			share := z[at.Column]
 			if c.Scale[j] = 0; min(share, 1-share) >= least {
-				if p.Proposal.Spec.Center == CenterPairs { // a pair lacks it where either row does
+				if p.Proposal.Spec.Center == proposal.CenterPairs { // a pair lacks it where either row does
 					share = 1 - math.Sqrt(1-share)
 				}
 				c.Center[j], c.Scale[j] = share, math.Sqrt(share)
@@ -132,7 +133,7 @@ func (p *Plan) readFilled(c *Course, r Release) {
 			in++
 		}
 	}
-	if p.Proposal.Spec.Center == CenterPairs { // differences have none
+	if p.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
 		c.Center = nil
 	}
 	if in < p.K() {
@@ -180,7 +181,7 @@ func (p *Plan) observed(r Release) []float64 {
 // deviation becomes the mean of what it is on all entries, in squares. With missing = "zero" a gap
 // is the center, and nothing is corrected.
 func (p *Plan) corrected(m Moment, c Course) Moment {
-	if p.Proposal.Spec.Missing != MissingFill {
+	if p.Proposal.Spec.Missing != proposal.MissingFill {
 		return m
 	}
 	out, at, square := Moment{Packed: make([]float64, len(m.Packed))}, 0, 0.0

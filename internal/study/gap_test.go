@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -16,7 +17,7 @@ import (
 func gapPlan(t testing.TB, missing, noise string, lines ...string) *Plan {
 	t.Helper()
 	text := strings.Replace(texts.Minimal, "explained_variance = \"none\"\ncenter = \"public\"", fmt.Sprintf("missing = %q\nnoise = %q\n", missing, noise), 1)
-	if noise == NoiseCentral {
+	if noise == proposal.NoiseCentral {
 		lines = append(lines, "central_detail = true")
 	}
 	return mustPlan(t, texts.With(text, lines...), 9000, 9000, 9000, 9000, 9000)
@@ -26,18 +27,18 @@ func gapPlan(t testing.TB, missing, noise string, lines ...string) *Plan {
 // the data, for a share of the budget by public sizes; no other study does. It needs distributed
 // noise, or central_detail.
 func TestGapsAreCounted(t *testing.T) {
-	for _, missing := range []string{MissingFill, MissingZero, MissingError, MissingDropRow} {
-		keeps := missing == MissingFill || missing == MissingZero
-		for _, noise := range []string{NoiseCentral, NoiseDistributed} {
+	for _, missing := range []string{proposal.MissingFill, proposal.MissingZero, proposal.MissingError, proposal.MissingDropRow} {
+		keeps := missing == proposal.MissingFill || missing == proposal.MissingZero
+		for _, noise := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
 			text := strings.Replace(texts.Minimal, "explained_variance = \"none\"\ncenter = \"public\"", fmt.Sprintf("missing = %q\nnoise = %q\n", missing, noise), 1)
-			if _, err := ParseSpec([]byte(text)); (err == nil) == (keeps && noise == NoiseCentral) {
+			if _, err := proposal.ParseSpec([]byte(text)); (err == nil) == (keeps && noise == proposal.NoiseCentral) {
 				t.Errorf("missing %q with %s noise: %v", missing, noise, err)
 			}
 		}
 		if !keeps {
 			continue
 		}
-		p := gapPlan(t, missing, NoiseDistributed)
+		p := gapPlan(t, missing, proposal.NoiseDistributed)
 		q := p.Queries[0]
 		if q.Kind != KindFilled || q.Values != len(p.Proposal.Spec.Columns) || q.Branch != "" || q.Rho/p.Rho < filledLeast*0.99 || q.Rho/p.Rho > filledMost*1.01 {
 			t.Errorf("missing %q asks first for %+v", missing, q)
@@ -50,10 +51,10 @@ func TestGapsAreCounted(t *testing.T) {
 			t.Errorf("Δ is %v, want %v", p.Sensitivity(q, 0), want)
 		}
 	}
-	if spec, err := ParseSpec([]byte(texts.With(texts.Minimal, `missing = "fill"`))); err != nil || spec.Noise != NoiseDistributed {
+	if spec, err := proposal.ParseSpec([]byte(texts.With(texts.Minimal, `missing = "fill"`))); err != nil || spec.Noise != proposal.NoiseDistributed {
 		t.Errorf("a study that names no noise: %v, %v", spec.Noise, err)
 	}
-	if _, err := ParseSpec([]byte(texts.With(texts.Minimal, `profile = "paper"`, "lambda = 1.0", "rounds = 2", `missing = "zero"`))); err == nil {
+	if _, err := proposal.ParseSpec([]byte(texts.With(texts.Minimal, `profile = "paper"`, "lambda = 1.0", "rounds = 2", `missing = "zero"`))); err == nil {
 		t.Error("the paper has no charge for it")
 	}
 }
@@ -62,15 +63,15 @@ func TestGapsAreCounted(t *testing.T) {
 // costs no more than it is charged, asks are in order on every path, and the charges of every path
 // stay within what the ledger reserves.
 func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
-	coordinator := ed25519.PublicKey(roster(1)[0].Identity)
+	coordinator := texts.Signer.Public().(ed25519.PublicKey)
 	rng := rand.New(rand.NewPCG(67, 68))
 	plans, filled := 0, 0
 	for trial := range 180 {
 		s := anySpec(rng)
-		s.Missing, s.Rounds = []string{MissingFill, MissingZero}[rng.IntN(2)], min(s.Rounds, 5)
-		s.CentralDetail = s.Noise == NoiseCentral
+		s.Missing, s.Rounds = []string{proposal.MissingFill, proposal.MissingZero}[rng.IntN(2)], min(s.Rounds, 5)
+		s.CentralDetail = s.Noise == proposal.NoiseCentral
 		roster := anyRoster(rng)
-		body, err := Propose(s, roster, coordinator, [32]byte{byte(trial)})
+		body, err := proposal.Propose(s, roster, coordinator, [32]byte{byte(trial)})
 		if err != nil {
 			continue
 		}
@@ -86,7 +87,7 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := sigma.Float() * sigma.Float()
-		if p.Proposal.Spec.Accountant == AccountantGDP {
+		if p.Proposal.Spec.Accountant == proposal.AccountantGDP {
 			v -= 16 // r of the bridge
 		}
 		if cost := delta * delta / (2 * v); q.Kind != KindFilled || cost > q.Rho*(1+1e-8) {
@@ -148,7 +149,7 @@ func TestAnyGapsKeepTheirEpsilon(t *testing.T) {
 // TestFillFollowsFromTheReleases: an agent refuses directions to fill from that are not as the plan
 // says, or that its releases do not say; masks and signatures are bound to them.
 func TestFillFollowsFromTheReleases(t *testing.T) {
-	p := gapPlan(t, MissingFill, NoiseDistributed, `method = "power"`, "components = 2", "rounds = 3")
+	p := gapPlan(t, proposal.MissingFill, proposal.NoiseDistributed, `method = "power"`, "components = 2", "rounds = 3")
 	c := p.Start()
 	c.Center, c.Radii[KindPower] = make([]float64, p.D), 1
 	c.Query = slices.IndexFunc(p.Queries, func(q Query) bool { return q.Kind == KindPower && q.Round == 2 })
@@ -194,7 +195,7 @@ func TestFillFollowsFromTheReleases(t *testing.T) {
 
 // TestCenterIsOfValues: the center is the mean of the cells that have a value.
 func TestCenterIsOfValues(t *testing.T) {
-	p := gapPlan(t, MissingZero, NoiseDistributed)
+	p := gapPlan(t, proposal.MissingZero, proposal.NoiseDistributed)
 	c := Course{Observed: []float64{0.5, 0.8}, Center: []float64{1, 1}}
 	p.moveCenter(&c, Release{Kind: KindMean, Noised: []int64{100, 160}, Grid: 1, Units: 100})
 	if math.Abs(c.Center[0]-3) > 1e-12 || math.Abs(c.Center[1]-3) > 1e-12 {

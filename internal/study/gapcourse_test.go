@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/runs"
 	"covey/test/texts"
@@ -55,8 +56,8 @@ func TestIndicators(t *testing.T) {
 			t.Errorf("%s has a value in %v of the rows", names[j], v)
 		}
 	}
-	for _, missing := range []string{study.MissingError, study.MissingDropRow} {
-		if _, err := study.ParseSpec([]byte(strings.Replace(text, `"fill"`, fmt.Sprintf("%q", missing), 1))); err == nil || !strings.Contains(err.Error(), "indicator") {
+	for _, missing := range []string{proposal.MissingError, proposal.MissingDropRow} {
+		if _, err := proposal.ParseSpec([]byte(strings.Replace(text, `"fill"`, fmt.Sprintf("%q", missing), 1))); err == nil || !strings.Contains(err.Error(), "indicator") {
 			t.Errorf("missing = %q: %v", missing, err)
 		}
 	}
@@ -66,7 +67,7 @@ func TestIndicators(t *testing.T) {
 // corrected to that of complete rows; with missing = "zero" it stays what it is.
 func TestCorrectedCovariance(t *testing.T) {
 	const d = 6
-	p, observed := runs.GapPlan(t, d, study.NoiseCentral), []float64{1, 0.9, 0.8, 0.5, 0.3, 0.1}
+	p, observed := runs.GapPlan(t, d, proposal.NoiseCentral), []float64{1, 0.9, 0.8, 0.5, 0.3, 0.1}
 	full, m := make([]float64, 0, d*(d+1)/2), study.Moment{Tau: 2}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range d {
@@ -93,7 +94,7 @@ func TestCorrectedCovariance(t *testing.T) {
 	if math.Abs(got.Tau-math.Sqrt(square)) > 1e-9 {
 		t.Errorf("the noise is %v, want %v", got.Tau, math.Sqrt(square))
 	}
-	p.Proposal.Spec.Missing = study.MissingZero
+	p.Proposal.Spec.Missing = proposal.MissingZero
 	if got := p.Corrected(m, study.Course{Observed: observed}); !slices.Equal(got.Packed, m.Packed) || got.Tau != m.Tau {
 		t.Error("zeros are corrected")
 	}
@@ -103,7 +104,7 @@ func TestCorrectedCovariance(t *testing.T) {
 // modes, one that is empty is not taken for one of the others, and nothing is below what may be
 // divided by. The many are seeded.
 func TestFilledIsRead(t *testing.T) {
-	for _, noise := range []string{study.NoiseCentral, study.NoiseDistributed} {
+	for _, noise := range []string{proposal.NoiseCentral, proposal.NoiseDistributed} {
 		const columns, many = 40, 60
 		p, rng := runs.GapPlan(t, columns, noise), rand.New(rand.NewPCG(11, 12))
 		error, raw := 0.0, 0.0

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"math"
 	"slices"
+
+	"covey/internal/proposal"
 )
 
 // historyLabel separates links from every other hash.
@@ -11,17 +13,17 @@ const historyLabel = "covey history v1\x00"
 
 // Link is what stands for encoded release bytes, and for all releases before them, whose link they
 // hold.
-func Link(encoded []byte) Digest {
+func Link(encoded []byte) proposal.Digest {
 	h := sha256.New()
 	h.Write([]byte(historyLabel))
 	h.Write(encoded)
-	return Digest(h.Sum(nil))
+	return proposal.Digest(h.Sum(nil))
 }
 
-func (r Release) link() (Digest, error) {
+func (r Release) link() (proposal.Digest, error) {
 	encoded, err := r.Encode()
 	if err != nil {
-		return Digest{}, mismatch(r.Query, "release", "does not encode")
+		return proposal.Digest{}, mismatch(r.Query, "release", "does not encode")
 	}
 	return Link(encoded), nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/test/runs"
 	"covey/test/texts"
@@ -103,7 +104,7 @@ func TestLinkNamesAllBefore(t *testing.T) {
 	if p.Start().History != p.Digest {
 		t.Error("a course does not begin with the study's digest")
 	}
-	walk := func(change int) study.Digest {
+	walk := func(change int) proposal.Digest {
 		c := p.Start()
 		for i, r := range releases {
 			a, err := p.NewAsk(c, r.Slot, 0)
@@ -123,7 +124,7 @@ func TestLinkNamesAllBefore(t *testing.T) {
 		}
 		return c.History
 	}
-	seen := map[study.Digest]int{}
+	seen := map[proposal.Digest]int{}
 	for change := -1; change < len(releases); change++ {
 		link := walk(change)
 		if at, ok := seen[link]; ok {

@@ -1,11 +1,13 @@
 package study
 
+import "covey/internal/proposal"
+
 // countsRows reports whether the study asks how many rows are kept. Where rows with a missing value
 // are left out, n counts rows that are in no sum, and what is found of rows must not be divided by
 // it.
 func (p *Plan) countsRows() bool {
 	s := p.Proposal.Spec
-	return s.Missing == MissingDropRow || s.Unit != "" && (s.Center == CenterPrivate || s.ExplainedVariance == VariancePrivate)
+	return s.Missing == proposal.MissingDropRow || s.Unit != "" && (s.Center == proposal.CenterPrivate || s.ExplainedVariance == proposal.VariancePrivate)
 }
 
 // RowsShare is the part of the budget that counts rows.
@@ -25,7 +27,7 @@ func (p *Plan) RowsShare() float64 {
 func (p *Plan) perUnit(r Release) float64 {
 	z, least := r.Z()[0], 1.0 // a unit has a row
 	s := p.Proposal.Spec
-	if s.Missing == MissingDropRow {
+	if s.Missing == proposal.MissingDropRow {
 		least = min(1, 2*r.Tau())
 	}
 	if s.Unit == "" {

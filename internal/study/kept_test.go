@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -30,7 +31,7 @@ func TestNothingKept(t *testing.T) {
 
 // TestPaperCountsNothing: Algorithm 1's own τ has no charge for a count.
 func TestPaperCountsNothing(t *testing.T) {
-	_, err := ParseSpec([]byte(texts.With(texts.Minimal, `profile = "paper"`, "lambda = 1.0", "rounds = 2", `missing = "drop-row"`)))
+	_, err := proposal.ParseSpec([]byte(texts.With(texts.Minimal, `profile = "paper"`, "lambda = 1.0", "rounds = 2", `missing = "drop-row"`)))
 	if err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("paper with rows left out: %v", err)
 	}

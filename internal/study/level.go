@@ -3,6 +3,7 @@ package study
 import (
 	"math"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/standardize"
 )
@@ -90,7 +91,7 @@ func (p *Plan) readLevels(c *Course, r Release) {
 			c.Center[at+l], c.Scale[at+l] = share, math.Sqrt(share)
 		}
 	}
-	if p.Proposal.Spec.Center == CenterPairs { // differences have none
+	if p.Proposal.Spec.Center == proposal.CenterPairs { // differences have none
 		c.Center = nil
 	}
 	in := 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/standardize"
 	"covey/test/texts"
@@ -31,7 +32,7 @@ func TestLevelsPlan(t *testing.T) {
 		if want := 2.0 * 0x1p16; !(p.Sensitivity(q, 0) >= want) || p.Sensitivity(q, 0) > want*(1+1e-12) {
 			t.Errorf("Δ = %v", p.Sensitivity(q, 0))
 		}
-		if p.Proposal.Spec.Noise != NoiseDistributed {
+		if p.Proposal.Spec.Noise != proposal.NoiseDistributed {
 			t.Error("noise is central")
 		}
 	}

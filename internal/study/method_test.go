@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -35,10 +36,10 @@ func TestIota(t *testing.T) {
 			t.Errorf("below the threshold a plan has a %s of %s, branch %q", q.Kind, q.Of, q.Branch)
 		}
 	}
-	if enough.Start().Method != MethodCovariance || !strings.Contains(enough.MethodRule(), "public sizes") {
+	if enough.Start().Method != proposal.MethodCovariance || !strings.Contains(enough.MethodRule(), "public sizes") {
 		t.Errorf("%q: %s", enough.Start().Method, enough.MethodRule())
 	}
-	if few.Start().Method != "" || !slices.ContainsFunc(few.Queries, func(q Query) bool { return q.Branch == MethodPower }) {
+	if few.Start().Method != "" || !slices.ContainsFunc(few.Queries, func(q Query) bool { return q.Branch == proposal.MethodPower }) {
 		t.Errorf("above the threshold the method is %q: %s", few.Start().Method, few.MethodRule())
 	}
 	// four sites of which Honest are enough, and units at two sites
@@ -53,15 +54,15 @@ func TestIota(t *testing.T) {
 // TestDefaults: auto is the default, and a key that only one method has asks for that one.
 func TestDefaults(t *testing.T) {
 	for lines, want := range map[string]string{
-		"": MethodAuto, "rounds = 3": MethodPower, "norm_bound = 2.0": MethodCovariance, "radius = 2.0": MethodPower, `radius = "private"`: MethodAuto,
-		`output = "last"`: MethodPower, `rows = "plain"`: MethodPower, `unit = "who"`: MethodAuto, `profile = "paper"` + "\nalpha = 0.1\nlambda = 1.0": MethodPower,
+		"": proposal.MethodAuto, "rounds = 3": proposal.MethodPower, "norm_bound = 2.0": proposal.MethodCovariance, "radius = 2.0": proposal.MethodPower, `radius = "private"`: proposal.MethodAuto,
+		`output = "last"`: proposal.MethodPower, `rows = "plain"`: proposal.MethodPower, `unit = "who"`: proposal.MethodAuto, `profile = "paper"` + "\nalpha = 0.1\nlambda = 1.0": proposal.MethodPower,
 	} {
-		s, err := ParseSpec([]byte(texts.With(texts.Four, lines)))
+		s, err := proposal.ParseSpec([]byte(texts.With(texts.Four, lines)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sphere := s.Radius == RadiusPrivate && s.Unit == "" && want != MethodCovariance && !strings.Contains(lines, "plain")
-		if s.Method != want || (s.Rows == RowsAuto) != sphere {
+		sphere := s.Radius == proposal.RadiusPrivate && s.Unit == "" && want != proposal.MethodCovariance && !strings.Contains(lines, "plain")
+		if s.Method != want || (s.Rows == proposal.RowsAuto) != sphere {
 			t.Errorf("%q asks for %s of %s rows", lines, s.Method, s.Rows)
 		}
 	}
@@ -81,7 +82,7 @@ func TestSphereQuantile(t *testing.T) {
 	for j := range 100 {
 		counts[200+j] = 1 << 20
 	}
-	for rows, want := range map[string]float64{RowsPlain: 0.9, RowsSphere: 0.75} {
+	for rows, want := range map[string]float64{proposal.RowsPlain: 0.9, proposal.RowsSphere: 0.75} {
 		p := mustPlan(t, texts.With(texts.Four, `method = "power"`, fmt.Sprintf("rows = %q", rows)), 90_000, 90_000)
 		c := p.Start()
 		r := Release{Noised: counts, Sigma: 1 << 20, Units: 100 << 20, Grid: 1}
@@ -273,7 +274,7 @@ func TestMomentsFollow(t *testing.T) {
 
 // TestPooledOutput: from 24 rounds on the later half is pooled, whatever the noise of the last.
 func TestPooledOutput(t *testing.T) {
-	for rounds, want := range map[int]string{12: OutputLast, 24: OutputPooled} {
+	for rounds, want := range map[int]string{12: proposal.OutputLast, 24: proposal.OutputPooled} {
 		p := mustPlan(t, texts.With(texts.Four, `method = "power"`, fmt.Sprint("rounds = ", rounds), `radius = 3.0`, `explained_variance = "none"`), 900_000, 900_000)
 		var steps []Release
 		for _, q := range p.Queries {
@@ -300,51 +301,51 @@ func TestPooledOutput(t *testing.T) {
 // covers the vectors, and none that is not orthonormal passes.
 func TestStart(t *testing.T) {
 	vectors := []float64{0, 0.6, 0.8, 0, 0, 0.8, -0.6, 0}
-	for _, subspace := range []string{SubspaceBlock, SubspaceDeflation} {
-		spec, err := ParseSpec([]byte(texts.With(texts.Four, `method = "power"`, "components = 2", fmt.Sprintf("subspace = %q", subspace))))
+	for _, subspace := range []string{proposal.SubspaceBlock, proposal.SubspaceDeflation} {
+		spec, err := proposal.ParseSpec([]byte(texts.With(texts.Four, `method = "power"`, "components = 2", fmt.Sprintf("subspace = %q", subspace))))
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec.Start = &Start{Result: Digest{9}, Vectors: vectors}
+		spec.Start = &proposal.Start{Result: proposal.Digest{9}, Vectors: vectors}
 		text, err := spec.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := mustPlan(t, string(text), 900, 900)
 		x := p.Start().X
-		if subspace == SubspaceDeflation {
+		if subspace == proposal.SubspaceDeflation {
 			x = append(slices.Clone(x), p.startBlock(1, x)...)
 		}
-		if !slices.Equal(x, vectors) || p.Proposal.Spec.Start.Result != (Digest{9}) {
+		if !slices.Equal(x, vectors) || p.Proposal.Spec.Start.Result != (proposal.Digest{9}) {
 			t.Errorf("%s starts at %v", subspace, x)
 		}
 	}
-	bad := func(change func(*Start)) error {
-		spec, err := ParseSpec([]byte(texts.With(texts.Four, `method = "power"`, "components = 2")))
+	bad := func(change func(*proposal.Start)) error {
+		spec, err := proposal.ParseSpec([]byte(texts.With(texts.Four, `method = "power"`, "components = 2")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec.Start = &Start{Vectors: slices.Clone(vectors)}
+		spec.Start = &proposal.Start{Vectors: slices.Clone(vectors)}
 		change(spec.Start)
-		r := roster(900, 900)
-		_, err = Propose(spec, r, []byte(r[0].Identity), [32]byte{7})
+		r := texts.Roster(900, 900)
+		_, err = proposal.Propose(spec, r, []byte(r[0].Identity), [32]byte{7})
 		return err
 	}
-	if err := bad(func(*Start) {}); err != nil {
+	if err := bad(func(*proposal.Start) {}); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*Start){
-		"short":          func(s *Start) { s.Vectors = s.Vectors[:4] },
-		"long":           func(s *Start) { s.Vectors[0] = 2 },
-		"not orthogonal": func(s *Start) { copy(s.Vectors[4:], s.Vectors[:4]) },
-		"NaN":            func(s *Start) { s.Vectors[3] = math.NaN() },
-		"a file":         func(s *Start) { s.Vectors, s.File = nil, "result.json" },
+	for name, change := range map[string]func(*proposal.Start){
+		"short":          func(s *proposal.Start) { s.Vectors = s.Vectors[:4] },
+		"long":           func(s *proposal.Start) { s.Vectors[0] = 2 },
+		"not orthogonal": func(s *proposal.Start) { copy(s.Vectors[4:], s.Vectors[:4]) },
+		"NaN":            func(s *proposal.Start) { s.Vectors[3] = math.NaN() },
+		"a file":         func(s *proposal.Start) { s.Vectors, s.File = nil, "result.json" },
 	} {
 		if err := bad(change); err == nil || !strings.Contains(err.Error(), "start") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var v Vectors
+	var v proposal.Vectors
 	for _, text := range []string{"AAAA", "AAAAAAAAAA", "AAAAAAAAAAB=", "?"} {
 		if err := v.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is read as vectors", text)
@@ -361,7 +362,7 @@ func TestEveryPathWithinReservation(t *testing.T) {
 		s := anySpec(rng)
 		s.Rounds = min(s.Rounds, 6)
 		r := anyRoster(rng)
-		body, err := Propose(s, r, []byte(r[0].Identity), [32]byte{byte(trial)})
+		body, err := proposal.Propose(s, r, []byte(r[0].Identity), [32]byte{byte(trial)})
 		if err != nil {
 			continue
 		}
@@ -404,7 +405,7 @@ func TestEveryPathWithinReservation(t *testing.T) {
 			}
 		}
 	}
-	if methods[MethodPower] < 20 || methods[MethodCovariance] < 20 {
+	if methods[proposal.MethodPower] < 20 || methods[proposal.MethodCovariance] < 20 {
 		t.Errorf("studies took %v", methods)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 )
 
 // A covariance is bought in parts where its bound B² is private (docs/experiments.md). What noise
@@ -18,7 +19,7 @@ import (
 // high. So is every part where the histogram of ‖y‖² has two peaks: rows are then of several kinds.
 func (p *Plan) momentShares() []float64 {
 	const first = 0.3
-	if p.Proposal.Spec.NormBound != BoundPrivate || p.Iota <= iotaNone {
+	if p.Proposal.Spec.NormBound != proposal.BoundPrivate || p.Iota <= iotaNone {
 		return []float64{1}
 	}
 	second := 0.05
@@ -202,7 +203,7 @@ func momentsOf(releases []Release) []Release {
 func Spectrum(releases []Release, d int) (values []float64, vectors [][]float64, tau float64, err error) {
 	moments := momentsOf(releases)
 	if len(moments) == 0 || len(moments[0].Noised) != d*(d+1)/2 {
-		return nil, nil, 0, FieldErrorf("releases", "there is no covariance of %d columns among them", d)
+		return nil, nil, 0, proposal.FieldErrorf("releases", "there is no covariance of %d columns among them", d)
 	}
 	m := pooledMoment(moments)
 	all, w, ok := linalg.Eigen(m.matrix(d))
@@ -217,7 +218,7 @@ func Spectrum(releases []Release, d int) (values []float64, vectors [][]float64,
 }
 
 func noConvergence() error {
-	return FieldErrorf("releases", "the covariance's eigenvalues do not converge")
+	return proposal.FieldErrorf("releases", "the covariance's eigenvalues do not converge")
 }
 
 // Moment is a noised second-moment matrix: its upper triangle row by row, entries off the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/query"
 )
 
@@ -45,10 +46,10 @@ func (q Query) pictures() bool { return q.Kind == KindScores || q.Kind == KindPi
 func (p *Plan) PictureGroups() []string {
 	s := p.Proposal.Spec
 	switch s.PictureBy {
-	case PictureByColumn:
+	case proposal.PictureByColumn:
 		at := p.pictureColumn()
-		return append(slices.Clone(s.Columns[at].Levels), OtherLevel)
-	case PictureBySite:
+		return append(slices.Clone(s.Columns[at].Levels), proposal.OtherLevel)
+	case proposal.PictureBySite:
 		var out []string
 		for _, m := range p.Proposal.Roster {
 			out = append(out, m.Name)
@@ -60,14 +61,14 @@ func (p *Plan) PictureGroups() []string {
 
 func (p *Plan) pictureColumn() int {
 	s := p.Proposal.Spec
-	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == s.PictureColumn })
+	return slices.IndexFunc(s.Columns, func(c proposal.Column) bool { return c.Name == s.PictureColumn })
 }
 
 // PictureLevels returns the coordinates of the column that divides pictures, the first and how
 // many; ok is false where none does.
 func (p *Plan) PictureLevels() (first, width int, ok bool) {
 	s := p.Proposal.Spec
-	if s.PictureBy != PictureByColumn {
+	if s.PictureBy != proposal.PictureByColumn {
 		return 0, 0, false
 	}
 	at := p.pictureColumn()
@@ -89,9 +90,9 @@ func (p *Plan) PictureWords() string {
 	s := p.Proposal.Spec
 	by := ""
 	switch s.PictureBy {
-	case PictureByColumn:
+	case proposal.PictureByColumn:
 		by = fmt.Sprintf(" by the levels of %q", s.PictureColumn)
-	case PictureBySite:
+	case proposal.PictureBySite:
 		by = " by site, which shows institutions"
 	}
 	pairs := make([]string, len(s.PicturePairs))
@@ -121,12 +122,12 @@ const pictureClear = 400
 func (p *Plan) pictureWarning() string {
 	units, of, noise := p.N, "all units", p.pictureNoise()
 	switch p.Proposal.Spec.PictureBy {
-	case PictureBySite:
+	case proposal.PictureBySite:
 		of = "the smallest site"
 		for i := range p.Proposal.Roster {
 			units = min(units, p.units(i))
 		}
-	case PictureByColumn:
+	case proposal.PictureByColumn:
 		units, of = units/len(p.PictureGroups()), "a group of its even share"
 	}
 	if float64(units) >= pictureClear*noise {

@@ -8,27 +8,28 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
 // TestPictureKeys: what pictures take from a study that asks for no more, what they need and do not
 // go with. By site they never have central noise, whatever the study says.
 func TestPictureKeys(t *testing.T) {
-	s, err := ParseSpec([]byte(texts.Pictured))
+	s, err := proposal.ParseSpec([]byte(texts.Pictured))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.PictureShare != 0.05 || fmt.Sprint(s.PicturePairs) != "[[1 2]]" || s.Noise != NoiseCentral {
+	if s.PictureShare != 0.05 || fmt.Sprint(s.PicturePairs) != "[[1 2]]" || s.Noise != proposal.NoiseCentral {
 		t.Errorf("a share of %v, pairs %v, noise %s", s.PictureShare, s.PicturePairs, s.Noise)
 	}
-	if s, err = ParseSpec([]byte(texts.With(texts.Pictured, `picture_by = "site"`))); err != nil || s.Noise != NoiseDistributed {
+	if s, err = proposal.ParseSpec([]byte(texts.With(texts.Pictured, `picture_by = "site"`))); err != nil || s.Noise != proposal.NoiseDistributed {
 		t.Errorf("by site: noise %q, %v", s.Noise, err)
 	}
 	byColumn := texts.With(texts.Leveled, "components = 2", "picture = true", `picture_by = "column"`, `picture_column = "b"`)
-	if s, err = ParseSpec([]byte(byColumn)); err != nil || s.Noise != NoiseDistributed {
+	if s, err = proposal.ParseSpec([]byte(byColumn)); err != nil || s.Noise != proposal.NoiseDistributed {
 		t.Errorf("by column: noise %q, %v", s.Noise, err)
 	}
-	if s, err = ParseSpec([]byte(texts.With(byColumn, "central_detail = true"))); err != nil || s.Noise != NoiseCentral {
+	if s, err = proposal.ParseSpec([]byte(texts.With(byColumn, "central_detail = true"))); err != nil || s.Noise != proposal.NoiseCentral {
 		t.Errorf("by column with central_detail: noise %q, %v", s.Noise, err)
 	}
 	for _, c := range []struct{ text, lines, field string }{
@@ -58,8 +59,8 @@ func TestPictureKeys(t *testing.T) {
 		{texts.Four, `picture_column = "a"`, "picture_column"},
 		{texts.Pictured, "accountant = \"paper\"\nradius = 1.0\nrounds = 3\nmethod = \"power\"\nexplained_variance = \"private\"", "components"},
 	} {
-		_, err := ParseSpec([]byte(texts.With(c.text, c.lines)))
-		if bad, ok := errors.AsType[*FieldError](err); !ok || bad.Field != c.field {
+		_, err := proposal.ParseSpec([]byte(texts.With(c.text, c.lines)))
+		if bad, ok := errors.AsType[*proposal.FieldError](err); !ok || bad.Field != c.field {
 			t.Errorf("%s: %v, want %s to be at fault", c.lines, err, c.field)
 		}
 	}
@@ -89,7 +90,7 @@ func TestPicturePlan(t *testing.T) {
 			}
 			rho += q.Rho
 		}
-		if got := rho / p.Rho; p.Proposal.Spec.Method != MethodAuto && math.Abs(got-0.1) > 1e-3 {
+		if got := rho / p.Rho; p.Proposal.Spec.Method != proposal.MethodAuto && math.Abs(got-0.1) > 1e-3 {
 			t.Errorf("%s: pictures take %v of the budget", more, got)
 		}
 		if before := p.Queries[len(p.Queries)-5]; before.Kind != KindTotal {

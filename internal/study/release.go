@@ -6,27 +6,28 @@ import (
 
 	"covey/internal/linalg"
 	"covey/internal/noise"
+	"covey/internal/proposal"
 )
 
 // Release is the final answer of one query: the noised sum, in grid units,
 // and what it was a sum of. Its JSON bytes, as signed by the coordinator's key, are
 // what sites store and results hold. It never holds an un-noised value.
 type Release struct {
-	Study Digest `json:"study"`
-	Query int    `json:"query"`
-	Slot  int    `json:"slot"`
+	Study proposal.Digest `json:"study"`
+	Query int             `json:"query"`
+	Slot  int             `json:"slot"`
 	// Previous is the link of the release before it ([Course.History]): what is signed names all
 	// that came before.
-	Previous  Digest    `json:"previous"`
-	Kind      Kind      `json:"kind"`
-	Round     int       `json:"round"`
-	Survivors []int     `json:"survivors"` // roster indices, ascending
-	Units     int       `json:"units"`     // of the survivors
-	X         []float64 `json:"x"`         // asked about, as are the next seven
-	Center    []float64 `json:"center,omitempty"`
-	Found     []float64 `json:"found,omitempty"`
-	Scale     []float64 `json:"scale,omitempty"`
-	Fill      []float64 `json:"fill,omitempty"`
+	Previous  proposal.Digest `json:"previous"`
+	Kind      Kind            `json:"kind"`
+	Round     int             `json:"round"`
+	Survivors []int           `json:"survivors"` // roster indices, ascending
+	Units     int             `json:"units"`     // of the survivors
+	X         []float64       `json:"x"`         // asked about, as are the next seven
+	Center    []float64       `json:"center,omitempty"`
+	Found     []float64       `json:"found,omitempty"`
+	Scale     []float64       `json:"scale,omitempty"`
+	Fill      []float64       `json:"fill,omitempty"`
 	// Deviations are those of scores that pictures count in.
 	Deviations []float64   `json:"deviations,omitempty"`
 	Radius     float64     `json:"radius"`
@@ -52,7 +53,7 @@ func SigningInput(encoded []byte) []byte { return append([]byte(releaseLabel), e
 func ParseRelease(encoded []byte) (Release, error) {
 	var r Release
 	if err := json.Unmarshal(encoded, &r); err != nil {
-		return Release{}, FieldErrorf("release", "is not a release")
+		return Release{}, proposal.FieldErrorf("release", "is not a release")
 	}
 	return r, nil
 }

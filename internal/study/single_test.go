@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/standardize"
 	"covey/test/texts"
@@ -47,7 +48,7 @@ func TestSingleColumns(t *testing.T) {
 		t.Errorf("%d units: %v", least, err)
 	}
 	_, err := plan(t, texts.Mixed, least/3-1, least/3-1, least/3-1)
-	if bad, ok := errors.AsType[*FieldError](err); !ok || bad.Field != "standardize" || !strings.Contains(bad.Reason, "the constants of 3 columns") {
+	if bad, ok := errors.AsType[*proposal.FieldError](err); !ok || bad.Field != "standardize" || !strings.Contains(bad.Reason, "the constants of 3 columns") {
 		t.Errorf("fewer than %d units: %v", least, err)
 	}
 	// the longest answer is a tree of three columns

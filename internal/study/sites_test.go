@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -32,7 +33,7 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	if q.Kind == KindPower || q.Of == KindPower {
 		c.Found = basis[:q.Run*p.D]
 	}
-	if p.Proposal.Spec.Center == CenterPrivate && (q.Kind != KindMean && q.Of != KindMean || q.Round > 0) && q.Kind != KindRows && q.Of != KindRows && q.Kind != KindOctaves {
+	if p.Proposal.Spec.Center == proposal.CenterPrivate && (q.Kind != KindMean && q.Of != KindMean || q.Round > 0) && q.Kind != KindRows && q.Of != KindRows && q.Kind != KindOctaves {
 		c.Center = make([]float64, p.D)
 		if p.Proposal.Spec.Standardizes() {
 			c.Scale = slices.Repeat([]float64{1}, p.D)
@@ -44,7 +45,7 @@ func lawful(t *testing.T, p *Plan, i int) Ask {
 	if p.scales(q) {
 		c.Scale = slices.Repeat([]float64{1}, p.D)
 	}
-	if p.Proposal.Spec.Leveled() > 0 && p.Proposal.Spec.Center != CenterPairs {
+	if p.Proposal.Spec.Leveled() > 0 && p.Proposal.Spec.Center != proposal.CenterPairs {
 		c.Center = make([]float64, p.D)
 	}
 	a, err := p.NewAsk(c, 0, 0)

@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/standardize"
 )
 
 // learns reports whether the constants of coordinate j's column are learned.
 func (p *Plan) learns(j int) bool {
 	at := p.coordinates[j]
-	return !at.Gap && p.Proposal.Spec.Columns[at.Column].Standardize == StandardizePrivate
+	return !at.Gap && p.Proposal.Spec.Columns[at.Column].Standardize == proposal.StandardizePrivate
 }
 
 // scales reports whether a query is about rows divided by scales that were learned.
@@ -68,11 +69,11 @@ func (p *Plan) neededUnits(score float64) int {
 
 // checkScore refuses a study of too many columns to count, or of which most scales would be noise.
 func (p *Plan) checkScore() error {
-	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.Standardizes() && len(p.numbers) > MaxValues/per {
-		return FieldErrorf("standardize", "at most %d columns can have learned constants, got %d", MaxValues/per, len(p.numbers))
+	if per := KindTree.Definition().Values(1, 0); p.Proposal.Spec.Standardizes() && len(p.numbers) > proposal.MaxValues/per {
+		return proposal.FieldErrorf("standardize", "at most %d columns can have learned constants, got %d", proposal.MaxValues/per, len(p.numbers))
 	}
 	if score := p.Score(); p.Proposal.Spec.Standardizes() && !(score >= standardize.RefuseScore) {
-		return FieldErrorf("standardize", "%d units are too few to learn the constants of %d columns: a plain column's counts would exceed the noise by %.2g of its standard deviations, and at least %d are needed; "+
+		return proposal.FieldErrorf("standardize", "%d units are too few to learn the constants of %d columns: a plain column's counts would exceed the noise by %.2g of its standard deviations, and at least %d are needed; "+
 			"%d units would do, or fewer columns, a larger epsilon, or public offsets and scales", p.N, len(p.numbers), score, standardize.RefuseScore, p.neededUnits(standardize.RefuseScore))
 	}
 	return nil

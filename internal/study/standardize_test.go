@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/standardize"
 	"covey/test/texts"
@@ -15,35 +16,37 @@ import (
 
 // TestStandardizeKeys: which columns are learned, what that needs, and what it does not go with.
 func TestStandardizeKeys(t *testing.T) {
-	s, err := ParseSpec([]byte(texts.Learning))
+	s, err := proposal.ParseSpec([]byte(texts.Learning))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var learned []string
 	for _, c := range s.Columns {
-		if c.Standardize == StandardizePrivate {
+		if c.Standardize == proposal.StandardizePrivate {
 			learned = append(learned, c.Name)
 			if c.Offset != 0 || c.Scale != 1 {
 				t.Errorf("%+v", c)
 			}
 		}
 	}
-	if !slices.Equal(learned, []string{"a", "b", "c", "d"}) || s.Noise != NoiseDistributed || s.Center != CenterPrivate || s.CenterShare != 0 {
+	if !slices.Equal(learned, []string{"a", "b", "c", "d"}) || s.Noise != proposal.NoiseDistributed || s.Center != proposal.CenterPrivate || s.CenterShare != 0 {
 		t.Errorf("learned are %q, noise %q, center %q for %g", learned, s.Noise, s.Center, s.CenterShare)
 	}
-	again := s
-	again.Columns = slices.Clone(s.Columns)
-	if err := again.resolve(); err != nil || fmt.Sprint(again) != fmt.Sprint(s) {
+	text, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := proposal.ParseSpec(text); err != nil || fmt.Sprint(again) != fmt.Sprint(s) {
 		t.Errorf("resolved again it is\n%+v, %v, not\n%+v", again, err, s)
 	}
 	one := strings.Replace(strings.Replace(texts.Learning, `standardize = "private"`, "", 1), `name = "a"`, "name = \"a\"\nstandardize = \"private\"", 1)
 	for _, name := range []string{"b", "c", "d"} {
 		one = strings.Replace(one, fmt.Sprintf("name = %q", name), fmt.Sprintf("name = %q\nscale = 1", name), 1)
 	}
-	if s, err = ParseSpec([]byte(one)); err != nil || s.Standardize != StandardizePrivate || s.Noise != NoiseDistributed {
+	if s, err = proposal.ParseSpec([]byte(one)); err != nil || s.Standardize != proposal.StandardizePrivate || s.Noise != proposal.NoiseDistributed {
 		t.Errorf("one column that asks for it: %q, %v", s.Standardize, err)
 	}
-	if s, err = ParseSpec([]byte(texts.With(texts.Learning, "central_detail = true"))); err != nil || s.Noise != NoiseCentral {
+	if s, err = proposal.ParseSpec([]byte(texts.With(texts.Learning, "central_detail = true"))); err != nil || s.Noise != proposal.NoiseCentral {
 		t.Errorf("with central_detail: %q, %v", s.Noise, err)
 	}
 	for lines, field := range map[string]string{
@@ -60,8 +63,8 @@ func TestStandardizeKeys(t *testing.T) {
 			lines += "\nalpha = 0.5\nlambda = 1.0\nexplained_variance = \"none\""
 		}
 		text := texts.With(strings.Replace(texts.Learning, `explained_variance = "none"`, "", 1), lines)
-		_, err := ParseSpec([]byte(text))
-		if bad, ok := errors.AsType[*FieldError](err); !ok || bad.Field != field {
+		_, err := proposal.ParseSpec([]byte(text))
+		if bad, ok := errors.AsType[*proposal.FieldError](err); !ok || bad.Field != field {
 			t.Errorf("%s: %v, want %s to be at fault", lines, err, field)
 		}
 	}
@@ -73,13 +76,13 @@ func TestStandardizeKeys(t *testing.T) {
 		texts.With(texts.Four, `standardize = "private"`):                                                                           "standardize",
 		texts.With(strings.Replace(texts.Four, "[[columns]]", "[[columns]]\nstandardize = \"private\"", 1), `standardize = "none"`): "columns[0].standardize",
 	} {
-		_, err := ParseSpec([]byte(text))
-		if bad, ok := errors.AsType[*FieldError](err); !ok || bad.Field != field {
+		_, err := proposal.ParseSpec([]byte(text))
+		if bad, ok := errors.AsType[*proposal.FieldError](err); !ok || bad.Field != field {
 			t.Errorf("%v, want %s to be at fault", err, field)
 		}
 	}
 	// What is refused with central noise says what the leader would read.
-	if _, err = ParseSpec([]byte(texts.With(texts.Learning, `noise = "central"`))); err == nil {
+	if _, err = proposal.ParseSpec([]byte(texts.With(texts.Learning, `noise = "central"`))); err == nil {
 		t.Fatal("central noise is accepted")
 	}
 	for _, part := range []string{`standardize = "private"`, "leader reads", "reads a site's exact sums", "central_detail = true"} {
@@ -111,20 +114,20 @@ func TestStandardizePlan(t *testing.T) {
 	}
 	least := standardize.NeededUnits(p.D, p.fullMultiplier, standardize.RefuseScore)
 	_, err := at(least/3 - 1)
-	if bad, ok := errors.AsType[*FieldError](err); !ok || bad.Field != "standardize" || !strings.Contains(bad.Reason, fmt.Sprintf("%d units would do", least)) {
+	if bad, ok := errors.AsType[*proposal.FieldError](err); !ok || bad.Field != "standardize" || !strings.Contains(bad.Reason, fmt.Sprintf("%d units would do", least)) {
 		t.Errorf("fewer than %d units: %v", least, err)
 	}
 	if _, err := at(least/3 + 1); err != nil {
 		t.Errorf("%d units: %v", least, err)
 	}
 	wide := texts.Learning[:strings.Index(texts.Learning, "[[columns]]")]
-	most := MaxValues / query.TreeBins
+	most := proposal.MaxValues / query.TreeBins
 	var names strings.Builder
 	for j := range most + 1 {
 		fmt.Fprintf(&names, "[[columns]]\nname = \"c%d\"\n", j)
 	}
 	_, err = plan(t, wide+"method = \"power\"\n"+names.String(), 1<<30, 1<<30)
-	if bad, ok := errors.AsType[*FieldError](err); !ok || bad.Field != "standardize" || !strings.Contains(bad.Reason, fmt.Sprintf("at most %d columns", most)) {
+	if bad, ok := errors.AsType[*proposal.FieldError](err); !ok || bad.Field != "standardize" || !strings.Contains(bad.Reason, fmt.Sprintf("at most %d columns", most)) {
 		t.Errorf("%d columns: %v", most+1, err)
 	}
 	// of units at two sites a study learns as from half as many

@@ -12,26 +12,13 @@ import (
 	"pgregory.net/rapid"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
-func roster(units ...int) []Member {
-	var out []Member
-	for i, n := range units {
-		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		out = append(out, Member{Name: fmt.Sprintf("site-%d", i), Identity: Key(key), Units: n})
-	}
-	return out
-}
-
 func plan(t testing.TB, text string, units ...int) (*Plan, error) {
 	t.Helper()
-	spec, err := ParseSpec([]byte(texts.Iterating(text)))
-	if err != nil {
-		return nil, err
-	}
-	r := roster(units...)
-	body, err := Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{7})
+	body, err := texts.Propose(text, units...)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +40,7 @@ func TestPracticalDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := p.Proposal.Spec
-	if p.Rounds != 24 || s.Rows != RowsAuto || s.Radius != RadiusPrivate || s.Accountant != AccountantGDP || s.Output != OutputAuto || s.OnDropout != DropoutWait {
+	if p.Rounds != 24 || s.Rows != proposal.RowsAuto || s.Radius != proposal.RadiusPrivate || s.Accountant != proposal.AccountantGDP || s.Output != proposal.OutputAuto || s.OnDropout != proposal.DropoutWait {
 		t.Fatalf("defaults: %+v", s)
 	}
 	if len(p.Queries) != 29 {
@@ -88,7 +75,7 @@ func TestBudget(t *testing.T) {
 		epsilon := rapid.Float64Range(0.05, 8).Draw(r, "epsilon")
 		delta := math.Pow(10, -rapid.Float64Range(4, 12).Draw(r, "exponent"))
 		rounds := rapid.IntRange(1, 40).Draw(r, "rounds")
-		accountant := rapid.SampledFrom([]string{AccountantGDP, AccountantZCDP}).Draw(r, "accountant")
+		accountant := rapid.SampledFrom([]string{proposal.AccountantGDP, proposal.AccountantZCDP}).Draw(r, "accountant")
 		text := strings.Replace(texts.Minimal, "epsilon = 1.0\ndelta = 1e-6", fmt.Sprintf("epsilon = %v\ndelta = %v\nrounds = %d\naccountant = %q", epsilon, delta, rounds, accountant), 1)
 		p, err := plan(t, text, 1000, 2000, 3000)
 		if err != nil {
@@ -125,7 +112,7 @@ func TestPaperProfile(t *testing.T) {
 	if p.Rounds != int(rounds) || math.Abs(p.Radius/radius-1) > 1e-12 {
 		t.Fatalf("T = %d, R = %v; want %v, %v", p.Rounds, p.Radius, rounds, radius)
 	}
-	if len(p.Queries) != p.Rounds || p.Proposal.Spec.Output != OutputRandom {
+	if len(p.Queries) != p.Rounds || p.Proposal.Spec.Output != proposal.OutputRandom {
 		t.Fatal("a paper study has T power steps and a random iterate")
 	}
 	sigma, err := p.Sigma(p.Queries[0], p.Radius)
@@ -170,7 +157,7 @@ func TestBadInput(t *testing.T) {
 	}
 	var wide strings.Builder
 	wide.WriteString("name = \"w\"\ndataset = \"r\"\nepsilon = 1.0\ndelta = 1e-6\nmethod = \"covariance\"\n")
-	for i := range MaxCovariance + 1 {
+	for i := range proposal.MaxCovariance + 1 {
 		fmt.Fprintf(&wide, "[[columns]]\nname = \"c%d\"\nscale = 1\n", i)
 	}
 	if _, err := plan(t, wide.String(), 1000, 1000, 1000); err == nil || !strings.Contains(err.Error(), "method: the covariance of more than 2000 columns") {
@@ -182,7 +169,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	auto := strings.Replace(wide.String(), "covariance", "auto", 1)
-	if p := mustPlan(t, auto, 1000, 1000, 1000); p.Start().Method != MethodPower || !strings.Contains(p.MethodRule(), "2001 columns are more") ||
+	if p := mustPlan(t, auto, 1000, 1000, 1000); p.Start().Method != proposal.MethodPower || !strings.Contains(p.MethodRule(), "2001 columns are more") ||
 		slices.ContainsFunc(p.Queries, func(q Query) bool { return q.Branch != "" || q.Kind == KindMoment }) {
 		t.Errorf("auto of 2001 columns: %s", p.MethodRule())
 	}
@@ -235,13 +222,13 @@ func TestBadInput(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ParseSpec([]byte(c.text))
-			if _, ok := errors.AsType[*FieldError](err); !ok || !strings.Contains(err.Error(), c.want) {
+			_, err := proposal.ParseSpec([]byte(c.text))
+			if _, ok := errors.AsType[*proposal.FieldError](err); !ok || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %q", err, c.want)
 			}
 		})
 	}
-	if _, err := ParseSpec([]byte("\ufeff" + strings.ReplaceAll(texts.Minimal, "\n", "\r\n"))); err != nil {
+	if _, err := proposal.ParseSpec([]byte("\ufeff" + strings.ReplaceAll(texts.Minimal, "\n", "\r\n"))); err != nil {
 		t.Errorf("a byte order mark and CRLF: %v", err)
 	}
 	if _, err := plan(t, texts.Minimal, 100); err == nil || !strings.Contains(err.Error(), "at least 2 sites") {
@@ -269,37 +256,14 @@ func TestRadiusAsNumberOrText(t *testing.T) {
 	}
 }
 
-// TestThresholds restates docs/protocol.md's numbers and their safety for every N.
-func TestThresholds(t *testing.T) {
-	want := map[int][3]int{2: {0, 2, 2}, 3: {0, 2, 3}, 4: {1, 3, 3}, 5: {1, 4, 4}, 10: {3, 7, 7}}
-	for n := 2; n <= MaxComplete; n++ {
-		th, err := NewThresholds(n, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if w, ok := want[n]; ok && w != [3]int{th.Corrupt, th.Quorum, th.MinSurvivors} {
-			t.Fatalf("N = %d: %+v, want %v", n, th, w)
-		}
-		if 2*th.Quorum <= n+th.Corrupt || th.MinSurvivors < th.Corrupt+2 || th.Quorum > n-th.Corrupt && n > 2 {
-			t.Fatalf("N = %d: %+v", n, th)
-		}
-	}
-	if th, err := NewThresholds(3, 2, 0); err != nil || th.MinSurvivors != 2 {
-		t.Fatalf("min_survivors = 2 of 3: %+v, %v", th, err)
-	}
-	if _, err := NewThresholds(5, 3, 0); err == nil {
-		t.Fatal("min_survivors below U_min was accepted")
-	}
-}
-
 // TestProposalIsItsBytes: parsing fills nothing in that the bytes do not say.
 func TestProposalIsItsBytes(t *testing.T) {
 	p := mustPlan(t, texts.Minimal, 10, 20, 30)
-	again, err := Propose(p.Proposal.Spec, p.Proposal.Roster, ed25519.PublicKey(p.Proposal.Coordinator), [32]byte(p.Proposal.Nonce))
+	again, err := proposal.Propose(p.Proposal.Spec, p.Proposal.Roster, ed25519.PublicKey(p.Proposal.Coordinator), [32]byte(p.Proposal.Nonce))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if DigestOf(again) != p.Digest {
+	if proposal.DigestOf(again) != p.Digest {
 		t.Fatal("a parsed proposal writes other bytes: some parameter is not under the digest")
 	}
 	for _, field := range []string{"rounds = 12", "radius = ", "accountant = ", "schedule = ", "output = ", "on_dropout = ", "round = ", "missing = "} {
@@ -323,9 +287,9 @@ func TestStartIsAUnitVectorOfTheDigest(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(texts.Minimal))
-	spec, _ := ParseSpec([]byte(texts.Minimal))
-	r := roster(5, 6, 7)
-	body, err := Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{})
+	spec, _ := proposal.ParseSpec([]byte(texts.Minimal))
+	r := texts.Roster(5, 6, 7)
+	body, err := proposal.Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -334,12 +298,12 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		ParseSpec(text)
+		proposal.ParseSpec(text)
 		p, err := NewPlan(text)
 		if err != nil {
 			return
 		}
-		if p.Bits == 0 || len(p.Queries) == 0 || p.Slots > MaxSlots || !(p.Rho > 0) {
+		if p.Bits == 0 || len(p.Queries) == 0 || p.Slots > proposal.MaxSlots || !(p.Rho > 0) {
 			t.Fatalf("a plan with %d bits, %d queries, %d slots, ρ = %v", p.Bits, len(p.Queries), p.Slots, p.Rho)
 		}
 	})

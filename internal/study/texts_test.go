@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
-	"covey/internal/study"
 )
 
 // FuzzTexts: what reads itself from text has one form, up to the case of hex digits.
@@ -24,13 +24,13 @@ func FuzzTexts(f *testing.F) {
 		}
 		switch kind % 4 {
 		case 0:
-			into = new(study.Digest)
+			into = new(proposal.Digest)
 		case 1:
-			into = new(study.Key)
+			into = new(proposal.Key)
 		case 2:
 			into = new(result.Blob)
 		case 3:
-			into = new(study.Duration)
+			into = new(proposal.Duration)
 		}
 		if into.UnmarshalText(text) != nil {
 			return

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -30,7 +31,7 @@ func askFor(t *testing.T, p *Plan, match func(Query) bool) Ask {
 	if q.Run > 0 {
 		c.Found, c.X = linalg.Flat(basis[:q.Run]), basis[q.Run]
 	}
-	if p.Proposal.Spec.Center == CenterPrivate && !(q.Kind == KindMean || q.Of == KindMean) {
+	if p.Proposal.Spec.Center == proposal.CenterPrivate && !(q.Kind == KindMean || q.Of == KindMean) {
 		c.Center = make([]float64, p.D)
 	}
 	a, err := p.NewAsk(c, 0, 0)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -30,7 +31,7 @@ func TestColumnsNeedConstants(t *testing.T) {
 		"inline, none":    {"columns = [{name = \"a\"}]\n", []string{`"a"`}},
 		"many":            {column(`name = "p"`) + column(`name = "q"`) + whole + column(`name = "r"`) + column(`name = "s"`) + column(`name = "t"`), []string{`"p" (line 5), "q" (line 7), "r" (line 13) and 2 more have no`}},
 	} {
-		spec, err := ParseSpec([]byte(head + c.text))
+		spec, err := proposal.ParseSpec([]byte(head + c.text))
 		if len(c.says) == 0 {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -52,13 +53,13 @@ func TestColumnsNeedConstants(t *testing.T) {
 func TestCenterIsPrivate(t *testing.T) {
 	plain := strings.Replace(texts.Minimal, "center = \"public\"\n", "", 1)
 	for text, want := range map[string]string{
-		plain: CenterPrivate,
-		texts.With(plain, `profile = "paper"`, "lambda = 1.0", "rounds = 2"):                                    CenterPublic,
-		texts.With(plain, `accountant = "paper"`, "lambda = 1.0", "radius = 3.0", "rounds = 2"):                 CenterPublic,
-		texts.With(plain, `profile = "paper"`, "rounds = 2", `lambda = "private"`, `lambda_range = [1.0, 8.0]`): CenterPublic,
-		texts.With(plain, `center = "pairs"`):                                                                   CenterPairs,
+		plain: proposal.CenterPrivate,
+		texts.With(plain, `profile = "paper"`, "lambda = 1.0", "rounds = 2"):                                    proposal.CenterPublic,
+		texts.With(plain, `accountant = "paper"`, "lambda = 1.0", "radius = 3.0", "rounds = 2"):                 proposal.CenterPublic,
+		texts.With(plain, `profile = "paper"`, "rounds = 2", `lambda = "private"`, `lambda_range = [1.0, 8.0]`): proposal.CenterPublic,
+		texts.With(plain, `center = "pairs"`):                                                                   proposal.CenterPairs,
 	} {
-		s, err := ParseSpec([]byte(text))
+		s, err := proposal.ParseSpec([]byte(text))
 		if err != nil || s.Center != want {
 			t.Errorf("center is %q, want %q: %v\n%s", s.Center, want, err, text)
 		}
@@ -93,7 +94,7 @@ func TestAgain(t *testing.T) {
 func TestBytesInAll(t *testing.T) {
 	for _, text := range []string{texts.Four, texts.With(texts.Four, `method = "auto"`), texts.With(texts.Four, `method = "covariance"`)} {
 		p := mustPlan(t, text, 9000, 9000, 9000)
-		for _, method := range []string{MethodPower, MethodCovariance} {
+		for _, method := range []string{proposal.MethodPower, proposal.MethodCovariance} {
 			sum, all := 0, 0
 			for _, q := range p.Queries {
 				all += q.Bytes
@@ -105,5 +106,19 @@ func TestBytesInAll(t *testing.T) {
 				t.Errorf("%d bytes in all, the course of %s takes %d of %d", got, method, sum, all)
 			}
 		}
+	}
+}
+
+// TestAgainIgnoresWords: the same question in other words is the same question.
+func TestAgainIgnoresWords(t *testing.T) {
+	a := mustPlan(t, texts.Minimal, 1000, 1000, 1000).Proposal
+	b := mustPlan(t, texts.Minimal+"\n[about]\npurpose = 'p'\n", 1000, 1000, 1000).Proposal
+	b.Spec.Columns[0].Measure, b.Spec.Columns[0].Range = "mm", []float64{1, 2}
+	if !a.Again(b) || !b.Again(a) {
+		t.Error("other words are another question")
+	}
+	b.Spec.Columns[0].Scale *= 2
+	if a.Again(b) {
+		t.Error("another scale is the same question")
 	}
 }

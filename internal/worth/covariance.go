@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -204,7 +205,7 @@ func (a *spectrum) loadings(i int, vectors [][]float64, component []float64) [][
 
 // spectrumOf returns the spectrum of the matrix that the components are of, and its eigenvectors.
 func spectrumOf(p *study.Plan, r *result.Result) (*spectrum, [][]float64, error) {
-	if p.Proposal.Spec.Standardize != study.StandardizePrivate {
+	if p.Proposal.Spec.Standardize != proposal.StandardizePrivate {
 		mu, vectors, tau, err := study.Spectrum(r.Releases, r.D)
 		if err != nil {
 			return nil, nil, err

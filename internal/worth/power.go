@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/study"
 )
@@ -45,13 +46,13 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 		}
 		seen = append(seen, round{x: x, z: z, tau: rel.Tau()})
 	}
-	if r.Subspace == study.SubspaceBlock || r.K == 1 {
+	if r.Subspace == proposal.SubspaceBlock || r.K == 1 {
 		out.Moved = moved(seen)
 	}
 	switch why := uncalibrated(p, r); {
 	case why != "":
 		return why, nil
-	case p.Proposal.Spec.Components == study.ComponentsAuto:
+	case p.Proposal.Spec.Components == proposal.ComponentsAuto:
 		return "a number of components that the study found, by power iteration", nil
 	case p.Proposal.Spec.Start != nil:
 		return "a start that was given", nil
@@ -61,10 +62,10 @@ func (out *Report) power(p *study.Plan, r *result.Result) (string, error) {
 		return "more than 5 components by power iteration", nil
 	case len(seen) < leastRounds || len(seen) > mostRounds:
 		return "fewer than 8 or more than 32 rounds", nil
-	case r.Output != study.OutputLast && r.Output != study.OutputPooled:
+	case r.Output != proposal.OutputLast && r.Output != proposal.OutputPooled:
 		return "the output of a random round", nil
 	}
-	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == study.OutputPooled, sphere: p.Sphere()}
+	sky := &shape{d: r.D, k: r.K, n: float64(r.N), pooled: r.Output == proposal.OutputPooled, sphere: p.Sphere()}
 	vectors := r.Outputs[r.Output] // in the order in which they were found
 	if len(vectors) != r.K {
 		return "no output", nil

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -279,7 +280,7 @@ func TestSecretsStay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two studies of processes, read whole")
 	}
-	f, k, leaks := canary(t, nil, study.NoiseCentral, study.NoiseDistributed)
+	f, k, leaks := canary(t, nil, proposal.NoiseCentral, proposal.NoiseDistributed)
 	for i, l := range leaks {
 		if i == 40 {
 			t.Errorf("and %d more", len(leaks)-i)

@@ -7,7 +7,7 @@ func init() {
 	const compare = "internal/compare/compare.go"
 	tables = append(tables, []mutant{
 		{"cut: the plan follows fewer components than the most", 0, []edit{
-			{"internal/study/count.go", "return min(s.ComponentsMax, len(s.Columns))", "return min(s.ComponentsMax, len(s.Columns)) - 1"},
+			{"internal/proposal/count.go", "return min(s.ComponentsMax, len(s.Columns))", "return min(s.ComponentsMax, len(s.Columns)) - 1"},
 		}, in("study", "TestAutoAsksTheSame"), killer{}},
 		{"cut: noise stands out", 0, []edit{
 			{"internal/result/cut.go", "math.Sqrt(w)*(2+edgeQuantile*math.Pow(left, -2.0/3))", "math.Sqrt(w)*1.9"},

@@ -52,10 +52,10 @@ func init() {
 			{"internal/rowcache/convert.go", "from.gaps[int(i)*stride:][:stride]", "from.gaps[int(order[0]+i*0)*stride:][:stride]"},
 		}, in("rowcache", "TestCacheIsRead"), killer{}},
 		{"gaps: a policy's approval refuses faults where rows are dropped", 0, []edit{
-			{data, "	case spec.Missing == study.MissingDropRow:\n		return dataset.MissingDropFaulty\n", ""},
+			{data, "	case spec.Missing == proposal.MissingDropRow:\n		return dataset.MissingDropFaulty\n", ""},
 		}, in("agent", "TestValuesMoveNoMessage/by_policy,_rows_dropped"), killer{}},
 		{"gaps: central noise needs no word for them", 0, []edit{
-			{"internal/study/specstandardize.go", "	if s.KeepsGaps() {\n		return fmt", "	if s.KeepsGaps() && false {\n		return fmt"},
+			{"internal/proposal/standardize.go", "	if s.KeepsGaps() {\n		return fmt", "	if s.KeepsGaps() && false {\n		return fmt"},
 		}, in("study", "TestGapsAreCounted"), killer{}},
 		{"fill: ctx does not hold its directions", 0, []edit{
 			{studyAsk, "	e.floats(a.Fill)\n", ""},

@@ -12,7 +12,7 @@ func init() {
 			in("clip", "TestReplacedUnitMovesLevelsByDelta"), killer{}},
 		{"noise of levels for one column", 0, []edit{{"internal/query/table.go", "CountDelta: oneHots(LevelBins, 1)", "CountDelta: func(ratio float64, _ int) float64 { return HistogramSensitivity * ratio }"}},
 			in("study", "TestLevelsPlan"), killer{}},
-		{"levels with central noise", 0, []edit{{"internal/study/specstandardize.go", "if s.Leveled() > 0 {", "if s.Leveled() < 0 {"}},
+		{"levels with central noise", 0, []edit{{"internal/proposal/standardize.go", "if s.Leveled() > 0 {", "if s.Leveled() < 0 {"}},
 			in("study", "TestLevelsPlan"), killer{}},
 		{"rare levels on their own", 0, []edit{{"internal/study/level.go", "if n >= max(rareSigmas*sigma, least) {", "if n > 0 {"}},
 			in("study", "TestLevelShares"), killer{}},

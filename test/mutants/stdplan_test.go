@@ -11,10 +11,10 @@ func init() {
 	)
 	tables = append(tables, []mutant{
 		{"standardize: central noise needs no central_detail", 0, []edit{
-			{"internal/study/specstandardize.go", `case why != "" && s.Noise == NoiseCentral && !s.CentralDetail:`, "case false:"},
+			{"internal/proposal/standardize.go", `case why != "" && s.Noise == NoiseCentral && !s.CentralDetail:`, "case false:"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"standardize: central noise is the default", 0, []edit{
-			{"internal/study/resolve.go", `|| s.detail() != "" && !s.CentralDetail {`, "{"},
+			{"internal/proposal/resolve.go", `|| s.detail() != "" && !s.CentralDetail {`, "{"},
 		}, in("study", "TestStandardizeKeys"), killer{}},
 		{"standardize: a policy approves central_detail", 0, []edit{
 			{"internal/siteconfig/policy.go", "if s.CentralDetail {", "if false {"},

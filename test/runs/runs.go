@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"covey/internal/linalg"
+	"covey/internal/proposal"
 	"covey/internal/query"
 	"covey/internal/study"
 	"covey/test/texts"
@@ -189,15 +190,15 @@ func Learned(t *testing.T, p *study.Plan, means, deviations []float64) (study.Co
 // Run takes a whole study of five sites, checking each step as sites do.
 func Run(t *testing.T, text string, wide bool) (*study.Plan, []byte, []study.Release) {
 	t.Helper()
-	spec, err := study.ParseSpec([]byte(texts.Iterating(text)))
+	spec, err := proposal.ParseSpec([]byte(texts.Iterating(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sites := Roster(40_000, 50_000, 60_000, 70_000, 80_000)
+	sites := texts.Roster(40_000, 50_000, 60_000, 70_000, 80_000)
 	if strings.Contains(text, `"auto"`) {
-		sites = Roster(20, 20, 20, 20, 20)
+		sites = texts.Roster(20, 20, 20, 20, 20)
 	}
-	body, err := study.Propose(spec, sites, Signer.Public().(ed25519.PublicKey), [32]byte{1})
+	body, err := proposal.Propose(spec, sites, texts.Signer.Public().(ed25519.PublicKey), [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,28 +248,10 @@ func Run(t *testing.T, text string, wide bool) (*study.Plan, []byte, []study.Rel
 	return p, body, releases
 }
 
-// Signer is the key of a test's coordinator: plan's, the first site's.
-var Signer = ed25519.NewKeyFromSeed(append(make([]byte, 31), 1))
-
-// Roster is sites of so many units, each with the key of a seed that is its place, from 1.
-func Roster(units ...int) []study.Member {
-	var out []study.Member
-	for i, n := range units {
-		key := ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i+1))).Public().(ed25519.PublicKey)
-		out = append(out, study.Member{Name: fmt.Sprintf("site-%d", i), Identity: study.Key(key), Units: n})
-	}
-	return out
-}
-
-// Plan is the plan of a text over such a roster.
+// Plan is the plan of a text over a roster of so many units.
 func Plan(t testing.TB, text string, units ...int) (*study.Plan, error) {
 	t.Helper()
-	spec, err := study.ParseSpec([]byte(texts.Iterating(text)))
-	if err != nil {
-		return nil, err
-	}
-	r := Roster(units...)
-	body, err := study.Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{7})
+	body, err := texts.Propose(text, units...)
 	if err != nil {
 		return nil, err
 	}
@@ -379,7 +362,7 @@ func columnsOf(n int) (lines string) {
 func GapPlan(t testing.TB, columns int, noise string) *study.Plan {
 	t.Helper()
 	text := texts.Minimal[:strings.Index(texts.Minimal, "[[columns]]")]
-	text = strings.Replace(text, "explained_variance = \"none\"\ncenter = \"public\"", fmt.Sprintf("missing = \"fill\"\nnoise = %q\nmethod = \"covariance\"\ncentral_detail = %t\n", noise, noise == study.NoiseCentral), 1)
+	text = strings.Replace(text, "explained_variance = \"none\"\ncenter = \"public\"", fmt.Sprintf("missing = \"fill\"\nnoise = %q\nmethod = \"covariance\"\ncentral_detail = %t\n", noise, noise == proposal.NoiseCentral), 1)
 	return MustPlan(t, text+columnsOf(columns), 9000, 9000, 9000, 9000, 9000)
 }
 

@@ -25,6 +25,7 @@ import (
 
 	"covey/internal/dataset"
 	_ "covey/internal/dataset/parquet"
+	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/score"
 	"covey/internal/siteconfig"
@@ -134,23 +135,23 @@ func (b *buffered) Seek(offset int64, whence int) (int64, error) {
 // released is one of a study with public constants and private centers.
 func released() (*result.Result, *study.Plan, error) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	spec := study.Spec{Name: "s", Dataset: "rows", Components: study.Components(*k), Epsilon: 1, Delta: 1e-8, Rounds: 8}
+	spec := proposal.Spec{Name: "s", Dataset: "rows", Components: proposal.Components(*k), Epsilon: 1, Delta: 1e-8, Rounds: 8}
 	for j := range *columns {
-		spec.Columns = append(spec.Columns, study.Column{Name: fmt.Sprintf("c%d", j), Offset: 1, Scale: 2})
+		spec.Columns = append(spec.Columns, proposal.Column{Name: fmt.Sprintf("c%d", j), Offset: 1, Scale: 2})
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i := range 3 {
 		public, _, err := ed25519.GenerateKey(nil)
 		if err != nil {
 			return nil, nil, err
 		}
-		roster = append(roster, study.Member{Name: fmt.Sprintf("site%d", i), Identity: study.Key(public), Units: 100_000})
+		roster = append(roster, proposal.Member{Name: fmt.Sprintf("site%d", i), Identity: proposal.Key(public), Units: 100_000})
 	}
 	public, _, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := study.Propose(spec, roster, public, [32]byte{1})
+	body, err := proposal.Propose(spec, roster, public, [32]byte{1})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,4 @@
-package study
+package proposal_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"covey/internal/proposal"
 	"covey/test/texts"
 )
 
@@ -20,7 +21,7 @@ func FuzzSpec(f *testing.F) {
 	}
 	f.Add([]byte("name = \"a\"\nradius = 0x1p3\n[deadlines]\nround = \"1h\"\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		spec, err := ParseSpec(text)
+		spec, err := proposal.ParseSpec(text)
 		if err != nil {
 			return
 		}
@@ -28,19 +29,19 @@ func FuzzSpec(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := ParseSpec(written)
+		again, err := proposal.ParseSpec(written)
 		if err != nil {
 			t.Fatalf("%s\nis not read again: %v", written, err)
 		}
 		if twice, err := toml.Marshal(again); err != nil || !bytes.Equal(twice, written) {
 			t.Fatalf("%s\nis written again as\n%s (%v)", written, twice, err)
 		}
-		r := roster(5, 6, 7)
-		body, err := Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{})
+		r := texts.Roster(5, 6, 7)
+		body, err := proposal.Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{})
 		if err != nil {
 			return // such as too few units
 		}
-		p, err := Parse(body)
+		p, err := proposal.Parse(body)
 		if spec.Sites = nil; err != nil || !reflect.DeepEqual(p.Spec, spec) {
 			t.Fatalf("%+v\nis proposed as\n%+v (%v)", spec, p.Spec, err)
 		}
@@ -51,19 +52,19 @@ func FuzzSpec(f *testing.F) {
 // what they say, written out, says it again.
 func FuzzProposal(f *testing.F) {
 	for _, text := range texts.Studies {
-		spec, err := ParseSpec([]byte(text))
+		spec, err := proposal.ParseSpec([]byte(text))
 		if err != nil {
 			f.Fatal(err)
 		}
-		r := roster(500, 600, 700)
-		body, err := Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{1})
+		r := texts.Roster(500, 600, 700)
+		body, err := proposal.Propose(spec, r, ed25519.PublicKey(r[0].Identity), [32]byte{1})
 		if err != nil {
 			continue
 		}
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		p, err := Parse(body)
+		p, err := proposal.Parse(body)
 		if err != nil {
 			return
 		}
@@ -71,7 +72,7 @@ func FuzzProposal(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse(written)
+		again, err := proposal.Parse(written)
 		if err != nil || !reflect.DeepEqual(again, p) {
 			t.Fatalf("%s\nis read as\n%+v\nnot\n%+v (%v)", written, again, p, err)
 		}

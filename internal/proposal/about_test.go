@@ -1,10 +1,8 @@
-package study
+package proposal
 
 import (
 	"strings"
 	"testing"
-
-	"covey/test/texts"
 )
 
 // TestWordsOfProposers: what a proposer writes for people is printable, bounded and in the digest.
@@ -64,19 +62,5 @@ func TestStatementsAreQuoted(t *testing.T) {
 	}
 	if s := (Spec{}); s.Statements() != nil {
 		t.Errorf("%q of nothing", s.Statements())
-	}
-}
-
-// TestAgainIgnoresWords: the same question in other words is the same question.
-func TestAgainIgnoresWords(t *testing.T) {
-	a := mustPlan(t, texts.Minimal, 1000, 1000, 1000).Proposal
-	b := mustPlan(t, texts.Minimal+"\n[about]\npurpose = 'p'\n", 1000, 1000, 1000).Proposal
-	b.Spec.Columns[0].Measure, b.Spec.Columns[0].Range = "mm", []float64{1, 2}
-	if !a.Again(b) || !b.Again(a) {
-		t.Error("other words are another question")
-	}
-	b.Spec.Columns[0].Scale *= 2
-	if a.Again(b) {
-		t.Error("another scale is the same question")
 	}
 }
