@@ -100,6 +100,8 @@ var arrows = map[string][]string{
 	"test/overlay": {},
 	"test/port":    {"internal/pki", "internal/wire", "proto/covey/v1", "test/site"},
 	"test/parties": {"internal/secagg"},
+	"test/cost":    {},
+	"test/rows":    {"internal/dataset", "test/cost"},
 	// A study of every kind: its text, and releases made up for it.
 	"test/texts": {"internal/proposal"},
 	"test/runs":  {"internal/query", "internal/linalg", "internal/proposal", "internal/study", "test/texts"},

@@ -1,29 +1,22 @@
-package parquet
+// Package rows holds readers of files and the cache of rows against each other in tests. It imports
+// package rowcache's types by their methods alone, so that the cache's own tests can use it.
+package rows
 
 import (
 	"errors"
-	"os"
+	"io"
 	"path/filepath"
-	"runtime/metrics"
 	"slices"
 	"testing"
 
 	"covey/internal/dataset"
-	"covey/internal/rowcache"
+	"covey/test/cost"
 )
 
-func writeAs(t testing.TB, name string, content []byte) string {
+// Open opens a cache in a folder of the test's, with [rowcache.Open].
+func Open[C io.Closer](t testing.TB, open func(dir string) (C, error)) C {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func openCache(t testing.TB) *rowcache.Cache {
-	t.Helper()
-	c, err := rowcache.Open(filepath.Join(t.TempDir(), "cache"))
+	c, err := open(filepath.Join(t.TempDir(), "cache"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,10 +24,17 @@ func openCache(t testing.TB) *rowcache.Cache {
 	return c
 }
 
-// load is Load and Verify.
-func load(t testing.TB, c *rowcache.Cache, s dataset.Source, q dataset.Request, owner string) *rowcache.Stored {
+// Stored is what a cache's Load returns.
+type Stored interface {
+	Verify() error
+	Check() error
+	Close() error
+}
+
+// Load is a cache's Load, Verify and Check.
+func Load[S Stored](t testing.TB, load func(dataset.Source, dataset.Request, string, dataset.ReadOptions) (S, error), s dataset.Source, q dataset.Request, owner string) S {
 	t.Helper()
-	stored, err := c.Load(s, q, owner, dataset.ReadOptions{})
+	stored, err := load(s, q, owner, dataset.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,10 +45,10 @@ func load(t testing.TB, c *rowcache.Cache, s dataset.Source, q dataset.Request, 
 	return stored
 }
 
-// together is r with the rows of a unit one after another.
-func together(r *dataset.Rows) *dataset.Rows {
+// Together is r with the rows of a unit one after another.
+func Together(r *dataset.Rows) *dataset.Rows {
 	out := *r
-	out.Values, out.Values32, out.Unit, out.Absent = nil, nil, nil, nil
+	out.Values, out.Values32, out.Unit, out.Absent, out.Gaps = nil, nil, nil, nil, nil
 	at := make([]int, r.Rows)
 	for i := range at {
 		at[i] = i
@@ -69,29 +69,18 @@ func together(r *dataset.Rows) *dataset.Rows {
 		if slices.Contains(r.Absent, i) {
 			out.Absent = append(out.Absent, place)
 		}
+		if stride := dataset.GapStride(r.D); r.Gaps != nil {
+			out.Gaps = append(out.Gaps, r.Gaps[i*stride:][:stride]...)
+		}
 	}
 	return &out
 }
 
-// bounded runs f and fails where it has taken more memory than limit: what a file says of its size
-// is no reason to take memory.
-func bounded(t *testing.T, limit uint64, f func()) {
-	t.Helper()
-	taken := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(taken)
-	before := taken[0].Value.Uint64()
-	f()
-	metrics.Read(taken)
-	if n := taken[0].Value.Uint64() - before; n > limit {
-		t.Fatalf("%d MiB were taken", n>>20)
-	}
-}
-
-// reads holds a reader to its word over any bytes: a typed error, or rows that fit together, of
+// Read holds a reader to its word over any bytes: a typed error, or rows that fit together, of
 // which Inspect says the same.
-func reads(t *testing.T, name string, raw []byte, q dataset.Request) {
+func Read(t *testing.T, name string, raw []byte, q dataset.Request) {
 	t.Helper()
-	s := dataset.Source{Path: writeAs(t, name, raw)}
+	s := dataset.Source{Path: cost.File(t, name, raw)}
 	r, err := dataset.Read(s, q, dataset.ReadOptions{})
 	if e, ok := errors.AsType[*dataset.Error](err); err != nil && (!ok || e.Reason == "" || r != nil) {
 		t.Fatalf("%+v, %#v", r, err)

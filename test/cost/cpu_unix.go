@@ -1,6 +1,6 @@
 //go:build unix
 
-package parquet
+package cost
 
 import (
 	"testing"
@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// perCore reports bytes a second of processor time, all threads', which other
+// PerCore reports bytes a second of processor time, all threads', which other
 // programs on the machine change less than they change a clock's.
-func perCore(b *testing.B, size int64, f func()) {
+func PerCore(b *testing.B, size int64, f func()) {
 	b.Helper()
 	b.SetBytes(size)
 	before := used(b)
