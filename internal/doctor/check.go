@@ -47,7 +47,7 @@ func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...
 	for _, t := range c.Targets() {
 		add(CheckNotify, "notices to "+t.Place(), "nothing was sent", t.Ready())
 	}
-	site, err := pki.LoadSite(c.DataDir())
+	site, err := pki.LoadHolder(pki.RoleSite, c.DataDir())
 	if err != nil {
 		add(CheckKeys, "keys", "", err)
 		return out
@@ -195,7 +195,7 @@ func sizeOf(rows, units int, unit string) string {
 	return fmt.Sprintf("%d rows of %d units (%s)", rows, units, unit)
 }
 
-func checkCertificate(c *siteconfig.Config, site *pki.Site, now time.Time) Finding {
+func checkCertificate(c *siteconfig.Config, site *pki.Holder, now time.Time) Finding {
 	const check = "certificate"
 	leaf, left := site.Certificate(), pki.Expiry(site.Certificate(), now)
 	switch {

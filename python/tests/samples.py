@@ -47,7 +47,7 @@ class Sample:
 
 
 PROPOSAL = """
-version = 2
+version = 3
 [study]
 missing = 'fill'
 [[study.columns]]
