@@ -11,7 +11,7 @@ import (
 	"covey/internal/frame"
 	"covey/internal/node"
 	"covey/internal/people"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 type pageCmd struct {
@@ -40,7 +40,7 @@ func (c *pageInviteCmd) Run(s *terminal) error {
 	if err := oneStdout(s, c.Out); err != nil {
 		return err
 	}
-	body, err := json.Marshal(node.PersonRequest{Name: c.Name, Role: c.Role, Studies: c.Studies, Valid: study.Duration(c.Valid), Certificate: c.Certificate})
+	body, err := json.Marshal(node.PersonRequest{Name: c.Name, Role: c.Role, Studies: c.Studies, Valid: proposal.Duration(c.Valid), Certificate: c.Certificate})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"covey/internal/people"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestPeopleAreReplicated: who may log in is in the log alone: the same at every coordinator, after
@@ -17,7 +17,7 @@ func TestPeopleAreReplicated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
-		put := func(name string, role people.Role, studies ...study.Digest) people.Entry {
+		put := func(name string, role people.Role, studies ...proposal.Digest) people.Entry {
 			e := people.Entry{Person: people.Person{Name: name, Role: role, Studies: studies, Expires: time.Now().Add(time.Hour).UTC()}, Hash: people.Hash(name + "'s")}
 			if err := f.c.PutPerson(e); err != nil {
 				t.Fatal(err)
@@ -42,7 +42,7 @@ func TestPeopleAreReplicated(t *testing.T) {
 			t.Error("a person without a role")
 		}
 		want := f.c.People()
-		if len(want) != 2 || want[0].Name != "ana" || want[1].Name != "vi" || !want[1].Sees(f.plan.Digest) || want[1].Sees(study.Digest{}) {
+		if len(want) != 2 || want[0].Name != "ana" || want[1].Name != "vi" || !want[1].Sees(f.plan.Digest) || want[1].Sees(proposal.Digest{}) {
 			t.Fatalf("%+v", want)
 		}
 		time.Sleep(48 * time.Hour) // in the bubble: who ended remains until it is revoked

@@ -21,15 +21,16 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/people"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // Source is the coordinator that is shown. *coordinator.Coordinator is one.
 type Source interface {
 	Overview(most int) coordinator.Overview
-	Story(study.Digest) (coordinator.Story, bool)
-	Result(study.Digest) (*study.Result, error)
+	Story(proposal.Digest) (coordinator.Story, bool)
+	Result(proposal.Digest) (*result.Result, error)
 	Changed() <-chan struct{}
 }
 
@@ -169,7 +170,7 @@ const slowest = 16 << 10
 
 // result returns a completed study's result file, as `coordinator study result --json` does.
 func (d *Dashboard) result(w http.ResponseWriter, r *http.Request, v visitor) {
-	digest, err := study.ParseDigest(r.PathValue("digest"))
+	digest, err := proposal.ParseDigest(r.PathValue("digest"))
 	if err != nil {
 		http.NotFound(w, r)
 		return

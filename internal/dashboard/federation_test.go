@@ -13,8 +13,8 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/node"
 	"covey/internal/people"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 	"covey/test/fed"
 )
 
@@ -68,7 +68,7 @@ func newFederation(t *testing.T, coordinators int) *federation {
 			c.Policy.MaxEpsilon, c.Policy.MaxDelta = 3, 1e-6
 		},
 	})
-	f.Must(f.Connected(study.Spec{Dataset: "vitals", Sites: siteNames}))
+	f.Must(f.Connected(proposal.Spec{Dataset: "vitals", Sites: siteNames}))
 	return f
 }
 
@@ -105,12 +105,12 @@ func rows(i int) string {
 }
 
 // covariance is a study of all measures by one covariance.
-func covariance(name string) study.Spec {
+func covariance(name string) proposal.Spec {
 	var columns strings.Builder
 	for _, m := range measures {
 		fmt.Fprintf(&columns, "  { name = %q, offset = %g, scale = %g },\n", m.name, m.mean, m.sd)
 	}
-	s, err := study.ParseSpec([]byte(fmt.Sprintf(`
+	s, err := proposal.ParseSpec([]byte(fmt.Sprintf(`
 name = %q
 dataset = "vitals"
 epsilon = 2.0
@@ -131,7 +131,7 @@ columns = [
 }
 
 // spec is a study that moves on once a tick.
-func spec(name string, tick time.Duration) study.Spec {
+func spec(name string, tick time.Duration) proposal.Spec {
 	text := fmt.Sprintf(`
 name = %q
 dataset = "vitals"
@@ -149,7 +149,7 @@ columns = [
   { name = "pressure", offset = 120.0, scale = 12.0 },
 ]
 `, name, tick)
-	s, err := study.ParseSpec([]byte(text))
+	s, err := proposal.ParseSpec([]byte(text))
 	if err != nil {
 		panic(err)
 	}
@@ -185,7 +185,7 @@ func (f *federation) token() string {
 // invite makes somebody's token, and waits until all coordinators have heard of it.
 func (f *federation) invite(q node.PersonRequest) string {
 	f.T.Helper()
-	q.Valid = study.Duration(time.Hour)
+	q.Valid = proposal.Duration(time.Hour)
 	var token string
 	f.atLeader(func(n *node.Node) error {
 		_, secret, err := n.InvitePerson(q)

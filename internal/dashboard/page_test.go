@@ -19,8 +19,9 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/node"
 	"covey/internal/people"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/test/fed"
 )
 
@@ -49,7 +50,7 @@ func TestPageOfAStudy(t *testing.T) {
 	}
 	seen := newStream(f, leader)
 	digest := f.Propose(spec("vitals", 50*time.Millisecond))
-	refused := f.Propose(func() study.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
+	refused := f.Propose(func() proposal.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
 	f.Await("a refusal", func() bool { return len(leader.Node().View(refused).Waiting) == len(siteNames) })
 	f.Must(leader.Node().Abort(refused))
 	if v := f.Finish(digest); v.Status != round.StatusCompleted {
@@ -105,7 +106,7 @@ func TestPageOfAStudy(t *testing.T) {
 	// What is downloaded verifies, on its own, with the key that the page names; from the
 	// follower it is the same file.
 	_, file := f.get(leader, path+"/result.json")
-	report, err := study.Verify([]byte(file))
+	report, err := result.Verify([]byte(file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,10 +217,10 @@ func TestPeopleAtEveryPage(t *testing.T) {
 	f := newFederation(t, 2)
 	leader, follower := f.Leading(), f.follower()
 	seen, other := f.Propose(spec("vitals", time.Second)), f.Propose(spec("another", time.Second))
-	if _, _, err := leader.Node().InvitePerson(node.PersonRequest{Name: "vi", Role: people.Viewer, Studies: []string{"no-such"}, Valid: study.Duration(time.Hour)}); err == nil {
+	if _, _, err := leader.Node().InvitePerson(node.PersonRequest{Name: "vi", Role: people.Viewer, Studies: []string{"no-such"}, Valid: proposal.Duration(time.Hour)}); err == nil {
 		t.Error("a limit to a study that there is not")
 	}
-	if _, _, err := follower.Node().InvitePerson(node.PersonRequest{Name: "vi", Role: people.Viewer, Valid: study.Duration(time.Hour)}); !errors.Is(err, coordinator.ErrNotLeader) {
+	if _, _, err := follower.Node().InvitePerson(node.PersonRequest{Name: "vi", Role: people.Viewer, Valid: proposal.Duration(time.Hour)}); !errors.Is(err, coordinator.ErrNotLeader) {
 		t.Errorf("at a follower: %v", err)
 	}
 	token := f.invite(node.PersonRequest{Name: "vi", Role: people.Viewer, Studies: []string{"vitals"}})

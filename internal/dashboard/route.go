@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"covey/internal/people"
+	"covey/internal/proposal"
 	"covey/internal/sheet"
-	"covey/internal/study"
 )
 
 // route is one thing that is served, and to whom: to everybody if it is open, else to the roles
@@ -40,7 +40,7 @@ func (d *Dashboard) routes() []route {
 		{pattern: "GET /studies/{digest}/result.json", roles: readers, serve: d.result},
 		{pattern: "GET /events", roles: readers, serve: d.events},
 		{pattern: "GET /metrics", roles: []people.Role{people.Operator, people.Metrics}, serve: func(w http.ResponseWriter, r *http.Request, v visitor) {
-			d.read(v, "metrics", study.Digest{})
+			d.read(v, "metrics", proposal.Digest{})
 			metrics.ServeHTTP(w, r)
 		}},
 		{pattern: "GET /login", open: true, serve: d.loginPage},
@@ -118,7 +118,7 @@ const (
 )
 
 // read logs that a visitor was shown something, of a study or of none.
-func (d *Dashboard) read(v visitor, what string, digest study.Digest) {
+func (d *Dashboard) read(v visitor, what string, digest proposal.Digest) {
 	key, now := v.Name+"\x00"+what+"\x00"+string(digest[:]), d.now()
 	d.reads.mu.Lock()
 	last, ok := d.reads.logged[key]
@@ -132,7 +132,7 @@ func (d *Dashboard) read(v visitor, what string, digest study.Digest) {
 	d.reads.logged[key] = now
 	d.reads.mu.Unlock()
 	line := d.log.With("person", v.Name, "role", v.Role, "what", what)
-	if digest != (study.Digest{}) {
+	if digest != (proposal.Digest{}) {
 		line = line.With("study", digest)
 	}
 	line.Info("dashboard: read")

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"covey/internal/people"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 func cookie(value string) func(*http.Request) {
@@ -146,7 +146,7 @@ func TestRevokedAtOnce(t *testing.T) {
 	// the command, but may be restored.
 	e := people.Entry{Person: vi, Hash: people.Hash("t")}
 	for _, now := range []people.Entry{
-		{Person: people.Person{Name: "vi", Role: people.Operator}, Hash: e.Hash}, {Person: people.Person{Name: "vi", Role: people.Viewer, Studies: []study.Digest{{1}}}, Hash: e.Hash},
+		{Person: people.Person{Name: "vi", Role: people.Operator}, Hash: e.Hash}, {Person: people.Person{Name: "vi", Role: people.Viewer, Studies: []proposal.Digest{{1}}}, Hash: e.Hash},
 	} {
 		if e.Same(now) || !e.Same(e) {
 			t.Errorf("%+v is the same", now)

@@ -8,6 +8,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/people"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -47,7 +48,7 @@ func (s sight) overview(most int) coordinator.Overview {
 }
 
 // story returns a study's; false alike where there is none and where the visitor may not see it.
-func (s sight) story(digest study.Digest) (coordinator.Story, bool) {
+func (s sight) story(digest proposal.Digest) (coordinator.Story, bool) {
 	if !s.as.Sees(digest) {
 		return coordinator.Story{}, false
 	}
@@ -66,13 +67,13 @@ type coarse struct {
 	mu      sync.Mutex
 	from    time.Time // of the window
 	all     *coordinator.Overview
-	stories map[study.Digest]coordinator.Story
+	stories map[proposal.Digest]coordinator.Story
 }
 
 // turn forgets the window before. Called with the lock held.
 func (c *coarse) turn(now time.Time) {
 	if from := now.Truncate(window); !from.Equal(c.from) || c.stories == nil {
-		c.from, c.all, c.stories = from, nil, map[study.Digest]coordinator.Story{}
+		c.from, c.all, c.stories = from, nil, map[proposal.Digest]coordinator.Story{}
 	}
 }
 
@@ -91,7 +92,7 @@ func (c *coarse) overview(d *Dashboard) coordinator.Overview {
 	return *c.all
 }
 
-func (c *coarse) story(d *Dashboard, digest study.Digest) (coordinator.Story, bool) {
+func (c *coarse) story(d *Dashboard, digest proposal.Digest) (coordinator.Story, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.turn(d.now())

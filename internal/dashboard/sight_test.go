@@ -18,6 +18,8 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/people"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -27,18 +29,18 @@ type several struct {
 	empty
 	stories  []coordinator.Story
 	overview coordinator.Overview
-	result   *study.Result
+	result   *result.Result
 }
 
 func (s *several) Overview(int) coordinator.Overview { return s.overview }
-func (s *several) Story(d study.Digest) (coordinator.Story, bool) {
+func (s *several) Story(d proposal.Digest) (coordinator.Story, bool) {
 	at := slices.IndexFunc(s.stories, func(s coordinator.Story) bool { return s.Digest == d })
 	if at < 0 {
 		return coordinator.Story{}, false
 	}
 	return s.stories[at], true
 }
-func (s *several) Result(d study.Digest) (*study.Result, error) {
+func (s *several) Result(d proposal.Digest) (*result.Result, error) {
 	if story, _ := s.Story(d); story.Status != round.StatusCompleted {
 		return nil, &coordinator.UnfinishedError{Status: story.Status, Code: story.Code}
 	}
@@ -49,11 +51,11 @@ func (s *several) Result(d study.Digest) (*study.Result, error) {
 // not in, and its people: ana (operator), vi (viewer of all), one (viewer of the first study), prom
 // (metrics).
 func newSeveral(t *testing.T) (*Dashboard, *several, *clock) {
-	d, s1, now := newTold(t, study.DropoutContinue)
-	s := &several{empty: s1.empty, result: &study.Result{Columns: []string{"a"}, Output: "result-of-it"}}
+	d, s1, now := newTold(t, proposal.DropoutContinue)
+	s := &several{empty: s1.empty, result: &result.Result{Columns: []string{"a"}, Output: "result-of-it"}}
 	for i, name := range []string{"first-study", "second-study"} {
 		story := s1.story
-		story.Name, story.Digest = name, study.Digest{byte(i + 1)}
+		story.Name, story.Digest = name, proposal.Digest{byte(i + 1)}
 		story.Proposed, story.View.Expires = now.now().Add(-time.Hour-13*time.Second), now.now().Add(48*time.Hour)
 		story.Status, story.Released, story.View.Queries, story.Left = round.StatusRunning, 1, 3, 2
 		story.Phase, story.Deadline, story.Overdue, story.Waiting = "upload", now.now().Add(77*time.Minute), true, []string{"south"}
@@ -69,7 +71,7 @@ func newSeveral(t *testing.T) (*Dashboard, *several, *clock) {
 		Sites:   []coordinator.SiteStatus{{Name: "north", Fingerprint: "north-print", Connected: true, Sighting: coordinator.Sighting{Software: "covey-agent/9"}}, {Name: "south", Fingerprint: "south-print"}},
 		Happenings: []coordinator.Happening{
 			{At: now.now(), Kind: coordinator.HappenedInvited, Site: "new-site"}, {At: now.now(), Kind: coordinator.HappenedConnected, Site: "north"},
-			{At: now.now(), Kind: coordinator.HappenedFault, Site: "west", Study: study.Digest{1}}, {At: now.now(), Kind: string(round.EntryProposed), Study: study.Digest{1}}},
+			{At: now.now(), Kind: coordinator.HappenedFault, Site: "west", Study: proposal.Digest{1}}, {At: now.now(), Kind: string(round.EntryProposed), Study: proposal.Digest{1}}},
 	}
 	d.cluster = func() Cluster {
 		return Cluster{Self: "hub-one", Leader: "hub-one", Peers: []Peer{{Name: "hub-one", Voter: true, Reached: true}, {Name: "hub-two", Address: "hub-two.example:7444", Voter: true}}}
@@ -77,7 +79,7 @@ func newSeveral(t *testing.T) (*Dashboard, *several, *clock) {
 	d.source = s
 	end := now.now().Add(30 * 24 * time.Hour)
 	for token, p := range map[string]people.Person{
-		"vi's": {Name: "vi", Role: people.Viewer}, "one's": {Name: "one", Role: people.Viewer, Studies: []study.Digest{{1}}}, "prom's": {Name: "prom", Role: people.Metrics},
+		"vi's": {Name: "vi", Role: people.Viewer}, "one's": {Name: "one", Role: people.Viewer, Studies: []proposal.Digest{{1}}}, "prom's": {Name: "prom", Role: people.Metrics},
 	} {
 		p.Expires = end
 		s.crew.admit(t, p, token)

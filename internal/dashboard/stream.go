@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 const (
@@ -30,11 +30,11 @@ type cache struct {
 	mu    sync.Mutex
 	known map[shownTo]cached
 	// results are of completed studies.
-	results map[study.Digest]shownResult
+	results map[proposal.Digest]shownResult
 }
 
 type shownTo struct {
-	study study.Digest
+	study proposal.Digest
 	sight string // its key
 }
 
@@ -48,7 +48,7 @@ type cached struct {
 }
 
 // main renders the page's changing part, or gives what was rendered just now.
-func (d *Dashboard) main(in sight, digest study.Digest) (cached, error) {
+func (d *Dashboard) main(in sight, digest proposal.Digest) (cached, error) {
 	at := shownTo{digest, in.key()}
 	d.cache.mu.Lock()
 	defer d.cache.mu.Unlock()
@@ -72,10 +72,10 @@ func (d *Dashboard) main(in sight, digest study.Digest) (cached, error) {
 // events streams the page's changing part whenever it has changed, until the visitor's login ends
 // or is another.
 func (d *Dashboard) events(w http.ResponseWriter, r *http.Request, v visitor) {
-	var digest study.Digest
+	var digest proposal.Digest
 	if text := r.URL.Query().Get("study"); text != "" {
 		var err error
-		if digest, err = study.ParseDigest(text); err != nil {
+		if digest, err = proposal.ParseDigest(text); err != nil {
 			http.NotFound(w, r)
 			return
 		}

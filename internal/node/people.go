@@ -5,7 +5,7 @@ import (
 
 	"covey/internal/people"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // PersonRequest asks for a login at the coordinators' pages.
@@ -14,9 +14,9 @@ type PersonRequest struct {
 	Role people.Role `json:"role"`
 	// Studies are references as coordinator.Find takes them: all that a viewer sees, every study
 	// where there are none.
-	Studies     []string       `json:"studies,omitempty"`
-	Valid       study.Duration `json:"valid"`
-	Certificate bool           `json:"certificate,omitempty"`
+	Studies     []string          `json:"studies,omitempty"`
+	Valid       proposal.Duration `json:"valid"`
+	Certificate bool              `json:"certificate,omitempty"`
 }
 
 // PersonReply is a new login.
@@ -43,8 +43,8 @@ type ListedPerson struct {
 
 // ListedStudy is a study that a viewer is limited to.
 type ListedStudy struct {
-	Digest study.Digest `json:"digest"`
-	Name   string       `json:"name"`
+	Digest proposal.Digest `json:"digest"`
+	Name   string          `json:"name"`
 }
 
 // PeopleReply lists who may log in, by name.

@@ -12,20 +12,20 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/people"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestInvitePerson: what is refused writes nothing to the log and makes no token; what is not is in
 // the register with the token's hash, and the token is in the answer alone.
 func TestInvitePerson(t *testing.T) {
 	pair(t, func(t *testing.T, one, _ *Node) {
-		good := PersonRequest{Name: "ana", Role: people.Operator, Valid: study.Duration(time.Hour)}
+		good := PersonRequest{Name: "ana", Role: people.Operator, Valid: proposal.Duration(time.Hour)}
 		before := logged(t, one)
 		count := 0
 		for what, change := range map[string]func(*PersonRequest){
 			"no time":            func(q *PersonRequest) { q.Valid = 0 },
 			"a time past":        func(q *PersonRequest) { q.Valid = -1 },
-			"too long":           func(q *PersonRequest) { q.Valid = study.Duration(people.MaxValid + 1) },
+			"too long":           func(q *PersonRequest) { q.Valid = proposal.Duration(people.MaxValid + 1) },
 			"no name":            func(q *PersonRequest) { q.Name = "" },
 			"a path":             func(q *PersonRequest) { q.Name = "../ana" },
 			"no role":            func(q *PersonRequest) { q.Role = "" },
@@ -61,7 +61,7 @@ func TestInvitePerson(t *testing.T) {
 		if _, known := one.People().Holder(people.Text(token)); err != nil || !again.Replaced || known || people.Text(other) == people.Text(token) {
 			t.Error("the older token is good still")
 		}
-		cy, none, err := one.InvitePerson(PersonRequest{Name: "cy", Role: people.Viewer, Certificate: true, Valid: study.Duration(people.MaxValid)})
+		cy, none, err := one.InvitePerson(PersonRequest{Name: "cy", Role: people.Viewer, Certificate: true, Valid: proposal.Duration(people.MaxValid)})
 		if err != nil || !cy.Certificate || none.Bytes() != nil {
 			t.Errorf("%+v, %v", cy, err)
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // Role is what a person may see.
@@ -44,15 +44,15 @@ type Person struct {
 	Name string `json:"name"` // as pki.ValidName takes it
 	Role Role   `json:"role"`
 	// Studies are all that a viewer sees; every study where there are none.
-	Studies []study.Digest `json:"studies,omitempty"`
-	Expires time.Time      `json:"expires"`
+	Studies []proposal.Digest `json:"studies,omitempty"`
+	Expires time.Time         `json:"expires"`
 	// Certificate is of who logs in by a client certificate of the operators' CA, in which Name is
 	// the common name, and has no token.
 	Certificate bool `json:"certificate,omitempty"`
 }
 
 // Sees reports whether the person's role and limits allow to see a study, known or not.
-func (p Person) Sees(d study.Digest) bool {
+func (p Person) Sees(d proposal.Digest) bool {
 	switch p.Role {
 	case Operator:
 		return true

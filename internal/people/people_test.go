@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 var end = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -83,9 +83,9 @@ func TestBadPeople(t *testing.T) {
 		"a name that hides":       func(e *Entry) { e.Name = "ana\n" },
 		"no role":                 func(e *Entry) { e.Role = "" },
 		"another role":            func(e *Entry) { e.Role = "root" },
-		"a limited operator":      func(e *Entry) { e.Role, e.Studies = Operator, []study.Digest{{1}} },
-		"a limited program":       func(e *Entry) { e.Role, e.Studies = Metrics, []study.Digest{{1}} },
-		"too many studies":        func(e *Entry) { e.Studies = make([]study.Digest, MaxStudies+1) },
+		"a limited operator":      func(e *Entry) { e.Role, e.Studies = Operator, []proposal.Digest{{1}} },
+		"a limited program":       func(e *Entry) { e.Role, e.Studies = Metrics, []proposal.Digest{{1}} },
+		"too many studies":        func(e *Entry) { e.Studies = make([]proposal.Digest, MaxStudies+1) },
 		"no token":                func(e *Entry) { e.Hash = "" },
 		"a short hash":            func(e *Entry) { e.Hash = e.Hash[2:] },
 		"a hash in upper case":    func(e *Entry) { e.Hash = strings.ToUpper(e.Hash) },
@@ -131,13 +131,13 @@ func TestBadPeople(t *testing.T) {
 
 // TestSees: what each role may see.
 func TestSees(t *testing.T) {
-	a, b := study.Digest{1}, study.Digest{2}
+	a, b := proposal.Digest{1}, proposal.Digest{2}
 	for _, c := range []struct {
 		role         Role
-		studies      []study.Digest
+		studies      []proposal.Digest
 		seesA, seesB bool
 	}{
-		{Operator, nil, true, true}, {Viewer, nil, true, true}, {Viewer, []study.Digest{a}, true, false}, {Metrics, nil, false, false}, {"", nil, false, false}, {"root", nil, false, false},
+		{Operator, nil, true, true}, {Viewer, nil, true, true}, {Viewer, []proposal.Digest{a}, true, false}, {Metrics, nil, false, false}, {"", nil, false, false}, {"root", nil, false, false},
 	} {
 		p := Person{Role: c.role, Studies: c.studies}
 		if p.Sees(a) != c.seesA || p.Sees(b) != c.seesB {
@@ -168,7 +168,7 @@ func TestTokens(t *testing.T) {
 // FuzzRegister: a register that is read is refused, or is one that Put makes and that is written as
 // it was read.
 func FuzzRegister(f *testing.F) {
-	for _, r := range []Register{nil, {person("ana", "t")}, {person("ana", "t"), {Person: Person{Name: "bo", Role: Operator, Certificate: true, Expires: end}}}, {{Person: Person{Name: "vi", Role: Viewer, Studies: []study.Digest{{1}, {1}}}, Hash: Hash("v")}}} {
+	for _, r := range []Register{nil, {person("ana", "t")}, {person("ana", "t"), {Person: Person{Name: "bo", Role: Operator, Certificate: true, Expires: end}}}, {{Person: Person{Name: "vi", Role: Viewer, Studies: []proposal.Digest{{1}, {1}}}, Hash: Hash("v")}}} {
 		raw, err := json.Marshal(r)
 		if err != nil {
 			f.Fatal(err)

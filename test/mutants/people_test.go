@@ -65,7 +65,7 @@ func init() {
 		page("a viewer reads metrics", route, "[]people.Role{people.Operator, people.Metrics}", "people.Roles", "TestEveryRoute"),
 		page("a route is open", route, "{pattern: \"GET /events\", roles: readers,", "{pattern: \"GET /events\", open: true,", "TestEveryRoute"),
 		page("a viewer's list has every study", sight, "return !s.as.Sees(v.Digest)", "return !s.as.Sees(v.Digest) && v.Name == \"\"", "TestEveryRoute"),
-		page("a viewer's page is of every study", sight, "	if !s.as.Sees(digest) {", "	if !s.as.Sees(digest) && digest == (study.Digest{}) {", "TestEveryRoute"),
+		page("a viewer's page is of every study", sight, "	if !s.as.Sees(digest) {", "	if !s.as.Sees(digest) && digest == (proposal.Digest{}) {", "TestEveryRoute"),
 		page("a report past the sight", report, "s, ok := d.sight(v.Person).story(digest)", "s, ok := d.source.Story(digest)", "TestEveryRoute"),
 		page("a result past the sight", files, "story, ok := s.story(digest)", "story, ok := d.source.Story(digest)", "TestEveryRoute"),
 		page("a page is another's", stream, "at := shownTo{digest, in.key()}", "at := shownTo{digest, \"\"}", "TestEveryRoute"),
