@@ -59,43 +59,37 @@ func (s sight) story(digest proposal.Digest) (coordinator.Story, bool) {
 }
 
 // window is how long what viewers see stays as it is: who watches sites answer measures what they
-// compute, so their times are no finer.
+// compute.
 const window = 10 * time.Second
 
-// coarse is what viewers see, of the same moment for all of them.
+// coarse is what viewers see: all of it, and for all of them, of one moment in each window.
 type coarse struct {
 	mu      sync.Mutex
 	from    time.Time // of the window
-	all     *coordinator.Overview
-	stories map[proposal.Digest]coordinator.Story
+	all     coordinator.Overview
+	stories map[proposal.Digest]coordinator.Story // of studies under way, and of others that were asked for
 }
 
-// turn forgets the window before. Called with the lock held.
-func (c *coarse) turn(now time.Time) {
-	if from := now.Truncate(window); !from.Equal(c.from) || c.stories == nil {
-		c.from, c.all, c.stories = from, nil, map[proposal.Digest]coordinator.Story{}
+// look looks at the coordinator if nobody has in this window. Called with the lock held.
+func (c *coarse) look(d *Dashboard) {
+	from := d.now().Truncate(window)
+	if from.Equal(c.from) && c.stories != nil {
+		return
 	}
-}
-
-func (c *coarse) overview(d *Dashboard) coordinator.Overview {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.turn(d.now())
-	if c.all == nil {
-		full := d.source.Overview(0)
-		// Named one by one: what is new there is not a viewer's until somebody says so here.
-		c.all = &coordinator.Overview{Leading: full.Leading, Key: full.Key, CA: full.CA, Studies: make([]coordinator.View, 0, len(full.Studies))}
-		for _, v := range full.Studies {
-			c.all.Studies = append(c.all.Studies, blind(v))
+	full := d.source.Overview(0)
+	c.from, c.stories = from, map[proposal.Digest]coordinator.Story{}
+	// Named one by one: what is new there is not a viewer's until somebody says so here.
+	c.all = coordinator.Overview{Leading: full.Leading, Key: full.Key, CA: full.CA, Studies: make([]coordinator.View, 0, len(full.Studies))}
+	for _, v := range full.Studies {
+		c.all.Studies = append(c.all.Studies, blind(v))
+		if !over(v) {
+			c.tell(d, v.Digest)
 		}
 	}
-	return *c.all
 }
 
-func (c *coarse) story(d *Dashboard, digest proposal.Digest) (coordinator.Story, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.turn(d.now())
+// tell returns a study's story. Called with the lock held.
+func (c *coarse) tell(d *Dashboard, digest proposal.Digest) (coordinator.Story, bool) {
 	if s, ok := c.stories[digest]; ok {
 		return s, true
 	}
@@ -109,6 +103,23 @@ func (c *coarse) story(d *Dashboard, digest proposal.Digest) (coordinator.Story,
 	}
 	c.stories[digest] = s
 	return s, true
+}
+
+func (c *coarse) overview(d *Dashboard) coordinator.Overview {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.look(d)
+	return c.all
+}
+
+func (c *coarse) story(d *Dashboard, digest proposal.Digest) (coordinator.Story, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.look(d)
+	if !slices.ContainsFunc(c.all.Studies, func(v coordinator.View) bool { return v.Digest == digest }) {
+		return coordinator.Story{}, false // it was proposed since
+	}
+	return c.tell(d, digest)
 }
 
 // shownCodes are the codes that a viewer sees. The others say of a site's data, budget, disk or

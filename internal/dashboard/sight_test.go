@@ -269,7 +269,7 @@ func TestViewerIsToldWhatAnAnalystIs(t *testing.T) {
 	}
 }
 
-// TestViewersTimesAreCoarse: a viewer sees changes on whole ten seconds, however it asks; an
+// TestViewersTimesAreCoarse: a viewer sees one moment of each ten seconds, however it asks; an
 // operator sees them within one.
 func TestViewersTimesAreCoarse(t *testing.T) {
 	d, s, now := newSeveral(t)
@@ -296,6 +296,13 @@ func TestViewersTimesAreCoarse(t *testing.T) {
 	if shows("vi's") || !shows(goodToken) {
 		t.Error("within the ten seconds")
 	}
+	// A path that nobody has asked for in these ten seconds is of the same moment.
+	second := s.stories[1].Digest
+	s.stories[1].Waiting = []string{"north"}
+	if _, text := body(t, d, "GET", "/studies/"+second.String(), "vi's"); strings.Contains(text, "<strong>north</strong>") {
+		t.Error("another study's page is of another moment")
+	}
+	s.stories[1].Waiting = []string{"south"}
 	now.add(window - 5*time.Second)
 	if shows("vi's") {
 		t.Error("within the ten seconds, at their end")

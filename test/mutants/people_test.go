@@ -80,6 +80,7 @@ func init() {
 		page("a viewer is told a no by its code", sight, "study.CodeWithdrawn, study.CodeUnit,", "study.CodeWithdrawn, study.CodeRejected, study.CodeUnit,", "TestViewerIsToldWhatAnAnalystIs"),
 		page("a viewer is told why there is no result", files, "if !s.whole && story.Status", "if s.whole && story.Status", "TestViewerIsToldWhatAnAnalystIs"),
 		page("a viewer times sites", sight, "const window = 10 * time.Second", "const window = time.Second", "TestViewersTimesAreCoarse"),
+		page("a viewer's pages are of several moments", sight, "		if !over(v) {\n", "		if over(v) {\n", "TestViewersTimesAreCoarse"),
 		page("a viewer sees seconds", sight, "Proposed: v.Proposed.Truncate(time.Minute)", "Proposed: v.Proposed", "TestBlindNamesEachField"),
 		page("what is hidden is shown", sight, "Expires: v.Expires, Waiting", "Expires: v.Expires, Deadline: v.Deadline, Waiting", "TestBlindNamesEachField"),
 
