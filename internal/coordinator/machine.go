@@ -217,7 +217,7 @@ func (m *leader) take(e entry) (err error) {
 	case e.Person != nil:
 		m.people, err = m.people.Put(*e.Person)
 	case e.Dismiss != nil:
-		err = m.dismiss(*e.Dismiss)
+		m.people, err = m.people.Remove(*e.Dismiss)
 	case e.Round != nil:
 		err = m.decide(*e.Round, e.Signature, e.At)
 	}

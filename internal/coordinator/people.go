@@ -1,10 +1,6 @@
 package coordinator
 
-import (
-	"fmt"
-
-	"covey/internal/people"
-)
+import "covey/internal/people"
 
 // People returns who may log in at the coordinators' pages, as far as the log is applied here.
 func (c registry) People() people.Register {
@@ -18,26 +14,12 @@ func (c registry) PutPerson(e people.Entry) error { return c.apply(entry{Person:
 
 // RevokePerson ends a person's logins. A name that nobody has writes nothing to the log.
 func (c registry) RevokePerson(name string) error {
-	if _, known := c.People().Named(name); !known {
-		return unknownPerson(name)
+	if _, err := c.People().Remove(name); err != nil {
+		return err
 	}
 	if err := c.apply(entry{Dismiss: &name}); err != nil {
 		return err
 	}
 	c.log.Info("a person may no longer log in at the page", "person", name)
 	return nil
-}
-
-// dismiss takes a person out.
-func (m *replicated) dismiss(name string) error {
-	left, known := m.people.Remove(name)
-	if !known {
-		return unknownPerson(name)
-	}
-	m.people = left
-	return nil
-}
-
-func unknownPerson(name string) error {
-	return &people.Error{Reason: fmt.Sprintf("nobody named %.80q may log in at the page: `coordinator page list` lists who may", name)}
 }

@@ -125,13 +125,13 @@ func (r Register) Put(e Entry) (Register, error) {
 	return slices.Concat(r[:at], Register{e}, r[at:]), nil
 }
 
-// Remove returns the register without a person; known is false where there is none of that name.
-func (r Register) Remove(name string) (left Register, known bool) {
+// Remove returns the register without a person.
+func (r Register) Remove(name string) (Register, error) {
 	at, known := slices.BinarySearchFunc(r, name, byName)
 	if !known {
-		return r, false
+		return r, bad("nobody named %.80q may log in at the page: `coordinator page list` lists who may", name)
 	}
-	return slices.Concat(r[:at], r[at+1:]), true
+	return slices.Concat(r[:at], r[at+1:]), nil
 }
 
 // Check reports why a register that was read is none that Put makes.

@@ -38,9 +38,9 @@ func TestRegister(t *testing.T) {
 	}
 	before := slices.Clone(r)
 	again := put(t, r, person("mo", "new"))
-	left, known := r.Remove("ana")
-	if _, unknown := r.Remove("an"); !known || unknown {
-		t.Error("who is known")
+	left, err := r.Remove("ana")
+	if same, unknown := r.Remove("an"); err != nil || unknown == nil || len(same) != len(r) {
+		t.Errorf("%v, and of nobody's name %v", err, unknown)
 	}
 	if !reflect.DeepEqual(r, before) {
 		t.Errorf("the register changed: %v", r)
