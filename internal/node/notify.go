@@ -38,7 +38,7 @@ func (n *Node) facts() []notify.Fact {
 	return append(out, studyFacts(n.Views(), now)...)
 }
 
-// studyFacts are what people may be told of studies, whoever is at fault.
+// studyFacts returns what people may be told of studies: never who is at fault.
 func studyFacts(views []coordinator.View, now time.Time) (out []notify.Fact) {
 	for _, v := range views {
 		add := func(e notify.Event) {
