@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"covey/internal/clip"
+	"covey/internal/query"
 )
 
 var megabytes = flag.Int("mb", 512, "MB of float64 rows; 8 with -short")
@@ -183,7 +184,7 @@ func TestProducts(t *testing.T) {
 	for _, k := range []int{1, 2} {
 		q := query(d, k)
 		q.Radius = 1 << 10
-		q.Grid = clip.Grid(q.Radius)
+		q.Grid = query.Grid(q.Radius)
 		sum, err := clip.Sum(r.wide, q, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -72,7 +72,7 @@ func query(d, k int) clip.Query {
 	}
 	// y is about √(d/12) long, its products with the directions about √(k/12) together.
 	radius := math.Sqrt(float64(d*k)) / 12
-	return clip.Query{X: x, Radius: radius, Grid: clip.Grid(radius)}
+	return clip.Query{X: x, Radius: radius, Grid: query.Grid(radius)}
 }
 
 func inner(a, b []float64) float64 {
