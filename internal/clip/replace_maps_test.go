@@ -104,15 +104,7 @@ func TestReplacingUnitsNeverExceedsSensitivity(t *testing.T) {
 		}
 		for trial := range c.trials {
 			d := 1 + rng.IntN(6)
-			radius := math.Ldexp(1+rng.Float64(), rng.IntN(20)-10)
-			switch trial % 10 {
-			case 0:
-				radius = MinRadius
-			case 1:
-				radius = MaxRadius
-			case 2: // a power of two: R/g at its smallest
-				radius = 1
-			}
+			radius := anyRadius(rng, trial)
 			if c.kind == Rows { // among the numbers of rows
 				radius = 1 + 300*rng.Float64()
 			}

@@ -102,15 +102,7 @@ func TestReplacementNeverExceedsSensitivity(t *testing.T) {
 	worst, moved := 0.0, 0
 	for trial := range 2500 {
 		d := 1 + rng.IntN(12)
-		radius := math.Ldexp(1+rng.Float64(), rng.IntN(20)-10)
-		switch trial % 10 {
-		case 0:
-			radius = MinRadius
-		case 1:
-			radius = MaxRadius
-		case 2: // a power of two: R/g at its smallest
-			radius = 1
-		}
+		radius := anyRadius(rng, trial)
 		q := Query{X: unit(rng, d), Radius: radius, Grid: math.Ldexp(query.Grid(radius), -[]int{0, 0, 0, 4, 23}[trial%5])}
 		delta := Power.definition().Sensitivity(q.Radius, q.Grid, d)
 		const n = 6
@@ -244,4 +236,46 @@ func FuzzPowerSum(f *testing.F) {
 			}
 		}
 	})
+}
+
+// anyRadius returns the smallest radius, the largest, one at which R/g is smallest, and others.
+func anyRadius(rng *rand.Rand, trial int) float64 {
+	radius := math.Ldexp(1+rng.Float64(), rng.IntN(20)-10)
+	switch trial % 10 {
+	case 0:
+		radius = MinRadius
+	case 1:
+		radius = MaxRadius
+	case 2:
+		radius = 1
+	}
+	return radius
+}
+
+// oneUnit returns the matrix of values of d columns, where the rows behind the first are one unit's
+// and the rest others': in float32 half of the times.
+func oneUnit(t *testing.T, trial, d, rows int, values []float64) *Matrix {
+	t.Helper()
+	ids := make([]int, len(values)/d)
+	for i := range ids {
+		ids[i] = min(1, i) + max(0, i-rows)
+	}
+	var m *Matrix
+	var err error
+	switch {
+	case trial%4 > 1:
+		narrow := make([]float32, len(values))
+		for i, v := range values {
+			narrow[i] = float32(max(-0x1p100, min(v, 0x1p100)))
+		}
+		m, err = NewUnits32(d, narrow, ids)
+	case rows == 1:
+		m, err = NewMatrix(d, values)
+	default:
+		m, err = NewUnits(d, values, ids)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
