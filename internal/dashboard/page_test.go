@@ -51,8 +51,8 @@ func TestPageOfAStudy(t *testing.T) {
 	seen := newStream(f, leader)
 	digest := f.Propose(spec("vitals", 50*time.Millisecond))
 	refused := f.Propose(func() proposal.Spec { s := spec("too-much", time.Second); s.Epsilon = 5; return s }())
-	f.Await("a refusal", func() bool { return len(leader.Node().View(refused).Waiting) == len(siteNames) })
-	f.Must(leader.Node().Abort(refused))
+	f.Await("a refusal", func() bool { return len(leader.Node().Coordinator.View(refused).Waiting) == len(siteNames) })
+	f.Must(leader.Node().Coordinator.Abort(refused))
 	if v := f.Finish(digest); v.Status != round.StatusCompleted {
 		t.Fatalf("%+v", v)
 	}
@@ -71,7 +71,7 @@ func TestPageOfAStudy(t *testing.T) {
 		return strings.Contains(list, "17 of 17 queries")
 	})
 	key := regexp.MustCompile(`verify result.json --key ((?:[a-z0-9]{4}-){5}[a-z0-9]{4})<`).FindStringSubmatch(text)
-	if key == nil || key[1] != leader.Node().Overview(0).Key {
+	if key == nil || key[1] != leader.Node().Coordinator.Overview(0).Key {
 		t.Error("the page does not say how to verify the result")
 	}
 	for _, want := range append([]string{
@@ -113,7 +113,7 @@ func TestPageOfAStudy(t *testing.T) {
 	if report.Digest != digest || len(report.Coordinator) != ed25519.PublicKeySize {
 		t.Errorf("%+v", report)
 	}
-	f.Await("the follower to have it all", func() bool { return follower.Node().View(digest).Status == round.StatusCompleted })
+	f.Await("the follower to have it all", func() bool { return follower.Node().Coordinator.View(digest).Status == round.StatusCompleted })
 	if _, other := f.get(follower, path+"/result.json"); other != file {
 		t.Error("the follower gives another result file")
 	}
