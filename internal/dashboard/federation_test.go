@@ -194,7 +194,7 @@ func (f *federation) invite(q node.PersonRequest) string {
 	})
 	f.Await("all pages to know "+q.Name, func() bool {
 		for _, n := range f.Nodes {
-			if _, known := n.Node().People().Holder(token); !known {
+			if _, known := n.Node().Coordinator.People().Holder(token); !known {
 				return false
 			}
 		}

@@ -141,7 +141,7 @@ func (n *Node) openDashboard() error {
 		return err
 	}
 	n.board = dashboard.New(dashboard.Options{
-		Source: n.Coordinator, Cluster: n.cluster, People: n.People, Hosts: d.names(), Logger: n.log, Now: n.now,
+		Source: n.Coordinator, Cluster: n.cluster, People: n.Coordinator.People, Hosts: d.names(), Logger: n.log, Now: n.now,
 	})
 	return nil
 }

@@ -105,7 +105,7 @@ func (n *Node) leaderHandler() *http.ServeMux {
 		if err := coordinator.Decode(r, maxRequest, &q); err != nil {
 			return nil, err
 		}
-		return struct{}{}, n.RevokePerson(q.Name)
+		return struct{}{}, n.Coordinator.RevokePerson(q.Name)
 	})
 	handle("GET /v1/page/people", func(*http.Request) (any, error) { return n.listPeople(), nil })
 	handle("GET /v1/ca", func(r *http.Request) (any, error) { return n.CA(r.Context()) })

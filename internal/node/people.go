@@ -61,7 +61,7 @@ func (n *Node) InvitePerson(q PersonRequest) (reply PersonReply, token pki.Token
 	}
 	e := people.Entry{Person: people.Person{Name: q.Name, Role: q.Role, Certificate: q.Certificate, Expires: n.now().Add(valid).UTC().Truncate(time.Second)}}
 	for _, ref := range q.Studies {
-		d, err := n.Find(ref)
+		d, err := n.Coordinator.Find(ref)
 		if err != nil {
 			return reply, token, err
 		}
@@ -73,12 +73,12 @@ func (n *Node) InvitePerson(q PersonRequest) (reply PersonReply, token pki.Token
 		}
 		e.Hash = people.Hash(people.Text(token))
 	}
-	before := n.People()
+	before := n.Coordinator.People()
 	// Before anything is written, as the log would answer.
 	if _, err := before.Put(e); err != nil {
 		return reply, pki.Token{}, err
 	}
-	if err := n.PutPerson(e); err != nil {
+	if err := n.Coordinator.PutPerson(e); err != nil {
 		return reply, pki.Token{}, err
 	}
 	_, reply.Replaced = before.Named(e.Name)
@@ -89,7 +89,7 @@ func (n *Node) InvitePerson(q PersonRequest) (reply PersonReply, token pki.Token
 
 func (n *Node) listPeople() PeopleReply {
 	out := PeopleReply{People: []ListedPerson{}}
-	for _, e := range n.People() {
+	for _, e := range n.Coordinator.People() {
 		out.People = append(out.People, n.listed(e.Person))
 	}
 	return out
@@ -99,7 +99,7 @@ func (n *Node) listed(p people.Person) ListedPerson {
 	out := ListedPerson{Name: p.Name, Role: p.Role, Certificate: p.Certificate, Expires: p.Expires}
 	for _, d := range p.Studies {
 		name := ""
-		if s, ok := n.Story(d); ok {
+		if s, ok := n.Coordinator.Story(d); ok {
 			name = s.Name
 		}
 		out.Studies = append(out.Studies, ListedStudy{d, name})

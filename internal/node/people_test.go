@@ -45,7 +45,7 @@ func TestInvitePerson(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if after := logged(t, one); after != before || len(one.People()) != 0 {
+		if after := logged(t, one); after != before || len(one.Coordinator.People()) != 0 {
 			t.Errorf("what was refused wrote %d entries", after-before)
 		}
 		t.Logf("figure: %d bad inputs: invitations to the page", count)
@@ -54,11 +54,11 @@ func TestInvitePerson(t *testing.T) {
 		if err != nil || reply.Replaced || !reply.Expires.Equal(time.Now().Add(time.Hour).Truncate(time.Second)) {
 			t.Fatalf("%+v, %v", reply, err)
 		}
-		if e, known := one.People().Holder(people.Text(token)); !known || e.Name != "ana" || e.Role != people.Operator {
+		if e, known := one.Coordinator.People().Holder(people.Text(token)); !known || e.Name != "ana" || e.Role != people.Operator {
 			t.Error("the token is nobody's")
 		}
 		again, other, err := one.InvitePerson(good)
-		if _, known := one.People().Holder(people.Text(token)); err != nil || !again.Replaced || known || people.Text(other) == people.Text(token) {
+		if _, known := one.Coordinator.People().Holder(people.Text(token)); err != nil || !again.Replaced || known || people.Text(other) == people.Text(token) {
 			t.Error("the older token is good still")
 		}
 		cy, none, err := one.InvitePerson(PersonRequest{Name: "cy", Role: people.Viewer, Certificate: true, Valid: proposal.Duration(people.MaxValid)})
