@@ -25,6 +25,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/sheet"
 	"covey/internal/study"
+	"covey/internal/style"
 )
 
 // Source is the coordinator that is shown. *coordinator.Coordinator is one.
@@ -142,12 +143,11 @@ func (d *Dashboard) Handler() http.Handler {
 	private.Handle("GET /metrics", promhttp.HandlerFor(d.registry(), promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
 
 	mux := http.NewServeMux()
-	for _, name := range []string{"style.css", "page.js", "icon.svg"} {
-		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Cache-Control", "no-cache")
-			http.ServeFileFS(w, r, files, "static/"+name)
-		})
-	}
+	style.Serve(mux)
+	mux.HandleFunc("GET /page.js", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		http.ServeFileFS(w, r, files, "static/page.js")
+	})
 	mux.HandleFunc("GET /report.css", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		http.ServeContent(w, r, "report.css", time.Time{}, bytes.NewReader(sheet.Style()))
