@@ -1,0 +1,45 @@
+package agent
+
+import (
+	"bytes"
+	"time"
+
+	"covey/internal/ledger"
+	"covey/internal/study"
+	"covey/internal/terms"
+)
+
+// Since is what a proposal asks otherwise than an earlier one.
+type Since struct {
+	Digest study.Digest `json:"digest"`
+	Name   string       `json:"name"`
+	// Approved is when the earlier one was approved here.
+	Approved time.Time `json:"approved"`
+	Changes  []string  `json:"changes"` // in words; empty if there are none
+}
+
+// since compares a proposal with the last one that was approved here of the same proposer's key and
+// population, and not withdrawn from; nil if there is none, or if it is not kept any more. A name
+// alone matches nothing: anybody can take it.
+func (a *Agent) since(s *session) *Since {
+	population := s.population()
+	for _, e := range a.ledger.Studies() { // the newest first
+		id := study.Digest(e.Study)
+		if id == s.plan.Digest || e.Population != population || e.State != ledger.Approved && e.State != ledger.Finished || withdrew(e) {
+			continue
+		}
+		body := a.past.Proposal(id)
+		if approval, ok := a.ledger.Approved(id); ok {
+			body = approval.Proposal
+		}
+		before, err := study.Parse(body)
+		if err != nil || !sameProposer(before, s.plan.Proposal) {
+			continue
+		}
+		return &Since{id, before.Spec.Name, e.Time, terms.Changes(before, s.plan.Proposal)}
+	}
+	return nil
+}
+
+// sameProposer reports whether one key made both proposals.
+func sameProposer(a, b study.Proposal) bool { return bytes.Equal(a.Coordinator, b.Coordinator) }
