@@ -44,6 +44,9 @@ func Tail(dir string, before int64, most int) (lines []Line, next int64, err err
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	if from > 0 { // the first may have begun before
 		cut := bytes.IndexByte(text, '\n') + 1
+		if cut == len(text) { // and is longer than all of this
+			return nil, from, nil
+		}
 		text, from = text[cut:], from+int64(cut)
 	}
 	for len(text) > 0 && len(lines) < most {

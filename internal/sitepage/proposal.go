@@ -156,7 +156,11 @@ func shortly(m proposal) []string {
 		m.Asker, patterns, study.ColumnsText(len(spec.Columns), m.Plan.D), frame.Quoted(spec.Dataset), len(m.Roster))}
 	out = append(out, fmt.Sprintf("No row leaves this site. %d messages do, %s in all: sums over all of your rows, each under a mask, and keys and signatures.", m.Messages, m.LeavesBytes))
 	if c := m.Cost; c != nil {
-		text := fmt.Sprintf("It takes %s of the budget of %s, once and for good. ", c.This, frame.Quoted(c.Population))
+		part := c.This
+		if c.CapRho > 0 {
+			part = percent(c.StudyRho, c.CapRho) + "%"
+		}
+		text := fmt.Sprintf("It takes %s of the budget of %s, for good. ", part, frame.Quoted(c.Population))
 		switch {
 		case !c.Fits:
 			text += "It does not fit: the agent refuses to approve it."
