@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
-	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
+	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
 	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/sheet", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},
 	"internal/style":       {},
@@ -94,6 +94,7 @@ var arrows = map[string][]string{
 	"internal/dataset/pgtest":    {"internal/dataset/dbtest"},
 	// What several rooms of tests share.
 	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study", "test/network", "test/site"},
+	"test/browser": {},
 	"test/network": {},
 	"test/overlay": {},
 	"test/port":    {"internal/pki", "internal/wire", "proto/covey/v1", "test/site"},

@@ -67,7 +67,7 @@ func (c *joinCmd) Run(t *terminal) error {
 		}
 		return err
 	}
-	site, err := pki.LoadSite(dir)
+	site, err := pki.LoadHolder(pki.RoleSite, dir)
 	if err != nil {
 		return err
 	}

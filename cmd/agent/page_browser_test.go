@@ -139,15 +139,17 @@ func TestBrowser(t *testing.T) {
 	light.Do(light.Size(1280, 900))
 	light.Forget() // the status
 	decide(light, "approve", "vitals-pilot", strings.ToLower(typed))
+	screen.last(t, `(vitals-pilot \([0-9a-f]{12}\) is approved, from the page)`, 0)
 	light.Do(browser.See(".pill.run, .pill.good"))
 	f.Finish(first)
 
 	second, at := fresh("vitals-2026", "about = { purpose = \"Which measures of a first visit go together\", contact = \"registry office\", ethics = \"2026-017\" }")
+	light.Do(chromedp.Navigate(base+"/"), browser.See("#pending ~ .studies li"), light.Size(1280, 620))
+	light.Figure("site-page-list", "")
 	_, rejected := fresh(strings.Repeat("הצעה <b>", 12), "about = { purpose = \""+strings.Repeat("approved by your data protection officer ", 12)+"\" }")
-	light.Do(chromedp.Navigate(base+"/"), browser.See(".studies li:nth-child(2)"))
+	light.Do(chromedp.Navigate(base+"/"), browser.See("#pending ~ .studies li:nth-child(2)"))
 	light.FitsAt("the list")
 	light.Do(light.Size(1280, 900))
-	light.Figure("site-page-list", "")
 
 	light.Do(chromedp.Navigate(at), browser.See("#decide"))
 	page := light.Text("main")
@@ -225,7 +227,8 @@ func TestBrowser(t *testing.T) {
 	// Back at the first page, the second study is rejected by keyboard.
 	light.Do(chromedp.Navigate(at), browser.See("#decide"))
 	decide(light, "reject", "vitals-2026", letters(second))
-	light.Do(browser.See(".pill"), browser.Wait(`!document.querySelector("#decide")`))
+	screen.last(t, `(vitals-2026 \([0-9a-f]{12}\) is rejected, from the page)`, 0)
+	light.Do(chromedp.Navigate(at), browser.See(".title"))
 	if text := light.Text(".title"); !strings.Contains(text, "rejected") {
 		t.Errorf("after the rejection: %q", text)
 	}

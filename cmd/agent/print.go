@@ -275,7 +275,8 @@ func printStudy(w io.Writer, s agent.StudyDetail) {
 		section(w, fmt.Sprintf("Since study %.12s (%s), which was approved here on %s and is of the same proposer", since.Digest, frame.Word(since.Name), since.Approved.UTC().Format(time.DateOnly)), orNothing(since.Changes))
 	}
 	section(w, "Warnings", s.Warnings)
-	section(w, study.StatementsTitle, s.Plan.Proposal.Spec.Statements())
+	title, stated := s.Plan.Proposal.Stated()
+	section(w, title, stated)
 }
 
 // printColumns shows offset and scale of every column, beside this site's own figures where they

@@ -26,7 +26,7 @@ func onLedger(t *terminal, v *study.Verified) (string, bool, error) {
 	if err != nil {
 		return "", false, nil // no agent's folder
 	}
-	site, err := pki.LoadSite(config.DataDir())
+	site, err := pki.LoadHolder(pki.RoleSite, config.DataDir())
 	if err != nil {
 		return "", false, nil
 	}

@@ -48,7 +48,7 @@ type Agent struct {
 	control     bool
 	dialOptions []grpc.DialOption
 
-	site     *pki.Site
+	site     *pki.Holder
 	identity ed25519.PrivateKey
 	ledger   *ledger.Ledger
 	pending  *proposals.PendingStore
@@ -104,7 +104,7 @@ func New(o Options) (*Agent, error) {
 	}
 	dir := a.config.DataDir()
 	var err error
-	if a.site, err = pki.LoadSite(dir); err != nil {
+	if a.site, err = pki.LoadHolder(pki.RoleSite, dir); err != nil {
 		return nil, err
 	}
 	if name := a.site.Name(); name != a.config.Site {
@@ -244,7 +244,7 @@ func (a *Agent) handle(r wire.Message) wire.Message {
 
 func (a *Agent) answer(r wire.Message) wire.Message {
 	if offer, ok := r.(wire.Proposal); ok {
-		return a.offered(offer.Body)
+		return a.offered(offer)
 	}
 	s, code := a.session(r.About().Study)
 	if s == nil {

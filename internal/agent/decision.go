@@ -18,11 +18,18 @@ import (
 // offered answers a proposal: with what was decided, by policy, or by leaving
 // it to the operator. A rejection that the operator did not make is not put on
 // record: the study ends with it, and a corrected one has another digest.
-func (a *Agent) offered(body []byte) wire.Message {
-	id := study.DigestOf(body)
+func (a *Agent) offered(offer wire.Proposal) wire.Message {
+	body, id := offer.Body, study.DigestOf(offer.Body)
 	a.offering.Lock()
 	s, code, why := a.makeSession(body)
 	a.offering.Unlock()
+	if code == "" {
+		// What is kept or approved here was signed when it came: whoever altered it since made
+		// another digest, which nobody signed.
+		if why = s.plan.Proposal.CheckSignature(id, offer.Signature); why != nil {
+			code = study.CodeBadSignature
+		}
+	}
 	if code != "" {
 		a.log.Warn("a proposal is refused", "study", id, "code", code, "error", why)
 		a.refused(body, code, why)

@@ -81,7 +81,7 @@ func TestNoEntropyNoAnnouncement(t *testing.T) {
 			Authorities: []*covey.Authority{{Certificate: s.Authority.CertificatePEM()}}}, nil
 	}
 	_, dir := joined(t, s)
-	site, err := pki.LoadSite(dir)
+	site, err := pki.LoadHolder(pki.RoleSite, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

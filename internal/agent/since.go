@@ -41,5 +41,11 @@ func (a *Agent) since(s *session) *Since {
 	return nil
 }
 
-// sameProposer reports whether one key made both proposals.
-func sameProposer(a, b study.Proposal) bool { return bytes.Equal(a.Coordinator, b.Coordinator) }
+// sameProposer reports whether one key made both proposals: an analyst's, or the coordinator's where
+// its operator did.
+func sameProposer(a, b study.Proposal) bool {
+	if a.Proposer == nil || b.Proposer == nil {
+		return a.Proposer == nil && b.Proposer == nil && bytes.Equal(a.Coordinator, b.Coordinator)
+	}
+	return bytes.Equal(a.Proposer.Identity, b.Proposer.Identity)
+}

@@ -89,6 +89,29 @@ func TestSince(t *testing.T) {
 	}
 }
 
+// TestSameProposer: keys count and names do not; an analyst is never the coordinator's operator.
+func TestSameProposer(t *testing.T) {
+	of := func(coordinator, name, key string) study.Proposal {
+		p := study.Proposal{Coordinator: study.Key(coordinator)}
+		if name != "" {
+			p.Proposer = &study.Party{Name: name, Identity: study.Key(key)}
+		}
+		return p
+	}
+	for _, c := range []struct {
+		a, b study.Proposal
+		same bool
+	}{
+		{of("c", "", ""), of("c", "", ""), true}, {of("c", "", ""), of("d", "", ""), false},
+		{of("c", "ada", "1"), of("d", "eve", "1"), true}, {of("c", "ada", "1"), of("c", "ada", "2"), false},
+		{of("c", "ada", "c"), of("c", "", ""), false}, {of("c", "", ""), of("c", "ada", "c"), false},
+	} {
+		if got := sameProposer(c.a, c.b); got != c.same {
+			t.Errorf("%+v, %+v: %t", c.a, c.b, got)
+		}
+	}
+}
+
 // TestFiguresAreKept: looking again at a proposal reads no rows, unless the file looks changed; and
 // as many studies as are looked at, figures of 8 are kept.
 func TestFiguresAreKept(t *testing.T) {

@@ -130,7 +130,7 @@ func (c registry) join(_ context.Context, token []byte, site string, csr, identi
 	if err := pki.CheckIdentityProof(identity, site, hash, csr, proof); err != nil {
 		return nil, &JoinError{site, "the proof of the identity key is wrong"}
 	}
-	certificate, err := c.authority.IssueSite(site, csr, now)
+	certificate, err := c.authority.Issue(pki.RoleSite, site, csr, now)
 	if err != nil {
 		return nil, &JoinError{site, "the certificate request is not in order"}
 	}
@@ -145,7 +145,7 @@ func (c registry) join(_ context.Context, token []byte, site string, csr, identi
 }
 
 // requestKey is the key that a certificate request asks for; nothing of a request that is not in
-// order: IssueSite refuses it.
+// order: Issue refuses it.
 func requestKey(csr []byte) study.Key {
 	if r, err := x509.ParseCertificateRequest(csr); err == nil {
 		if key, ok := r.PublicKey.(ed25519.PublicKey); ok {

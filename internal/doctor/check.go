@@ -23,7 +23,7 @@ import (
 func Check(ctx context.Context, c *siteconfig.Config, now time.Time, options ...grpc.DialOption) []Finding {
 	out := Local(c)
 	add := func(code Code, check, detail string, err error) { out = append(out, found(code, check, detail, err)) }
-	site, err := pki.LoadSite(c.DataDir())
+	site, err := pki.LoadHolder(pki.RoleSite, c.DataDir())
 	if err != nil {
 		add(CheckKeys, "keys", "", err)
 		return out
@@ -203,7 +203,7 @@ func sizeOf(rows, units int, unit string) string {
 	return fmt.Sprintf("%d rows of %d units (%s)", rows, units, unit)
 }
 
-func checkCertificate(c *siteconfig.Config, site *pki.Site, now time.Time) Finding {
+func checkCertificate(c *siteconfig.Config, site *pki.Holder, now time.Time) Finding {
 	const check = "certificate"
 	leaf, left := site.Certificate(), pki.Expiry(site.Certificate(), now)
 	switch {

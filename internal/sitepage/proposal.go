@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"covey/internal/agent"
 	"covey/internal/egress"
 	"covey/internal/frame"
+	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -23,7 +25,6 @@ type proposal struct {
 	When        string
 	Alert       string // why what was sent was not taken
 	Short       []string
-	Asker       string
 	Cost        *cost
 	Columns     []column
 	MoreColumns int
@@ -35,9 +36,18 @@ type proposal struct {
 	LeavesBytes string
 	Outside     int // of the site's rules
 	Epsilon     string
+	Proposer    party   // the analyst who proposes; empty for the coordinator's operator
+	Readers     []party // of the result, besides
 	Statements  []string
 	StatedTitle string
 	Open        bool
+}
+
+// party is another one with its key's fingerprint.
+type party struct{ Name, Key string }
+
+func partyOf(p study.Party) party {
+	return party{frame.Word(p.Name), pki.Fingerprint([]byte(p.Identity))}
 }
 
 // cost is what a study takes of its population's budget.
@@ -107,15 +117,20 @@ func proposalOf(d agent.StudyDetail) proposal {
 		return m
 	}
 	spec := d.Plan.Proposal.Spec
-	m.Asker = askerOf(d)
 	m.Epsilon = fmt.Sprintf("ε = %g, δ = %g", spec.Epsilon, spec.Delta)
 	groups, total := egress.Group(d.Leaves)
 	m.Leaves, m.Messages, m.LeavesBytes = groups, len(d.Leaves), size(total)
 	m.Outside = len(siteconfig.Outside(d.Policy))
-	m.StatedTitle, m.Statements = study.StatementsTitle, spec.Statements()
+	m.StatedTitle, m.Statements = d.Plan.Proposal.Stated()
 	if b := d.Budget; b != nil {
 		m.Cost = &cost{StudyBudget: *b, Parts: parts(b.CapRho, b.SpentRho, b.ReservedRho, b.StudyRho),
 			This: share(b.StudyRho, b.CapRho), Spent: share(b.SpentRho, b.CapRho), Held: share(b.ReservedRho, b.CapRho), After: share(b.LeftRho, b.CapRho)}
+	}
+	if by := d.Plan.Proposal.Proposer; by != nil {
+		m.Proposer = partyOf(*by)
+	}
+	for _, r := range d.Plan.Proposal.Readers {
+		m.Readers = append(m.Readers, partyOf(r))
 	}
 	m.NoFigures = d.FiguresError
 	if d.Figures != nil {
@@ -139,9 +154,6 @@ func least(b bool) int {
 	return 0
 }
 
-// askerOf names who proposes, by the key that signs.
-func askerOf(d agent.StudyDetail) string { return "The coordinator's operator" }
-
 // shortly says in a few sentences what is asked, what it costs and what to look at.
 func shortly(m proposal) []string {
 	spec := m.Plan.Proposal.Spec
@@ -152,8 +164,9 @@ func shortly(m proposal) []string {
 	case study.ComponentsAuto:
 		patterns = fmt.Sprintf("up to %d of the strongest patterns (principal components)", m.Plan.K())
 	}
+	asker := m.Plan.Proposal.Asker()
 	out := []string{fmt.Sprintf("%s asks for %s in %s of your data set %s, together over %d sites.",
-		m.Asker, patterns, study.ColumnsText(len(spec.Columns), m.Plan.D), frame.Quoted(spec.Dataset), len(m.Roster))}
+		strings.ToUpper(asker[:1])+asker[1:], patterns, study.ColumnsText(len(spec.Columns), m.Plan.D), frame.Quoted(spec.Dataset), len(m.Roster))}
 	out = append(out, fmt.Sprintf("No row leaves this site. %d messages do, %s in all: sums over all of your rows, each under a mask, and keys and signatures.", m.Messages, m.LeavesBytes))
 	if c := m.Cost; c != nil {
 		part := c.This

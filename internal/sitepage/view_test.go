@@ -12,6 +12,7 @@ import (
 	"covey/internal/agent"
 	"covey/internal/doctor"
 	"covey/internal/egress"
+	"covey/internal/pki"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/study"
@@ -37,7 +38,7 @@ func TestProposalInPlainWords(t *testing.T) {
 	for _, part := range []string{
 		"asks for the strongest pattern (principal component) in 2 columns of your data set &#34;rows&#34;", "No row leaves this site. 2 messages do, 1402 bytes in all", "of the budget of &#34;people&#34;", "7 more such studies would fit after it",
 		"1 warning is below", "outside of 1 of this site", "ε = 0.5", "<td class=\"num\">700-702</td>", "min_sites", "epsilon = 2, was 1", "a warning",
-		study.StatementsTitle + "</h2>", "approved by your data protection officer", "https://evil.example", "Your decision",
+		"Written by the coordinator&#39;s operator, not checked</h2>", "approved by your data protection officer", "https://evil.example", "Your decision",
 	} {
 		next := strings.Index(page[at:], part)
 		if next < 0 {
@@ -52,6 +53,23 @@ func TestProposalInPlainWords(t *testing.T) {
 	v.site.studies[plan.Digest] = d
 	if page := v.get("/studies/" + plan.Digest.String()); !strings.Contains(page, "It does not fit") || strings.Contains(page, "would fit after it") {
 		t.Error("a study that does not fit looks as if it did")
+	}
+}
+
+// TestProposerIsNamed: an analyst who proposes stands in the first sentence, over the words, and with
+// the key; so do the readers.
+func TestProposerIsNamed(t *testing.T) {
+	v, _ := visited(t)
+	plan := planOf(t, 3, func(s *study.Spec) { s.About.Purpose = "words" })
+	plan.Proposal.Proposer = &study.Party{Name: "ada", Identity: study.Key("a key")}
+	plan.Proposal.Readers = []study.Party{{Name: "bob", Identity: study.Key("another")}}
+	v.site.studies[plan.Digest] = pendingOf(plan)
+	page := v.get("/studies/" + plan.Digest.String())
+	for _, part := range []string{"<li>Analyst &#34;ada&#34; asks for", "Written by analyst &#34;ada&#34;, not checked</h2>", "Proposed by analyst <bdi>ada</bdi>, with the key <code>" + pki.Fingerprint([]byte("a key")),
+		"also for analyst <bdi>bob</bdi> (<code>" + pki.Fingerprint([]byte("another"))} {
+		if !strings.Contains(page, part) {
+			t.Errorf("no %q in\n%s", part, page)
+		}
 	}
 }
 

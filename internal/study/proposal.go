@@ -64,7 +64,7 @@ type Member struct {
 
 // ProposalVersion is the format of a proposal. What a proposal means never changes: another meaning
 // is another number.
-const ProposalVersion = 2
+const ProposalVersion = 3
 
 // Proposal is a Spec with everything filled in that a site approves: the
 // roster with its keys and counts, the coordinator's signing key and a nonce
@@ -74,18 +74,32 @@ type Proposal struct {
 	Nonce       Key  `toml:"nonce" json:"nonce"`
 	Coordinator Key  `toml:"coordinator" json:"coordinator"`
 	Spec        Spec `toml:"study" json:"study"`
+	// Proposer is the analyst who proposes the study and signs these bytes; nil where the operator
+	// of the coordinator does, whom no signature stands for.
+	Proposer *Party `toml:"proposer,omitempty" json:"proposer,omitempty"`
+	// Readers are the analysts who may read the result besides the proposer.
+	Readers []Party `toml:"readers,omitempty" json:"readers,omitempty"`
 	// of more than MaxComplete sites
 	Graph  *Graph   `toml:"graph,omitempty" json:"graph,omitempty"`
 	Roster []Member `toml:"roster" json:"roster"`
 }
 
-// Propose writes the proposal of a spec: the bytes that everyone hashes.
-// nonce is 32 random bytes, coordinator the key that will sign releases.
+// Propose writes the proposal of a spec by the coordinator's operator: the bytes that everyone
+// hashes. nonce is 32 random bytes, coordinator the key that will sign releases.
 func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [32]byte) ([]byte, error) {
+	return ProposeAs(nil, spec, roster, nil, coordinator, nonce)
+}
+
+// ProposeAs is Propose by an analyst, who signs the digest of what it returns ([SignProposal]),
+// with readers besides; nil stands for the coordinator's operator.
+func ProposeAs(by *Party, spec Spec, roster []Member, readers []Party, coordinator ed25519.PublicKey, nonce [32]byte) ([]byte, error) {
 	if err := spec.resolve(); err != nil {
 		return nil, err
 	}
-	spec.Sites = nil // the roster says it, with keys
+	if len(spec.Readers) != len(readers) {
+		return nil, fieldError("readers", "%d are named and %d are known", len(spec.Readers), len(readers))
+	}
+	spec.Sites, spec.Readers = nil, nil // the proposal has them with their keys
 	thresholds, err := spec.thresholds(len(roster))
 	if err != nil {
 		return nil, err
@@ -100,7 +114,7 @@ func Propose(spec Spec, roster []Member, coordinator ed25519.PublicKey, nonce [3
 			return nil, err
 		}
 	}
-	p := Proposal{Version: ProposalVersion, Nonce: nonce[:], Coordinator: Key(coordinator), Spec: spec, Graph: graph, Roster: roster}
+	p := Proposal{Version: ProposalVersion, Nonce: nonce[:], Coordinator: Key(coordinator), Spec: spec, Proposer: by, Readers: readers, Graph: graph, Roster: roster}
 	body, err := encode(p)
 	if err != nil {
 		return nil, fmt.Errorf("study: encode proposal: %w", err)
@@ -155,6 +169,9 @@ func Parse(body []byte) (Proposal, error) {
 	if len(p.Spec.Sites) != 0 {
 		return Proposal{}, fieldError("study.sites", "must be empty in a proposal: the roster names the sites")
 	}
+	if len(p.Spec.Readers) != 0 {
+		return Proposal{}, fieldError("study.readers", "must be empty in a proposal: it has the readers with their keys")
+	}
 	if p.Spec.Defaults != nil {
 		return Proposal{}, fieldError("study.defaults", "must be empty in a proposal: each column has them written out")
 	}
@@ -180,6 +197,9 @@ func Parse(body []byte) (Proposal, error) {
 		if m.Units < 1 || m.Units > MaxUnits {
 			return Proposal{}, fieldError(field+".units", "must be in 1..2^40, got %d", m.Units)
 		}
+	}
+	if err := p.checkParties(names, keys); err != nil {
+		return Proposal{}, err
 	}
 	return p, nil
 }

@@ -94,6 +94,9 @@ type Spec struct {
 	Dataset string `toml:"dataset" json:"dataset"`
 	// Sites are the invited sites, in roster order; all joined sites if empty.
 	Sites []string `toml:"sites,omitempty" json:"sites,omitempty"`
+	// Readers are the analysts who may read the result, besides the proposer, the sites of the
+	// roster and the coordinator. A proposal has them with their keys instead.
+	Readers []string `toml:"readers,omitempty" json:"readers,omitempty"`
 	// Epsilon and Delta are the privacy of everything that the study releases,
 	// together, under replacement of one unit, at SitesPerUnit sites.
 	Epsilon float64 `toml:"epsilon" json:"epsilon"`

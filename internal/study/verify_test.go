@@ -197,7 +197,7 @@ func TestVerifyGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Chain.String() != "ad3088e9c6e70bbbc224281d4e874eba4c34dc96fbcb131dc31128580502657a" {
+	if v.Chain.String() != "28e19f3726fc8469773bfb7317fba2cfee0873829d20ae2206de87029a7d9731" {
 		t.Errorf("chain %v", v.Chain)
 	}
 }

@@ -47,6 +47,13 @@ func Changes(before, now study.Proposal) []string {
 	if !bytes.Equal(before.Coordinator, now.Coordinator) {
 		out = append(out, "another coordinator's key signs what is released")
 	}
+	if before.Asker() != now.Asker() {
+		out = append(out, "the proposer is "+now.Asker()+", was "+before.Asker())
+	}
+	if before.Proposer != nil && now.Proposer != nil && !bytes.Equal(before.Proposer.Identity, now.Proposer.Identity) {
+		out = append(out, "the proposer has ANOTHER KEY")
+	}
+	out = append(out, named("reader", before.Readers, now.Readers, func(p study.Party) string { return p.Name }, partyChanges)...)
 	out = append(out, named("column", before.Spec.Columns, now.Spec.Columns, func(c study.Column) string { return c.Name }, columnChanges)...)
 	out = append(out, named("site", before.Roster, now.Roster, func(m study.Member) string { return m.Name }, memberChanges)...)
 	if more := len(out) - maxChanges; more > 0 {
@@ -143,11 +150,15 @@ func columnChanges(was, c study.Column) []string {
 	return out
 }
 
-func memberChanges(was, m study.Member) []string {
-	var out []string
-	if !bytes.Equal(was.Identity, m.Identity) {
-		out = append(out, "ANOTHER KEY")
+func partyChanges(was, p study.Party) []string {
+	if !bytes.Equal(was.Identity, p.Identity) {
+		return []string{"ANOTHER KEY"}
 	}
+	return nil
+}
+
+func memberChanges(was, m study.Member) []string {
+	out := partyChanges(study.Party{Identity: was.Identity}, study.Party{Identity: m.Identity})
 	if was.Units != m.Units {
 		out = append(out, fmt.Sprintf("%d units, was %d", m.Units, was.Units))
 	}

@@ -70,6 +70,26 @@ func TestChangesMissNothing(t *testing.T) {
 	fields("Spec.", reflect.TypeFor[study.Spec](), func(p *study.Proposal) reflect.Value { return reflect.ValueOf(&p.Spec).Elem() })
 	fields("Column.", reflect.TypeFor[study.Column](), func(p *study.Proposal) reflect.Value { return reflect.ValueOf(&p.Spec.Columns[1]).Elem() })
 	fields("Member.", reflect.TypeFor[study.Member](), func(p *study.Proposal) reflect.Value { return reflect.ValueOf(&p.Roster[1]).Elem() })
+	told("a reader", func(p *study.Proposal) { p.Readers = []study.Party{{Name: "ada"}} })
+	told("the proposer", func(p *study.Proposal) { p.Proposer = &study.Party{Name: "ada"} })
+	ada := before
+	ada.Proposer, ada.Readers = &study.Party{Name: "ada"}, []study.Party{{Name: "bob"}}
+	for what, change := range map[string]func(*study.Party){
+		"key": func(p *study.Party) { p.Identity = study.Key("other") }, "name": func(p *study.Party) { p.Name = "eve" },
+	} {
+		now := ada
+		now.Proposer = &study.Party{Name: "ada"}
+		change(now.Proposer)
+		if len(Changes(ada, now)) == 0 {
+			t.Errorf("the proposer's %s is not told", what)
+		}
+		now = ada
+		now.Readers = []study.Party{{Name: "bob"}}
+		change(&now.Readers[0])
+		if len(Changes(ada, now)) == 0 {
+			t.Errorf("a reader's %s is not told", what)
+		}
+	}
 	told("the graph", func(p *study.Proposal) { p.Graph = &study.Graph{} })
 	told("the coordinator", func(p *study.Proposal) { p.Coordinator = study.Key(make([]byte, 32)) })
 }

@@ -286,7 +286,8 @@ def _column(f: _Fields) -> Column:
     indicator = f.fields.get("indicator", False)
     if not isinstance(indicator, bool):
         raise f.fault("indicator", "is neither true nor false")
-    return Column(f.text("name"), levels, f.text("as", ""), indicator)
+    learned = bool(levels) or f.text("standardize", "") == "private"
+    return Column(f.text("name"), levels, f.text("as", ""), indicator, learned)
 
 
 def _edges(f: _Fields, name: str, bins: int) -> Array:

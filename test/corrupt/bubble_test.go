@@ -152,8 +152,8 @@ func (f *bubble) faults(v coordinator.View) []study.Code {
 	return out
 }
 
-func (f *bubble) siteOf(i int) *pki.Site {
-	site, err := pki.LoadSite(f.Sites[i].Dir)
+func (f *bubble) siteOf(i int) *pki.Holder {
+	site, err := pki.LoadHolder(pki.RoleSite, f.Sites[i].Dir)
 	f.Must(err)
 	return site
 }

@@ -43,7 +43,7 @@ var withoutEntropy = map[string]func(dir string) error{
 		return err
 	},
 	"ledger.Open":     func(dir string) error { _, err := ledger.Open(dir); return err },
-	"pki.NewSiteKeys": pki.NewSiteKeys,
+	"pki.NewKeys": pki.NewKeys,
 	"pki.NewToken":    func(string) error { _, err := pki.NewToken(); return err },
 	"pki.Init":        func(dir string) error { return pki.Init(dir, nil, time.Now()) },
 }

@@ -77,10 +77,11 @@ func demo(t *testing.T, coordinator, dir, flags string) {
 func studies(t *testing.T, samples string) {
 	t.Helper()
 	f := fed.Start(t, t.TempDir(), fed.Options{Sites: fed.Names(3), Rows: table})
+	levels := []string{"D", "E", "F", "G", "Z"}
 	columns := func(indicator bool) []study.Column {
 		return []study.Column{
 			{Name: "carat", Offset: 0.8, Scale: 0.5, Indicator: indicator},
-			{Name: "color", Levels: []string{"D", "E", "F", "G", "Z"}, Indicator: indicator},
+			{Name: "color", Levels: levels, Indicator: indicator},
 			{Name: "sold", As: study.AsBoolean, Offset: 0.5, Scale: 0.5},
 			{Name: "since", As: "days since 2000-01-01", Offset: 5475, Scale: 1050, Indicator: indicator},
 			{Name: "price", Offset: 4000, Scale: 3000},
@@ -92,6 +93,8 @@ func studies(t *testing.T, samples string) {
 		{Name: "drop", Missing: study.MissingDropRow, Columns: columns(false)},
 		{Name: "learned", Missing: study.MissingFill, Columns: columns(false), Standardize: study.StandardizePrivate},
 	}
+	levels = levels[:4] // all of them kept, so that the archive has all of the result
+	specs = append(specs, study.Spec{Name: "whole", Missing: study.MissingFill, Columns: columns(true)})
 	rows := []byte(table(0))
 	for _, s := range specs {
 		s.Dataset, s.Epsilon, s.Delta, s.Components = site.Dataset, 20, 1e-6, 3

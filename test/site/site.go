@@ -48,11 +48,11 @@ func Write(dir string, c siteconfig.Config) error {
 }
 
 // Keys makes a site's keys in dir, if they are not there, and its request for a certificate.
-func Keys(t testing.TB, dir, name string) (s *pki.Site, csr []byte) {
+func Keys(t testing.TB, dir, name string) (s *pki.Holder, csr []byte) {
 	t.Helper()
-	err := pki.NewSiteKeys(dir)
+	err := pki.NewKeys(dir)
 	if err == nil {
-		s, err = pki.LoadSite(dir)
+		s, err = pki.LoadHolder(pki.RoleSite, dir)
 	}
 	if err == nil {
 		csr, err = s.CSR(name)
@@ -64,10 +64,10 @@ func Keys(t testing.TB, dir, name string) (s *pki.Site, csr []byte) {
 }
 
 // Issue is Keys with a certificate, without a join.
-func Issue(t testing.TB, dir, name string, authority *pki.Authority, now time.Time) *pki.Site {
+func Issue(t testing.TB, dir, name string, authority *pki.Authority, now time.Time) *pki.Holder {
 	t.Helper()
 	s, csr := Keys(t, dir, name)
-	certificate, err := authority.IssueSite(name, csr, now)
+	certificate, err := authority.Issue(pki.RoleSite, name, csr, now)
 	if err == nil {
 		err = s.SaveCertificate(certificate, authority.CertificatePEM(), now)
 	}

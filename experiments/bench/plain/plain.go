@@ -132,10 +132,10 @@ func newSite(dir, name string, a *pki.Authority) (*tls.Config, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := pki.NewSiteKeys(dir); err != nil {
+	if err := pki.NewKeys(dir); err != nil {
 		return nil, err
 	}
-	site, err := pki.LoadSite(dir)
+	site, err := pki.LoadHolder(pki.RoleSite, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func newSite(dir, name string, a *pki.Authority) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := a.IssueSite(name, request, time.Now())
+	certificate, err := a.Issue(pki.RoleSite, name, request, time.Now())
 	if err != nil {
 		return nil, err
 	}

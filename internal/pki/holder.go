@@ -17,16 +17,17 @@ import (
 	"time"
 )
 
-// Files of a site's folder; ca.crt is the coordinator's.
+// Files of a holder's folder; ca.crt is the coordinator's.
 const (
 	identityFile = "identity.key"
 	tlsKeyFile   = "tls.key"
 	tlsFile      = "tls.crt"
 )
 
-// Site is a site's keys and, once it has joined, its certificate. It is safe for
-// use by several goroutines. It prints as its identity's fingerprint.
-type Site struct {
+// Holder is the keys of a site or an analyst and, once it has joined, its certificate. It is safe
+// for use by several goroutines. It prints as its identity's fingerprint.
+type Holder struct {
+	role     Role
 	dir      string
 	identity secret[ed25519.PrivateKey]
 	key      secret[ed25519.PrivateKey]
@@ -41,10 +42,10 @@ type membership struct {
 	cas  []*x509.Certificate // trusted; leaf is of one of them
 }
 
-// NewSiteKeys makes the keys that are not there in dir, which it makes too if need
+// NewKeys makes the keys that are not there in dir, which it makes too if need
 // be. Keys that are there stay: losing identity.key is leaving every study, since
 // rosters pin it.
-func NewSiteKeys(dir string) error {
+func NewKeys(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -61,11 +62,11 @@ func NewSiteKeys(dir string) error {
 	return nil
 }
 
-// LoadSite reads a site's keys and its certificate if it has one. A certificate
-// past its end loads: [Expiry] tells. The error is a [*FileError] or a [*ModeError].
-func LoadSite(dir string) (*Site, error) {
+// LoadHolder reads the keys of a site or an analyst and its certificate if it has one. A
+// certificate past its end loads: [Expiry] tells. The error is a [*FileError] or a [*ModeError].
+func LoadHolder(role Role, dir string) (*Holder, error) {
 	path := func(name string) string { return filepath.Join(dir, name) }
-	s := &Site{dir: dir}
+	s := &Holder{role: role, dir: dir}
 	var err error
 	if s.identity, err = readEd25519(path(identityFile)); err != nil {
 		return nil, err
@@ -102,34 +103,41 @@ func LoadSite(dir string) (*Site, error) {
 	return s, nil
 }
 
-// checkLeaf verifies a site's certificate at a moment and gives its name.
-func (s *Site) checkLeaf(leaf, ca *x509.Certificate, at time.Time) (name string, err error) {
+// checkLeaf verifies a certificate at a moment and returns its name.
+func (s *Holder) checkLeaf(leaf, ca *x509.Certificate, at time.Time) (name string, err error) {
 	// Without this a certificate could vouch for itself: Verify takes a leaf that
 	// is among its roots.
 	if !ca.IsCA {
 		return "", &CertificateError{"the authority's is not a CA's", nil}
 	}
 	if !matches(leaf, s.key()) {
-		return "", &CertificateError{"is not for this site's " + tlsKeyFile, nil}
+		return "", &CertificateError{"is not for the " + tlsKeyFile, nil}
 	}
 	if _, err := leaf.Verify(x509.VerifyOptions{Roots: pool(ca), CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
 		return "", &CertificateError{"does not verify", err}
 	}
-	return SiteName(leaf)
+	role, name, err := RoleOf(leaf)
+	if err == nil && role != s.role {
+		err = &CertificateError{"names no " + string(s.role), nil}
+	}
+	return name, err
 }
 
 // Format prints the fingerprint whatever the verb: a struct of keys must not
 // reach a log.
-func (s *Site) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "covey site %s", Fingerprint(s.identity().Public().(ed25519.PublicKey)))
+func (s *Holder) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "covey %s %s", s.role, Fingerprint(s.identity().Public().(ed25519.PublicKey)))
 }
 
 // Identity returns the long-term key that rosters pin. The caller must not change or
 // store it.
-func (s *Site) Identity() ed25519.PrivateKey { return s.identity() }
+func (s *Holder) Identity() ed25519.PrivateKey { return s.identity() }
 
-// Name is the site's name by its certificate, empty before it has joined.
-func (s *Site) Name() string {
+// Role is what the keys were loaded for.
+func (s *Holder) Role() Role { return s.role }
+
+// Name is the holder's name by its certificate, empty before it has joined.
+func (s *Holder) Name() string {
 	if m := s.joined.Load(); m != nil {
 		return m.name
 	}
@@ -138,7 +146,7 @@ func (s *Site) Name() string {
 
 // Certificate is the one in use, nil before the site has joined. It must not be
 // changed.
-func (s *Site) Certificate() *x509.Certificate {
+func (s *Holder) Certificate() *x509.Certificate {
 	if m := s.joined.Load(); m != nil {
 		return m.leaf
 	}
@@ -147,7 +155,7 @@ func (s *Site) Certificate() *x509.Certificate {
 
 // CSR returns a request, in DER, for a certificate of tls.key under this name; for
 // joining and for renewal alike.
-func (s *Site) CSR(name string) ([]byte, error) {
+func (s *Holder) CSR(name string) ([]byte, error) {
 	if err := ValidName(name); err != nil {
 		return nil, err
 	}
@@ -156,7 +164,7 @@ func (s *Site) CSR(name string) ([]byte, error) {
 
 // ProveIdentity signs, with the identity key, that this site asks for a
 // certificate of this request by the token of this hash; see [CheckIdentityProof].
-func (s *Site) ProveIdentity(name string, tokenHash [32]byte, csr []byte) []byte {
+func (s *Holder) ProveIdentity(name string, tokenHash [32]byte, csr []byte) []byte {
 	return ed25519.Sign(s.identity(), joinMessage(name, tokenHash, csr))
 }
 
@@ -169,7 +177,7 @@ func (s *Site) ProveIdentity(name string, tokenHash [32]byte, csr []byte) []byte
 // Errors, with nothing changed: [*CertificateError], [*WrongCAError],
 // [ErrNotJoined] if caPEM is empty and no CA is known. A crash leaves the site joined
 // with the old certificate or the new one, or not joined.
-func (s *Site) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
+func (s *Holder) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	leaf, err := parseCertificate(certPEM)
@@ -203,7 +211,7 @@ func (s *Site) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 		return err
 	}
 	if old != nil && old.name != name {
-		return &CertificateError{"is of another site", nil}
+		return &CertificateError{"is of another name", nil}
 	}
 	if old == nil {
 		// First: tls.crt is what makes a site joined, and it needs ca.crt.
@@ -221,9 +229,9 @@ func (s *Site) SaveCertificate(certPEM, caPEM []byte, now time.Time) error {
 }
 
 // ClientTLS returns a new configuration for connections to the coordinator at serverName, the host
-// it is dialled by: TLS 1.3, the CA pinned at joining, one that it vouched for ([Site.Trust]) and
+// it is dialled by: TLS 1.3, the CA pinned at joining, one that it vouched for ([Holder.Trust]) and
 // no other, and at each handshake the certificate in use. The error is [ErrNotJoined].
-func (s *Site) ClientTLS(serverName string) (*tls.Config, error) {
+func (s *Holder) ClientTLS(serverName string) (*tls.Config, error) {
 	m := s.joined.Load()
 	if m == nil {
 		return nil, ErrNotJoined

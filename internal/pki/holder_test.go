@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-func identity(s *Site) ed25519.PublicKey { return s.identity().Public().(ed25519.PublicKey) }
+func identity(s *Holder) ed25519.PublicKey { return s.identity().Public().(ed25519.PublicKey) }
 
 func TestSiteKeys(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "site")
-	if err := NewSiteKeys(dir); err != nil {
+	if err := NewKeys(dir); err != nil {
 		t.Fatal(err)
 	}
 	if got := folder(t, dir); !maps.Equal(got, map[string]fs.FileMode{"identity.key": 0o600, "tls.key": 0o600}) {
@@ -29,7 +29,7 @@ func TestSiteKeys(t *testing.T) {
 	}
 	// Again: nothing changes.
 	before := contents(t, dir)
-	if err := NewSiteKeys(dir); err != nil {
+	if err := NewKeys(dir); err != nil {
 		t.Fatal(err)
 	}
 	if after := contents(t, dir); len(after) != len(before) || !reload(t, dir).identity().Equal(s.identity()) {
@@ -39,7 +39,7 @@ func TestSiteKeys(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, tlsKeyFile)); err != nil {
 		t.Fatal(err)
 	}
-	if err := NewSiteKeys(dir); err != nil {
+	if err := NewKeys(dir); err != nil {
 		t.Fatal(err)
 	}
 	if got := reload(t, dir); !got.identity().Equal(s.identity()) || got.key().Equal(s.key()) {
@@ -69,7 +69,7 @@ func TestLoadSiteRefuses(t *testing.T) {
 		if err := c.break_(filepath.Join(s.dir, c.file)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := LoadSite(s.dir)
+		_, err := LoadHolder(RoleSite, s.dir)
 		if e, ok := errors.AsType[*FileError](err); !ok || e.Path != filepath.Join(s.dir, c.blamed) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -79,7 +79,7 @@ func TestLoadSiteRefuses(t *testing.T) {
 		if err := os.Chmod(filepath.Join(s.dir, file), 0o604); err != nil {
 			t.Fatal(err)
 		}
-		_, err := LoadSite(s.dir)
+		_, err := LoadHolder(RoleSite, s.dir)
 		is[*ModeError](t, err)
 	}
 }
@@ -156,7 +156,7 @@ func TestSaveCertificateRefuses(t *testing.T) {
 	// for a server.
 	fresh := newSite(t)
 	own := issue(t, a, fresh, "north", start)
-	answers := special(t, a, identity(&Site{identity: fresh.key}), func(c *x509.Certificate) {
+	answers := special(t, a, identity(&Holder{identity: fresh.key}), func(c *x509.Certificate) {
 		c.Subject.CommonName, c.URIs, c.ExtKeyUsage = "north", held.URIs, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	})
 	for _, pair := range [][2][]byte{{own, server}, {own, own}, {certificatePEM(answers.Raw), a.CertificatePEM()}} {
@@ -205,7 +205,7 @@ func TestIdentityProof(t *testing.T) {
 		"bent":             CheckIdentityProof(identity(s), "north", j.Token.Hash(), csr, append([]byte{proof[0] ^ 1}, proof[1:]...)),
 		"short":            CheckIdentityProof(identity(s), "north", j.Token.Hash(), csr, proof[:63]),
 		"none":             CheckIdentityProof(identity(s), "north", j.Token.Hash(), csr, nil),
-		"by the TLS key":   CheckIdentityProof(identity(&Site{identity: s.key}), "north", j.Token.Hash(), csr, proof),
+		"by the TLS key":   CheckIdentityProof(identity(&Holder{identity: s.key}), "north", j.Token.Hash(), csr, proof),
 		"no key":           CheckIdentityProof(nil, "north", j.Token.Hash(), csr, proof),
 		"short key":        CheckIdentityProof(identity(s)[:31], "north", j.Token.Hash(), csr, proof),
 	} {
