@@ -41,8 +41,8 @@ func (a *Agent) since(s *session) *Since {
 	return nil
 }
 
-// sameProposer reports whether one key made both proposals: an analyst's, or the coordinator's where
-// its operator did.
+// sameProposer reports whether one key made both proposals: an analyst's, or the coordinator's
+// where its operator did.
 func sameProposer(a, b study.Proposal) bool {
 	if a.Proposer == nil || b.Proposer == nil {
 		return a.Proposer == nil && b.Proposer == nil && bytes.Equal(a.Coordinator, b.Coordinator)

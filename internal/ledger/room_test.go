@@ -2,8 +2,8 @@ package ledger
 
 import "testing"
 
-// TestRoom: as many studies as Room says are approved one after the other, and no more: with charges
-// whose sum is not exact, with and without the bridge, and beside what is there.
+// TestRoom: as many studies as Room says are approved one after the other, and no more: with
+// charges whose sum is not exact, with and without the bridge, and beside what is there.
 func TestRoom(t *testing.T) {
 	for _, c := range []struct {
 		zcdp, gdp, rho float64

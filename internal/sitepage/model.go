@@ -42,7 +42,7 @@ func (p *Page) refuse(w http.ResponseWriter, code int, text string) {
 	p.render(w, code, "closed", refusal{text})
 }
 
-// fail says that the agent does not answer, or answers with an error.
+// fail is the page where the agent does not answer, or answers with an error.
 func (p *Page) fail(w http.ResponseWriter, s *session, err error) {
 	p.render(w, http.StatusBadGateway, "nothing", page{Title: "Not to be had", Form: s.form, Notice: frame.Cleaned(err.Error())})
 }

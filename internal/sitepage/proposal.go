@@ -77,8 +77,8 @@ func (p *Page) study(w http.ResponseWriter, r *http.Request, s *session) {
 	p.show(w, r, s, id, http.StatusOK, "")
 }
 
-// show writes a study's page. Of one that can be decided on, the terminal prints letters, once until
-// they are used: whoever asks for the page reads them there or not at all.
+// show writes a study's page. Of one that can be decided on, the terminal prints letters, once
+// until they are used: whoever asks for the page reads them there or not at all.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, s *session, id study.Digest, code int, alert string) {
 	d, err := p.source.Study(r.Context(), id)
 	if err == nil && d.Digest != id {

@@ -114,7 +114,8 @@ func secure(h http.Header) {
 		"Cross-Origin-Resource-Policy": "same-origin",
 		"Permissions-Policy":           "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 		"Cache-Control":                "no-store",
-		// With no-referrer browsers send forms with "Origin: null". No other origin gets one either.
+		// With no-referrer browsers send forms with "Origin: null". No other origin gets one
+		// either.
 		"Referrer-Policy": "same-origin",
 	} {
 		h.Set(name, value)

@@ -56,8 +56,8 @@ func TestProposalInPlainWords(t *testing.T) {
 	}
 }
 
-// TestProposerIsNamed: an analyst who proposes stands in the first sentence, over the words, and with
-// the key; so do the readers.
+// TestProposerIsNamed: an analyst who proposes stands in the first sentence, over the words, and
+// with the key; so do the readers.
 func TestProposerIsNamed(t *testing.T) {
 	v, _ := visited(t)
 	plan := planOf(t, 3, func(s *study.Spec) { s.About.Purpose = "words" })

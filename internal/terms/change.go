@@ -18,8 +18,8 @@ import (
 const maxChanges = 40
 
 // Changes says what a proposal asks otherwise than an earlier one, a line each: all that is in both
-// is compared but for what makes every proposal another one, its nonce. The proposer's own words are
-// not repeated.
+// is compared but for what makes every proposal another one, its nonce. The proposer's own words
+// are not repeated.
 func Changes(before, now study.Proposal) []string {
 	old, current := keysOf(before.Spec), keysOf(now.Spec)
 	var out []string
