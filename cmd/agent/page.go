@@ -17,10 +17,10 @@ import (
 	"covey/internal/agent"
 	"covey/internal/doctor"
 	"covey/internal/egress"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
 	"covey/internal/sitepage"
-	"covey/internal/study"
 )
 
 type pageCmd struct {
@@ -118,15 +118,15 @@ func (r *running) Studies(ctx context.Context) ([]agent.StudyView, error) {
 	return ask[[]agent.StudyView](r.during(ctx), "GET", "studies")
 }
 
-func (r *running) Study(ctx context.Context, id study.Digest) (agent.StudyDetail, error) {
+func (r *running) Study(ctx context.Context, id proposal.Digest) (agent.StudyDetail, error) {
 	return ask[agent.StudyDetail](r.during(ctx), "GET", "studies", id.String())
 }
 
-func (r *running) Figures(ctx context.Context, id study.Digest) (sitedata.Figures, error) {
+func (r *running) Figures(ctx context.Context, id proposal.Digest) (sitedata.Figures, error) {
 	return ask[sitedata.Figures](r.during(ctx), "GET", "studies", id.String(), "figures")
 }
 
-func (r *running) Approve(ctx context.Context, id study.Digest) error {
+func (r *running) Approve(ctx context.Context, id proposal.Digest) error {
 	// A browser that hangs up takes no decision back.
 	d, err := ask[agent.StudyDetail](r.during(context.WithoutCancel(ctx)), "POST", "studies", id.String(), "approve")
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *running) Approve(ctx context.Context, id study.Digest) error {
 	return same(d.Digest, id)
 }
 
-func (r *running) Reject(ctx context.Context, id study.Digest) error {
+func (r *running) Reject(ctx context.Context, id proposal.Digest) error {
 	v, err := ask[agent.StudyView](r.during(context.WithoutCancel(ctx)), "POST", "studies", id.String(), "reject")
 	if err != nil {
 		return err

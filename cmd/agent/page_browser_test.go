@@ -17,8 +17,8 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/agent"
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 	"covey/test/browser"
 	"covey/test/fed"
 )
@@ -54,12 +54,12 @@ func pageRows(i int) string {
 	return rows.String()
 }
 
-func pageStudy(name, more string) study.Spec {
+func pageStudy(name, more string) proposal.Spec {
 	var columns strings.Builder
 	for _, m := range measures {
 		fmt.Fprintf(&columns, "  { name = %q, offset = %g, scale = %g, measure = %q, range = [%g, %g] },\n", m.name, m.mean, m.sd, m.unit, m.low, m.top)
 	}
-	s, err := study.ParseSpec([]byte(fmt.Sprintf("name = %q\ndataset = \"vitals\"\nepsilon = 0.5\ndelta = 1e-6\ncomponents = 2\ncenter = \"public\"\nnoise = \"distributed\"\ndeadlines = { round = \"3s\", tick = \"5ms\" }\n%s\ncolumns = [\n%s]\n",
+	s, err := proposal.ParseSpec([]byte(fmt.Sprintf("name = %q\ndataset = \"vitals\"\nepsilon = 0.5\ndelta = 1e-6\ncomponents = 2\ncenter = \"public\"\nnoise = \"distributed\"\ndeadlines = { round = \"3s\", tick = \"5ms\" }\n%s\ncolumns = [\n%s]\n",
 		name, more, columns.String())))
 	if err != nil {
 		panic(err)
@@ -82,7 +82,7 @@ func TestBrowser(t *testing.T) {
 			}
 		},
 	})
-	f.Must(f.Connected(study.Spec{Dataset: "vitals", Sites: sites}))
+	f.Must(f.Connected(proposal.Spec{Dataset: "vitals", Sites: sites}))
 	dir := f.Sites[0].Dir
 	screen, _ := pageAt(t, dir)
 	link := screen.last(t, linkOf, 0)
@@ -97,7 +97,7 @@ func TestBrowser(t *testing.T) {
 	light.FitsAt("an empty list")
 
 	// fresh offers a study that waits here, and returns its page.
-	fresh := func(name, more string) (study.Digest, string) {
+	fresh := func(name, more string) (proposal.Digest, string) {
 		t.Helper()
 		id := f.Propose(pageStudy(name, more))
 		f.When(id, func(v coordinator.View) bool { return len(v.Waiting) == 1 })
@@ -107,7 +107,7 @@ func TestBrowser(t *testing.T) {
 		})
 		return id, base + "/studies/" + id.String()
 	}
-	letters := func(id study.Digest) string {
+	letters := func(id proposal.Digest) string {
 		return screen.last(t, `\(`+id.String()[:12]+`\) on the page, type these letters there:  ([A-Z]{4})`, 0)
 	}
 	// decide sends the form by keyboard alone.

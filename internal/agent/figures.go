@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"covey/internal/dataset"
+	"covey/internal/proposal"
 	"covey/internal/sitedata"
-	"covey/internal/study"
 )
 
 // figures keeps the last that people looked at, so that looking again reads no rows. They are of
@@ -19,7 +19,7 @@ type figures struct {
 
 // keptFigures are of one study and one data set, as it looked when it was read.
 type keptFigures struct {
-	study   study.Digest
+	study   proposal.Digest
 	dataset string        // in all its words
 	stamp   dataset.Stamp // of files
 	at      time.Time     // of a query
@@ -32,7 +32,7 @@ const maxFigures = 8
 // Figures reads this site's rows as a study that is not over would, for its operator's eyes. It
 // changes nothing, and nothing that leaves the site depends on it. Rows are read again where the
 // data set looks changed, and those of a query after a minute.
-func (a *Agent) Figures(id study.Digest) (sitedata.Figures, error) {
+func (a *Agent) Figures(id proposal.Digest) (sitedata.Figures, error) {
 	s, _ := a.session(id)
 	if s == nil {
 		return sitedata.Figures{}, a.unknown(id)

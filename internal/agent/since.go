@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"covey/internal/ledger"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/terms"
 )
 
 // Since is what a proposal asks otherwise than an earlier one.
 type Since struct {
-	Digest study.Digest `json:"digest"`
-	Name   string       `json:"name"`
+	Digest proposal.Digest `json:"digest"`
+	Name   string          `json:"name"`
 	// Approved is when the earlier one was approved here.
 	Approved time.Time `json:"approved"`
 	Changes  []string  `json:"changes"` // in words; empty if there are none
@@ -24,7 +24,7 @@ type Since struct {
 func (a *Agent) since(s *session) *Since {
 	population := s.population()
 	for _, e := range a.ledger.Studies() { // the newest first
-		id := study.Digest(e.Study)
+		id := proposal.Digest(e.Study)
 		if id == s.plan.Digest || e.Population != population || e.State != ledger.Approved && e.State != ledger.Finished || withdrew(e) {
 			continue
 		}
@@ -32,7 +32,7 @@ func (a *Agent) since(s *session) *Since {
 		if approval, ok := a.ledger.Approved(id); ok {
 			body = approval.Proposal
 		}
-		before, err := study.Parse(body)
+		before, err := proposal.Parse(body)
 		if err != nil || !sameProposer(before, s.plan.Proposal) {
 			continue
 		}
@@ -43,7 +43,7 @@ func (a *Agent) since(s *session) *Since {
 
 // sameProposer reports whether one key made both proposals: an analyst's, or the coordinator's
 // where its operator did.
-func sameProposer(a, b study.Proposal) bool {
+func sameProposer(a, b proposal.Proposal) bool {
 	if a.Proposer == nil || b.Proposer == nil {
 		return a.Proposer == nil && b.Proposer == nil && bytes.Equal(a.Coordinator, b.Coordinator)
 	}

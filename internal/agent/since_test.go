@@ -8,22 +8,23 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
 
 // offer proposes another study to the first site, by a coordinator's key, and returns its digest.
-func (c *standIn) offer(nonce byte, key ed25519.PrivateKey, change func(*study.Spec)) study.Digest {
+func (c *standIn) offer(nonce byte, key ed25519.PrivateKey, change func(*proposal.Spec)) proposal.Digest {
 	c.t.Helper()
 	spec := c.plan.Proposal.Spec
 	change(&spec)
-	body, err := study.Propose(spec, c.plan.Proposal.Roster, key.Public().(ed25519.PublicKey), [32]byte{nonce})
+	body, err := proposal.Propose(spec, c.plan.Proposal.Roster, key.Public().(ed25519.PublicKey), [32]byte{nonce})
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	want[wire.Decision](c.sites[0], wire.Proposal{Body: body})
-	return study.DigestOf(body)
+	return proposal.DigestOf(body)
 }
 
 // TestSince: a proposal is compared with the last study that was approved here of the same key and
@@ -32,7 +33,7 @@ func (c *standIn) offer(nonce byte, key ed25519.PrivateKey, change func(*study.S
 func TestSince(t *testing.T) {
 	c := newStandIn(t, 3, `approve = "ask"`, nil)
 	a := c.sites[0].agent
-	since := func(id study.Digest) *Since {
+	since := func(id proposal.Digest) *Since {
 		t.Helper()
 		d, err := a.Study(id)
 		if err != nil || d.State != statePending {
@@ -45,7 +46,7 @@ func TestSince(t *testing.T) {
 	a.current.Store(&roomy)
 	at := testNow
 	a.now = func() time.Time { return at }
-	approve := func(id study.Digest) {
+	approve := func(id proposal.Digest) {
 		t.Helper()
 		at = at.Add(time.Minute)
 		if err := a.Approve(id); err != nil {
@@ -53,14 +54,14 @@ func TestSince(t *testing.T) {
 		}
 	}
 	stranger := ed25519.NewKeyFromSeed(make([]byte, 32))
-	other := c.offer(1, stranger, func(s *study.Spec) {})
+	other := c.offer(1, stranger, func(s *proposal.Spec) {})
 	approve(other)
-	first := c.offer(2, c.key, func(s *study.Spec) {})
+	first := c.offer(2, c.key, func(s *proposal.Spec) {})
 	if got := since(first); got != nil {
 		t.Errorf("compared with another key's study: %+v", got)
 	}
 	approve(first)
-	second := c.offer(3, c.key, func(s *study.Spec) { s.Name, s.Epsilon = "second", 0.5 })
+	second := c.offer(3, c.key, func(s *proposal.Spec) { s.Name, s.Epsilon = "second", 0.5 })
 	got := since(second)
 	if got == nil || got.Digest != first || !got.Approved.Equal(at) || strings.Join(got.Changes, "; ") != `epsilon = 0.5, was 1; name = "second", was "test"` {
 		t.Fatalf("%+v", got)
@@ -69,7 +70,7 @@ func TestSince(t *testing.T) {
 	if err := a.Withdraw(second); err != nil {
 		t.Fatal(err)
 	}
-	third := c.offer(4, c.key, func(s *study.Spec) { s.Epsilon = 0.25 })
+	third := c.offer(4, c.key, func(s *proposal.Spec) { s.Epsilon = 0.25 })
 	if got := since(third); got == nil || got.Digest != first {
 		t.Errorf("after a withdrawal: %+v", got)
 	}
@@ -84,22 +85,22 @@ func TestSince(t *testing.T) {
 	config.Datasets[0].Population = "others"
 	config.Populations = append(config.Populations, siteconfig.Population{Name: "others", CapRho: 10})
 	a.current.Store(&config)
-	if got := since(c.offer(5, c.key, func(s *study.Spec) {})); got != nil {
+	if got := since(c.offer(5, c.key, func(s *proposal.Spec) {})); got != nil {
 		t.Errorf("compared over populations: %+v", got)
 	}
 }
 
 // TestSameProposer: keys count and names do not; an analyst is never the coordinator's operator.
 func TestSameProposer(t *testing.T) {
-	of := func(coordinator, name, key string) study.Proposal {
-		p := study.Proposal{Coordinator: study.Key(coordinator)}
+	of := func(coordinator, name, key string) proposal.Proposal {
+		p := proposal.Proposal{Coordinator: proposal.Key(coordinator)}
 		if name != "" {
-			p.Proposer = &study.Party{Name: name, Identity: study.Key(key)}
+			p.Proposer = &proposal.Party{Name: name, Identity: proposal.Key(key)}
 		}
 		return p
 	}
 	for _, c := range []struct {
-		a, b study.Proposal
+		a, b proposal.Proposal
 		same bool
 	}{
 		{of("c", "", ""), of("c", "", ""), true}, {of("c", "", ""), of("d", "", ""), false},
@@ -132,7 +133,7 @@ func TestFiguresAreKept(t *testing.T) {
 		}
 	}
 	write(text, stamp)
-	first := c.offer(1, c.key, func(s *study.Spec) {})
+	first := c.offer(1, c.key, func(s *proposal.Spec) {})
 	before, err := a.Figures(first)
 	if err != nil {
 		t.Fatal(err)
@@ -154,15 +155,15 @@ func TestFiguresAreKept(t *testing.T) {
 		t.Errorf("a file that looks changed is not read: %+v, %v", again, err)
 	}
 	// another study has figures of its own
-	far := c.offer(2, c.key, func(s *study.Spec) {
-		s.Columns = append([]study.Column{}, s.Columns...)
+	far := c.offer(2, c.key, func(s *proposal.Spec) {
+		s.Columns = append([]proposal.Column{}, s.Columns...)
 		s.Columns[0].Offset = 1e6
 	})
 	if f, err := a.Figures(far); err != nil || len(f.Columns[0].Warnings) == 0 || len(again.Columns[0].Warnings) > 0 {
 		t.Errorf("another study's figures: %+v, %v", f, err)
 	}
 	for i := range byte(2 * maxFigures) {
-		if _, err := a.Figures(c.offer(10+i, c.key, func(s *study.Spec) {})); err != nil {
+		if _, err := a.Figures(c.offer(10+i, c.key, func(s *proposal.Spec) {})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,7 +181,7 @@ func TestMoreStudies(t *testing.T) {
 	config.Populations = []siteconfig.Population{{Name: config.Datasets[0].Population, CapRho: 3.5 * c.plan.Rho}}
 	a.current.Store(&config)
 	for n := range byte(4) {
-		id := c.offer(1+n, c.key, func(s *study.Spec) {})
+		id := c.offer(1+n, c.key, func(s *proposal.Spec) {})
 		if n == 3 {
 			if _, ok := a.pending.Get(id); ok {
 				t.Error("a fourth one fits")

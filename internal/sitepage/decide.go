@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"covey/internal/frame"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // same compares a secret with what came, in a time that does not depend on where they differ.
@@ -15,7 +15,7 @@ func same(secret, text string) bool { return equal(sha256.Sum256([]byte(secret))
 // decide takes a decision about one proposal: the one whose whole digest the form carries and the
 // address has, by its typed name, with the letters that the terminal printed for that digest.
 func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
-	id, err := study.ParseDigest(r.PathValue("digest"))
+	id, err := proposal.ParseDigest(r.PathValue("digest"))
 	if err != nil {
 		p.refuse(w, http.StatusNotFound, "There is no such page.")
 		return
@@ -68,4 +68,4 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request, s *session) {
 }
 
 // name names a study at the terminal.
-func name(id study.Digest, words string) string { return frame.Word(words) + " (" + short(id) + ")" }
+func name(id proposal.Digest, words string) string { return frame.Word(words) + " (" + short(id) + ")" }

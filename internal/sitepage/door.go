@@ -1,14 +1,13 @@
 package sitepage
 
 import (
+	"covey/internal/proposal"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
 	"sync"
 	"time"
-
-	"covey/internal/study"
 )
 
 // Bounds on who may come in, and for how long.
@@ -37,7 +36,7 @@ type session struct {
 	seen   time.Time
 	wrong  int
 	// letters are those that the terminal printed, until they were used.
-	letters map[study.Digest]string
+	letters map[proposal.Digest]string
 }
 
 // String keeps secrets out of logs.
@@ -92,7 +91,7 @@ func (d *door) enter(token string) (cookie string, _ entry) {
 	}
 	d.until = time.Time{}
 	cookie = secret()
-	d.session = &session{cookie: sha256.Sum256([]byte(cookie)), form: secret(), seen: time.Now(), letters: map[study.Digest]string{}}
+	d.session = &session{cookie: sha256.Sum256([]byte(cookie)), form: secret(), seen: time.Now(), letters: map[proposal.Digest]string{}}
 	return cookie, entryGood
 }
 
@@ -124,7 +123,7 @@ func (d *door) leave(s *session) {
 
 // letters returns the letters for a decision on a proposal, and reports whether they are new: the
 // terminal, and it alone, shows them then.
-func (d *door) letters(s *session, id study.Digest) (letters string, fresh bool) {
+func (d *door) letters(s *session, id proposal.Digest) (letters string, fresh bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if letters, ok := s.letters[id]; ok {
@@ -161,7 +160,7 @@ const (
 
 // guess compares typed letters with those that the terminal printed for a proposal. The right ones
 // are used up: of two requests with them one is taken.
-func (d *door) guess(s *session, id study.Digest, typed string) verdict {
+func (d *door) guess(s *session, id proposal.Digest, typed string) verdict {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.session != s {

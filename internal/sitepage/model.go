@@ -17,6 +17,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/frame"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/style"
 )
@@ -26,7 +27,7 @@ var files embed.FS
 
 var templates = template.Must(style.Parts().Funcs(template.FuncMap{"short": short, "word": frame.Word}).ParseFS(files, "template/*.html"))
 
-func short(d study.Digest) string { return d.String()[:12] }
+func short(d proposal.Digest) string { return d.String()[:12] }
 
 // page is what every page of the session has; Body is the view's own.
 type page struct {
@@ -251,7 +252,7 @@ const perPage = 50
 
 type sentLine struct {
 	When, Kind, Query string
-	Study             *study.Digest
+	Study             *proposal.Digest
 	Code              study.Code
 	Bytes             int
 	SHA256            string
@@ -267,7 +268,7 @@ type egressModel struct {
 
 type egressRow struct {
 	Name            string
-	Study           study.Digest
+	Study           proposal.Digest
 	Messages, Bytes int
 }
 

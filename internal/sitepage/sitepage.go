@@ -17,8 +17,8 @@ import (
 	"covey/internal/agent"
 	"covey/internal/doctor"
 	"covey/internal/egress"
+	"covey/internal/proposal"
 	"covey/internal/sitedata"
-	"covey/internal/study"
 	"covey/internal/style"
 )
 
@@ -26,10 +26,10 @@ import (
 type Source interface {
 	Status(context.Context) (agent.Status, error)
 	Studies(context.Context) ([]agent.StudyView, error)
-	Study(context.Context, study.Digest) (agent.StudyDetail, error)
-	Figures(context.Context, study.Digest) (sitedata.Figures, error)
-	Approve(context.Context, study.Digest) error
-	Reject(context.Context, study.Digest) error
+	Study(context.Context, proposal.Digest) (agent.StudyDetail, error)
+	Figures(context.Context, proposal.Digest) (sitedata.Figures, error)
+	Approve(context.Context, proposal.Digest) error
+	Reject(context.Context, proposal.Digest) error
 	Ledger(context.Context) (agent.LedgerReply, error)
 	Egress(context.Context) (egress.Reply, error)
 	// Sent returns lines of the record of what left, as egress.Tail does.
@@ -201,6 +201,6 @@ func (p *Page) leave(w http.ResponseWriter, _ *http.Request, s *session) {
 }
 
 // back returns to a page after a form, so that a reload sends nothing again.
-func back(w http.ResponseWriter, r *http.Request, id study.Digest) {
+func back(w http.ResponseWriter, r *http.Request, id proposal.Digest) {
 	http.Redirect(w, r, (&url.URL{Path: "/studies/" + id.String()}).String(), http.StatusSeeOther)
 }

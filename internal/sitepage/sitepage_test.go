@@ -16,20 +16,21 @@ import (
 	"covey/internal/agent"
 	"covey/internal/doctor"
 	"covey/internal/egress"
+	"covey/internal/proposal"
 	"covey/internal/sitedata"
 	"covey/internal/study"
 )
 
 // site is an agent that has what a test gives it, and notes what it is told.
 type site struct {
-	studies  map[study.Digest]agent.StudyDetail
+	studies  map[proposal.Digest]agent.StudyDetail
 	figures  sitedata.Figures
 	ledger   agent.LedgerReply
 	sent     egress.Reply
 	found    []doctor.Finding
 	fault    error
-	approved []study.Digest
-	rejected []study.Digest
+	approved []proposal.Digest
+	rejected []proposal.Digest
 }
 
 func (s *site) Status(context.Context) (agent.Status, error) {
@@ -43,7 +44,7 @@ func (s *site) Studies(context.Context) (out []agent.StudyView, _ error) {
 	return out, s.fault
 }
 
-func (s *site) Study(_ context.Context, id study.Digest) (agent.StudyDetail, error) {
+func (s *site) Study(_ context.Context, id proposal.Digest) (agent.StudyDetail, error) {
 	d, ok := s.studies[id]
 	if !ok {
 		return d, errors.New("no such study")
@@ -51,11 +52,11 @@ func (s *site) Study(_ context.Context, id study.Digest) (agent.StudyDetail, err
 	return d, s.fault
 }
 
-func (s *site) Figures(context.Context, study.Digest) (sitedata.Figures, error) {
+func (s *site) Figures(context.Context, proposal.Digest) (sitedata.Figures, error) {
 	return s.figures, s.fault
 }
 
-func (s *site) decide(id study.Digest, state string) error {
+func (s *site) decide(id proposal.Digest, state string) error {
 	d, ok := s.studies[id]
 	if !ok || s.fault != nil {
 		return errors.Join(errors.New("no such study"), s.fault)
@@ -65,12 +66,12 @@ func (s *site) decide(id study.Digest, state string) error {
 	return nil
 }
 
-func (s *site) Approve(_ context.Context, id study.Digest) error {
+func (s *site) Approve(_ context.Context, id proposal.Digest) error {
 	s.approved = append(s.approved, id)
 	return s.decide(id, "approved")
 }
 
-func (s *site) Reject(_ context.Context, id study.Digest) error {
+func (s *site) Reject(_ context.Context, id proposal.Digest) error {
 	s.rejected = append(s.rejected, id)
 	return s.decide(id, "rejected")
 }
@@ -82,19 +83,19 @@ func (s *site) Checks() ([]doctor.Finding, error)                 { return s.fou
 func (s *site) untouched() bool                                   { return len(s.approved)+len(s.rejected) == 0 }
 
 // planOf is a plan of three sites.
-func planOf(t testing.TB, nonce byte, change func(*study.Spec)) *study.Plan {
+func planOf(t testing.TB, nonce byte, change func(*proposal.Spec)) *study.Plan {
 	t.Helper()
-	spec := study.Spec{Center: study.CenterPublic, Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6,
-		Columns: []study.Column{{Name: "x", Scale: 1, Measure: "mg"}, {Name: "y", Offset: 2, Scale: 1}}}
+	spec := proposal.Spec{Center: proposal.CenterPublic, Name: "blood", Dataset: "rows", Epsilon: 0.5, Delta: 1e-6,
+		Columns: []proposal.Column{{Name: "x", Scale: 1, Measure: "mg"}, {Name: "y", Offset: 2, Scale: 1}}}
 	if change != nil {
 		change(&spec)
 	}
-	var roster []study.Member
+	var roster []proposal.Member
 	for i, name := range []string{"alpha", "beta", "gamma"} {
 		key := ed25519.NewKeyFromSeed([]byte(fmt.Sprintf("%032d", i))).Public().(ed25519.PublicKey)
-		roster = append(roster, study.Member{Name: name, Identity: study.Key(key), Units: 1000})
+		roster = append(roster, proposal.Member{Name: name, Identity: proposal.Key(key), Units: 1000})
 	}
-	body, err := study.Propose(spec, roster, ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey), [32]byte{nonce})
+	body, err := proposal.Propose(spec, roster, ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey), [32]byte{nonce})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,15 +126,15 @@ type visit struct {
 }
 
 // unvisited is a page of a site with one proposal.
-func unvisited(t testing.TB) (*visit, study.Digest) {
+func unvisited(t testing.TB) (*visit, proposal.Digest) {
 	plan := planOf(t, 1, nil)
-	v := &visit{t: t, site: &site{studies: map[study.Digest]agent.StudyDetail{plan.Digest: pendingOf(plan)}, figures: sitedata.Figures{Rows: 1000, Units: 1000, Columns: make([]sitedata.ColumnFigure, 2)}}}
+	v := &visit{t: t, site: &site{studies: map[proposal.Digest]agent.StudyDetail{plan.Digest: pendingOf(plan)}, figures: sitedata.Figures{Rows: 1000, Units: 1000, Columns: make([]sitedata.ColumnFigure, 2)}}}
 	v.page = New(Options{Source: v.site, Address: address, Tell: func(line string) { v.told = append(v.told, line) }})
 	v.all = v.page.Handler()
 	return v, plan.Digest
 }
 
-func visited(t testing.TB) (*visit, study.Digest) {
+func visited(t testing.TB) (*visit, proposal.Digest) {
 	v, id := unvisited(t)
 	v.enter()
 	return v, id
@@ -181,7 +182,7 @@ func (v *visit) get(path string) string {
 var tokenOf = regexp.MustCompile(`name="form" value="([0-9a-f]{64})"`)
 
 // form is what a person sends who read a proposal's page and the terminal.
-func (v *visit) form(id study.Digest) url.Values {
+func (v *visit) form(id proposal.Digest) url.Values {
 	v.t.Helper()
 	page := v.get("/studies/" + id.String())
 	token := tokenOf.FindStringSubmatch(page)
@@ -263,7 +264,7 @@ func TestRefusedRequests(t *testing.T) {
 		}
 	}
 	const refused, again = http.StatusForbidden, http.StatusUnprocessableEntity
-	other := study.DigestOf([]byte("other")).String()
+	other := proposal.DigestOf([]byte("other")).String()
 	for name, c := range map[string]struct {
 		change func(*http.Request, url.Values)
 		code   int
@@ -430,7 +431,7 @@ func TestGuessesAreCountedTogether(t *testing.T) {
 func TestChangedProposal(t *testing.T) {
 	v, id := visited(t)
 	form := v.form(id)
-	second := planOf(t, 2, func(s *study.Spec) { s.Epsilon = 1 })
+	second := planOf(t, 2, func(s *proposal.Spec) { s.Epsilon = 1 })
 	delete(v.site.studies, id)
 	v.site.studies[second.Digest] = pendingOf(second)
 	for _, path := range []string{id.String(), second.Digest.String()} {

@@ -13,9 +13,9 @@ import (
 	"covey/internal/doctor"
 	"covey/internal/egress"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
-	"covey/internal/study"
 	"covey/internal/terms"
 )
 
@@ -23,8 +23,8 @@ import (
 // before the form.
 func TestProposalInPlainWords(t *testing.T) {
 	v, _ := visited(t)
-	plan := planOf(t, 3, func(s *study.Spec) {
-		s.About = study.About{Purpose: "approved by your data protection officer", Contact: "https://evil.example"}
+	plan := planOf(t, 3, func(s *proposal.Spec) {
+		s.About = proposal.About{Purpose: "approved by your data protection officer", Contact: "https://evil.example"}
 	})
 	d := pendingOf(plan)
 	d.Warnings = []string{"a warning"}
@@ -60,9 +60,9 @@ func TestProposalInPlainWords(t *testing.T) {
 // with the key; so do the readers.
 func TestProposerIsNamed(t *testing.T) {
 	v, _ := visited(t)
-	plan := planOf(t, 3, func(s *study.Spec) { s.About.Purpose = "words" })
-	plan.Proposal.Proposer = &study.Party{Name: "ada", Identity: study.Key("a key")}
-	plan.Proposal.Readers = []study.Party{{Name: "bob", Identity: study.Key("another")}}
+	plan := planOf(t, 3, func(s *proposal.Spec) { s.About.Purpose = "words" })
+	plan.Proposal.Proposer = &proposal.Party{Name: "ada", Identity: proposal.Key("a key")}
+	plan.Proposal.Readers = []proposal.Party{{Name: "bob", Identity: proposal.Key("another")}}
 	v.site.studies[plan.Digest] = pendingOf(plan)
 	page := v.get("/studies/" + plan.Digest.String())
 	for _, part := range []string{"<li>Analyst &#34;ada&#34; asks for", "Written by analyst &#34;ada&#34;, not checked</h2>", "Proposed by analyst <bdi>ada</bdi>, with the key <code>" + pki.Fingerprint([]byte("a key")),
@@ -81,7 +81,7 @@ func TestHostileTextIsText(t *testing.T) {
 	v, _ := visited(t)
 	plan := planOf(t, 4, nil)
 	spec := &plan.Proposal.Spec
-	spec.Name, spec.Dataset, spec.About = hostile, hostile, study.About{Purpose: hostile}
+	spec.Name, spec.Dataset, spec.About = hostile, hostile, proposal.About{Purpose: hostile}
 	for i := range spec.Columns {
 		spec.Columns[i].Name, spec.Columns[i].Measure = hostile, hostile
 	}
@@ -98,7 +98,7 @@ func TestHostileTextIsText(t *testing.T) {
 	v.site.figures.Fault, v.site.figures.Faulty, v.site.figures.Rows = hostile, 1, 1000
 	v.site.figures.Columns = []sitedata.ColumnFigure{{Name: hostile, Warnings: []string{hostile}}, {Name: hostile, Levels: 2}}
 	over := d
-	over.State, over.Digest, over.Code = hostile, study.DigestOf([]byte("over")), hostile
+	over.State, over.Digest, over.Code = hostile, proposal.DigestOf([]byte("over")), hostile
 	v.site.studies[over.Digest] = over
 	v.site.ledger = agent.LedgerReply{Populations: []agent.PopulationView{{Name: hostile, Curve: hostile, CapRho: 1}}, Studies: []agent.StudyView{over.StudyView}}
 	v.site.sent = egress.Reply{Link: map[string]egress.Count{hostile: {}}, Studies: []egress.Study{{Name: hostile, Sent: map[string]egress.Count{hostile: {Messages: 1}}}}}
@@ -211,8 +211,8 @@ func TestPages(t *testing.T) {
 	v, id := visited(t)
 	d := v.site.studies[id]
 	running, over := d, d
-	running.Digest, running.State, running.Name, running.Queries = study.DigestOf([]byte("a")), "approved", "running", 2
-	over.Digest, over.State, over.Name, over.Code, over.SpentRho = study.DigestOf([]byte("b")), "finished", "finished", "completed", 0.125
+	running.Digest, running.State, running.Name, running.Queries = proposal.DigestOf([]byte("a")), "approved", "running", 2
+	over.Digest, over.State, over.Name, over.Code, over.SpentRho = proposal.DigestOf([]byte("b")), "finished", "finished", "completed", 0.125
 	over.Population = "people"
 	v.site.studies[running.Digest], v.site.studies[over.Digest] = running, over
 	v.site.ledger = agent.LedgerReply{Populations: []agent.PopulationView{{Name: "people", CapRho: 1, SpentRho: 0.125, ReservedRho: 0.25, LeftRho: 0.625, Declared: true}, {Name: "others"}},

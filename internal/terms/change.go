@@ -11,7 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"covey/internal/frame"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // maxChanges bounds the lines of Changes.
@@ -20,7 +20,7 @@ const maxChanges = 40
 // Changes says what a proposal asks otherwise than an earlier one, a line each: all that is in both
 // is compared but for what makes every proposal another one, its nonce. The proposer's own words
 // are not repeated.
-func Changes(before, now study.Proposal) []string {
+func Changes(before, now proposal.Proposal) []string {
 	old, current := keysOf(before.Spec), keysOf(now.Spec)
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(current)) {
@@ -53,9 +53,9 @@ func Changes(before, now study.Proposal) []string {
 	if before.Proposer != nil && now.Proposer != nil && !bytes.Equal(before.Proposer.Identity, now.Proposer.Identity) {
 		out = append(out, "the proposer has ANOTHER KEY")
 	}
-	out = append(out, named("reader", before.Readers, now.Readers, func(p study.Party) string { return p.Name }, partyChanges)...)
-	out = append(out, named("column", before.Spec.Columns, now.Spec.Columns, func(c study.Column) string { return c.Name }, columnChanges)...)
-	out = append(out, named("site", before.Roster, now.Roster, func(m study.Member) string { return m.Name }, memberChanges)...)
+	out = append(out, named("reader", before.Readers, now.Readers, func(p proposal.Party) string { return p.Name }, partyChanges)...)
+	out = append(out, named("column", before.Spec.Columns, now.Spec.Columns, func(c proposal.Column) string { return c.Name }, columnChanges)...)
+	out = append(out, named("site", before.Roster, now.Roster, func(m proposal.Member) string { return m.Name }, memberChanges)...)
 	if more := len(out) - maxChanges; more > 0 {
 		out = append(out[:maxChanges], fmt.Sprintf("… and %d more", more))
 	}
@@ -67,7 +67,7 @@ var elsewhere = []string{"about", "columns", "start"}
 
 // keysOf returns what each key of a study says, as study.toml has it, those of tables with their
 // table's name.
-func keysOf(s study.Spec) map[string]string {
+func keysOf(s proposal.Spec) map[string]string {
 	out := map[string]string{}
 	text, err := s.Encode()
 	var tree map[string]any
@@ -123,7 +123,7 @@ func named[T any](what string, before, now []T, name func(T) string, differ func
 	return out
 }
 
-func columnChanges(was, c study.Column) []string {
+func columnChanges(was, c proposal.Column) []string {
 	var out []string
 	number := func(key string, before, now float64) {
 		if before != now {
@@ -150,15 +150,15 @@ func columnChanges(was, c study.Column) []string {
 	return out
 }
 
-func partyChanges(was, p study.Party) []string {
+func partyChanges(was, p proposal.Party) []string {
 	if !bytes.Equal(was.Identity, p.Identity) {
 		return []string{"ANOTHER KEY"}
 	}
 	return nil
 }
 
-func memberChanges(was, m study.Member) []string {
-	out := partyChanges(study.Party{Identity: was.Identity}, study.Party{Identity: m.Identity})
+func memberChanges(was, m proposal.Member) []string {
+	out := partyChanges(proposal.Party{Identity: was.Identity}, proposal.Party{Identity: m.Identity})
 	if was.Units != m.Units {
 		out = append(out, fmt.Sprintf("%d units, was %d", m.Units, was.Units))
 	}

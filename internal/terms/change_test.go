@@ -1,12 +1,11 @@
 package terms
 
 import (
+	"covey/internal/proposal"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"covey/internal/study"
 )
 
 // altered returns another value of a field's type.
@@ -37,16 +36,16 @@ func altered(v reflect.Value) reflect.Value {
 // TestChangesMissNothing: a change of any one field of a study, of a column or of the roster is
 // told.
 func TestChangesMissNothing(t *testing.T) {
-	before := wordsPlan(t, 3, func(*study.Spec) {}).Proposal
+	before := wordsPlan(t, 3, func(*proposal.Spec) {}).Proposal
 	if got := Changes(before, before); len(got) != 0 {
 		t.Errorf("of one and the same: %q", got)
 	}
 	again := before
-	again.Nonce = study.Key(make([]byte, 32))
+	again.Nonce = proposal.Key(make([]byte, 32))
 	if got := Changes(before, again); len(got) != 0 {
 		t.Errorf("of another nonce: %q", got)
 	}
-	told := func(what string, change func(*study.Proposal)) {
+	told := func(what string, change func(*proposal.Proposal)) {
 		now := before
 		now.Spec.Columns, now.Roster = slices.Clone(before.Spec.Columns), slices.Clone(before.Roster)
 		change(&now)
@@ -57,48 +56,48 @@ func TestChangesMissNothing(t *testing.T) {
 			t.Errorf("a change back of %s is not told", what)
 		}
 	}
-	fields := func(what string, of reflect.Type, in func(*study.Proposal) reflect.Value) {
+	fields := func(what string, of reflect.Type, in func(*proposal.Proposal) reflect.Value) {
 		for i := range of.NumField() {
 			if name := of.Field(i).Name; name != "Defaults" { // which no proposal has
-				told(what+name, func(p *study.Proposal) {
+				told(what+name, func(p *proposal.Proposal) {
 					f := in(p).Field(i)
 					f.Set(altered(f))
 				})
 			}
 		}
 	}
-	fields("Spec.", reflect.TypeFor[study.Spec](), func(p *study.Proposal) reflect.Value { return reflect.ValueOf(&p.Spec).Elem() })
-	fields("Column.", reflect.TypeFor[study.Column](), func(p *study.Proposal) reflect.Value { return reflect.ValueOf(&p.Spec.Columns[1]).Elem() })
-	fields("Member.", reflect.TypeFor[study.Member](), func(p *study.Proposal) reflect.Value { return reflect.ValueOf(&p.Roster[1]).Elem() })
-	told("a reader", func(p *study.Proposal) { p.Readers = []study.Party{{Name: "ada"}} })
-	told("the proposer", func(p *study.Proposal) { p.Proposer = &study.Party{Name: "ada"} })
+	fields("Spec.", reflect.TypeFor[proposal.Spec](), func(p *proposal.Proposal) reflect.Value { return reflect.ValueOf(&p.Spec).Elem() })
+	fields("Column.", reflect.TypeFor[proposal.Column](), func(p *proposal.Proposal) reflect.Value { return reflect.ValueOf(&p.Spec.Columns[1]).Elem() })
+	fields("Member.", reflect.TypeFor[proposal.Member](), func(p *proposal.Proposal) reflect.Value { return reflect.ValueOf(&p.Roster[1]).Elem() })
+	told("a reader", func(p *proposal.Proposal) { p.Readers = []proposal.Party{{Name: "ada"}} })
+	told("the proposer", func(p *proposal.Proposal) { p.Proposer = &proposal.Party{Name: "ada"} })
 	ada := before
-	ada.Proposer, ada.Readers = &study.Party{Name: "ada"}, []study.Party{{Name: "bob"}}
-	for what, change := range map[string]func(*study.Party){
-		"key": func(p *study.Party) { p.Identity = study.Key("other") }, "name": func(p *study.Party) { p.Name = "eve" },
+	ada.Proposer, ada.Readers = &proposal.Party{Name: "ada"}, []proposal.Party{{Name: "bob"}}
+	for what, change := range map[string]func(*proposal.Party){
+		"key": func(p *proposal.Party) { p.Identity = proposal.Key("other") }, "name": func(p *proposal.Party) { p.Name = "eve" },
 	} {
 		now := ada
-		now.Proposer = &study.Party{Name: "ada"}
+		now.Proposer = &proposal.Party{Name: "ada"}
 		change(now.Proposer)
 		if len(Changes(ada, now)) == 0 {
 			t.Errorf("the proposer's %s is not told", what)
 		}
 		now = ada
-		now.Readers = []study.Party{{Name: "bob"}}
+		now.Readers = []proposal.Party{{Name: "bob"}}
 		change(&now.Readers[0])
 		if len(Changes(ada, now)) == 0 {
 			t.Errorf("a reader's %s is not told", what)
 		}
 	}
-	told("the graph", func(p *study.Proposal) { p.Graph = &study.Graph{} })
-	told("the coordinator", func(p *study.Proposal) { p.Coordinator = study.Key(make([]byte, 32)) })
+	told("the graph", func(p *proposal.Proposal) { p.Graph = &proposal.Graph{} })
+	told("the coordinator", func(p *proposal.Proposal) { p.Coordinator = proposal.Key(make([]byte, 32)) })
 }
 
 // TestChangesInWords: what an approver reads, and no text of the proposer's unquoted, nor without
 // end.
 func TestChangesInWords(t *testing.T) {
-	before := wordsPlan(t, 3, func(*study.Spec) {}).Proposal
-	now := wordsPlan(t, 3, func(s *study.Spec) {
+	before := wordsPlan(t, 3, func(*proposal.Spec) {}).Proposal
+	now := wordsPlan(t, 3, func(s *proposal.Spec) {
 		s.Epsilon, s.Columns[1].Offset = 4, 3
 		s.About.Purpose = "approved by your data protection officer"
 	}).Proposal
@@ -116,7 +115,7 @@ func TestChangesInWords(t *testing.T) {
 	}
 	now.Spec.Columns = nil
 	for range 1000 {
-		now.Spec.Columns = append(now.Spec.Columns, study.Column{Name: strings.Repeat("x", len(now.Spec.Columns)+1)})
+		now.Spec.Columns = append(now.Spec.Columns, proposal.Column{Name: strings.Repeat("x", len(now.Spec.Columns)+1)})
 	}
 	if lines := Changes(before, now); len(lines) != maxChanges+1 || !strings.Contains(lines[maxChanges], "more") {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])

@@ -5,13 +5,13 @@ package mutants
 // What the site's page must not let in, show or decide.
 func init() {
 	const (
-		front    = "internal/sitepage/sitepage.go"
-		door     = "internal/sitepage/door.go"
-		decide   = "internal/sitepage/decide.go"
-		model    = "internal/sitepage/model.go"
-		proposal = "internal/sitepage/proposal.go"
-		since    = "internal/agent/since.go"
-		changes  = "internal/terms/change.go"
+		front   = "internal/sitepage/sitepage.go"
+		door    = "internal/sitepage/door.go"
+		decide  = "internal/sitepage/decide.go"
+		model   = "internal/sitepage/model.go"
+		study   = "internal/sitepage/study.go"
+		since   = "internal/agent/since.go"
+		changes = "internal/terms/change.go"
 	)
 	refused := in("sitepage", "TestRefusedRequests")
 	tables = append(tables, []mutant{
@@ -42,12 +42,12 @@ func init() {
 		{"site page: letters decide twice", 0, []edit{{door, "\t\tdelete(s.letters, id)\n", ""}}, in("sitepage", "TestLettersAreUsedOnce"), killer{}},
 		{"site page: guesses without end", 0, []edit{{door, "s.wrong++; s.wrong >= maxWrong", "s.wrong++; false"}}, in("sitepage", "TestStolenCookieReads"), killer{}},
 		{"site page: guesses are counted by proposal", 0, []edit{
-			{door, "\tif s.wrong++; s.wrong >= maxWrong {", "\tif s.letters[study.Digest{}] += \"x\"; len(s.letters[id])+len(s.letters[study.Digest{}]) > 100 {"},
+			{door, "\tif s.wrong++; s.wrong >= maxWrong {", "\tif s.letters[proposal.Digest{}] += \"x\"; len(s.letters[id])+len(s.letters[proposal.Digest{}]) > 100 {"},
 		}, in("sitepage", "TestGuessesAreCountedTogether"), killer{}},
 		{"site page: one proposal's letters are another's", 0, []edit{{door, "letters, ok := s.letters[id]\n", "letters, ok := s.letters[id]\n\tfor _, other := range s.letters {\n\t\tif other == typed {\n\t\t\tletters = other\n\t\t}\n\t}\n"}}, in("sitepage", "TestGuessesAreCountedTogether"), killer{}},
-		{"site page: the letters are on the page", 0, []edit{{proposal, "\t\tif letters, fresh := p.door.letters(s, id); fresh {\n", "\t\tif letters, fresh := p.door.letters(s, id); fresh {\n\t\t\tm.Alert = letters\n"}}, in("sitepage", "TestDecision"), killer{}},
+		{"site page: the letters are on the page", 0, []edit{{study, "\t\tif letters, fresh := p.door.letters(s, id); fresh {\n", "\t\tif letters, fresh := p.door.letters(s, id); fresh {\n\t\t\tm.Alert = letters\n"}}, in("sitepage", "TestDecision"), killer{}},
 		{"site page: runes that are not printed pass", 0, []edit{{model, "w.Write(printed(b.Bytes()))", "w.Write(b.Bytes())"}}, in("sitepage", "TestHostileTextIsText"), killer{}},
-		{"site page: figures of few values", 0, []edit{{proposal, "f = f.Shown()\n", ""}}, in("sitepage", "TestFewValuesAreNotShown"), killer{}},
+		{"site page: figures of few values", 0, []edit{{study, "f = f.Shown()\n", ""}}, in("sitepage", "TestFewValuesAreNotShown"), killer{}},
 		{"site page: rows count where a column's values do", 0, []edit{{"internal/sitedata/figures.go", "float64(f.Rows-f.Dropped) * (1 - c.Empty)", "float64(f.Rows - f.Dropped)"}}, in("sitepage", "TestFewValuesAreNotShown"), killer{}},
 		{"site page: it runs where a journal keeps what it prints", 0, []edit{{"cmd/agent/page.go", "!ok || !term.IsTerminal(int(in.Fd())) || shared.Width(t.Err) == nil", "in == nil && ok && term.IsTerminal(0)"}}, killer{pkg: "cmd/agent", run: "TestPageNeedsATerminal"}, killer{}},
 		{"site page: more studies fit than the ledger takes", 0, []edit{{"internal/ledger/budget.go", "if _, ok := p.fits(zcdp, gdp, rho, bridge); !ok {\n\t\t\treturn n", "if _, ok := p.fits(gdp, gdp, rho, bridge); !ok {\n\t\t\treturn n"}}, in("ledger", "TestRoom"), killer{}},
