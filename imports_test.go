@@ -64,7 +64,7 @@ var arrows = map[string][]string{
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/proposal", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/result", "internal/proposal", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
-	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/style"},
+	"internal/sitepage":    {"internal/agent", "internal/doctor", "internal/egress", "internal/frame", "internal/ledger", "internal/pki", "internal/proposal", "internal/siteconfig", "internal/sitedata", "internal/study", "internal/style"},
 	"internal/style":       {},
 	"internal/coordinator": {"internal/admission", "internal/result", "internal/proposal", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/sheet", "internal/result", "internal/proposal", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/style", "internal/worth"},

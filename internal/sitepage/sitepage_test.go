@@ -11,7 +11,10 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"covey/internal/agent"
 	"covey/internal/doctor"
@@ -29,8 +32,10 @@ type site struct {
 	sent     egress.Reply
 	found    []doctor.Finding
 	fault    error
+	mu       sync.Mutex // held to decide
 	approved []proposal.Digest
 	rejected []proposal.Digest
+	stays    bool // what is decided on stays open, after a second
 }
 
 func (s *site) Status(context.Context) (agent.Status, error) {
@@ -61,12 +66,20 @@ func (s *site) decide(id proposal.Digest, state string) error {
 	if !ok || s.fault != nil {
 		return errors.Join(errors.New("no such study"), s.fault)
 	}
+	if s.stays {
+		return nil
+	}
 	d.State = state
 	s.studies[id] = d
 	return nil
 }
 
 func (s *site) Approve(_ context.Context, id proposal.Digest) error {
+	if s.stays {
+		time.Sleep(time.Second)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.approved = append(s.approved, id)
 	return s.decide(id, "approved")
 }
@@ -122,6 +135,7 @@ type visit struct {
 	page   *Page
 	all    http.Handler
 	cookie *http.Cookie
+	mu     sync.Mutex // of told
 	told   []string
 }
 
@@ -129,7 +143,11 @@ type visit struct {
 func unvisited(t testing.TB) (*visit, proposal.Digest) {
 	plan := planOf(t, 1, nil)
 	v := &visit{t: t, site: &site{studies: map[proposal.Digest]agent.StudyDetail{plan.Digest: pendingOf(plan)}, figures: sitedata.Figures{Rows: 1000, Units: 1000, Columns: make([]sitedata.ColumnFigure, 2)}}}
-	v.page = New(Options{Source: v.site, Address: address, Tell: func(line string) { v.told = append(v.told, line) }})
+	v.page = New(Options{Source: v.site, Address: address, Tell: func(line string) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.told = append(v.told, line)
+	}})
 	v.all = v.page.Handler()
 	return v, plan.Digest
 }
@@ -241,6 +259,24 @@ func TestLettersAreUsedOnce(t *testing.T) {
 	if len(v.told) != told+1 {
 		t.Errorf("letters are printed again: %q", v.told)
 	}
+}
+
+// TestOneOfManyDecides: of requests with the same letters at the same time one is taken, even while
+// the agent has not answered.
+func TestOneOfManyDecides(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, id := visited(t)
+		form := v.form(id)
+		v.site.stays = true
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() { v.do("POST", "/studies/"+id.String(), form, nil) })
+		}
+		all.Wait()
+		if len(v.site.approved) != 1 {
+			t.Errorf("%d approvals", len(v.site.approved))
+		}
+	})
 }
 
 // TestRefusedRequests: what must not decide does not, and every reply forbids framing, script and

@@ -40,6 +40,7 @@ func init() {
 		{"site page: no typed name", 0, []edit{{decide, "case strings.TrimSpace(r.PostForm.Get(\"name\")) != d.Name:", "case false:"}}, refused, killer{}},
 		{"site page: any letters", 0, []edit{{door, "case subtle.ConstantTimeCompare([]byte(letters), []byte(typed)) == 1:", "case subtle.ConstantTimeCompare([]byte(letters), []byte(typed)) >= 0:"}}, refused, killer{}},
 		{"site page: letters decide twice", 0, []edit{{door, "\t\tdelete(s.letters, id)\n", ""}}, in("sitepage", "TestLettersAreUsedOnce"), killer{}},
+		{"site page: of two requests with the same letters both decide", 0, []edit{{door, "\t\tdelete(s.letters, id)\n\t\treturn lettersRight\n", "\t\treturn lettersRight\n"}, {decide, "\tcase lettersRight:\n", "\tcase lettersRight:\n\t\tdefer func() { p.door.mu.Lock(); delete(s.letters, id); p.door.mu.Unlock() }()\n"}}, in("sitepage", "TestOneOfManyDecides"), killer{}},
 		{"site page: guesses without end", 0, []edit{{door, "s.wrong++; s.wrong >= maxWrong", "s.wrong++; false"}}, in("sitepage", "TestStolenCookieReads"), killer{}},
 		{"site page: guesses are counted by proposal", 0, []edit{
 			{door, "\tif s.wrong++; s.wrong >= maxWrong {", "\tif s.letters[proposal.Digest{}] += \"x\"; len(s.letters[id])+len(s.letters[proposal.Digest{}]) > 100 {"},
@@ -55,7 +56,7 @@ func init() {
 		{"since: of any key", 0, []edit{{since, "err != nil || !sameProposer(before, s.plan.Proposal)", "err != nil"}}, in("agent", "TestSince"), killer{}},
 		{"since: of a study that was withdrawn from", 0, []edit{{since, " || withdrew(e)", ""}}, in("agent", "TestSince"), killer{}},
 		{"since: an analyst is the operator", 0, []edit{{since, "a.Proposer == nil && b.Proposer == nil && bytes", "bytes"}}, in("agent", "TestSameProposer"), killer{}},
-		{"since: another key of a site is not told", 0, []edit{{changes, "\tout := partyChanges(study.Party{Identity: was.Identity}, study.Party{Identity: m.Identity})\n", "\tvar out []string\n"}}, in("terms", "TestChangesMissNothing"), killer{}},
+		{"since: another key of a site is not told", 0, []edit{{changes, "\tout := partyChanges(proposal.Party{Identity: was.Identity}, proposal.Party{Identity: m.Identity})\n", "\tvar out []string\n"}}, in("terms", "TestChangesMissNothing"), killer{}},
 		{"since: keys that went are not told", 0, []edit{{changes, "if _, has := current[key]; !has {", "if false {"}}, in("terms", "TestChangesMissNothing"), killer{}},
 		{"figures: rows are read at every look", 0, []edit{{"internal/agent/figures.go", "k.study == id && k.dataset == now.dataset && fresh", "false && fresh"}}, in("agent", "TestFiguresAreKept"), killer{}},
 		{"figures: of a file that changed", 0, []edit{{"internal/agent/figures.go", "k.dataset == now.dataset && fresh", "(fresh || true)"}}, in("agent", "TestFiguresAreKept"), killer{}},
