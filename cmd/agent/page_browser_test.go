@@ -140,7 +140,7 @@ func TestBrowser(t *testing.T) {
 	light.Forget() // the status
 	decide(light, "approve", "vitals-pilot", strings.ToLower(typed))
 	screen.last(t, `(vitals-pilot \([0-9a-f]{12}\) is approved, from the page)`, 0)
-	light.Do(browser.See(".pill.run, .pill.good"))
+	light.Do(browser.See("article.approved, article.finished"))
 	f.Finish(first)
 
 	second, at := fresh("vitals-2026", "about = { purpose = \"Which measures of a first visit go together\", contact = \"registry office\", ethics = \"2026-017\" }")
@@ -153,7 +153,7 @@ func TestBrowser(t *testing.T) {
 
 	light.Do(chromedp.Navigate(at), browser.See("#decide"))
 	page := light.Text("main")
-	for _, part := range []string{"patients", "more such studies", "WARNING", "glucose", "What has changed since last time", "vitals-pilot", "the proposer's words for people are others", "min_sites", "Written by the proposer, not checked", "go together"} {
+	for _, part := range []string{"patients", "more such studies", "WARNING", "glucose", "What has changed since last time", "vitals-pilot", "the proposer's words for people are others", "min_sites", "Written by the coordinator's operator, not checked", "go together"} {
 		if !strings.Contains(strings.ToUpper(page), strings.ToUpper(part)) {
 			t.Errorf("no %q in\n%s", part, page)
 		}
@@ -228,7 +228,7 @@ func TestBrowser(t *testing.T) {
 	light.Do(chromedp.Navigate(at), browser.See("#decide"))
 	decide(light, "reject", "vitals-2026", letters(second))
 	screen.last(t, `(vitals-2026 \([0-9a-f]{12}\) is rejected, from the page)`, 0)
-	light.Do(chromedp.Navigate(at), browser.See(".title"))
+	light.Do(browser.See("article.rejected"))
 	if text := light.Text(".title"); !strings.Contains(text, "rejected") {
 		t.Errorf("after the rejection: %q", text)
 	}
