@@ -123,7 +123,7 @@ func TestPageDecides(t *testing.T) {
 	if strings.Contains(page, letters) {
 		t.Error("the letters are on the page")
 	}
-	post := func(form url.Values) (int, string) {
+	post := func(address string, form url.Values) (int, string) {
 		t.Helper()
 		r, err := http.NewRequest("POST", address, strings.NewReader(form.Encode()))
 		if err != nil {
@@ -144,7 +144,7 @@ func TestPageDecides(t *testing.T) {
 		return reply.StatusCode, string(text)
 	}
 	form := url.Values{"form": {hidden.FindStringSubmatch(page)[1]}, "digest": {id.String()}, "decision": {"approve"}, "name": {"blood"}, "letters": {strings.ToLower(letters)}}
-	if code, page := post(form); code != http.StatusOK || !strings.Contains(page, "approved here") || !strings.Contains(page, "study withdraw") {
+	if code, page := post(address, form); code != http.StatusOK || !strings.Contains(page, "approved here") || !strings.Contains(page, "study withdraw") {
 		t.Fatalf("%d, %s", code, page)
 	}
 	screen.last(t, `(Study blood \([0-9a-f]{12}\) is approved, from the page)`, 0)
@@ -156,6 +156,16 @@ func TestPageDecides(t *testing.T) {
 	var out, said bytes.Buffer
 	if code := run(t.Context(), []string{"-C", dir, "study", "list"}, &out, &said); code != 0 || !strings.Contains(out.String(), "approved") {
 		t.Errorf("%d, %s%s", code, out.String(), said.String())
+	}
+
+	// the checks, which need no key
+	for _, key := range []string{"identity.key", "tls.key"} {
+		if err := os.Remove(filepath.Join(dir, key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, page := post(base+"/checks", url.Values{"form": form["form"]}); code != http.StatusOK || !strings.Contains(page, "data set rows") || !strings.Contains(page, "in order") || strings.Contains(page, "failed") {
+		t.Errorf("checks: %d\n%s", code, page)
 	}
 
 	enter()
