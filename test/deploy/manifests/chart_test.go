@@ -91,8 +91,8 @@ func render(t *testing.T, values, namespace string) (map[string]runtime.Object, 
 	return out, nil
 }
 
-// bare returns an object as it is compared: without namespace, labels of packagers, and the names that
-// kustomize gives ConfigMaps. Comments in files of flags are no flags.
+// bare returns an object as it is compared: without namespace, labels of packagers, and the names
+// that kustomize gives ConfigMaps. Comments in files of flags are no flags.
 func bare(o runtime.Object) any {
 	o = o.DeepCopyObject()
 	m := o.(metav1.Object)
@@ -125,8 +125,9 @@ func bare(o runtime.Object) any {
 	return o
 }
 
-// TestChartIsTheKustomization: with the example's values the chart makes what deploy/kubernetes/example
-// makes, object by object, so that what holds for one holds for the other.
+// TestChartIsTheKustomization: with the example's values the chart makes what
+// deploy/kubernetes/example makes, object by object, so that what holds for one holds for the
+// other.
 func TestChartIsTheKustomization(t *testing.T) {
 	for dir, c := range map[string]struct {
 		values, namespace string
@@ -167,8 +168,8 @@ func TestChartIsTheKustomization(t *testing.T) {
 	}
 }
 
-// TestChartPage: the page is there when it is asked for, with flags that the program has, behind TLS
-// where a Secret is named, and open to those alone who are named.
+// TestChartPage: the page is there when it is asked for, with flags that the program has, behind
+// TLS where a Secret is named, and open to those alone who are named.
 func TestChartPage(t *testing.T) {
 	commands, err := os.ReadFile("../../../docs/commands.md")
 	if err != nil {
@@ -211,8 +212,8 @@ func TestChartPage(t *testing.T) {
 	}
 }
 
-// TestChartValues: what must not be left out, what does not fit, and what is no value of the chart is
-// refused, in words.
+// TestChartValues: what must not be left out, what does not fit, and what is no value of the chart
+// is refused, in words.
 func TestChartValues(t *testing.T) {
 	with := func(old, new string) string { return strings.Replace(federation, old, new, 1) }
 	for values, want := range map[string]string{
