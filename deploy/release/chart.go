@@ -6,31 +6,27 @@ import (
 	"strings"
 )
 
-// chart makes the archive that helm install takes: deploy/helm/covey with the release's version in
-// it, as Helm names it, and as the image's tag.
-func (r *release) chart() error {
-	files, err := read("deploy/helm/covey", "covey")
-	if err != nil {
-		return err
-	}
-	version := chartVersion(r.version)
+// chart returns deploy/helm/covey as entries under a name, with the release's version in it, as Helm
+// names it and as the image's tag.
+func (r *release) chart(name string) ([]entry, error) {
+	files, err := read("deploy/helm/covey", name)
 	for i, f := range files {
-		if f.name != "covey/Chart.yaml" {
+		if f.name != name+"/Chart.yaml" {
 			continue
 		}
 		text := string(f.content)
 		for _, key := range []struct{ old, new string }{
-			{"\nversion: 0.0.0-dev\n", "\nversion: " + version + "\n"},
+			{"\nversion: 0.0.0-dev\n", "\nversion: " + chartVersion(r.version) + "\n"},
 			{"\nappVersion: 0.0.0-dev\n", fmt.Sprintf("\nappVersion: %q\n", r.version)},
 		} {
 			if strings.Count(text, key.old) != 1 {
-				return fmt.Errorf("Chart.yaml has no line %q", strings.TrimSpace(key.old))
+				return nil, fmt.Errorf("Chart.yaml has no line %q", strings.TrimSpace(key.old))
 			}
 			text = strings.Replace(text, key.old, key.new, 1)
 		}
 		files[i].content = []byte(text)
 	}
-	return r.archive("covey-"+version+".tgz", files, gzipped)
+	return files, err
 }
 
 var semantic = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?$`)

@@ -93,7 +93,11 @@ func (r *release) run(only string) error {
 	if made == 0 {
 		return fmt.Errorf("no target is one of %q", only)
 	}
-	if err := r.chart(); err != nil {
+	chart, err := r.chart("covey")
+	if err != nil {
+		return err
+	}
+	if err := r.archive("covey-"+chartVersion(r.version)+".tgz", chart, gzipped); err != nil { // as helm install takes it
 		return err
 	}
 	if err := r.write("covey-"+r.version+".cdx.json", r.bill()); err != nil {
@@ -174,7 +178,12 @@ func (r *release) make(t target) error {
 	}
 	documents := []string{"README.md", "CHANGELOG.md", "SECURITY.md", "deploy/samples"}
 	if t.system == "linux" {
-		documents = append(documents, "deploy/systemd", "deploy/prometheus/alerts.yaml", "deploy/grafana", "deploy/helm")
+		documents = append(documents, "deploy/systemd", "deploy/prometheus/alerts.yaml", "deploy/grafana")
+		chart, err := r.chart(top + "helm/covey")
+		if err != nil {
+			return err
+		}
+		all = append(all, chart...)
 	}
 	for _, from := range documents {
 		files, err := read(from, top+strings.TrimPrefix(from, "deploy/"))

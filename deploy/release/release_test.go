@@ -149,7 +149,11 @@ func reproducible(t *testing.T, one string) {
 	if !strings.Contains(chart, "\nversion: "+version+"\nappVersion: \""+version+"\"\n") || !strings.Contains(chart, "kind: StatefulSet") {
 		t.Errorf("the chart's archive has\n%s", chart)
 	}
-	archive := sh(t, one, nil, "tar", "-tzf", "covey-"+version+"-"+strings.Split(*made, ",")[0]+".tar.gz")
+	packed := "covey-" + version + "-" + strings.Split(*made, ",")[0] + ".tar.gz"
+	if inside := sh(t, one, nil, "tar", "-xOzf", packed, "covey-"+version+"/helm/covey"); !strings.Contains(inside, "\nversion: "+version+"\n") {
+		t.Errorf("the archive's chart is\n%s", inside)
+	}
+	archive := sh(t, one, nil, "tar", "-tzf", packed)
 	for _, file := range []string{"agent", "samples/agent.toml", "systemd/covey-agent@.service", "prometheus/alerts.yaml", "grafana/covey.json", "helm/covey/Chart.yaml"} {
 		if !strings.Contains(archive, "covey-"+version+"/"+file+"\n") {
 			t.Errorf("the archive lacks %s", file)
