@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// chart returns deploy/helm/covey as entries under a name, with the release's version in it, as Helm
-// names it and as the image's tag.
+// chart returns deploy/helm/covey as entries under a name, with the release's version in it, as
+// Helm names it and as the image's tag.
 func (r *release) chart(name string) ([]entry, error) {
 	files, err := read("deploy/helm/covey", name)
 	for i, f := range files {
@@ -31,8 +31,8 @@ func (r *release) chart(name string) ([]entry, error) {
 
 var semantic = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?$`)
 
-// chartVersion returns a version that Helm takes: a semantic one, without a v. What is none, such as
-// a commit's name, is one before 0.0.1.
+// chartVersion returns a version that Helm takes: a semantic one, without a v. What is none, such
+// as a commit's name, is one before 0.0.1.
 func chartVersion(version string) string {
 	v := strings.TrimPrefix(version, "v")
 	if semantic.MatchString(v) {
