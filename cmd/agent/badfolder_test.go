@@ -88,7 +88,7 @@ var badKeys = []struct {
 type badFolder struct {
 	dir          string
 	ca, stranger *pki.Authority
-	site         *pki.Site
+	site         *pki.Holder
 	elsewhere    string // another site's folder
 }
 
@@ -140,7 +140,7 @@ func (f *badFolder) issue(path string, by *pki.Authority, name string, after tim
 	if err != nil {
 		return err
 	}
-	certificate, err := by.IssueSite(name, csr, time.Now().Add(after))
+	certificate, err := by.Issue(pki.RoleSite, name, csr, time.Now().Add(after))
 	if err != nil {
 		return err
 	}

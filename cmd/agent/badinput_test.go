@@ -167,7 +167,7 @@ var badInputs = []badCase{
 	{"join absent", "", "", "", "join absent.join", []string{"absent.join"}},
 	{"join not TOML", "north.join", "site =", "site", "join north.join", []string{"north.join", "line 4: not TOML"}},
 	{"join unknown key", "north.join", "site =", "colour = 1\nsite =", "join north.join", []string{`line 4: unknown key "colour"`}},
-	{"join without a site", "north.join", "site = \"north\"\n", "", "join north.join", []string{"site: is not a site name"}},
+	{"join without a site", "north.join", "site = \"north\"\n", "", "join north.join", []string{"site: a join file names one"}},
 	{"join address", "north.join", "127.0.0.1:1", "127.0.0.1", "join north.join", []string{"coordinator: address 1: must be host:port"}},
 	{"join no address", "north.join", `["127.0.0.1:1"]`, "[]", "join north.join", []string{"coordinator: must be 1 to 16"}},
 	{"join fingerprint", "north.join", "0000-0000\"", "0000\"", "join north.join", []string{"fingerprint: must be sixteen groups"}},

@@ -10,7 +10,7 @@ import (
 
 	"covey/internal/coordinator"
 	"covey/internal/node"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 type runningNode struct {
@@ -123,7 +123,7 @@ func (f *federation) leader() *runningNode {
 			continue
 		default:
 		}
-		if n.Leading() {
+		if n.Coordinator.Leading() {
 			return n
 		}
 	}
@@ -131,14 +131,14 @@ func (f *federation) leader() *runningNode {
 }
 
 // watch follows the study from leader to leader.
-func (f *federation) watch(ctx context.Context, digest study.Digest, see func(coordinator.View) error) error {
+func (f *federation) watch(ctx context.Context, digest proposal.Digest, see func(coordinator.View) error) error {
 	for {
 		leader := f.leader()
 		err := coordinator.ErrNotLeader
-		if leader.Leading() {
-			err = leader.Watch(ctx, digest, see)
+		if leader.Coordinator.Leading() {
+			err = leader.Coordinator.Watch(ctx, digest, see)
 		}
-		if err == nil || ctx.Err() != nil || leader.Leading() {
+		if err == nil || ctx.Err() != nil || leader.Coordinator.Leading() {
 			return err
 		}
 		select {

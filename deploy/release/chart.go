@@ -20,7 +20,7 @@ func (r *release) chart(name string) ([]entry, error) {
 			{"\nappVersion: 0.0.0-dev\n", fmt.Sprintf("\nappVersion: %q\n", r.version)},
 		} {
 			if strings.Count(text, key.old) != 1 {
-				return nil, fmt.Errorf("Chart.yaml has no line %q", strings.TrimSpace(key.old))
+				return nil, fmt.Errorf("deploy/helm/covey/Chart.yaml has no line %q", strings.TrimSpace(key.old))
 			}
 			text = strings.Replace(text, key.old, key.new, 1)
 		}

@@ -42,7 +42,7 @@ func (d *direct) Invoke(_ context.Context, _ string, args, reply any, _ ...grpc.
 	var answer proto.Message
 	switch r := args.(type) {
 	case *covey.RenewRequest:
-		certificate, err := d.authority.RenewSite("alpha", r.GetCsr(), time.Now())
+		certificate, err := d.authority.Renew(pki.RoleSite, "alpha", r.GetCsr(), time.Now())
 		if err != nil {
 			return err
 		}
@@ -79,10 +79,10 @@ func TestRenewalForMonths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := pki.NewSiteKeys(dir); err != nil {
+		if err := pki.NewKeys(dir); err != nil {
 			t.Fatal(err)
 		}
-		site, err := pki.LoadSite(dir)
+		site, err := pki.LoadHolder(pki.RoleSite, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestRenewalForMonths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		certificate, err := authority.IssueSite("alpha", csr, time.Now().Add(-50*day))
+		certificate, err := authority.Issue(pki.RoleSite, "alpha", csr, time.Now().Add(-50*day))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestRenewalForMonths(t *testing.T) {
 		if hub.renewals != 2 { // when the coordinator is back, and for the new CA
 			t.Errorf("%d renewals", hub.renewals)
 		}
-		again, err := pki.LoadSite(dir)
+		again, err := pki.LoadHolder(pki.RoleSite, dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // joiner makes a site's keys and tries to join with them.
-func joiner(t *testing.T, c *Coordinator, name string, key func(*pki.Site) ed25519.PublicKey) func(pki.Join) error {
+func joiner(t *testing.T, c *Coordinator, name string, key func(*pki.Holder) ed25519.PublicKey) func(pki.Join) error {
 	t.Helper()
 	keys, csr := site.Keys(t, t.TempDir(), name)
 	return func(j pki.Join) error {
@@ -24,7 +24,7 @@ func joiner(t *testing.T, c *Coordinator, name string, key func(*pki.Site) ed255
 	}
 }
 
-func its(s *pki.Site) ed25519.PublicKey { return s.Identity().Public().(ed25519.PublicKey) }
+func its(s *pki.Holder) ed25519.PublicKey { return s.Identity().Public().(ed25519.PublicKey) }
 
 // TestNewestJoinFileAlone: RE-16. A file of a site's that is not its newest lets nobody in, and
 // none does that was made before a revocation or was withdrawn. Another site's are as good as they
@@ -100,7 +100,7 @@ func TestAnotherSitesIdentity(t *testing.T) {
 		}
 		before := len(f.log.all())
 		victim := ed25519.PublicKey(f.plan.Proposal.Roster[0].Identity)
-		err = joiner(t, f.c, "clinic", func(*pki.Site) ed25519.PublicKey { return victim })(j)
+		err = joiner(t, f.c, "clinic", func(*pki.Holder) ed25519.PublicKey { return victim })(j)
 		if _, ok := errors.AsType[*JoinError](err); !ok || !strings.Contains(err.Error(), "proof of the identity key") {
 			t.Errorf("joined with another's identity key: %v", err)
 		}

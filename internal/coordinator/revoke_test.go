@@ -48,7 +48,7 @@ func TestRevokedCertificates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 2, nil)
 		defer f.c.Close()
-		enter := func() (*pki.Site, *x509.Certificate) {
+		enter := func() (*pki.Holder, *x509.Certificate) {
 			clinic, csr := site.Keys(t, t.TempDir(), "clinic")
 			join, err := f.c.Invite("clinic", []string{"localhost:1"}, time.Hour)
 			if err != nil {
@@ -81,7 +81,7 @@ func TestRevokedCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		renewed, err := f.c.authority.RenewSite("clinic", csr, time.Now())
+		renewed, err := f.c.authority.Renew(pki.RoleSite, "clinic", csr, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

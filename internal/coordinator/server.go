@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -22,7 +22,7 @@ type server struct{ c *Coordinator }
 
 // Join spends a token.
 func (s server) Join(ctx context.Context, r wire.JoinRequest) (certificate, authority []byte, err error) {
-	certificate, err = s.c.join(ctx, r.Token, r.Site, r.CSR, r.Identity, r.Proof)
+	certificate, err = s.c.join(ctx, r.Token, r.Name, r.CSR, r.Identity, r.Proof)
 	if err != nil {
 		if refused, ok := errors.AsType[*JoinError](err); ok {
 			return nil, nil, status.Error(codes.PermissionDenied, refused.Reason)
@@ -30,7 +30,7 @@ func (s server) Join(ctx context.Context, r wire.JoinRequest) (certificate, auth
 		if errors.Is(err, ErrNotLeader) {
 			return nil, nil, s.c.notLeader()
 		}
-		s.c.log.Error("join failed", "site", r.Site, "error", err)
+		s.c.log.Error("join failed", "name", r.Name, "error", err)
 		return nil, nil, status.Error(codes.Internal, "the coordinator could not record the join")
 	}
 	return certificate, s.c.authority.CertificatePEM(), nil
@@ -78,7 +78,7 @@ func (s server) Renew(ctx context.Context, csr []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := s.c.authority.RenewSite(name, csr, s.c.now())
+	certificate, err := s.c.authority.Renew(pki.RoleSite, name, csr, s.c.now())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "the certificate request is not in order")
 	}
@@ -196,7 +196,7 @@ func (c *Coordinator) receive(l *link, m wire.Message) error {
 			if err := checkDataset(d.Name); err != nil {
 				return err
 			}
-			if d.Units <= study.MaxUnits {
+			if d.Units <= proposal.MaxUnits {
 				units[d.Name] = int(d.Units)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"covey/internal/admission"
+	"covey/internal/pki"
 	"covey/test/site"
 )
 
@@ -25,7 +26,7 @@ func TestRenewalIsSeen(t *testing.T) {
 		joined := f.c.machine.sites["site-0"]
 		joined.TLS = requestKey(csr)
 		f.c.machine.sites["site-0"] = joined
-		raw, err := f.auth.IssueSite("site-0", csr, time.Now())
+		raw, err := f.auth.Issue(pki.RoleSite, "site-0", csr, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -14,13 +15,13 @@ import (
 // back.
 func TestProposalOnThePage(t *testing.T) {
 	show := func(change func(*coordinator.View, *coordinator.Overview, time.Time)) string {
-		d, s, now := newTold(t, study.DropoutWait)
+		d, s, now := newTold(t, proposal.DropoutWait)
 		v := &s.story.View
 		v.Status, v.Waiting = round.StatusProposed, []string{"north"}
 		v.Sites = []coordinator.SiteView{{Name: "north", Verdict: study.VerdictPending}, {Name: "south", Verdict: study.VerdictApproved}, {Name: "west", Verdict: study.VerdictPending}}
 		change(v, &s.overview, now.now())
 		s.overview.Studies = []coordinator.View{*v}
-		main, err := d.main(v.Digest)
+		main, err := d.main(everything(d), v.Digest)
 		if err != nil {
 			t.Fatal(err)
 		}

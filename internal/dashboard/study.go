@@ -10,6 +10,7 @@ import (
 	"covey/internal/coordinator"
 	"covey/internal/noise"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/sheet"
 	"covey/internal/study"
@@ -18,7 +19,7 @@ import (
 // studyModel is one study as shown.
 type studyModel struct {
 	Name, Path      string
-	Digest          study.Digest
+	Digest          proposal.Digest
 	Status          status
 	Proposed, Ended *moment
 	Sentence        string // what goes on
@@ -60,7 +61,7 @@ type approvalRow struct {
 	State  status
 	Match  string // what binds the site to this digest
 	Missed int    // released queries without it
-	Joined bool   // its identity key is the registry's
+	Joined bool   // its identity key is the registry's, as far as the visitor is told
 }
 
 type roundRow struct {
@@ -79,7 +80,7 @@ type privacyModel struct {
 	Unit, Noise, Collusion  string
 }
 
-func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyModel {
+func (d *Dashboard) study(in sight, s coordinator.Story, o coordinator.Overview) *studyModel {
 	p := s.Plan
 	m := &studyModel{
 		Name: s.Name, Path: "/studies/" + s.Digest.String(), Digest: s.Digest, Status: statusOf(s.View), Overdue: s.Overdue,
@@ -87,14 +88,14 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	}
 	m.Expires = d.moment(s.Expires, true)
 	if o.Leading {
-		m.Deadline, m.Waiting = d.moment(s.Deadline, true), waiting(s.View, o)
-		m.Endless = s.Status != round.StatusRunning || s.Overdue || p.Proposal.Spec.OnDropout == study.DropoutWait
+		m.Deadline, m.Waiting = d.moment(s.Deadline, true), waiting(in, s.View, o)
+		m.Endless = s.Status != round.StatusRunning || s.Overdue || p.Proposal.Spec.OnDropout == proposal.DropoutWait
 	}
 	m.Proposed, m.Ended = dated(s.View.Proposed, "2 Jan 2006 15:04 UTC"), dated(s.View.Ended, "2 Jan 2006 15:04 UTC")
 	m.Sentence, m.Over = sentence(s, o.Leading), s.Status == round.StatusEnded
 	m.facts(s)
-	m.approvals(s, o)
-	m.Progress = newProgress(s, o.Leading)
+	m.approvals(in, s, o)
+	m.Progress = newProgress(s, in.whole && o.Leading)
 	d.table(m, s)
 	m.privacy(s)
 	m.Charts = charts(s)
@@ -108,9 +109,12 @@ func (d *Dashboard) study(s coordinator.Story, o coordinator.Overview) *studyMod
 	return m
 }
 
-// waiting names the awaited sites, and those that cannot answer now: one that is revoked does not
-// come back.
-func waiting(v coordinator.View, o coordinator.Overview) []string {
+// waiting names the awaited sites, and to operators those that cannot answer now: one that is
+// revoked does not come back.
+func waiting(in sight, v coordinator.View, o coordinator.Overview) []string {
+	if !in.whole {
+		return v.Waiting
+	}
 	var out []string
 	for _, name := range v.Waiting {
 		at := slices.IndexFunc(o.Sites, func(site coordinator.SiteStatus) bool { return site.Name == name })
@@ -166,21 +170,21 @@ func (m *studyModel) facts(s coordinator.Story) {
 	if s.Method != "" && s.Method != spec.Method {
 		method += ": " + s.Method
 	}
-	m.Stated, m.Statements = study.StatementsTitle, spec.Statements()
+	m.Stated, m.Statements = proposal.StatementsTitle, spec.Statements()
 	m.Facts = []fact{
 		{"Data set", spec.Dataset}, {"Units", sheet.Grouped(s.Plan.N)}, {"Columns", columnsText(s.Plan)},
 		{"Components", s.Plan.ComponentsWords()}, {"Method", method}, {"Sites in a sum", fmt.Sprintf("%d to %d", s.Plan.Thresholds.MinSurvivors, s.Plan.Thresholds.Sites)},
-		{"A missing site", map[string]string{study.DropoutWait: "is waited for", study.DropoutContinue: "is left out"}[spec.OnDropout]},
+		{"A missing site", map[string]string{proposal.DropoutWait: "is waited for", proposal.DropoutContinue: "is left out"}[spec.OnDropout]},
 	}
 }
 
-func (m *studyModel) approvals(s coordinator.Story, o coordinator.Overview) {
+func (m *studyModel) approvals(in sight, s coordinator.Story, o coordinator.Overview) {
 	prints := map[string]string{}
 	for _, site := range o.Sites {
 		prints[site.Name] = site.Fingerprint
 	}
 	for i, site := range s.Sites {
-		row := approvalRow{Name: site.Name, Units: site.Units, Joined: prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
+		row := approvalRow{Name: site.Name, Units: site.Units, Joined: !in.whole || prints[site.Name] == pki.Fingerprint([]byte(s.Plan.Proposal.Roster[i].Identity))}
 		switch site.Verdict {
 		case study.VerdictApproved:
 			row.State = status{"approved", "good", "✓"}
@@ -230,7 +234,7 @@ func (m *studyModel) privacy(s coordinator.Story) {
 		m.Privacy.Unit = fmt.Sprintf("all rows of one %q at one site", spec.Unit)
 	}
 	m.Privacy.Unit += "; " + study.AtSites(s.Plan.SitesPerUnit())
-	if spec.Noise == study.NoiseDistributed {
+	if spec.Noise == proposal.NoiseDistributed {
 		m.Privacy.Noise = "distributed: every site adds its share, nobody sees an exact sum"
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"covey/test/cost"
 )
 
 // repeated is n times the same text.
@@ -37,7 +39,7 @@ func TestRecordBound(t *testing.T) {
 		"many rows": {"", line, true},
 	} {
 		in := &counted{in: io.MultiReader(strings.NewReader("a\n"+c.start), repeated(c.more, 3*maxRecord/piece))}
-		table, err := openCSV(src, in)
+		table, err := openText(src, in, Mapping{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +77,7 @@ func TestReaderThatGivesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.close()
-	_, err = openCSV(src, readerFunc(func([]byte) (int, error) { return 0, nil }))
+	_, err = openText(src, readerFunc(func([]byte) (int, error) { return 0, nil }), Mapping{})
 	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(e.Err, io.ErrNoProgress) {
 		t.Errorf("%v", err)
 	}
@@ -114,7 +116,7 @@ func TestArrayBounds(t *testing.T) {
 		}
 	}
 	raw := append([]byte("\x93NUMPY\x02\x00"), 0xff, 0xff, 0xff, 0x7f)
-	bounded(t, 4<<20, func() {
+	cost.Bounded(t, 4<<20, func() {
 		if _, err := readArray(bytes.NewReader(append(raw, make([]byte, 100)...))); err != errNPYHeader {
 			t.Errorf("a header of 2 GiB: %v", err)
 		}

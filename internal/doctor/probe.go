@@ -30,7 +30,7 @@ import (
 
 // probe reaches one coordinator as the agent would, step by step, and stops at the first step that
 // fails: name, proxy, TCP, TLS, and one call, which tells the clock and the versions.
-func probe(ctx context.Context, site *pki.Site, address string, options []grpc.DialOption) []Finding {
+func probe(ctx context.Context, site *pki.Holder, address string, options []grpc.DialOption) []Finding {
 	p := &probing{ctx: ctx, site: site, address: address}
 	conn := p.reach()
 	if conn == nil {
@@ -45,7 +45,7 @@ func probe(ctx context.Context, site *pki.Site, address string, options []grpc.D
 
 type probing struct {
 	ctx     context.Context
-	site    *pki.Site
+	site    *pki.Holder
 	address string
 	out     []Finding
 }

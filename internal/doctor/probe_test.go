@@ -99,7 +99,7 @@ func made(t *testing.T, like *pki.Authority, now time.Time) *pki.Authority {
 }
 
 // certified returns a site with a certificate, without a call.
-func certified(t *testing.T, s *port.Server) *pki.Site {
+func certified(t *testing.T, s *port.Server) *pki.Holder {
 	t.Helper()
 	return site.Issue(t, t.TempDir(), "alpha", s.Authority, time.Now())
 }

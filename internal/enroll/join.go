@@ -60,8 +60,11 @@ func joinSite(ctx context.Context, file []byte, dir string, again bool, now time
 	if err != nil {
 		return err
 	}
-	if join.Node != "" {
+	switch {
+	case join.Node != "":
 		return &pki.JoinError{Field: "node", Reason: "the file is for a coordinator: use `coordinator init --join`"}
+	case join.Analyst != "":
+		return &pki.JoinError{Field: "analyst", Reason: "the file is for an analyst: use `analyst join`"}
 	}
 	if err := join.Check(now); err != nil {
 		return err
@@ -70,11 +73,11 @@ func joinSite(ctx context.Context, file []byte, dir string, again bool, now time
 		dir = join.Site
 	}
 	if !again {
-		if err := pki.NewSiteKeys(dir); err != nil {
+		if err := pki.NewKeys(dir); err != nil {
 			return err
 		}
 	}
-	site, err := pki.LoadSite(dir)
+	site, err := pki.LoadHolder(pki.RoleSite, dir)
 	if err != nil {
 		return err
 	}
@@ -127,7 +130,7 @@ func (e *DialError) Unwrap() error { return e.Err }
 // enroll tries the join file's addresses in order, and no other: the leader is one of
 // them, or the file is out of date. One that shows a wrong CA or says no ends it: the
 // token must not be shown around.
-func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.DialOption) (certificate, authority []byte, err error) {
+func enroll(ctx context.Context, join pki.Join, site *pki.Holder, options []grpc.DialOption) (certificate, authority []byte, err error) {
 	csr, err := site.CSR(join.Site)
 	if err != nil {
 		return nil, nil, err
@@ -141,7 +144,7 @@ func enroll(ctx context.Context, join pki.Join, site *pki.Site, options []grpc.D
 			continue
 		}
 		bounded, cancel := context.WithTimeout(ctx, JoinTimeout)
-		certificate, authority, err = wire.CallJoin(bounded, conn, wire.JoinRequest{Token: join.Token.Bytes(), Site: join.Site, CSR: csr, Identity: identity, Proof: proof})
+		certificate, authority, err = wire.CallJoin(bounded, conn, wire.JoinRequest{Token: join.Token.Bytes(), Name: join.Site, CSR: csr, Identity: identity, Proof: proof})
 		err = ExplainLeader(err)
 		cancel()
 		conn.Close()

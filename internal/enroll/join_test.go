@@ -67,7 +67,7 @@ func TestJoinHandsOutAnotherCA(t *testing.T) {
 	s.Issues = stranger.Authority
 	dir := filepath.Join(t.TempDir(), "alpha")
 	wantErr[*pki.WrongCAError](t, Join(ctx, s.Invite(t, nil), dir, time.Now()))
-	if site, err := pki.LoadSite(dir); err != nil || site.Name() != "" {
+	if site, err := pki.LoadHolder(pki.RoleSite, dir); err != nil || site.Name() != "" {
 		t.Errorf("the site has joined: %v, %v", site.Name(), err)
 	}
 }

@@ -178,7 +178,8 @@ func (a *Authority) SigningKey() ed25519.PrivateKey { return a.signing() }
 // ServerTLS returns a new configuration of the sites' port: TLS 1.3 with the
 // certificate in use at each handshake. It lets a caller without a certificate in,
 // since a site that joins has none; every service but enrolment must ask for
-// VerifiedChains. A certificate that is shown must be a site's under this CA.
+// VerifiedChains, and for the role that it is for ([RoleOf]). A certificate that is shown must be a
+// site's or an analyst's under this CA.
 func (a *Authority) ServerTLS() *tls.Config {
 	c := a.serverTLS()
 	// At each handshake, since CAs change.
@@ -206,7 +207,7 @@ func (a *Authority) serverTLS() *tls.Config {
 			if len(s.PeerCertificates) == 0 {
 				return nil
 			}
-			_, err := SiteName(s.PeerCertificates[0])
+			_, _, err := RoleOf(s.PeerCertificates[0])
 			return err
 		},
 		// A ticket would let a session outlive its certificate.
@@ -240,16 +241,15 @@ func (a *Authority) RenewServer(hosts []string, now time.Time) (renewed bool, er
 	return true, nil
 }
 
-// IssueSite makes a site's client certificate, good for 90 days: CN the name, URI
-// covey://site/NAME, client authentication only. Of the request it takes the
-// Ed25519 key and nothing else; the request must be signed by that key and name the
-// same site. The caller has decided that this is the site. Errors: [*NameError],
-// [*CertificateError].
-func (a *Authority) IssueSite(name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
-	return issueRequest(a.cas.Load().pair, name, csrDER, now)
+// Issue makes the client certificate of a site or an analyst, good for 90 days: CN the name, URI
+// covey://ROLE/NAME, client authentication only. Of the request it takes the Ed25519 key and
+// nothing else; the request must be signed by that key and have the same name. The caller has
+// decided that this is the holder, and of which role. Errors: [*NameError], [*CertificateError].
+func (a *Authority) Issue(role Role, name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
+	return issueRequest(a.cas.Load().pair, role, name, csrDER, now)
 }
 
-func issueRequest(ca pair, name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
+func issueRequest(ca pair, role Role, name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
 	if err := ValidName(name); err != nil {
 		return nil, err
 	}
@@ -265,9 +265,9 @@ func issueRequest(ca pair, name string, csrDER []byte, now time.Time) (certPEM [
 		return nil, &CertificateError{"the request's key is not Ed25519", nil}
 	}
 	if csr.Subject.CommonName != name {
-		return nil, &CertificateError{"the request names another site", nil}
+		return nil, &CertificateError{"the request has another name", nil}
 	}
-	cert, err := issueSite(ca.cert, ca.key(), name, pub, now)
+	cert, err := issueClient(ca.cert, ca.key(), role, name, pub, now)
 	if err != nil {
 		return nil, err
 	}

@@ -223,7 +223,7 @@ func TestOpenKeysAreRefused(t *testing.T) {
 	}
 }
 
-func TestIssueSite(t *testing.T) {
+func TestIssue(t *testing.T) {
 	a, s := newAuthority(t), newSite(t)
 	cert, err := parseCertificate(issue(t, a, s, "north-1", start))
 	if err != nil {
@@ -249,28 +249,28 @@ func TestIssueSite(t *testing.T) {
 	if err != nil || !cert.NotAfter.Equal(a.CA().NotAfter) {
 		t.Fatal(cert.NotAfter, err)
 	}
-	_, err = a.IssueSite("north-1", request(t, s, "north-1"), a.CA().NotAfter)
+	_, err = a.Issue(RoleSite, "north-1", request(t, s, "north-1"), a.CA().NotAfter)
 	is[*CertificateError](t, err)
 }
 
 // Of a request only the key counts: a site cannot ask for a CA, a server's
 // certificate or another's name.
-func TestIssueSiteRefuses(t *testing.T) {
+func TestIssueRefuses(t *testing.T) {
 	a, s := newAuthority(t), newSite(t)
 	csr := request(t, s, "north")
-	_, err := a.IssueSite("north/../south", csr, start)
+	_, err := a.Issue(RoleSite, "north/../south", csr, start)
 	is[*NameError](t, err)
-	_, err = a.IssueSite("south", csr, start)
+	_, err = a.Issue(RoleSite, "south", csr, start)
 	is[*CertificateError](t, err)
 	for i := range csr {
 		bent := slices.Clone(csr)
 		bent[i] ^= 1
-		if _, err := a.IssueSite("north", bent, start); err == nil {
+		if _, err := a.Issue(RoleSite, "north", bent, start); err == nil {
 			t.Fatalf("a request with byte %d changed is accepted", i)
 		}
 	}
 	for _, bad := range [][]byte{nil, {0x30}, csr[:len(csr)-1], append(slices.Clone(csr), 0)} {
-		_, err := a.IssueSite("north", bad, start)
+		_, err := a.Issue(RoleSite, "north", bad, start)
 		is[*CertificateError](t, err)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -281,7 +281,7 @@ func TestIssueSiteRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = a.IssueSite("north", other, start)
+	_, err = a.Issue(RoleSite, "north", other, start)
 	is[*CertificateError](t, err)
 
 	greedy, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{
@@ -292,7 +292,7 @@ func TestIssueSiteRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := a.IssueSite("north", greedy, start)
+	got, err := a.Issue(RoleSite, "north", greedy, start)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // fuzzed is a federation whose files are the seeds.
-func fuzzed(f *testing.F) (*Authority, *Site, string) {
+func fuzzed(f *testing.F) (*Authority, *Holder, string) {
 	f.Helper()
 	dir := filepath.Join(f.TempDir(), "coordinator")
 	if err := Init(dir, nil, start); err != nil {
@@ -21,10 +21,10 @@ func fuzzed(f *testing.F) (*Authority, *Site, string) {
 		f.Fatal(err)
 	}
 	home := filepath.Join(f.TempDir(), "north")
-	if err := NewSiteKeys(home); err != nil {
+	if err := NewKeys(home); err != nil {
 		f.Fatal(err)
 	}
-	s, err := LoadSite(home)
+	s, err := LoadHolder(RoleSite, home)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("South", csr)
 	f.Add("north", csr[:len(csr)-1])
 	f.Fuzz(func(t *testing.T, name string, der []byte) {
-		text, err := a.IssueSite(name, der, start)
+		text, err := a.Issue(RoleSite, name, der, start)
 		if err != nil {
 			return
 		}

@@ -32,25 +32,25 @@ func newAuthority(t testing.TB, hosts ...string) *Authority {
 	return a
 }
 
-func newSite(t testing.TB) *Site {
+func newSite(t testing.TB) *Holder {
 	t.Helper()
 	dir := t.TempDir()
-	if err := NewSiteKeys(dir); err != nil {
+	if err := NewKeys(dir); err != nil {
 		t.Fatal(err)
 	}
 	return reload(t, dir)
 }
 
-func reload(t testing.TB, dir string) *Site {
+func reload(t testing.TB, dir string) *Holder {
 	t.Helper()
-	s, err := LoadSite(dir)
+	s, err := LoadHolder(RoleSite, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func request(t testing.TB, s *Site, name string) []byte {
+func request(t testing.TB, s *Holder, name string) []byte {
 	t.Helper()
 	csr, err := s.CSR(name)
 	if err != nil {
@@ -59,9 +59,9 @@ func request(t testing.TB, s *Site, name string) []byte {
 	return csr
 }
 
-func issue(t testing.TB, a *Authority, s *Site, name string, now time.Time) []byte {
+func issue(t testing.TB, a *Authority, s *Holder, name string, now time.Time) []byte {
 	t.Helper()
-	cert, err := a.IssueSite(name, request(t, s, name), now)
+	cert, err := a.Issue(RoleSite, name, request(t, s, name), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func issue(t testing.TB, a *Authority, s *Site, name string, now time.Time) []by
 }
 
 // member is a site that has joined a.
-func member(t testing.TB, a *Authority, name string) *Site {
+func member(t testing.TB, a *Authority, name string) *Holder {
 	t.Helper()
 	s := newSite(t)
 	if err := s.SaveCertificate(issue(t, a, s, name, start), a.CertificatePEM(), start); err != nil {
@@ -79,7 +79,7 @@ func member(t testing.TB, a *Authority, name string) *Site {
 }
 
 // pin returns the site's configuration at a moment.
-func pin(t testing.TB, s *Site, host string) *tls.Config {
+func pin(t testing.TB, s *Holder, host string) *tls.Config {
 	t.Helper()
 	c, err := s.ClientTLS(host)
 	if err != nil {
@@ -152,7 +152,7 @@ func (b *buffered) Close() error {
 	return nil
 }
 
-// special is a certificate under a's CA that Init and IssueSite do not make.
+// special is a certificate under a's CA that Init and Issue do not make.
 func special(t testing.TB, a *Authority, pub ed25519.PublicKey, bend func(c *x509.Certificate)) *x509.Certificate {
 	t.Helper()
 	frame, err := leaf(a.CA(), start, days)

@@ -57,16 +57,16 @@ func issueServer(ca *x509.Certificate, caKey crypto.Signer, key ed25519.PrivateK
 	return create(t, ca, key.Public().(ed25519.PublicKey), caKey)
 }
 
-// issueSite makes a certificate that is good for dialling and not for answering:
-// a site cannot pass for the coordinator.
-func issueSite(ca *x509.Certificate, caKey crypto.Signer, name string, pub ed25519.PublicKey, now time.Time) (*x509.Certificate, error) {
+// issueClient makes a certificate that is good for dialling and not for answering: its holder
+// cannot pass for the coordinator.
+func issueClient(ca *x509.Certificate, caKey crypto.Signer, role Role, name string, pub ed25519.PublicKey, now time.Time) (*x509.Certificate, error) {
 	t, err := leaf(ca, now, siteValidity)
 	if err != nil {
 		return nil, err
 	}
 	t.Subject = pkix.Name{CommonName: name}
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	t.URIs = []*url.URL{{Scheme: "covey", Host: "site", Path: "/" + name}}
+	t.URIs = []*url.URL{{Scheme: "covey", Host: string(role), Path: "/" + name}}
 	return create(t, ca, pub, caKey)
 }
 

@@ -18,20 +18,20 @@ const (
 	maxAddresses = 16
 )
 
-// Join is the content of a join file: everything that a site needs to reach one
-// coordinator, be sure that it is that one, and be let in once; or that a new
-// coordinator needs to join the others. Its token is a secret until it is spent or
+// Join is the content of a join file: everything that a site or an analyst needs to reach one
+// coordinator, be sure that it is that one, and be let in once; or that a new coordinator needs to
+// join the others. Its token is a secret until it is spent or
 // expired.
 type Join struct {
 	// Coordinator lists the addresses, host:port, to be tried in order; 1 to 16.
 	Coordinator []string
 	// Fingerprint of the CA ([Authority.Fingerprint]).
 	Fingerprint string
-	// Token lets one site in, once.
+	// Token lets one in, once.
 	Token Token
-	// Site is the name that the token is good for; or Node is, and the addresses
-	// are those of the coordinators' peer ports.
-	Site, Node string
+	// Site is the name that the token is good for, or Analyst, or Node; with Node the addresses are
+	// those of the coordinators' peer ports.
+	Site, Analyst, Node string
 	// Expires is the token's end, in whole seconds.
 	Expires time.Time
 }
@@ -41,13 +41,14 @@ type Join struct {
 type joinFile struct {
 	Coordinator []string `toml:"coordinator" comment:"Where the coordinator answers: host:port, tried in order."`
 	Fingerprint string   `toml:"fingerprint" comment:"SHA-256 of the coordinator's CA certificate. Compare it with what its operator reads to you."`
-	Token       string   `toml:"token" comment:"One-time secret: the first who shows it is this site."`
+	Token       string   `toml:"token" comment:"One-time secret: the first who shows it has this name."`
 	Site        string   `toml:"site,omitempty"`
+	Analyst     string   `toml:"analyst,omitempty"`
 	Node        string   `toml:"node,omitempty" comment:"A new coordinator's, who gets the federation's keys with it."`
 	Expires     any      `toml:"expires"`
 }
 
-var joinKeys = []string{"coordinator", "fingerprint", "token", "site", "node", "expires"}
+var joinKeys = []string{"coordinator", "fingerprint", "token", "site", "analyst", "node", "expires"}
 
 // Marshal returns the file's text, TOML under a comment, with the token in clear:
 // write it with mode 0600 ([Join.Write]). The error is a [*JoinError].
@@ -55,13 +56,16 @@ func (j Join) Marshal() ([]byte, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	text, err := toml.Marshal(joinFile{j.Coordinator, j.Fingerprint, j.Token.reveal(), j.Site, j.Node, j.Expires.UTC().Truncate(time.Second)})
+	text, err := toml.Marshal(joinFile{j.Coordinator, j.Fingerprint, j.Token.reveal(), j.Site, j.Analyst, j.Node, j.Expires.UTC().Truncate(time.Second)})
 	if err != nil {
 		return nil, &JoinError{"", "does not encode"}
 	}
 	what, used := fmt.Sprintf("site %q", j.Site), "agent join"
-	if j.Node != "" {
+	switch {
+	case j.Node != "":
 		what, used = fmt.Sprintf("coordinator %q", j.Node), "coordinator init --join"
+	case j.Analyst != "":
+		what, used = fmt.Sprintf("analyst %q", j.Analyst), "analyst join"
 	}
 	header := fmt.Sprintf("# Covey join file of %s. It holds a secret: hand it over privately, and\n# delete it once `%s` has used it.\n\n", what, used)
 	return append([]byte(header), text...), nil
@@ -89,7 +93,7 @@ func ParseJoin(text []byte) (Join, error) {
 			return Join{}, &JoinError{"", "the keys are " + strings.Join(joinKeys, ", ") + ", in small letters"}
 		}
 	}
-	j := Join{Coordinator: f.Coordinator, Fingerprint: f.Fingerprint, Site: f.Site, Node: f.Node}
+	j := Join{Coordinator: f.Coordinator, Fingerprint: f.Fingerprint, Site: f.Site, Analyst: f.Analyst, Node: f.Node}
 	switch at := f.Expires.(type) {
 	case time.Time:
 		j.Expires = at.UTC()
@@ -144,13 +148,17 @@ func (j Join) check() error {
 	if j.Token.secret == nil {
 		return &JoinError{"token", "is missing"}
 	}
-	switch {
-	case j.Site != "" && j.Node != "":
-		return &JoinError{"node", "a join file is for a site or for a coordinator"}
-	case j.Node != "" && ValidName(j.Node) != nil:
-		return &JoinError{"node", "is no name"}
-	case j.Node == "" && ValidName(j.Site) != nil:
-		return &JoinError{"site", "is not a site name"}
+	whose := 0
+	for _, of := range []struct{ key, name string }{{"site", j.Site}, {"analyst", j.Analyst}, {"node", j.Node}} {
+		if of.name == "" {
+			continue
+		}
+		if whose++; ValidName(of.name) != nil {
+			return &JoinError{of.key, "is not a valid name"}
+		}
+	}
+	if whose != 1 {
+		return &JoinError{"site", "a join file names one: a site, an analyst or a coordinator (node)"}
 	}
 	if year := j.Expires.Year(); j.Expires.IsZero() || year < 2000 || year > 9998 {
 		return &JoinError{"expires", "is missing or out of range"}
@@ -158,7 +166,19 @@ func (j Join) check() error {
 	return nil
 }
 
-// Check returns an [*ExpiredError] once the file's time is over. It spares the site a
+// Client returns the role and name of the certificate that the file is for; none of a
+// coordinator's.
+func (j Join) Client() (Role, string) {
+	switch {
+	case j.Site != "":
+		return RoleSite, j.Site
+	case j.Analyst != "":
+		return RoleAnalyst, j.Analyst
+	}
+	return "", ""
+}
+
+// Check returns an [*ExpiredError] once the file's time is over. It spares a
 // call; the coordinator's own record is what counts.
 func (j Join) Check(now time.Time) error {
 	if !now.Before(j.Expires) {

@@ -132,7 +132,7 @@ func TestParseJoinIsStrict(t *testing.T) {
 		"unknown table":        {good + "[more]\nx = 1\n", `join file: line`},
 		"unknown, long":        {good + strings.Repeat("k", 40) + " = 1\n", `an unknown key`},
 		"secret as a key":      {good + secret + " = 1\n", `an unknown key`},
-		"capital":              {strings.Replace(good, "site =", "Site =", 1), "join file: the keys are coordinator, fingerprint, token, site, node, expires, in small letters"},
+		"capital":              {strings.Replace(good, "site =", "Site =", 1), "join file: the keys are coordinator, fingerprint, token, site, analyst, node, expires, in small letters"},
 		"capital, twice":       {good + "SITE = 'south'\n", "in small letters"},
 		"long s":               {strings.Replace(good, "site =", "ſite =", 1), "join file: "},
 		"twice":                {good + line("site"), "not TOML, or a value of the wrong type"},
@@ -155,8 +155,8 @@ func TestParseJoinIsStrict(t *testing.T) {
 		"token, loose bits":    {swap("token", "'"+strings.Repeat("A", 42)+"B'"), "token: must be 43 characters"},
 		"token not closed":     {swap("token", "'"+secret), "not TOML"},
 		"token not quoted":     {swap("token", secret), "not TOML"},
-		"no site":              {strings.Replace(good, line("site"), "", 1), "site: is not a site name"},
-		"site with a path":     {swap("site", "'../north'"), "site: is not a site name"},
+		"no site":              {strings.Replace(good, line("site"), "", 1), "site: a join file names one"},
+		"site with a path":     {swap("site", "'../north'"), "site: is not a valid name"},
 		"no expiry":            {strings.Replace(good, line("expires"), "", 1), "expires: is missing"},
 		"local expiry":         {swap("expires", "2026-03-04T12:00:00"), "expires: must be a date and time with an offset"},
 		"date":                 {swap("expires", "2026-03-04"), "expires: must be a date and time with an offset"},
@@ -243,7 +243,7 @@ func TestRedaction(t *testing.T) {
 	hidden := struct {
 		token Token
 		join  Join
-		site  *Site
+		site  *Holder
 		a     *Authority
 	}{j.Token, j, s, a}
 	values := map[string]any{"token": j.Token, "*token": &j.Token, "join": j, "*join": &j, "site": s, "authority": a, "unexported": hidden,

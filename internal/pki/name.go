@@ -11,12 +11,20 @@ import (
 	"time"
 )
 
-// uriPrefix begins the URI of a site's certificate.
-const uriPrefix = "covey://site/"
+// Role is what the holder of a client certificate may ask for. The certificate's URI says it:
+// covey://ROLE/NAME.
+type Role string
 
-// ValidName checks a site's name: 1 to 63 of a-z, 0-9 and hyphen, no hyphen at
-// either end, so that it fits a DNS label, a file name, a command line and a
-// metric's label. The error is a [*NameError].
+// The roles of client certificates. Names of both are of one namespace: no site and analyst share
+// one.
+const (
+	RoleSite    Role = "site"
+	RoleAnalyst Role = "analyst"
+)
+
+// ValidName checks the name of a site, an analyst or a coordinator: 1 to 63 of a-z, 0-9 and hyphen,
+// no hyphen at either end, so that it fits a DNS label, a file name, a command line and a metric's
+// label. The error is a [*NameError].
 func ValidName(s string) error {
 	if !label(s, "abcdefghijklmnopqrstuvwxyz0123456789-") {
 		return &NameError{s}
@@ -44,12 +52,27 @@ func validHost(host string) error {
 	return nil
 }
 
-// SiteName returns the site of a certificate: the CN and the one URI covey://site/NAME
-// must agree. It does not verify the certificate: take one from
-// tls.ConnectionState.VerifiedChains. The error is a [*CertificateError].
-func SiteName(cert *x509.Certificate) (string, error) {
+// RoleOf returns whose a certificate is: the CN and the one URI covey://ROLE/NAME must agree. It
+// does not verify the certificate: take one from tls.ConnectionState.VerifiedChains. The error is a
+// [*CertificateError].
+func RoleOf(cert *x509.Certificate) (Role, string, error) {
 	name := cert.Subject.CommonName
-	if ValidName(name) != nil || len(cert.URIs) != 1 || cert.URIs[0].String() != uriPrefix+name {
+	if ValidName(name) == nil && len(cert.URIs) == 1 {
+		for _, role := range []Role{RoleSite, RoleAnalyst} {
+			if cert.URIs[0].String() == role.uri(name) {
+				return role, name, nil
+			}
+		}
+	}
+	return "", "", &CertificateError{Reason: "names no site and no analyst"}
+}
+
+func (r Role) uri(name string) string { return "covey://" + string(r) + "/" + name }
+
+// SiteName returns the site of a certificate, as [RoleOf] does. Another role's is an error.
+func SiteName(cert *x509.Certificate) (string, error) {
+	role, name, err := RoleOf(cert)
+	if err != nil || role != RoleSite {
 		return "", &CertificateError{Reason: "names no site"}
 	}
 	return name, nil

@@ -206,8 +206,10 @@ func TestJoinFileIsForOne(t *testing.T) {
 	if err != nil || back.Node != "two" || back.Site != "" {
 		t.Errorf("%+v, %v", back, err)
 	}
-	j.Site = "site"
-	if _, err := j.Marshal(); err == nil {
-		t.Error("a file for a site and a coordinator was made")
+	for _, both := range []Join{{Site: "site", Node: "two"}, {Analyst: "ada", Node: "two"}, {Site: "site", Analyst: "ada"}, {}} {
+		j.Site, j.Analyst, j.Node = both.Site, both.Analyst, both.Node
+		if _, err := j.Marshal(); err == nil {
+			t.Errorf("a file for %+v was made", both)
+		}
 	}
 }

@@ -70,7 +70,7 @@ func tryOwn(ca pair, hosts []string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	site, err := issueSite(ca.cert, ca.key(), "a-site", key.Public().(ed25519.PublicKey), now)
+	site, err := issueClient(ca.cert, ca.key(), RoleSite, "a-site", key.Public().(ed25519.PublicKey), now)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func joinMessage(name string, tokenHash [32]byte, csr []byte) []byte {
 	return m
 }
 
-// CheckIdentityProof checks [Site.ProveIdentity]: that the holder of pub asks, with
+// CheckIdentityProof checks [Holder.ProveIdentity]: that the holder of pub asks, with
 // this token and no other, for a certificate of this request. So a token that was
 // seen on the way cannot bring in another identity under a request of the site, nor
 // a site's identity under another's request. The error is [ErrIdentityProof].

@@ -258,14 +258,13 @@ func (a *Authority) Rotation() (current, next, old string) {
 	return current, next, old
 }
 
-// RenewSite is [Authority.IssueSite] under the next CA where there is one: for a site that trusts
-// it.
-func (a *Authority) RenewSite(name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
+// Renew is [Authority.Issue] under the next CA where there is one: for a holder that trusts it.
+func (a *Authority) Renew(role Role, name string, csrDER []byte, now time.Time) (certPEM []byte, err error) {
 	cas := a.cas.Load()
 	if cas.next != nil {
-		return issueRequest(*cas.next, name, csrDER, now)
+		return issueRequest(*cas.next, role, name, csrDER, now)
 	}
-	return issueRequest(cas.pair, name, csrDER, now)
+	return issueRequest(cas.pair, role, name, csrDER, now)
 }
 
 // IssuerOf names the CA, by fingerprint, whose key signed a certificate; "" if it is none of this
@@ -283,7 +282,7 @@ func (a *Authority) IssuerOf(cert *x509.Certificate) string {
 // that this site trusts: those it trusts already, and those that one of them endorses. Others are
 // trusted no more, but for the one that this site's own certificate is of, until it is renewed. It
 // says whether anything changed. Errors, with nothing changed: [ErrNotJoined], [*CertificateError].
-func (s *Site) Trust(vouchers []Voucher, now time.Time) (changed bool, err error) {
+func (s *Holder) Trust(vouchers []Voucher, now time.Time) (changed bool, err error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	m := s.joined.Load()
@@ -350,7 +349,7 @@ func endorsed(ca *x509.Certificate, endorsement []byte, trusted []*x509.Certific
 // Rejoin takes over the certificate and the CA of a join by a site that had joined before, under
 // the same name and with the keys that are here: after its certificate ended, or its CA did. caPEM
 // was checked against the join file. A crash leaves the old certificate or the new one.
-func (s *Site) Rejoin(certPEM, caPEM []byte, now time.Time) error {
+func (s *Holder) Rejoin(certPEM, caPEM []byte, now time.Time) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	old := s.joined.Load()
@@ -387,7 +386,7 @@ func (s *Site) Rejoin(certPEM, caPEM []byte, now time.Time) error {
 
 // Authorities are the CAs that this site trusts, the first its certificate's or the one that
 // follows it; nil before it has joined.
-func (s *Site) Authorities() []*x509.Certificate {
+func (s *Holder) Authorities() []*x509.Certificate {
 	if m := s.joined.Load(); m != nil {
 		return slices.Clone(m.cas)
 	}
@@ -395,7 +394,7 @@ func (s *Site) Authorities() []*x509.Certificate {
 }
 
 // Issuer is the CA that this site's certificate is of; nil before it has joined.
-func (s *Site) Issuer() *x509.Certificate {
+func (s *Holder) Issuer() *x509.Certificate {
 	if m := s.joined.Load(); m != nil {
 		return m.issuer()
 	}
@@ -405,7 +404,7 @@ func (s *Site) Issuer() *x509.Certificate {
 // CAFingerprint is the form of a CA certificate that people compare, as in join files.
 func CAFingerprint(ca *x509.Certificate) string { return caFingerprint(ca) }
 
-// issuer is the one of cas that signed leaf: LoadSite, SaveCertificate, Trust and Rejoin keep it
+// issuer is the one of cas that signed leaf: Load, SaveCertificate, Trust and Rejoin keep it
 // there.
 func (m *membership) issuer() *x509.Certificate {
 	for _, ca := range m.cas {

@@ -28,7 +28,7 @@ func TestTrustIsReadAgain(t *testing.T) {
 	s := member(t, a, "north")
 	again := func(want int) {
 		t.Helper()
-		s, err := LoadSite(s.dir)
+		s, err := LoadHolder(RoleSite, s.dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestTrustIsReadAgain(t *testing.T) {
 	again(5)
 }
 
-func connects(t testing.TB, a *Authority, s *Site) bool {
+func connects(t testing.TB, a *Authority, s *Holder) bool {
 	t.Helper()
 	client, server := dial(t, at(a.ServerTLS(), start), pin(t, s, "localhost"), greet)
 	return client == nil && server == nil
@@ -92,7 +92,7 @@ func TestRotation(t *testing.T) {
 	if changed, err := follows.Trust(list, start); err != nil || changed {
 		t.Errorf("Trust again: %v, %v", changed, err)
 	}
-	renewed, err := a.RenewSite("follows", request(t, follows, "follows"), start)
+	renewed, err := a.Renew(RoleSite, "follows", request(t, follows, "follows"), start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestNextOfAnother(t *testing.T) {
 	if _, err := s.Trust([]Voucher{next}, start); err != nil {
 		t.Fatal(err)
 	}
-	renewed, err := a.RenewSite("north", request(t, s, "north"), start)
+	renewed, err := a.Renew(RoleSite, "north", request(t, s, "north"), start)
 	if err != nil {
 		t.Fatal(err)
 	}

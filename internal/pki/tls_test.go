@@ -34,7 +34,7 @@ func TestJoinOverTLS(t *testing.T) {
 			if err := CheckIdentityProof(identity(s), j.Site, stored, csr, proof); err != nil {
 				t.Error(err)
 			}
-			if issued, err = a.IssueSite(j.Site, csr, start); err != nil {
+			if issued, err = a.Issue(RoleSite, j.Site, csr, start); err != nil {
 				t.Error(err)
 			}
 			return hello(c)
@@ -50,7 +50,7 @@ func TestJoinOverTLS(t *testing.T) {
 		}
 
 		// The certificate is used by what is read back from the folder too.
-		for _, s := range []*Site{s, reload(t, s.dir)} {
+		for _, s := range []*Holder{s, reload(t, s.dir)} {
 			name := ""
 			clientErr, serverErr = dial(t, at(a.ServerTLS(), start), pin(t, s, host), func(c *tls.Conn) error {
 				chains := c.ConnectionState().VerifiedChains
@@ -117,7 +117,7 @@ func TestJoinTLSVerifies(t *testing.T) {
 	leaf := a.ServerCertificate()
 	s := member(t, a, "north")
 	end := leaf.NotAfter
-	client := special(t, a, identity(&Site{identity: s.key}), func(c *x509.Certificate) {
+	client := special(t, a, identity(&Holder{identity: s.key}), func(c *x509.Certificate) {
 		c.DNSNames, c.ExtKeyUsage = []string{host}, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	})
 	for name, c := range map[string]struct {
@@ -218,13 +218,13 @@ func TestClientTLSVerifies(t *testing.T) {
 // refused in the handshake, whatever the services check later.
 func TestServerRefusesNamelessCertificate(t *testing.T) {
 	a, s := newAuthority(t, "covey.example.org"), newSite(t)
-	cert, err := issueSite(a.CA(), a.caKey(), "Not A Name", identity(&Site{identity: s.key}), start)
+	cert, err := issueClient(a.CA(), a.caKey(), RoleSite, "Not A Name", identity(&Holder{identity: s.key}), start)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.joined.Store(&membership{"x", cert, []*x509.Certificate{a.CA()}})
 	_, serverErr := dial(t, at(a.ServerTLS(), start), pin(t, s, "covey.example.org"), hello)
-	if e := is[*CertificateError](t, serverErr); e.Reason != "names no site" {
+	if e := is[*CertificateError](t, serverErr); e.Reason != "names no site and no analyst" {
 		t.Fatal(e)
 	}
 }

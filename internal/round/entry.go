@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -25,11 +26,13 @@ const (
 // Entry is one line of the replicated log about a study. Only the fields of
 // its kind are set.
 type Entry struct {
-	Study   study.Digest `json:"study"`
-	Kind    EntryKind    `json:"kind"`
-	Body    []byte       `json:"body,omitempty"`
-	Site    int          `json:"site,omitempty"`
-	Culprit int          `json:"culprit,omitempty"` // 1 + roster index; 0: nobody
+	Study proposal.Digest `json:"study"`
+	Kind  EntryKind       `json:"kind"`
+	Body  []byte          `json:"body,omitempty"`
+	// of EntryProposed: its proposer's, where it has one
+	Signature []byte `json:"signature,omitempty"`
+	Site      int    `json:"site,omitempty"`
+	Culprit   int    `json:"culprit,omitempty"` // 1 + roster index; 0: nobody
 	// 1 + roster index, of who refused and proved nothing; 0: nobody
 	Accuser int `json:"accuser,omitempty"`
 	// 1 + roster index, of whom Accuser names; 0: nobody
@@ -75,8 +78,11 @@ func (s *State) apply(e Entry) error {
 		if err != nil {
 			return err
 		}
+		if err := plan.Proposal.CheckSignature(plan.Digest, e.Signature); err != nil {
+			return err
+		}
 		s.plan = plan
-		s.Durable = Durable{Body: e.Body, Status: StatusProposed, Culprit: -1, Verdicts: make([]study.Verdict, plan.Thresholds.Sites)}
+		s.Durable = Durable{Body: e.Body, Signature: e.Signature, Status: StatusProposed, Culprit: -1, Verdicts: make([]study.Verdict, plan.Thresholds.Sites)}
 		for i := range s.Verdicts {
 			s.Verdicts[i] = study.VerdictPending
 		}

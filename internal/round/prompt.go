@@ -47,7 +47,7 @@ func (s *State) prompts() []Effect {
 		case StatusProposed:
 			// Once a link, whatever was said before: an approval may have been withdrawn while
 			// there was none.
-			p.send(askDecision, 1, func() wire.Message { return wire.Proposal{Body: s.Body} })
+			p.send(askDecision, 1, func() wire.Message { return wire.Proposal{Body: s.Body, Signature: s.Signature} })
 		case StatusSetup:
 			p.setup()
 		case StatusRunning:

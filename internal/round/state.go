@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -28,9 +29,11 @@ type Released struct {
 // Durable is the replicated part of a study's state. It MUST hold no un-noised
 // value and no masked upload (docs/protocol.md).
 type Durable struct {
-	Body   []byte     `json:"body"` // the proposal's exact bytes
-	Status Status     `json:"status"`
-	Code   study.Code `json:"code,omitempty"`
+	Body []byte `json:"body"` // the proposal's exact bytes
+	// Signature is its proposer's, where it has one.
+	Signature []byte     `json:"signature,omitempty"`
+	Status    Status     `json:"status"`
+	Code      study.Code `json:"code,omitempty"`
 	// roster index that Code is about: the leader checked it, or the site said it of itself; -1 for
 	// none
 	Culprit int `json:"culprit"`
@@ -147,6 +150,9 @@ func Restore(d Durable) (*State, error) {
 	if !d.fits(plan) {
 		return nil, errUnfit
 	}
+	if err := plan.Proposal.CheckSignature(plan.Digest, d.Signature); err != nil {
+		return nil, err
+	}
 	s := &State{Durable: d, plan: plan}
 	s.live.reset(plan.Thresholds.Sites)
 	return s, nil
@@ -179,7 +185,7 @@ func (s *State) Ask() (study.Ask, error) {
 func (s *State) Terminal() bool { return s.Status == StatusCompleted || s.Status == StatusEnded }
 
 // waits reports whether every site is waited for.
-func (s *State) waits() bool { return s.plan.Proposal.Spec.OnDropout == study.DropoutWait }
+func (s *State) waits() bool { return s.plan.Proposal.Spec.OnDropout == proposal.DropoutWait }
 
 // wanted are the sites whose uploads close the open slot at once.
 func (s *State) wanted() []int {

@@ -8,7 +8,7 @@ import (
 
 	"covey/internal/noise"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 const goodConfig = `
@@ -109,7 +109,7 @@ func TestConfigValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := noise.BudgetRho(3, 1e-6)
+	want, err := noise.ZCDP.BudgetRho(3, 1e-6)
 	if err != nil || limit != want {
 		t.Errorf("cap %v, want noise.BudgetRho's %v", limit, want)
 	}
@@ -136,7 +136,7 @@ func TestConfigValues(t *testing.T) {
 	if limit, _ := c.Populations[1].Cap(); limit != 0.25 {
 		t.Errorf("cap_rho %v", limit)
 	}
-	if c.Policy.MinSites != 3 || len(c.Policy.OnDropout) != 0 || !slices.Equal(c.Policy.Noise, []string{study.NoiseDistributed}) {
+	if c.Policy.MinSites != 3 || len(c.Policy.OnDropout) != 0 || !slices.Equal(c.Policy.Noise, []string{proposal.NoiseDistributed}) {
 		t.Errorf("policy defaults %+v", c.Policy)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // FingerprintOf returns the form of a site's key that people compare.
-func FingerprintOf(site *pki.Site) string {
+func FingerprintOf(site *pki.Holder) string {
 	return pki.Fingerprint(site.Identity().Public().(ed25519.PublicKey))
 }
 
@@ -18,10 +18,10 @@ func PeersIn(root string, names ...string) (map[string]string, error) {
 	peers := make(map[string]string, len(names))
 	for _, name := range names {
 		dir := filepath.Join(root, name)
-		if err := pki.NewSiteKeys(dir); err != nil {
+		if err := pki.NewKeys(dir); err != nil {
 			return nil, err
 		}
-		site, err := pki.LoadSite(dir)
+		site, err := pki.LoadHolder(pki.RoleSite, dir)
 		if err != nil {
 			return nil, err
 		}

@@ -40,6 +40,8 @@ const (
 	CodeWithdrawn Code = "withdrawn"
 	// not every site had approved when the proposal expired
 	CodeExpired Code = "expired"
+	// the proposal names a proposer whose key has not signed it
+	CodeBadSignature Code = "bad_signature"
 	// the study's unit is not that of the site's data set
 	CodeUnit Code = "unit"
 	// the site's data set does not have the study's columns, by name

@@ -15,10 +15,10 @@ import (
 // JoinRequest spends a one-time token for a certificate.
 type JoinRequest struct {
 	Token    []byte
-	Site     string
+	Name     string // of the site or the analyst
 	CSR      []byte // PKCS #10, DER
 	Identity []byte // Ed25519 public key
-	Proof    []byte // signature by Identity over site, token hash and CSR
+	Proof    []byte // signature by Identity over name, token hash and CSR
 }
 
 // Standing is a coordinator's answer to a site that asks how it stands.
@@ -41,7 +41,7 @@ type Server interface {
 	// Standing is told the SHA-256 of the CA certificate that the site's own is of.
 	Standing(ctx context.Context, authority []byte) (Standing, error)
 	Link(ctx context.Context, s Stream) error
-	// Result returns the result file of a completed study to a site of its roster.
+	// Result returns the result file of a completed study to a client that may read it.
 	Result(ctx context.Context, study []byte) (file []byte, err error)
 }
 
@@ -57,7 +57,7 @@ type enrollment struct {
 }
 
 func (s *enrollment) Join(ctx context.Context, r *covey.JoinRequest) (*covey.JoinResponse, error) {
-	certificate, authority, err := s.to.Join(ctx, JoinRequest{r.GetToken(), r.GetSite(), r.GetCsr(), r.GetIdentity(), r.GetProof()})
+	certificate, authority, err := s.to.Join(ctx, JoinRequest{r.GetToken(), r.GetName(), r.GetCsr(), r.GetIdentity(), r.GetProof()})
 	return &covey.JoinResponse{Certificate: certificate, Authority: authority}, err
 }
 
@@ -119,7 +119,7 @@ func OpenLink(ctx context.Context, conn grpc.ClientConnInterface) (Stream, error
 // CallJoin spends a token for a certificate.
 func CallJoin(ctx context.Context, conn grpc.ClientConnInterface, r JoinRequest) (certificate, authority []byte, err error) {
 	out, err := covey.NewEnrollmentClient(conn).Join(ctx, &covey.JoinRequest{
-		Token: r.Token, Site: r.Site, Csr: r.CSR, Identity: r.Identity, Proof: r.Proof})
+		Token: r.Token, Name: r.Name, Csr: r.CSR, Identity: r.Identity, Proof: r.Proof})
 	return out.GetCertificate(), out.GetAuthority(), err
 }
 

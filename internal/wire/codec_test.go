@@ -10,11 +10,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
 
-var id = study.Digest{1, 2, 3}
+var id = proposal.Digest{1, 2, 3}
 
 // messages holds one message of each kind, and what is on the wire.
 func messages() []struct {
@@ -45,7 +46,7 @@ func messages() []struct {
 		{Refusal{all, study.CodeHeld, 4, []byte{5}, []int{0, 2}, []byte{7}, &Final{Encoded: []byte{8}, Signature: []byte{9}}, true, []byte{6}, 7},
 			&covey.Refusal{Study: d, Attempt: 3, Query: 4, Slot: 5, Code: covey.Code_CODE_HELD, Culprit: 4, Context: []byte{5}, Survivors: u,
 				Signature: []byte{7}, Final: &covey.Final{Released: []byte{8}, Signature: []byte{9}}, Shared: true, Announcement: []byte{6}, Lacks: 7}},
-		{Proposal{[]byte("x")}, &covey.Proposal{Body: []byte("x")}},
+		{Proposal{[]byte("x"), []byte("y")}, &covey.Proposal{Body: []byte("x"), Signature: []byte("y")}},
 		{Announce{setup}, &covey.Announce{Study: d, Attempt: 3}},
 		{Reveal{setup, list}, &covey.Reveal{Study: d, Attempt: 3, Announcements: list}},
 		{Deal{setup, list, list[1:]}, &covey.Deal{Study: d, Attempt: 3, Announcements: list, Nonces: list[1:]}},
@@ -192,7 +193,7 @@ func TestCodesHaveWireNames(t *testing.T) {
 		study.CodeNotApproved, study.CodeBudget, study.CodeData, study.CodeDataChanged, study.CodeUnknownStudy, study.CodePlanMismatch,
 		study.CodeOutOfOrder, study.CodeHeld, study.CodeFinal, study.CodeBadAnnouncement, study.CodeBadShare, study.CodeBadConfirmation,
 		study.CodeBadCertificate, study.CodeTooFewSurvivors, study.CodeSurvivorsChanged, study.CodeStore, study.CodeInternal, study.CodeLeft, study.CodeRejected,
-		study.CodeWithdrawn, study.CodeExpired, study.CodeUnit, study.CodeColumns, study.CodeFormat,
+		study.CodeWithdrawn, study.CodeExpired, study.CodeUnit, study.CodeColumns, study.CodeFormat, study.CodeBadSignature,
 	} {
 		if wireCode(c) == covey.Code_CODE_UNSPECIFIED {
 			t.Errorf("%q has no number", c)

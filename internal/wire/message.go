@@ -3,15 +3,15 @@ package wire
 import (
 	"google.golang.org/protobuf/proto"
 
-	covey "covey/proto/covey/v1"
-
+	"covey/internal/proposal"
 	"covey/internal/study"
+	covey "covey/proto/covey/v1"
 )
 
 // Header is what a message is about. A message carries the fields that its text in the proto file
 // has; the others are zero.
 type Header struct {
-	Study       study.Digest
+	Study       proposal.Digest
 	Attempt     uint32 // of the setup
 	Query, Slot int    // query: index into Plan.Queries
 }
@@ -105,8 +105,9 @@ type (
 
 // What a coordinator sends.
 type (
-	// Proposal asks for a decision. It carries the proposal's exact bytes.
-	Proposal struct{ Body []byte }
+	// Proposal asks for a decision. It carries the proposal's exact bytes, and its proposer's
+	// signature on their digest where it has a proposer.
+	Proposal struct{ Body, Signature []byte }
 	// Announce begins a setup attempt.
 	Announce struct{ Header }
 	// Reveal carries the heads of all announcements, by roster index, and asks for the nonce that
@@ -161,7 +162,7 @@ type (
 func (Hello) About() Header { return Header{} }
 
 // About returns the digest of the proposal's bytes.
-func (m Proposal) About() Header { return Header{Study: study.DigestOf(m.Body)} }
+func (m Proposal) About() Header { return Header{Study: proposal.DigestOf(m.Body)} }
 
 func (m Hello) body() proto.Message {
 	b := &covey.Hello{Software: m.Software, Open: joined(m.Open), AllOpen: m.AllOpen, Over: joined(m.Over)}
@@ -194,7 +195,7 @@ func (m Refusal) body() proto.Message {
 	return b
 }
 
-func (m Proposal) body() proto.Message { return &covey.Proposal{Body: m.Body} }
+func (m Proposal) body() proto.Message { return &covey.Proposal{Body: m.Body, Signature: m.Signature} }
 func (m Announce) body() proto.Message { return &covey.Announce{} }
 func (m Reveal) body() proto.Message   { return &covey.Reveal{Announcements: m.Announcements} }
 func (m Deal) body() proto.Message {
@@ -250,7 +251,7 @@ func decode(r *reader, h Header, body proto.Message) (Message, error) {
 		}
 		return m, nil
 	case *covey.Proposal:
-		return Proposal{b.GetBody()}, nil
+		return Proposal{b.GetBody(), b.GetSignature()}, nil
 	case *covey.Announce:
 		return Announce{h}, nil
 	case *covey.Reveal:

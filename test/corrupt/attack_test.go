@@ -225,7 +225,7 @@ func joins(ctx context.Context, a *attacker) error {
 		return err
 	}
 	r := &covey.JoinRequest{
-		Token: token.Bytes(), Site: "stranger", Csr: csr, Identity: a.site.Identity().Public().(ed25519.PublicKey),
+		Token: token.Bytes(), Name: "stranger", Csr: csr, Identity: a.site.Identity().Public().(ed25519.PublicKey),
 		Proof: a.site.ProveIdentity("stranger", token.Hash(), csr),
 	}
 	for ctx.Err() == nil {
@@ -258,7 +258,7 @@ func (a *attacker) dialer() *net.Dialer {
 type attacker struct {
 	address string
 	host    int
-	site    *pki.Site // joined, and in no study
+	site    *pki.Holder // joined, and in no study
 	done    atomic.Int64
 	failed  atomic.Int64
 	last    atomic.Value // of the errors
@@ -269,7 +269,7 @@ func (a *attacker) count(n int64) { a.done.Add(n) }
 // attack is the attacker's process: the flood of that name, or all, until its standard input
 // ends. It says "ready" when it has begun, and at the end what it did.
 func attack(name, address, home string) error {
-	site, err := pki.LoadSite(home)
+	site, err := pki.LoadHolder(pki.RoleSite, home)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type proxy struct {
 	covey.UnimplementedFederationServer
 	f    *bubble
 	port *bufconn.Listener
-	site *pki.Site
+	site *pki.Holder
 
 	mu   sync.Mutex
 	lie  lie
@@ -45,7 +45,7 @@ type proxy struct {
 }
 
 func newProxy(t *testing.T, f *bubble, dir string) *proxy {
-	site, err := pki.LoadSite(filepath.Join(dir, f.sites[mallory]))
+	site, err := pki.LoadHolder(pki.RoleSite, filepath.Join(dir, f.sites[mallory]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,14 +69,14 @@ func (s *Server) Join(_ context.Context, r *covey.JoinRequest) (*covey.JoinRespo
 		return nil, status.Error(codes.InvalidArgument, "not a token")
 	}
 	hash := token.Hash()
-	if s.Tokens[hash] != r.GetSite() {
+	if s.Tokens[hash] != r.GetName() {
 		return nil, status.Error(codes.PermissionDenied, "the join file was used before")
 	}
-	if err := pki.CheckIdentityProof(r.GetIdentity(), r.GetSite(), hash, r.GetCsr(), r.GetProof()); err != nil {
+	if err := pki.CheckIdentityProof(r.GetIdentity(), r.GetName(), hash, r.GetCsr(), r.GetProof()); err != nil {
 		return nil, status.Error(codes.PermissionDenied, err.Error())
 	}
 	delete(s.Tokens, hash)
-	certificate, err := s.Issues.IssueSite(r.GetSite(), r.GetCsr(), time.Now())
+	certificate, err := s.Issues.Issue(pki.RoleSite, r.GetName(), r.GetCsr(), time.Now())
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "csr")
 	}
@@ -93,7 +93,7 @@ func (s *Server) Standing(_ context.Context, r *covey.StandingRequest) (*covey.S
 }
 
 func (s *Server) Renew(_ context.Context, r *covey.RenewRequest) (*covey.RenewResponse, error) {
-	certificate, err := s.Authority.IssueSite("alpha", r.GetCsr(), time.Now().Add(60*24*time.Hour))
+	certificate, err := s.Authority.Issue(pki.RoleSite, "alpha", r.GetCsr(), time.Now().Add(60*24*time.Hour))
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, "csr")
 	}

@@ -16,6 +16,7 @@ import (
 	"covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 )
@@ -32,8 +33,8 @@ func Config(name, path string) siteconfig.Config {
 		Datasets:    []siteconfig.Dataset{{Name: Dataset, Path: path, Population: "people", Workers: 1}},
 		Policy: siteconfig.Policy{
 			Approve: siteconfig.ApproveWithinLimits, MaxEpsilon: 100, MaxDelta: 1e-3,
-			OnDropout: []string{study.DropoutWait, study.DropoutContinue},
-			Noise:     []string{study.NoiseCentral, study.NoiseDistributed},
+			OnDropout: []string{proposal.DropoutWait, proposal.DropoutContinue},
+			Noise:     []string{proposal.NoiseCentral, proposal.NoiseDistributed},
 		},
 	}
 }
@@ -48,11 +49,11 @@ func Write(dir string, c siteconfig.Config) error {
 }
 
 // Keys makes a site's keys in dir, if they are not there, and its request for a certificate.
-func Keys(t testing.TB, dir, name string) (s *pki.Site, csr []byte) {
+func Keys(t testing.TB, dir, name string) (s *pki.Holder, csr []byte) {
 	t.Helper()
-	err := pki.NewSiteKeys(dir)
+	err := pki.NewKeys(dir)
 	if err == nil {
-		s, err = pki.LoadSite(dir)
+		s, err = pki.LoadHolder(pki.RoleSite, dir)
 	}
 	if err == nil {
 		csr, err = s.CSR(name)
@@ -64,10 +65,10 @@ func Keys(t testing.TB, dir, name string) (s *pki.Site, csr []byte) {
 }
 
 // Issue is Keys with a certificate, without a join.
-func Issue(t testing.TB, dir, name string, authority *pki.Authority, now time.Time) *pki.Site {
+func Issue(t testing.TB, dir, name string, authority *pki.Authority, now time.Time) *pki.Holder {
 	t.Helper()
 	s, csr := Keys(t, dir, name)
-	certificate, err := authority.IssueSite(name, csr, now)
+	certificate, err := authority.Issue(pki.RoleSite, name, csr, now)
 	if err == nil {
 		err = s.SaveCertificate(certificate, authority.CertificatePEM(), now)
 	}
@@ -100,9 +101,9 @@ func Names(n int) (names []string) {
 }
 
 // Columns returns a spec's first n columns, all of one scale around 0.
-func Columns(n int, scale float64) (columns []study.Column) {
+func Columns(n int, scale float64) (columns []proposal.Column) {
 	for _, name := range Names(n) {
-		columns = append(columns, study.Column{Name: name, Scale: scale})
+		columns = append(columns, proposal.Column{Name: name, Scale: scale})
 	}
 	return columns
 }

@@ -25,6 +25,64 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type Phase int32
+
+const (
+	Phase_PHASE_UNSPECIFIED Phase = 0
+	Phase_PHASE_PROPOSED    Phase = 1
+	Phase_PHASE_SETUP       Phase = 2
+	Phase_PHASE_RUNNING     Phase = 3
+	Phase_PHASE_COMPLETED   Phase = 4
+	Phase_PHASE_ENDED       Phase = 5
+)
+
+// Enum value maps for Phase.
+var (
+	Phase_name = map[int32]string{
+		0: "PHASE_UNSPECIFIED",
+		1: "PHASE_PROPOSED",
+		2: "PHASE_SETUP",
+		3: "PHASE_RUNNING",
+		4: "PHASE_COMPLETED",
+		5: "PHASE_ENDED",
+	}
+	Phase_value = map[string]int32{
+		"PHASE_UNSPECIFIED": 0,
+		"PHASE_PROPOSED":    1,
+		"PHASE_SETUP":       2,
+		"PHASE_RUNNING":     3,
+		"PHASE_COMPLETED":   4,
+		"PHASE_ENDED":       5,
+	}
+)
+
+func (x Phase) Enum() *Phase {
+	p := new(Phase)
+	*p = x
+	return p
+}
+
+func (x Phase) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Phase) Descriptor() protoreflect.EnumDescriptor {
+	return file_covey_v1_federation_proto_enumTypes[0].Descriptor()
+}
+
+func (Phase) Type() protoreflect.EnumType {
+	return &file_covey_v1_federation_proto_enumTypes[0]
+}
+
+func (x Phase) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Phase.Descriptor instead.
+func (Phase) EnumDescriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{0}
+}
+
 type Verdict int32
 
 const (
@@ -61,11 +119,11 @@ func (x Verdict) String() string {
 }
 
 func (Verdict) Descriptor() protoreflect.EnumDescriptor {
-	return file_covey_v1_federation_proto_enumTypes[0].Descriptor()
+	return file_covey_v1_federation_proto_enumTypes[1].Descriptor()
 }
 
 func (Verdict) Type() protoreflect.EnumType {
-	return &file_covey_v1_federation_proto_enumTypes[0]
+	return &file_covey_v1_federation_proto_enumTypes[1]
 }
 
 func (x Verdict) Number() protoreflect.EnumNumber {
@@ -74,7 +132,7 @@ func (x Verdict) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Verdict.Descriptor instead.
 func (Verdict) EnumDescriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{0}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{1}
 }
 
 // Code says why, never in free text: a site's words are data.
@@ -111,6 +169,7 @@ const (
 	Code_CODE_UNIT              Code = 42
 	Code_CODE_COLUMNS           Code = 43
 	Code_CODE_FORMAT            Code = 44
+	Code_CODE_BAD_SIGNATURE     Code = 45
 	Code_CODE_BAD_REFUSAL       Code = 70
 	Code_CODE_FORKED            Code = 71
 )
@@ -148,6 +207,7 @@ var (
 		42: "CODE_UNIT",
 		43: "CODE_COLUMNS",
 		44: "CODE_FORMAT",
+		45: "CODE_BAD_SIGNATURE",
 		70: "CODE_BAD_REFUSAL",
 		71: "CODE_FORKED",
 	}
@@ -182,6 +242,7 @@ var (
 		"CODE_UNIT":              42,
 		"CODE_COLUMNS":           43,
 		"CODE_FORMAT":            44,
+		"CODE_BAD_SIGNATURE":     45,
 		"CODE_BAD_REFUSAL":       70,
 		"CODE_FORKED":            71,
 	}
@@ -198,11 +259,11 @@ func (x Code) String() string {
 }
 
 func (Code) Descriptor() protoreflect.EnumDescriptor {
-	return file_covey_v1_federation_proto_enumTypes[1].Descriptor()
+	return file_covey_v1_federation_proto_enumTypes[2].Descriptor()
 }
 
 func (Code) Type() protoreflect.EnumType {
-	return &file_covey_v1_federation_proto_enumTypes[1]
+	return &file_covey_v1_federation_proto_enumTypes[2]
 }
 
 func (x Code) Number() protoreflect.EnumNumber {
@@ -211,23 +272,810 @@ func (x Code) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Code.Descriptor instead.
 func (Code) EnumDescriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{2}
+}
+
+type OfferRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Dataset       string                 `protobuf:"bytes,1,opt,name=dataset,proto3" json:"dataset,omitempty"`
+	Sites         []string               `protobuf:"bytes,2,rep,name=sites,proto3" json:"sites,omitempty"` // all that offer the data set, if empty
+	Readers       []string               `protobuf:"bytes,3,rep,name=readers,proto3" json:"readers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OfferRequest) Reset() {
+	*x = OfferRequest{}
+	mi := &file_covey_v1_federation_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OfferRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OfferRequest) ProtoMessage() {}
+
+func (x *OfferRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OfferRequest.ProtoReflect.Descriptor instead.
+func (*OfferRequest) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *OfferRequest) GetDataset() string {
+	if x != nil {
+		return x.Dataset
+	}
+	return ""
+}
+
+func (x *OfferRequest) GetSites() []string {
+	if x != nil {
+		return x.Sites
+	}
+	return nil
+}
+
+func (x *OfferRequest) GetReaders() []string {
+	if x != nil {
+		return x.Readers
+	}
+	return nil
+}
+
+type OfferResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Coordinator   []byte                 `protobuf:"bytes,1,opt,name=coordinator,proto3" json:"coordinator,omitempty"` // Ed25519 public key that signs releases and results
+	Sites         []*OfferedSite         `protobuf:"bytes,2,rep,name=sites,proto3" json:"sites,omitempty"`
+	Readers       []*Reader              `protobuf:"bytes,3,rep,name=readers,proto3" json:"readers,omitempty"`                             // in the order asked for
+	UnixSeconds   int64                  `protobuf:"varint,4,opt,name=unix_seconds,json=unixSeconds,proto3" json:"unix_seconds,omitempty"` // the coordinator's clock
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OfferResponse) Reset() {
+	*x = OfferResponse{}
+	mi := &file_covey_v1_federation_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OfferResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OfferResponse) ProtoMessage() {}
+
+func (x *OfferResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OfferResponse.ProtoReflect.Descriptor instead.
+func (*OfferResponse) Descriptor() ([]byte, []int) {
 	return file_covey_v1_federation_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *OfferResponse) GetCoordinator() []byte {
+	if x != nil {
+		return x.Coordinator
+	}
+	return nil
+}
+
+func (x *OfferResponse) GetSites() []*OfferedSite {
+	if x != nil {
+		return x.Sites
+	}
+	return nil
+}
+
+func (x *OfferResponse) GetReaders() []*Reader {
+	if x != nil {
+		return x.Readers
+	}
+	return nil
+}
+
+func (x *OfferResponse) GetUnixSeconds() int64 {
+	if x != nil {
+		return x.UnixSeconds
+	}
+	return 0
+}
+
+type OfferedSite struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Identity      []byte                 `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"` // Ed25519 public key
+	Units         uint64                 `protobuf:"varint,3,opt,name=units,proto3" json:"units,omitempty"`      // as an analyst is told them: one number a data set and day
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OfferedSite) Reset() {
+	*x = OfferedSite{}
+	mi := &file_covey_v1_federation_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OfferedSite) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OfferedSite) ProtoMessage() {}
+
+func (x *OfferedSite) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OfferedSite.ProtoReflect.Descriptor instead.
+func (*OfferedSite) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *OfferedSite) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *OfferedSite) GetIdentity() []byte {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *OfferedSite) GetUnits() uint64 {
+	if x != nil {
+		return x.Units
+	}
+	return 0
+}
+
+type Reader struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Identity      []byte                 `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"` // Ed25519 public key
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reader) Reset() {
+	*x = Reader{}
+	mi := &file_covey_v1_federation_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reader) ProtoMessage() {}
+
+func (x *Reader) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reader.ProtoReflect.Descriptor instead.
+func (*Reader) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Reader) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Reader) GetIdentity() []byte {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+type ProposeRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Frame         *Frame                 `protobuf:"bytes,1,opt,name=frame,proto3" json:"frame,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposeRequest) Reset() {
+	*x = ProposeRequest{}
+	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposeRequest) ProtoMessage() {}
+
+func (x *ProposeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposeRequest.ProtoReflect.Descriptor instead.
+func (*ProposeRequest) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ProposeRequest) GetFrame() *Frame {
+	if x != nil {
+		return x.Frame
+	}
+	return nil
+}
+
+type ProposeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"` // the digest
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProposeResponse) Reset() {
+	*x = ProposeResponse{}
+	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProposeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProposeResponse) ProtoMessage() {}
+
+func (x *ProposeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProposeResponse.ProtoReflect.Descriptor instead.
+func (*ProposeResponse) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ProposeResponse) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+type ListRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRequest) Reset() {
+	*x = ListRequest{}
+	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRequest) ProtoMessage() {}
+
+func (x *ListRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
+func (*ListRequest) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{6}
+}
+
+type ListResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Studies       []*Study               `protobuf:"bytes,1,rep,name=studies,proto3" json:"studies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListResponse) Reset() {
+	*x = ListResponse{}
+	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListResponse) ProtoMessage() {}
+
+func (x *ListResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
+func (*ListResponse) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ListResponse) GetStudies() []*Study {
+	if x != nil {
+		return x.Studies
+	}
+	return nil
+}
+
+type WatchRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"` // the whole digest
+	Once          bool                   `protobuf:"varint,2,opt,name=once,proto3" json:"once,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchRequest) Reset() {
+	*x = WatchRequest{}
+	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchRequest) ProtoMessage() {}
+
+func (x *WatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
+func (*WatchRequest) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *WatchRequest) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *WatchRequest) GetOnce() bool {
+	if x != nil {
+		return x.Once
+	}
+	return false
+}
+
+type WatchResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         *Study                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchResponse) Reset() {
+	*x = WatchResponse{}
+	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchResponse) ProtoMessage() {}
+
+func (x *WatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
+func (*WatchResponse) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *WatchResponse) GetStudy() *Study {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+type WithdrawRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"` // the whole digest
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawRequest) Reset() {
+	*x = WithdrawRequest{}
+	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawRequest) ProtoMessage() {}
+
+func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
+func (*WithdrawRequest) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *WithdrawRequest) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+type WithdrawResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawResponse) Reset() {
+	*x = WithdrawResponse{}
+	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawResponse) ProtoMessage() {}
+
+func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
+func (*WithdrawResponse) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{11}
+}
+
+// Study is what an analyst is told of a study: nothing that follows from rows, budgets or links of a
+// site. Times are rounded to 10 seconds.
+type Study struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Study         []byte                 `protobuf:"bytes,1,opt,name=study,proto3" json:"study,omitempty"` // digest
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Proposer      string                 `protobuf:"bytes,3,opt,name=proposer,proto3" json:"proposer,omitempty"` // analyst's name; empty of the coordinator's operator
+	Own           bool                   `protobuf:"varint,4,opt,name=own,proto3" json:"own,omitempty"`          // the caller proposed it
+	Phase         Phase                  `protobuf:"varint,5,opt,name=phase,proto3,enum=covey.v1.Phase" json:"phase,omitempty"`
+	Code          Code                   `protobuf:"varint,6,opt,name=code,proto3,enum=covey.v1.Code" json:"code,omitempty"` // why it ended
+	Answers       []*Answer              `protobuf:"bytes,7,rep,name=answers,proto3" json:"answers,omitempty"`               // in the order of the roster
+	QueriesDone   uint32                 `protobuf:"varint,8,opt,name=queries_done,json=queriesDone,proto3" json:"queries_done,omitempty"`
+	Queries       uint32                 `protobuf:"varint,9,opt,name=queries,proto3" json:"queries,omitempty"` // that the plan may ask
+	ProposedUnix  int64                  `protobuf:"varint,10,opt,name=proposed_unix,json=proposedUnix,proto3" json:"proposed_unix,omitempty"`
+	EndedUnix     int64                  `protobuf:"varint,11,opt,name=ended_unix,json=endedUnix,proto3" json:"ended_unix,omitempty"`       // 0: not over
+	ExpiresUnix   int64                  `protobuf:"varint,12,opt,name=expires_unix,json=expiresUnix,proto3" json:"expires_unix,omitempty"` // 0: never
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Study) Reset() {
+	*x = Study{}
+	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Study) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Study) ProtoMessage() {}
+
+func (x *Study) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Study.ProtoReflect.Descriptor instead.
+func (*Study) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Study) GetStudy() []byte {
+	if x != nil {
+		return x.Study
+	}
+	return nil
+}
+
+func (x *Study) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Study) GetProposer() string {
+	if x != nil {
+		return x.Proposer
+	}
+	return ""
+}
+
+func (x *Study) GetOwn() bool {
+	if x != nil {
+		return x.Own
+	}
+	return false
+}
+
+func (x *Study) GetPhase() Phase {
+	if x != nil {
+		return x.Phase
+	}
+	return Phase_PHASE_UNSPECIFIED
+}
+
+func (x *Study) GetCode() Code {
+	if x != nil {
+		return x.Code
+	}
+	return Code_CODE_UNSPECIFIED
+}
+
+func (x *Study) GetAnswers() []*Answer {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
+}
+
+func (x *Study) GetQueriesDone() uint32 {
+	if x != nil {
+		return x.QueriesDone
+	}
+	return 0
+}
+
+func (x *Study) GetQueries() uint32 {
+	if x != nil {
+		return x.Queries
+	}
+	return 0
+}
+
+func (x *Study) GetProposedUnix() int64 {
+	if x != nil {
+		return x.ProposedUnix
+	}
+	return 0
+}
+
+func (x *Study) GetEndedUnix() int64 {
+	if x != nil {
+		return x.EndedUnix
+	}
+	return 0
+}
+
+func (x *Study) GetExpiresUnix() int64 {
+	if x != nil {
+		return x.ExpiresUnix
+	}
+	return 0
+}
+
+// Answer is one site's, as an analyst is told it.
+type Answer struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Site          string                 `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	Verdict       Verdict                `protobuf:"varint,2,opt,name=verdict,proto3,enum=covey.v1.Verdict" json:"verdict,omitempty"`
+	Fault         Code                   `protobuf:"varint,3,opt,name=fault,proto3,enum=covey.v1.Code" json:"fault,omitempty"` // of the schema, found before a row is read; else unspecified
+	Awaited       bool                   `protobuf:"varint,4,opt,name=awaited,proto3" json:"awaited,omitempty"`                // the study waits for this site just now
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Answer) Reset() {
+	*x = Answer{}
+	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Answer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Answer) ProtoMessage() {}
+
+func (x *Answer) ProtoReflect() protoreflect.Message {
+	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Answer.ProtoReflect.Descriptor instead.
+func (*Answer) Descriptor() ([]byte, []int) {
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Answer) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *Answer) GetVerdict() Verdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return Verdict_VERDICT_UNSPECIFIED
+}
+
+func (x *Answer) GetFault() Code {
+	if x != nil {
+		return x.Fault
+	}
+	return Code_CODE_UNSPECIFIED
+}
+
+func (x *Answer) GetAwaited() bool {
+	if x != nil {
+		return x.Awaited
+	}
+	return false
 }
 
 type JoinRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         []byte                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	Site          string                 `protobuf:"bytes,2,opt,name=site,proto3" json:"site,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`         // of the site or the analyst that the token is for
 	Csr           []byte                 `protobuf:"bytes,3,opt,name=csr,proto3" json:"csr,omitempty"`           // PKCS #10, DER
 	Identity      []byte                 `protobuf:"bytes,4,opt,name=identity,proto3" json:"identity,omitempty"` // Ed25519 public key
-	Proof         []byte                 `protobuf:"bytes,5,opt,name=proof,proto3" json:"proof,omitempty"`       // signature by identity over site, token hash and csr
+	Proof         []byte                 `protobuf:"bytes,5,opt,name=proof,proto3" json:"proof,omitempty"`       // signature by identity over name, token hash and csr
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JoinRequest) Reset() {
 	*x = JoinRequest{}
-	mi := &file_covey_v1_federation_proto_msgTypes[0]
+	mi := &file_covey_v1_federation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -239,7 +1087,7 @@ func (x *JoinRequest) String() string {
 func (*JoinRequest) ProtoMessage() {}
 
 func (x *JoinRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[0]
+	mi := &file_covey_v1_federation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -252,7 +1100,7 @@ func (x *JoinRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
 func (*JoinRequest) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{0}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *JoinRequest) GetToken() []byte {
@@ -262,9 +1110,9 @@ func (x *JoinRequest) GetToken() []byte {
 	return nil
 }
 
-func (x *JoinRequest) GetSite() string {
+func (x *JoinRequest) GetName() string {
 	if x != nil {
-		return x.Site
+		return x.Name
 	}
 	return ""
 }
@@ -300,7 +1148,7 @@ type JoinResponse struct {
 
 func (x *JoinResponse) Reset() {
 	*x = JoinResponse{}
-	mi := &file_covey_v1_federation_proto_msgTypes[1]
+	mi := &file_covey_v1_federation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -312,7 +1160,7 @@ func (x *JoinResponse) String() string {
 func (*JoinResponse) ProtoMessage() {}
 
 func (x *JoinResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[1]
+	mi := &file_covey_v1_federation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -325,7 +1173,7 @@ func (x *JoinResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
 func (*JoinResponse) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{1}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *JoinResponse) GetCertificate() []byte {
@@ -351,7 +1199,7 @@ type RenewRequest struct {
 
 func (x *RenewRequest) Reset() {
 	*x = RenewRequest{}
-	mi := &file_covey_v1_federation_proto_msgTypes[2]
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -363,7 +1211,7 @@ func (x *RenewRequest) String() string {
 func (*RenewRequest) ProtoMessage() {}
 
 func (x *RenewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[2]
+	mi := &file_covey_v1_federation_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -376,7 +1224,7 @@ func (x *RenewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewRequest.ProtoReflect.Descriptor instead.
 func (*RenewRequest) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{2}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RenewRequest) GetCsr() []byte {
@@ -395,7 +1243,7 @@ type RenewResponse struct {
 
 func (x *RenewResponse) Reset() {
 	*x = RenewResponse{}
-	mi := &file_covey_v1_federation_proto_msgTypes[3]
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -407,7 +1255,7 @@ func (x *RenewResponse) String() string {
 func (*RenewResponse) ProtoMessage() {}
 
 func (x *RenewResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[3]
+	mi := &file_covey_v1_federation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -420,7 +1268,7 @@ func (x *RenewResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewResponse.ProtoReflect.Descriptor instead.
 func (*RenewResponse) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{3}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RenewResponse) GetCertificate() []byte {
@@ -439,7 +1287,7 @@ type StandingRequest struct {
 
 func (x *StandingRequest) Reset() {
 	*x = StandingRequest{}
-	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -451,7 +1299,7 @@ func (x *StandingRequest) String() string {
 func (*StandingRequest) ProtoMessage() {}
 
 func (x *StandingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[4]
+	mi := &file_covey_v1_federation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -464,7 +1312,7 @@ func (x *StandingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingRequest.ProtoReflect.Descriptor instead.
 func (*StandingRequest) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{4}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StandingRequest) GetAuthority() []byte {
@@ -485,7 +1333,7 @@ type StandingResponse struct {
 
 func (x *StandingResponse) Reset() {
 	*x = StandingResponse{}
-	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -497,7 +1345,7 @@ func (x *StandingResponse) String() string {
 func (*StandingResponse) ProtoMessage() {}
 
 func (x *StandingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[5]
+	mi := &file_covey_v1_federation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -510,7 +1358,7 @@ func (x *StandingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StandingResponse.ProtoReflect.Descriptor instead.
 func (*StandingResponse) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{5}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StandingResponse) GetAuthorities() []*Authority {
@@ -543,7 +1391,7 @@ type ResultRequest struct {
 
 func (x *ResultRequest) Reset() {
 	*x = ResultRequest{}
-	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -555,7 +1403,7 @@ func (x *ResultRequest) String() string {
 func (*ResultRequest) ProtoMessage() {}
 
 func (x *ResultRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[6]
+	mi := &file_covey_v1_federation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -568,7 +1416,7 @@ func (x *ResultRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultRequest.ProtoReflect.Descriptor instead.
 func (*ResultRequest) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{6}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ResultRequest) GetStudy() []byte {
@@ -587,7 +1435,7 @@ type ResultResponse struct {
 
 func (x *ResultResponse) Reset() {
 	*x = ResultResponse{}
-	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -599,7 +1447,7 @@ func (x *ResultResponse) String() string {
 func (*ResultResponse) ProtoMessage() {}
 
 func (x *ResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[7]
+	mi := &file_covey_v1_federation_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -612,7 +1460,7 @@ func (x *ResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultResponse.ProtoReflect.Descriptor instead.
 func (*ResultResponse) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{7}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ResultResponse) GetFrame() *Frame {
@@ -633,7 +1481,7 @@ type Authority struct {
 
 func (x *Authority) Reset() {
 	*x = Authority{}
-	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -645,7 +1493,7 @@ func (x *Authority) String() string {
 func (*Authority) ProtoMessage() {}
 
 func (x *Authority) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[8]
+	mi := &file_covey_v1_federation_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -658,7 +1506,7 @@ func (x *Authority) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Authority.ProtoReflect.Descriptor instead.
 func (*Authority) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{8}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Authority) GetCertificate() []byte {
@@ -686,7 +1534,7 @@ type NotLeader struct {
 
 func (x *NotLeader) Reset() {
 	*x = NotLeader{}
-	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -698,7 +1546,7 @@ func (x *NotLeader) String() string {
 func (*NotLeader) ProtoMessage() {}
 
 func (x *NotLeader) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[9]
+	mi := &file_covey_v1_federation_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -711,7 +1559,7 @@ func (x *NotLeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotLeader.ProtoReflect.Descriptor instead.
 func (*NotLeader) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{9}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *NotLeader) GetAddresses() []string {
@@ -732,7 +1580,7 @@ type Frame struct {
 
 func (x *Frame) Reset() {
 	*x = Frame{}
-	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +1592,7 @@ func (x *Frame) String() string {
 func (*Frame) ProtoMessage() {}
 
 func (x *Frame) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[10]
+	mi := &file_covey_v1_federation_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +1605,7 @@ func (x *Frame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Frame.ProtoReflect.Descriptor instead.
 func (*Frame) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{10}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Frame) GetData() []byte {
@@ -783,7 +1631,7 @@ type LinkRequest struct {
 
 func (x *LinkRequest) Reset() {
 	*x = LinkRequest{}
-	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +1643,7 @@ func (x *LinkRequest) String() string {
 func (*LinkRequest) ProtoMessage() {}
 
 func (x *LinkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[11]
+	mi := &file_covey_v1_federation_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +1656,7 @@ func (x *LinkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkRequest.ProtoReflect.Descriptor instead.
 func (*LinkRequest) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{11}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LinkRequest) GetFrame() *Frame {
@@ -827,7 +1675,7 @@ type LinkResponse struct {
 
 func (x *LinkResponse) Reset() {
 	*x = LinkResponse{}
-	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -839,7 +1687,7 @@ func (x *LinkResponse) String() string {
 func (*LinkResponse) ProtoMessage() {}
 
 func (x *LinkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[12]
+	mi := &file_covey_v1_federation_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -852,7 +1700,7 @@ func (x *LinkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LinkResponse.ProtoReflect.Descriptor instead.
 func (*LinkResponse) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{12}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LinkResponse) GetFrame() *Frame {
@@ -884,7 +1732,7 @@ type SiteMessage struct {
 
 func (x *SiteMessage) Reset() {
 	*x = SiteMessage{}
-	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -896,7 +1744,7 @@ func (x *SiteMessage) String() string {
 func (*SiteMessage) ProtoMessage() {}
 
 func (x *SiteMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[13]
+	mi := &file_covey_v1_federation_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -909,7 +1757,7 @@ func (x *SiteMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SiteMessage.ProtoReflect.Descriptor instead.
 func (*SiteMessage) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{13}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SiteMessage) GetBody() isSiteMessage_Body {
@@ -1096,7 +1944,7 @@ type CoordinatorMessage struct {
 
 func (x *CoordinatorMessage) Reset() {
 	*x = CoordinatorMessage{}
-	mi := &file_covey_v1_federation_proto_msgTypes[14]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1108,7 +1956,7 @@ func (x *CoordinatorMessage) String() string {
 func (*CoordinatorMessage) ProtoMessage() {}
 
 func (x *CoordinatorMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[14]
+	mi := &file_covey_v1_federation_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1121,7 +1969,7 @@ func (x *CoordinatorMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CoordinatorMessage.ProtoReflect.Descriptor instead.
 func (*CoordinatorMessage) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{14}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CoordinatorMessage) GetBody() isCoordinatorMessage_Body {
@@ -1315,7 +2163,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_covey_v1_federation_proto_msgTypes[15]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1327,7 +2175,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[15]
+	mi := &file_covey_v1_federation_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1340,7 +2188,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{15}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Hello) GetSoftware() string {
@@ -1390,7 +2238,7 @@ type Dataset struct {
 
 func (x *Dataset) Reset() {
 	*x = Dataset{}
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1402,7 +2250,7 @@ func (x *Dataset) String() string {
 func (*Dataset) ProtoMessage() {}
 
 func (x *Dataset) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[16]
+	mi := &file_covey_v1_federation_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1415,7 +2263,7 @@ func (x *Dataset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dataset.ProtoReflect.Descriptor instead.
 func (*Dataset) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{16}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Dataset) GetName() string {
@@ -1436,13 +2284,14 @@ func (x *Dataset) GetUnits() uint64 {
 type Proposal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Body          []byte                 `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	Signature     []byte                 `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"` // by the proposer's identity key over the digest; none without a proposer
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1454,7 +2303,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[17]
+	mi := &file_covey_v1_federation_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1467,12 +2316,19 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{17}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Proposal) GetBody() []byte {
 	if x != nil {
 		return x.Body
+	}
+	return nil
+}
+
+func (x *Proposal) GetSignature() []byte {
+	if x != nil {
+		return x.Signature
 	}
 	return nil
 }
@@ -1490,7 +2346,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1502,7 +2358,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[18]
+	mi := &file_covey_v1_federation_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1515,7 +2371,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{18}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Decision) GetStudy() []byte {
@@ -1556,7 +2412,7 @@ type Announce struct {
 
 func (x *Announce) Reset() {
 	*x = Announce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1568,7 +2424,7 @@ func (x *Announce) String() string {
 func (*Announce) ProtoMessage() {}
 
 func (x *Announce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[19]
+	mi := &file_covey_v1_federation_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1581,7 +2437,7 @@ func (x *Announce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announce.ProtoReflect.Descriptor instead.
 func (*Announce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{19}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Announce) GetStudy() []byte {
@@ -1609,7 +2465,7 @@ type Announcement struct {
 
 func (x *Announcement) Reset() {
 	*x = Announcement{}
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1621,7 +2477,7 @@ func (x *Announcement) String() string {
 func (*Announcement) ProtoMessage() {}
 
 func (x *Announcement) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[20]
+	mi := &file_covey_v1_federation_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1634,7 +2490,7 @@ func (x *Announcement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Announcement.ProtoReflect.Descriptor instead.
 func (*Announcement) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{20}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Announcement) GetStudy() []byte {
@@ -1671,7 +2527,7 @@ type Reveal struct {
 
 func (x *Reveal) Reset() {
 	*x = Reveal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1683,7 +2539,7 @@ func (x *Reveal) String() string {
 func (*Reveal) ProtoMessage() {}
 
 func (x *Reveal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[21]
+	mi := &file_covey_v1_federation_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1696,7 +2552,7 @@ func (x *Reveal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reveal.ProtoReflect.Descriptor instead.
 func (*Reveal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{21}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Reveal) GetStudy() []byte {
@@ -1731,7 +2587,7 @@ type Nonce struct {
 
 func (x *Nonce) Reset() {
 	*x = Nonce{}
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1743,7 +2599,7 @@ func (x *Nonce) String() string {
 func (*Nonce) ProtoMessage() {}
 
 func (x *Nonce) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[22]
+	mi := &file_covey_v1_federation_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1756,7 +2612,7 @@ func (x *Nonce) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Nonce.ProtoReflect.Descriptor instead.
 func (*Nonce) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{22}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Nonce) GetStudy() []byte {
@@ -1792,7 +2648,7 @@ type Deal struct {
 
 func (x *Deal) Reset() {
 	*x = Deal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1804,7 +2660,7 @@ func (x *Deal) String() string {
 func (*Deal) ProtoMessage() {}
 
 func (x *Deal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[23]
+	mi := &file_covey_v1_federation_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1817,7 +2673,7 @@ func (x *Deal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deal.ProtoReflect.Descriptor instead.
 func (*Deal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{23}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Deal) GetStudy() []byte {
@@ -1859,7 +2715,7 @@ type Boxes struct {
 
 func (x *Boxes) Reset() {
 	*x = Boxes{}
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1871,7 +2727,7 @@ func (x *Boxes) String() string {
 func (*Boxes) ProtoMessage() {}
 
 func (x *Boxes) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[24]
+	mi := &file_covey_v1_federation_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1884,7 +2740,7 @@ func (x *Boxes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Boxes.ProtoReflect.Descriptor instead.
 func (*Boxes) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{24}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Boxes) GetStudy() []byte {
@@ -1920,7 +2776,7 @@ type Confirm struct {
 
 func (x *Confirm) Reset() {
 	*x = Confirm{}
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1932,7 +2788,7 @@ func (x *Confirm) String() string {
 func (*Confirm) ProtoMessage() {}
 
 func (x *Confirm) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[25]
+	mi := &file_covey_v1_federation_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1945,7 +2801,7 @@ func (x *Confirm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirm.ProtoReflect.Descriptor instead.
 func (*Confirm) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{25}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Confirm) GetStudy() []byte {
@@ -1987,7 +2843,7 @@ type Confirmation struct {
 
 func (x *Confirmation) Reset() {
 	*x = Confirmation{}
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1999,7 +2855,7 @@ func (x *Confirmation) String() string {
 func (*Confirmation) ProtoMessage() {}
 
 func (x *Confirmation) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[26]
+	mi := &file_covey_v1_federation_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2012,7 +2868,7 @@ func (x *Confirmation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
 func (*Confirmation) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{26}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Confirmation) GetStudy() []byte {
@@ -2048,7 +2904,7 @@ type Confirmed struct {
 
 func (x *Confirmed) Reset() {
 	*x = Confirmed{}
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2060,7 +2916,7 @@ func (x *Confirmed) String() string {
 func (*Confirmed) ProtoMessage() {}
 
 func (x *Confirmed) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[27]
+	mi := &file_covey_v1_federation_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2073,7 +2929,7 @@ func (x *Confirmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmed.ProtoReflect.Descriptor instead.
 func (*Confirmed) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{27}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Confirmed) GetStudy() []byte {
@@ -2121,7 +2977,7 @@ type Query struct {
 
 func (x *Query) Reset() {
 	*x = Query{}
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2133,7 +2989,7 @@ func (x *Query) String() string {
 func (*Query) ProtoMessage() {}
 
 func (x *Query) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[28]
+	mi := &file_covey_v1_federation_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2146,7 +3002,7 @@ func (x *Query) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Query.ProtoReflect.Descriptor instead.
 func (*Query) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{28}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Query) GetStudy() []byte {
@@ -2259,7 +3115,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_covey_v1_federation_proto_msgTypes[29]
+	mi := &file_covey_v1_federation_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2271,7 +3127,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[29]
+	mi := &file_covey_v1_federation_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2284,7 +3140,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{29}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Upload) GetStudy() []byte {
@@ -2328,7 +3184,7 @@ type Release struct {
 
 func (x *Release) Reset() {
 	*x = Release{}
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2340,7 +3196,7 @@ func (x *Release) String() string {
 func (*Release) ProtoMessage() {}
 
 func (x *Release) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[30]
+	mi := &file_covey_v1_federation_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2353,7 +3209,7 @@ func (x *Release) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Release.ProtoReflect.Descriptor instead.
 func (*Release) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{30}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Release) GetStudy() []byte {
@@ -2396,7 +3252,7 @@ type ReleaseSignature struct {
 
 func (x *ReleaseSignature) Reset() {
 	*x = ReleaseSignature{}
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2408,7 +3264,7 @@ func (x *ReleaseSignature) String() string {
 func (*ReleaseSignature) ProtoMessage() {}
 
 func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[31]
+	mi := &file_covey_v1_federation_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2421,7 +3277,7 @@ func (x *ReleaseSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReleaseSignature.ProtoReflect.Descriptor instead.
 func (*ReleaseSignature) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{31}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ReleaseSignature) GetStudy() []byte {
@@ -2466,7 +3322,7 @@ type Open struct {
 
 func (x *Open) Reset() {
 	*x = Open{}
-	mi := &file_covey_v1_federation_proto_msgTypes[32]
+	mi := &file_covey_v1_federation_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2478,7 +3334,7 @@ func (x *Open) String() string {
 func (*Open) ProtoMessage() {}
 
 func (x *Open) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[32]
+	mi := &file_covey_v1_federation_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2491,7 +3347,7 @@ func (x *Open) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Open.ProtoReflect.Descriptor instead.
 func (*Open) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{32}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Open) GetStudy() []byte {
@@ -2541,7 +3397,7 @@ type Shares struct {
 
 func (x *Shares) Reset() {
 	*x = Shares{}
-	mi := &file_covey_v1_federation_proto_msgTypes[33]
+	mi := &file_covey_v1_federation_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2553,7 +3409,7 @@ func (x *Shares) String() string {
 func (*Shares) ProtoMessage() {}
 
 func (x *Shares) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[33]
+	mi := &file_covey_v1_federation_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2566,7 +3422,7 @@ func (x *Shares) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shares.ProtoReflect.Descriptor instead.
 func (*Shares) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{33}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Shares) GetStudy() []byte {
@@ -2611,7 +3467,7 @@ type Final struct {
 
 func (x *Final) Reset() {
 	*x = Final{}
-	mi := &file_covey_v1_federation_proto_msgTypes[34]
+	mi := &file_covey_v1_federation_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2623,7 +3479,7 @@ func (x *Final) String() string {
 func (*Final) ProtoMessage() {}
 
 func (x *Final) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[34]
+	mi := &file_covey_v1_federation_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2636,7 +3492,7 @@ func (x *Final) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Final.ProtoReflect.Descriptor instead.
 func (*Final) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{34}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Final) GetStudy() []byte {
@@ -2685,7 +3541,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_covey_v1_federation_proto_msgTypes[35]
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2697,7 +3553,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[35]
+	mi := &file_covey_v1_federation_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2710,7 +3566,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{35}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Ended) GetStudy() []byte {
@@ -2754,7 +3610,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_covey_v1_federation_proto_msgTypes[36]
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2766,7 +3622,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_covey_v1_federation_proto_msgTypes[36]
+	mi := &file_covey_v1_federation_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2779,7 +3635,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_covey_v1_federation_proto_rawDescGZIP(), []int{36}
+	return file_covey_v1_federation_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Refusal) GetStudy() []byte {
@@ -2877,10 +3733,61 @@ var File_covey_v1_federation_proto protoreflect.FileDescriptor
 
 const file_covey_v1_federation_proto_rawDesc = "" +
 	"\n" +
-	"\x19covey/v1/federation.proto\x12\bcovey.v1\"{\n" +
+	"\x19covey/v1/federation.proto\x12\bcovey.v1\"X\n" +
+	"\fOfferRequest\x12\x18\n" +
+	"\adataset\x18\x01 \x01(\tR\adataset\x12\x14\n" +
+	"\x05sites\x18\x02 \x03(\tR\x05sites\x12\x18\n" +
+	"\areaders\x18\x03 \x03(\tR\areaders\"\xad\x01\n" +
+	"\rOfferResponse\x12 \n" +
+	"\vcoordinator\x18\x01 \x01(\fR\vcoordinator\x12+\n" +
+	"\x05sites\x18\x02 \x03(\v2\x15.covey.v1.OfferedSiteR\x05sites\x12*\n" +
+	"\areaders\x18\x03 \x03(\v2\x10.covey.v1.ReaderR\areaders\x12!\n" +
+	"\funix_seconds\x18\x04 \x01(\x03R\vunixSeconds\"S\n" +
+	"\vOfferedSite\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bidentity\x18\x02 \x01(\fR\bidentity\x12\x14\n" +
+	"\x05units\x18\x03 \x01(\x04R\x05units\"8\n" +
+	"\x06Reader\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bidentity\x18\x02 \x01(\fR\bidentity\"7\n" +
+	"\x0eProposeRequest\x12%\n" +
+	"\x05frame\x18\x01 \x01(\v2\x0f.covey.v1.FrameR\x05frame\"'\n" +
+	"\x0fProposeResponse\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\"\r\n" +
+	"\vListRequest\"9\n" +
+	"\fListResponse\x12)\n" +
+	"\astudies\x18\x01 \x03(\v2\x0f.covey.v1.StudyR\astudies\"8\n" +
+	"\fWatchRequest\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x12\n" +
+	"\x04once\x18\x02 \x01(\bR\x04once\"6\n" +
+	"\rWatchResponse\x12%\n" +
+	"\x05study\x18\x01 \x01(\v2\x0f.covey.v1.StudyR\x05study\"'\n" +
+	"\x0fWithdrawRequest\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\"\x12\n" +
+	"\x10WithdrawResponse\"\xfa\x02\n" +
+	"\x05Study\x12\x14\n" +
+	"\x05study\x18\x01 \x01(\fR\x05study\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
+	"\bproposer\x18\x03 \x01(\tR\bproposer\x12\x10\n" +
+	"\x03own\x18\x04 \x01(\bR\x03own\x12%\n" +
+	"\x05phase\x18\x05 \x01(\x0e2\x0f.covey.v1.PhaseR\x05phase\x12\"\n" +
+	"\x04code\x18\x06 \x01(\x0e2\x0e.covey.v1.CodeR\x04code\x12*\n" +
+	"\aanswers\x18\a \x03(\v2\x10.covey.v1.AnswerR\aanswers\x12!\n" +
+	"\fqueries_done\x18\b \x01(\rR\vqueriesDone\x12\x18\n" +
+	"\aqueries\x18\t \x01(\rR\aqueries\x12#\n" +
+	"\rproposed_unix\x18\n" +
+	" \x01(\x03R\fproposedUnix\x12\x1d\n" +
+	"\n" +
+	"ended_unix\x18\v \x01(\x03R\tendedUnix\x12!\n" +
+	"\fexpires_unix\x18\f \x01(\x03R\vexpiresUnix\"\x89\x01\n" +
+	"\x06Answer\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x12+\n" +
+	"\averdict\x18\x02 \x01(\x0e2\x11.covey.v1.VerdictR\averdict\x12$\n" +
+	"\x05fault\x18\x03 \x01(\x0e2\x0e.covey.v1.CodeR\x05fault\x12\x18\n" +
+	"\aawaited\x18\x04 \x01(\bR\aawaited\"{\n" +
 	"\vJoinRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\fR\x05token\x12\x12\n" +
-	"\x04site\x18\x02 \x01(\tR\x04site\x12\x10\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
 	"\x03csr\x18\x03 \x01(\fR\x03csr\x12\x1a\n" +
 	"\bidentity\x18\x04 \x01(\fR\bidentity\x12\x14\n" +
 	"\x05proof\x18\x05 \x01(\fR\x05proof\"N\n" +
@@ -2948,9 +3855,10 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x04over\x18\x05 \x01(\fR\x04over\"3\n" +
 	"\aDataset\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05units\x18\x02 \x01(\x04R\x05units\"\x1e\n" +
+	"\x05units\x18\x02 \x01(\x04R\x05units\"<\n" +
 	"\bProposal\x12\x12\n" +
-	"\x04body\x18\x01 \x01(\fR\x04body\"\x8f\x01\n" +
+	"\x04body\x18\x01 \x01(\fR\x04body\x12\x1c\n" +
+	"\tsignature\x18\x02 \x01(\fR\tsignature\"\x8f\x01\n" +
 	"\bDecision\x12\x14\n" +
 	"\x05study\x18\x01 \x01(\fR\x05study\x12+\n" +
 	"\averdict\x18\x02 \x01(\x0e2\x11.covey.v1.VerdictR\averdict\x12\"\n" +
@@ -3062,12 +3970,19 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	" \x01(\v2\x0f.covey.v1.FinalR\x05final\x12\x16\n" +
 	"\x06shared\x18\v \x01(\bR\x06shared\x12\"\n" +
 	"\fannouncement\x18F \x01(\fR\fannouncement\x12\x14\n" +
-	"\x05lacks\x18G \x01(\rR\x05lacks*c\n" +
+	"\x05lacks\x18G \x01(\rR\x05lacks*|\n" +
+	"\x05Phase\x12\x15\n" +
+	"\x11PHASE_UNSPECIFIED\x10\x00\x12\x12\n" +
+	"\x0ePHASE_PROPOSED\x10\x01\x12\x0f\n" +
+	"\vPHASE_SETUP\x10\x02\x12\x11\n" +
+	"\rPHASE_RUNNING\x10\x03\x12\x13\n" +
+	"\x0fPHASE_COMPLETED\x10\x04\x12\x0f\n" +
+	"\vPHASE_ENDED\x10\x05*c\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fVERDICT_PENDING\x10\x01\x12\x14\n" +
 	"\x10VERDICT_APPROVED\x10\x02\x12\x14\n" +
-	"\x10VERDICT_REJECTED\x10\x03*\x97\x05\n" +
+	"\x10VERDICT_REJECTED\x10\x03*\xaf\x05\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CODE_NOT_APPROVED\x10\x01\x12\x0f\n" +
@@ -3101,7 +4016,8 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\fCODE_EXPIRED\x10)\x12\r\n" +
 	"\tCODE_UNIT\x10*\x12\x10\n" +
 	"\fCODE_COLUMNS\x10+\x12\x0f\n" +
-	"\vCODE_FORMAT\x10,\x12\x14\n" +
+	"\vCODE_FORMAT\x10,\x12\x16\n" +
+	"\x12CODE_BAD_SIGNATURE\x10-\x12\x14\n" +
 	"\x10CODE_BAD_REFUSAL\x10F\x12\x0f\n" +
 	"\vCODE_FORKED\x10G2C\n" +
 	"\n" +
@@ -3112,7 +4028,13 @@ const file_covey_v1_federation_proto_rawDesc = "" +
 	"\x04Link\x12\x15.covey.v1.LinkRequest\x1a\x16.covey.v1.LinkResponse(\x010\x01\x128\n" +
 	"\x05Renew\x12\x16.covey.v1.RenewRequest\x1a\x17.covey.v1.RenewResponse\x12A\n" +
 	"\bStanding\x12\x19.covey.v1.StandingRequest\x1a\x1a.covey.v1.StandingResponse\x12=\n" +
-	"\x06Result\x12\x17.covey.v1.ResultRequest\x1a\x18.covey.v1.ResultResponse0\x01B\x1eZ\x1ccovey/proto/covey/v1;coveyv1b\x06proto3"
+	"\x06Result\x12\x17.covey.v1.ResultRequest\x1a\x18.covey.v1.ResultResponse0\x012\xbc\x02\n" +
+	"\bAnalysis\x128\n" +
+	"\x05Offer\x12\x16.covey.v1.OfferRequest\x1a\x17.covey.v1.OfferResponse\x12@\n" +
+	"\aPropose\x12\x18.covey.v1.ProposeRequest\x1a\x19.covey.v1.ProposeResponse(\x01\x125\n" +
+	"\x04List\x12\x15.covey.v1.ListRequest\x1a\x16.covey.v1.ListResponse\x12:\n" +
+	"\x05Watch\x12\x16.covey.v1.WatchRequest\x1a\x17.covey.v1.WatchResponse0\x01\x12A\n" +
+	"\bWithdraw\x12\x19.covey.v1.WithdrawRequest\x1a\x1a.covey.v1.WithdrawResponseB\x1eZ\x1ccovey/proto/covey/v1;coveyv1b\x06proto3"
 
 var (
 	file_covey_v1_federation_proto_rawDescOnce sync.Once
@@ -3126,96 +4048,131 @@ func file_covey_v1_federation_proto_rawDescGZIP() []byte {
 	return file_covey_v1_federation_proto_rawDescData
 }
 
-var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_covey_v1_federation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_covey_v1_federation_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_covey_v1_federation_proto_goTypes = []any{
-	(Verdict)(0),               // 0: covey.v1.Verdict
-	(Code)(0),                  // 1: covey.v1.Code
-	(*JoinRequest)(nil),        // 2: covey.v1.JoinRequest
-	(*JoinResponse)(nil),       // 3: covey.v1.JoinResponse
-	(*RenewRequest)(nil),       // 4: covey.v1.RenewRequest
-	(*RenewResponse)(nil),      // 5: covey.v1.RenewResponse
-	(*StandingRequest)(nil),    // 6: covey.v1.StandingRequest
-	(*StandingResponse)(nil),   // 7: covey.v1.StandingResponse
-	(*ResultRequest)(nil),      // 8: covey.v1.ResultRequest
-	(*ResultResponse)(nil),     // 9: covey.v1.ResultResponse
-	(*Authority)(nil),          // 10: covey.v1.Authority
-	(*NotLeader)(nil),          // 11: covey.v1.NotLeader
-	(*Frame)(nil),              // 12: covey.v1.Frame
-	(*LinkRequest)(nil),        // 13: covey.v1.LinkRequest
-	(*LinkResponse)(nil),       // 14: covey.v1.LinkResponse
-	(*SiteMessage)(nil),        // 15: covey.v1.SiteMessage
-	(*CoordinatorMessage)(nil), // 16: covey.v1.CoordinatorMessage
-	(*Hello)(nil),              // 17: covey.v1.Hello
-	(*Dataset)(nil),            // 18: covey.v1.Dataset
-	(*Proposal)(nil),           // 19: covey.v1.Proposal
-	(*Decision)(nil),           // 20: covey.v1.Decision
-	(*Announce)(nil),           // 21: covey.v1.Announce
-	(*Announcement)(nil),       // 22: covey.v1.Announcement
-	(*Reveal)(nil),             // 23: covey.v1.Reveal
-	(*Nonce)(nil),              // 24: covey.v1.Nonce
-	(*Deal)(nil),               // 25: covey.v1.Deal
-	(*Boxes)(nil),              // 26: covey.v1.Boxes
-	(*Confirm)(nil),            // 27: covey.v1.Confirm
-	(*Confirmation)(nil),       // 28: covey.v1.Confirmation
-	(*Confirmed)(nil),          // 29: covey.v1.Confirmed
-	(*Query)(nil),              // 30: covey.v1.Query
-	(*Upload)(nil),             // 31: covey.v1.Upload
-	(*Release)(nil),            // 32: covey.v1.Release
-	(*ReleaseSignature)(nil),   // 33: covey.v1.ReleaseSignature
-	(*Open)(nil),               // 34: covey.v1.Open
-	(*Shares)(nil),             // 35: covey.v1.Shares
-	(*Final)(nil),              // 36: covey.v1.Final
-	(*Ended)(nil),              // 37: covey.v1.Ended
-	(*Refusal)(nil),            // 38: covey.v1.Refusal
+	(Phase)(0),                 // 0: covey.v1.Phase
+	(Verdict)(0),               // 1: covey.v1.Verdict
+	(Code)(0),                  // 2: covey.v1.Code
+	(*OfferRequest)(nil),       // 3: covey.v1.OfferRequest
+	(*OfferResponse)(nil),      // 4: covey.v1.OfferResponse
+	(*OfferedSite)(nil),        // 5: covey.v1.OfferedSite
+	(*Reader)(nil),             // 6: covey.v1.Reader
+	(*ProposeRequest)(nil),     // 7: covey.v1.ProposeRequest
+	(*ProposeResponse)(nil),    // 8: covey.v1.ProposeResponse
+	(*ListRequest)(nil),        // 9: covey.v1.ListRequest
+	(*ListResponse)(nil),       // 10: covey.v1.ListResponse
+	(*WatchRequest)(nil),       // 11: covey.v1.WatchRequest
+	(*WatchResponse)(nil),      // 12: covey.v1.WatchResponse
+	(*WithdrawRequest)(nil),    // 13: covey.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),   // 14: covey.v1.WithdrawResponse
+	(*Study)(nil),              // 15: covey.v1.Study
+	(*Answer)(nil),             // 16: covey.v1.Answer
+	(*JoinRequest)(nil),        // 17: covey.v1.JoinRequest
+	(*JoinResponse)(nil),       // 18: covey.v1.JoinResponse
+	(*RenewRequest)(nil),       // 19: covey.v1.RenewRequest
+	(*RenewResponse)(nil),      // 20: covey.v1.RenewResponse
+	(*StandingRequest)(nil),    // 21: covey.v1.StandingRequest
+	(*StandingResponse)(nil),   // 22: covey.v1.StandingResponse
+	(*ResultRequest)(nil),      // 23: covey.v1.ResultRequest
+	(*ResultResponse)(nil),     // 24: covey.v1.ResultResponse
+	(*Authority)(nil),          // 25: covey.v1.Authority
+	(*NotLeader)(nil),          // 26: covey.v1.NotLeader
+	(*Frame)(nil),              // 27: covey.v1.Frame
+	(*LinkRequest)(nil),        // 28: covey.v1.LinkRequest
+	(*LinkResponse)(nil),       // 29: covey.v1.LinkResponse
+	(*SiteMessage)(nil),        // 30: covey.v1.SiteMessage
+	(*CoordinatorMessage)(nil), // 31: covey.v1.CoordinatorMessage
+	(*Hello)(nil),              // 32: covey.v1.Hello
+	(*Dataset)(nil),            // 33: covey.v1.Dataset
+	(*Proposal)(nil),           // 34: covey.v1.Proposal
+	(*Decision)(nil),           // 35: covey.v1.Decision
+	(*Announce)(nil),           // 36: covey.v1.Announce
+	(*Announcement)(nil),       // 37: covey.v1.Announcement
+	(*Reveal)(nil),             // 38: covey.v1.Reveal
+	(*Nonce)(nil),              // 39: covey.v1.Nonce
+	(*Deal)(nil),               // 40: covey.v1.Deal
+	(*Boxes)(nil),              // 41: covey.v1.Boxes
+	(*Confirm)(nil),            // 42: covey.v1.Confirm
+	(*Confirmation)(nil),       // 43: covey.v1.Confirmation
+	(*Confirmed)(nil),          // 44: covey.v1.Confirmed
+	(*Query)(nil),              // 45: covey.v1.Query
+	(*Upload)(nil),             // 46: covey.v1.Upload
+	(*Release)(nil),            // 47: covey.v1.Release
+	(*ReleaseSignature)(nil),   // 48: covey.v1.ReleaseSignature
+	(*Open)(nil),               // 49: covey.v1.Open
+	(*Shares)(nil),             // 50: covey.v1.Shares
+	(*Final)(nil),              // 51: covey.v1.Final
+	(*Ended)(nil),              // 52: covey.v1.Ended
+	(*Refusal)(nil),            // 53: covey.v1.Refusal
 }
 var file_covey_v1_federation_proto_depIdxs = []int32{
-	10, // 0: covey.v1.StandingResponse.authorities:type_name -> covey.v1.Authority
-	12, // 1: covey.v1.ResultResponse.frame:type_name -> covey.v1.Frame
-	12, // 2: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
-	12, // 3: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
-	17, // 4: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
-	20, // 5: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
-	22, // 6: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
-	26, // 7: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
-	28, // 8: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
-	31, // 9: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
-	33, // 10: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
-	35, // 11: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
-	38, // 12: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
-	24, // 13: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
-	19, // 14: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
-	21, // 15: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
-	25, // 16: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
-	27, // 17: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
-	30, // 18: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
-	32, // 19: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
-	34, // 20: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
-	36, // 21: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
-	37, // 22: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
-	29, // 23: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
-	23, // 24: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
-	18, // 25: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
-	0,  // 26: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
-	1,  // 27: covey.v1.Decision.code:type_name -> covey.v1.Code
-	1,  // 28: covey.v1.Ended.code:type_name -> covey.v1.Code
-	1,  // 29: covey.v1.Refusal.code:type_name -> covey.v1.Code
-	36, // 30: covey.v1.Refusal.final:type_name -> covey.v1.Final
-	2,  // 31: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
-	13, // 32: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
-	4,  // 33: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
-	6,  // 34: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
-	8,  // 35: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
-	3,  // 36: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
-	14, // 37: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
-	5,  // 38: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
-	7,  // 39: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
-	9,  // 40: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
-	36, // [36:41] is the sub-list for method output_type
-	31, // [31:36] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	5,  // 0: covey.v1.OfferResponse.sites:type_name -> covey.v1.OfferedSite
+	6,  // 1: covey.v1.OfferResponse.readers:type_name -> covey.v1.Reader
+	27, // 2: covey.v1.ProposeRequest.frame:type_name -> covey.v1.Frame
+	15, // 3: covey.v1.ListResponse.studies:type_name -> covey.v1.Study
+	15, // 4: covey.v1.WatchResponse.study:type_name -> covey.v1.Study
+	0,  // 5: covey.v1.Study.phase:type_name -> covey.v1.Phase
+	2,  // 6: covey.v1.Study.code:type_name -> covey.v1.Code
+	16, // 7: covey.v1.Study.answers:type_name -> covey.v1.Answer
+	1,  // 8: covey.v1.Answer.verdict:type_name -> covey.v1.Verdict
+	2,  // 9: covey.v1.Answer.fault:type_name -> covey.v1.Code
+	25, // 10: covey.v1.StandingResponse.authorities:type_name -> covey.v1.Authority
+	27, // 11: covey.v1.ResultResponse.frame:type_name -> covey.v1.Frame
+	27, // 12: covey.v1.LinkRequest.frame:type_name -> covey.v1.Frame
+	27, // 13: covey.v1.LinkResponse.frame:type_name -> covey.v1.Frame
+	32, // 14: covey.v1.SiteMessage.hello:type_name -> covey.v1.Hello
+	35, // 15: covey.v1.SiteMessage.decision:type_name -> covey.v1.Decision
+	37, // 16: covey.v1.SiteMessage.announcement:type_name -> covey.v1.Announcement
+	41, // 17: covey.v1.SiteMessage.boxes:type_name -> covey.v1.Boxes
+	43, // 18: covey.v1.SiteMessage.confirmation:type_name -> covey.v1.Confirmation
+	46, // 19: covey.v1.SiteMessage.upload:type_name -> covey.v1.Upload
+	48, // 20: covey.v1.SiteMessage.release_signature:type_name -> covey.v1.ReleaseSignature
+	50, // 21: covey.v1.SiteMessage.shares:type_name -> covey.v1.Shares
+	53, // 22: covey.v1.SiteMessage.refusal:type_name -> covey.v1.Refusal
+	39, // 23: covey.v1.SiteMessage.nonce:type_name -> covey.v1.Nonce
+	34, // 24: covey.v1.CoordinatorMessage.proposal:type_name -> covey.v1.Proposal
+	36, // 25: covey.v1.CoordinatorMessage.announce:type_name -> covey.v1.Announce
+	40, // 26: covey.v1.CoordinatorMessage.deal:type_name -> covey.v1.Deal
+	42, // 27: covey.v1.CoordinatorMessage.confirm:type_name -> covey.v1.Confirm
+	45, // 28: covey.v1.CoordinatorMessage.query:type_name -> covey.v1.Query
+	47, // 29: covey.v1.CoordinatorMessage.release:type_name -> covey.v1.Release
+	49, // 30: covey.v1.CoordinatorMessage.open:type_name -> covey.v1.Open
+	51, // 31: covey.v1.CoordinatorMessage.final:type_name -> covey.v1.Final
+	52, // 32: covey.v1.CoordinatorMessage.ended:type_name -> covey.v1.Ended
+	44, // 33: covey.v1.CoordinatorMessage.confirmed:type_name -> covey.v1.Confirmed
+	38, // 34: covey.v1.CoordinatorMessage.reveal:type_name -> covey.v1.Reveal
+	33, // 35: covey.v1.Hello.datasets:type_name -> covey.v1.Dataset
+	1,  // 36: covey.v1.Decision.verdict:type_name -> covey.v1.Verdict
+	2,  // 37: covey.v1.Decision.code:type_name -> covey.v1.Code
+	2,  // 38: covey.v1.Ended.code:type_name -> covey.v1.Code
+	2,  // 39: covey.v1.Refusal.code:type_name -> covey.v1.Code
+	51, // 40: covey.v1.Refusal.final:type_name -> covey.v1.Final
+	17, // 41: covey.v1.Enrollment.Join:input_type -> covey.v1.JoinRequest
+	28, // 42: covey.v1.Federation.Link:input_type -> covey.v1.LinkRequest
+	19, // 43: covey.v1.Federation.Renew:input_type -> covey.v1.RenewRequest
+	21, // 44: covey.v1.Federation.Standing:input_type -> covey.v1.StandingRequest
+	23, // 45: covey.v1.Federation.Result:input_type -> covey.v1.ResultRequest
+	3,  // 46: covey.v1.Analysis.Offer:input_type -> covey.v1.OfferRequest
+	7,  // 47: covey.v1.Analysis.Propose:input_type -> covey.v1.ProposeRequest
+	9,  // 48: covey.v1.Analysis.List:input_type -> covey.v1.ListRequest
+	11, // 49: covey.v1.Analysis.Watch:input_type -> covey.v1.WatchRequest
+	13, // 50: covey.v1.Analysis.Withdraw:input_type -> covey.v1.WithdrawRequest
+	18, // 51: covey.v1.Enrollment.Join:output_type -> covey.v1.JoinResponse
+	29, // 52: covey.v1.Federation.Link:output_type -> covey.v1.LinkResponse
+	20, // 53: covey.v1.Federation.Renew:output_type -> covey.v1.RenewResponse
+	22, // 54: covey.v1.Federation.Standing:output_type -> covey.v1.StandingResponse
+	24, // 55: covey.v1.Federation.Result:output_type -> covey.v1.ResultResponse
+	4,  // 56: covey.v1.Analysis.Offer:output_type -> covey.v1.OfferResponse
+	8,  // 57: covey.v1.Analysis.Propose:output_type -> covey.v1.ProposeResponse
+	10, // 58: covey.v1.Analysis.List:output_type -> covey.v1.ListResponse
+	12, // 59: covey.v1.Analysis.Watch:output_type -> covey.v1.WatchResponse
+	14, // 60: covey.v1.Analysis.Withdraw:output_type -> covey.v1.WithdrawResponse
+	51, // [51:61] is the sub-list for method output_type
+	41, // [41:51] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_covey_v1_federation_proto_init() }
@@ -3223,7 +4180,7 @@ func file_covey_v1_federation_proto_init() {
 	if File_covey_v1_federation_proto != nil {
 		return
 	}
-	file_covey_v1_federation_proto_msgTypes[13].OneofWrappers = []any{
+	file_covey_v1_federation_proto_msgTypes[27].OneofWrappers = []any{
 		(*SiteMessage_Hello)(nil),
 		(*SiteMessage_Decision)(nil),
 		(*SiteMessage_Announcement)(nil),
@@ -3235,7 +4192,7 @@ func file_covey_v1_federation_proto_init() {
 		(*SiteMessage_Refusal)(nil),
 		(*SiteMessage_Nonce)(nil),
 	}
-	file_covey_v1_federation_proto_msgTypes[14].OneofWrappers = []any{
+	file_covey_v1_federation_proto_msgTypes[28].OneofWrappers = []any{
 		(*CoordinatorMessage_Proposal)(nil),
 		(*CoordinatorMessage_Announce)(nil),
 		(*CoordinatorMessage_Deal)(nil),
@@ -3253,10 +4210,10 @@ func file_covey_v1_federation_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_covey_v1_federation_proto_rawDesc), len(file_covey_v1_federation_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   37,
+			NumEnums:      3,
+			NumMessages:   51,
 			NumExtensions: 0,
-			NumServices:   2,
+			NumServices:   3,
 		},
 		GoTypes:           file_covey_v1_federation_proto_goTypes,
 		DependencyIndexes: file_covey_v1_federation_proto_depIdxs,

@@ -141,18 +141,19 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Federation carries one stream per agent, opened by the agent over mTLS.
+// Federation carries one stream per agent, opened by the agent over mTLS. Link is for sites alone,
+// the other calls are for analysts, too.
 type FederationClient interface {
 	// Link carries SiteMessage one way and CoordinatorMessage the other, each
 	// cut into frames.
 	Link(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[LinkRequest, LinkResponse], error)
-	// Renew replaces a site's certificate before it ends.
+	// Renew replaces a client's certificate before it ends.
 	Renew(ctx context.Context, in *RenewRequest, opts ...grpc.CallOption) (*RenewResponse, error)
-	// Standing tells a site which authorities to trust and what its clock should say. Any
+	// Standing tells a client which authorities to trust and what its clock should say. Any
 	// coordinator answers it, leading or not.
 	Standing(ctx context.Context, in *StandingRequest, opts ...grpc.CallOption) (*StandingResponse, error)
 	// Result returns the signed result file of a completed study, in frames, to a site of its
-	// roster. Any coordinator that has it answers.
+	// roster, its proposer or one of its readers. Any coordinator that has it answers.
 	Result(ctx context.Context, in *ResultRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ResultResponse], error)
 }
 
@@ -220,18 +221,19 @@ type Federation_ResultClient = grpc.ServerStreamingClient[ResultResponse]
 // All implementations must embed UnimplementedFederationServer
 // for forward compatibility.
 //
-// Federation carries one stream per agent, opened by the agent over mTLS.
+// Federation carries one stream per agent, opened by the agent over mTLS. Link is for sites alone,
+// the other calls are for analysts, too.
 type FederationServer interface {
 	// Link carries SiteMessage one way and CoordinatorMessage the other, each
 	// cut into frames.
 	Link(grpc.BidiStreamingServer[LinkRequest, LinkResponse]) error
-	// Renew replaces a site's certificate before it ends.
+	// Renew replaces a client's certificate before it ends.
 	Renew(context.Context, *RenewRequest) (*RenewResponse, error)
-	// Standing tells a site which authorities to trust and what its clock should say. Any
+	// Standing tells a client which authorities to trust and what its clock should say. Any
 	// coordinator answers it, leading or not.
 	Standing(context.Context, *StandingRequest) (*StandingResponse, error)
 	// Result returns the signed result file of a completed study, in frames, to a site of its
-	// roster. Any coordinator that has it answers.
+	// roster, its proposer or one of its readers. Any coordinator that has it answers.
 	Result(*ResultRequest, grpc.ServerStreamingServer[ResultResponse]) error
 	mustEmbedUnimplementedFederationServer()
 }
@@ -356,6 +358,275 @@ var Federation_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Result",
 			Handler:       _Federation_Result_Handler,
+			ServerStreams: true,
+		},
+	},
+	Metadata: "covey/v1/federation.proto",
+}
+
+const (
+	Analysis_Offer_FullMethodName    = "/covey.v1.Analysis/Offer"
+	Analysis_Propose_FullMethodName  = "/covey.v1.Analysis/Propose"
+	Analysis_List_FullMethodName     = "/covey.v1.Analysis/List"
+	Analysis_Watch_FullMethodName    = "/covey.v1.Analysis/Watch"
+	Analysis_Withdraw_FullMethodName = "/covey.v1.Analysis/Withdraw"
+)
+
+// AnalysisClient is the client API for Analysis service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Analysis is what analysts ask of the coordinator that leads. A study that the caller neither
+// proposed nor may read does not exist to it.
+type AnalysisClient interface {
+	// Offer returns what a proposal is made of: the keys and counts of sites that offer a data set,
+	// and the keys of readers.
+	Offer(ctx context.Context, in *OfferRequest, opts ...grpc.CallOption) (*OfferResponse, error)
+	// Propose takes a Proposal that the caller has made and signed, cut into frames.
+	Propose(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ProposeRequest, ProposeResponse], error)
+	// List returns the caller's studies and those that it may read, in the order of their proposals.
+	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ListResponse, error)
+	// Watch returns a study now and after each change, until it is over; with once, now alone.
+	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
+	// Withdraw ends a study of the caller's own. What was charged stays charged.
+	Withdraw(ctx context.Context, in *WithdrawRequest, opts ...grpc.CallOption) (*WithdrawResponse, error)
+}
+
+type analysisClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewAnalysisClient(cc grpc.ClientConnInterface) AnalysisClient {
+	return &analysisClient{cc}
+}
+
+func (c *analysisClient) Offer(ctx context.Context, in *OfferRequest, opts ...grpc.CallOption) (*OfferResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OfferResponse)
+	err := c.cc.Invoke(ctx, Analysis_Offer_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *analysisClient) Propose(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ProposeRequest, ProposeResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Analysis_ServiceDesc.Streams[0], Analysis_Propose_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ProposeRequest, ProposeResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Analysis_ProposeClient = grpc.ClientStreamingClient[ProposeRequest, ProposeResponse]
+
+func (c *analysisClient) List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (*ListResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListResponse)
+	err := c.cc.Invoke(ctx, Analysis_List_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *analysisClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Analysis_ServiceDesc.Streams[1], Analysis_Watch_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchRequest, WatchResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Analysis_WatchClient = grpc.ServerStreamingClient[WatchResponse]
+
+func (c *analysisClient) Withdraw(ctx context.Context, in *WithdrawRequest, opts ...grpc.CallOption) (*WithdrawResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(WithdrawResponse)
+	err := c.cc.Invoke(ctx, Analysis_Withdraw_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// AnalysisServer is the server API for Analysis service.
+// All implementations must embed UnimplementedAnalysisServer
+// for forward compatibility.
+//
+// Analysis is what analysts ask of the coordinator that leads. A study that the caller neither
+// proposed nor may read does not exist to it.
+type AnalysisServer interface {
+	// Offer returns what a proposal is made of: the keys and counts of sites that offer a data set,
+	// and the keys of readers.
+	Offer(context.Context, *OfferRequest) (*OfferResponse, error)
+	// Propose takes a Proposal that the caller has made and signed, cut into frames.
+	Propose(grpc.ClientStreamingServer[ProposeRequest, ProposeResponse]) error
+	// List returns the caller's studies and those that it may read, in the order of their proposals.
+	List(context.Context, *ListRequest) (*ListResponse, error)
+	// Watch returns a study now and after each change, until it is over; with once, now alone.
+	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
+	// Withdraw ends a study of the caller's own. What was charged stays charged.
+	Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error)
+	mustEmbedUnimplementedAnalysisServer()
+}
+
+// UnimplementedAnalysisServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedAnalysisServer struct{}
+
+func (UnimplementedAnalysisServer) Offer(context.Context, *OfferRequest) (*OfferResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Offer not implemented")
+}
+func (UnimplementedAnalysisServer) Propose(grpc.ClientStreamingServer[ProposeRequest, ProposeResponse]) error {
+	return status.Error(codes.Unimplemented, "method Propose not implemented")
+}
+func (UnimplementedAnalysisServer) List(context.Context, *ListRequest) (*ListResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method List not implemented")
+}
+func (UnimplementedAnalysisServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
+	return status.Error(codes.Unimplemented, "method Watch not implemented")
+}
+func (UnimplementedAnalysisServer) Withdraw(context.Context, *WithdrawRequest) (*WithdrawResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Withdraw not implemented")
+}
+func (UnimplementedAnalysisServer) mustEmbedUnimplementedAnalysisServer() {}
+func (UnimplementedAnalysisServer) testEmbeddedByValue()                  {}
+
+// UnsafeAnalysisServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to AnalysisServer will
+// result in compilation errors.
+type UnsafeAnalysisServer interface {
+	mustEmbedUnimplementedAnalysisServer()
+}
+
+func RegisterAnalysisServer(s grpc.ServiceRegistrar, srv AnalysisServer) {
+	// If the following call panics, it indicates UnimplementedAnalysisServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Analysis_ServiceDesc, srv)
+}
+
+func _Analysis_Offer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OfferRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AnalysisServer).Offer(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Analysis_Offer_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AnalysisServer).Offer(ctx, req.(*OfferRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Analysis_Propose_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(AnalysisServer).Propose(&grpc.GenericServerStream[ProposeRequest, ProposeResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Analysis_ProposeServer = grpc.ClientStreamingServer[ProposeRequest, ProposeResponse]
+
+func _Analysis_List_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AnalysisServer).List(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Analysis_List_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AnalysisServer).List(ctx, req.(*ListRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Analysis_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(AnalysisServer).Watch(m, &grpc.GenericServerStream[WatchRequest, WatchResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Analysis_WatchServer = grpc.ServerStreamingServer[WatchResponse]
+
+func _Analysis_Withdraw_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(WithdrawRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AnalysisServer).Withdraw(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Analysis_Withdraw_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AnalysisServer).Withdraw(ctx, req.(*WithdrawRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Analysis_ServiceDesc is the grpc.ServiceDesc for Analysis service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Analysis_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "covey.v1.Analysis",
+	HandlerType: (*AnalysisServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Offer",
+			Handler:    _Analysis_Offer_Handler,
+		},
+		{
+			MethodName: "List",
+			Handler:    _Analysis_List_Handler,
+		},
+		{
+			MethodName: "Withdraw",
+			Handler:    _Analysis_Withdraw_Handler,
+		},
+	},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Propose",
+			Handler:       _Analysis_Propose_Handler,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Watch",
+			Handler:       _Analysis_Watch_Handler,
 			ServerStreams: true,
 		},
 	},
