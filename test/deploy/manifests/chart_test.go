@@ -202,7 +202,7 @@ func TestChartPage(t *testing.T) {
 		}
 		page := objects["Service/coordinators-page"].(*corev1.Service)
 		selects(t, "the page's Service", &metav1.LabelSelector{MatchLabels: page.Spec.Selector}, labels.Set(set.Spec.Template.Labels))
-		if page.Spec.Type != "" || page.Spec.Ports[0].TargetPort.StrVal != "page" {
+		if page.Spec.Type != "" || page.Spec.SessionAffinity != corev1.ServiceAffinityClientIP || page.Spec.Ports[0].TargetPort.StrVal != "page" {
 			t.Errorf("%+v", page.Spec)
 		}
 		in := objects["NetworkPolicy/coordinator"].(*networkingv1.NetworkPolicy).Spec.Ingress
