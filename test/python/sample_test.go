@@ -36,7 +36,7 @@ func write(t *testing.T, dir string, r *result.Result, rows []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.Verify(text); err != nil {
+	if _, err := result.Verify(text); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
