@@ -144,7 +144,7 @@ func Open(dir string, o Options) (_ *Node, err error) {
 	if n.notifier, err = n.notifies(dir); err != nil {
 		return nil, err
 	}
-	if err := n.openDashboard(dir); err != nil {
+	if err := n.openDashboard(); err != nil {
 		return nil, err
 	}
 	if n.replica.Leader() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"covey/internal/coordinator"
+	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/replica"
@@ -91,6 +92,22 @@ func (n *Node) leaderHandler() *http.ServeMux {
 	handle("POST /v1/raft/transfer", func(r *http.Request) (any, error) {
 		return struct{}{}, named(n.replica.Transfer(r.Context(), r.URL.Query().Get("to")))
 	})
+	handle("POST /v1/page/invite", func(r *http.Request) (any, error) {
+		var q PersonRequest
+		if err := coordinator.Decode(r, maxRequest, &q); err != nil {
+			return nil, err
+		}
+		reply, token, err := n.InvitePerson(q)
+		return PersonSecret{reply, people.Text(token)}, err
+	})
+	handle("POST /v1/page/revoke", func(r *http.Request) (any, error) {
+		var q PersonRequest
+		if err := coordinator.Decode(r, maxRequest, &q); err != nil {
+			return nil, err
+		}
+		return struct{}{}, n.Coordinator.RevokePerson(q.Name)
+	})
+	handle("GET /v1/page/people", func(*http.Request) (any, error) { return n.listPeople(), nil })
 	handle("GET /v1/ca", func(r *http.Request) (any, error) { return n.CA(r.Context()) })
 	handle("POST /v1/ca/new", func(r *http.Request) (any, error) {
 		if _, err := n.Coordinator.StartCA(); err != nil {
