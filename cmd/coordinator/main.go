@@ -28,6 +28,7 @@ type cli struct {
 	Serve   serveCmd       `cmd:"" help:"Run the coordinator."`
 	Demo    demoCmd        `cmd:"" help:"Run a whole study of five sites on this machine."`
 	Site    siteCmd        `cmd:"" help:"Invite, list and revoke sites."`
+	Analyst analystCmd     `cmd:"" help:"Invite, list and revoke analysts."`
 	Study   studyCmd       `cmd:"" help:"Validate, create, list, show, watch and abort studies; print decisions and results."`
 	CA      caCmd          `cmd:"" name:"ca" help:"Replace the federation's CA without cutting off a site."`
 	Raft    raftCmd        `cmd:"" help:"List, add and remove coordinators; transfer the lead; take a snapshot."`

@@ -111,7 +111,7 @@ func (c registry) standing(site string, issuer []byte) []pki.Voucher {
 // Stragglers are the sites that a CA's coming into force would cut off: their certificates, as far
 // as this leader was told, are of another.
 func (c registry) Stragglers(fingerprint string) []string {
-	sites, _ := c.machine.Sites()
+	sites, _ := c.machine.Holders(pki.RoleSite)
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	var out []string

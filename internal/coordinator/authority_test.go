@@ -72,13 +72,13 @@ func TestJoinAgain(t *testing.T) {
 			t.Error("a site that never joined is invited again")
 		}
 		join := func(token pki.Token, site int, name string) error {
-			old, _ := f.c.machine.Site(name)
+			old, _ := f.c.machine.Holder(pki.RoleSite, name)
 			key := old.Identity
 			if site < 0 {
 				key = make([]byte, 32)
 			}
 			hash := token.Hash()
-			return f.c.apply(entry{Join: &joinEntry{Token: tokenKey(hash), Site: name, Key: key, Now: time.Now()}})
+			return f.c.apply(entry{Join: &joinEntry{Token: tokenKey(hash), Name: name, Key: key, Now: time.Now()}})
 		}
 		again, err := f.c.InviteAgain("site-0", []string{"h:1"}, time.Hour)
 		if err != nil {
@@ -94,7 +94,7 @@ func TestJoinAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.c.Revoke("site-0"); err != nil {
+		if err := f.c.Revoke(pki.RoleSite, "site-0"); err != nil {
 			t.Fatal(err)
 		}
 		if err := join(void.Token, 0, "site-0"); err == nil {

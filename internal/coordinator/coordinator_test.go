@@ -451,7 +451,7 @@ func TestJoin(t *testing.T) {
 	invite := entry{Invite: &inviteEntry{Token: "t", Invite: Invite{Site: "north", Expires: now.Add(time.Hour)}}}
 	key, other := study.Key(make([]byte, 32)), study.Key(append(make([]byte, 31), 1))
 	join := func(token, site string, key study.Key, at time.Time) error {
-		return apply(entry{Join: &joinEntry{Token: token, Site: site, Key: key, Now: at}})
+		return apply(entry{Join: &joinEntry{Token: token, Name: site, Key: key, Now: at}})
 	}
 	if err := apply(invite); err != nil {
 		t.Fatal(err)

@@ -123,7 +123,7 @@ func newFederation(t *testing.T, sites int, change func(*study.Spec)) *federatio
 		f.sites = append(f.sites, s)
 		token := fmt.Sprint("token ", i)
 		f.apply(entry{Invite: &inviteEntry{Token: token, Invite: Invite{Site: s.name, Expires: time.Now().Add(time.Hour)}}})
-		f.apply(entry{Join: &joinEntry{Token: token, Site: s.name, Key: study.Key(s.identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
+		f.apply(entry{Join: &joinEntry{Token: token, Name: s.name, Key: study.Key(s.identity.Public().(ed25519.PublicKey)), Now: time.Now()}})
 		f.connect(i)
 	}
 	spec := study.Spec{

@@ -61,25 +61,25 @@ func TestNewestJoinFileAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.c.Revoke("clinic"); err != nil {
+		if err := f.c.Revoke(pki.RoleSite, "clinic"); err != nil {
 			t.Fatal(err)
 		}
 		for i, j := range []pki.Join{first, second, again} {
 			refused(fmt.Sprint("after the revocation, file ", i), joiner(t, f.c, "clinic", its)(j))
 		}
-		if _, left := f.c.machine.Sites(); len(left) != 1 || left[0].Site != "other" {
+		if _, left := f.c.machine.Holders(pki.RoleSite); len(left) != 1 || left[0].Site != "other" {
 			t.Errorf("after the revocation there are %v", left)
 		}
 		third := invite("clinic")
 		before := len(f.log.all())
-		if n, err := f.c.Withdraw("clinic"); n != 1 || err != nil {
+		if n, err := f.c.Withdraw(pki.RoleSite, "clinic"); n != 1 || err != nil {
 			t.Errorf("%d files withdrawn, %v", n, err)
 		}
 		refused("a file that was withdrawn", joiner(t, f.c, "clinic", its)(third))
-		if n, err := f.c.Withdraw("clinic"); n != 0 || err != nil || len(f.log.all()) != before+1 {
+		if n, err := f.c.Withdraw(pki.RoleSite, "clinic"); n != 0 || err != nil || len(f.log.all()) != before+1 {
 			t.Errorf("%d files withdrawn, %v, %d entries", n, err, len(f.log.all())-before)
 		}
-		if _, err := f.c.Withdraw("No Name"); err == nil {
+		if _, err := f.c.Withdraw(pki.RoleSite, "No Name"); err == nil {
 			t.Error("a name that is none")
 		}
 		if err := joiner(t, f.c, "other", its)(other); err != nil {

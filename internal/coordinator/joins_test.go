@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"covey/internal/pki"
 	"covey/internal/study"
 )
 
@@ -27,25 +28,30 @@ func (l log) apply(e entry) error {
 	return err
 }
 
-// TestJoinsOfTheLog: a join file lets one site in, once, with one identity key and one TLS key. The
+// TestJoinsOfTheLog: a join file lets one site or analyst in, once, with one identity key and one TLS key. The
 // same join again, whose answer was lost, is no error and changes nothing; any other use of its
-// token is refused, by every coordinator, and so is the same join after the site was revoked.
+// token is refused, by every coordinator, and so is the same join after a revocation.
 func TestJoinsOfTheLog(t *testing.T) {
+	for _, role := range []pki.Role{pki.RoleSite, pki.RoleAnalyst} {
+		t.Run(string(role), func(t *testing.T) { joinsOfTheLog(t, role) })
+	}
+}
+
+func joinsOfTheLog(t *testing.T, role pki.Role) {
 	now := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	later := now.Add(time.Hour)
 	key := func(b byte) study.Key { return append(make(study.Key, ed25519.PublicKeySize-1), b) }
 	fresh := func(t *testing.T) log {
 		l := log{NewMachine(), t}
-		for token, i := range map[string]Invite{
-			"t": {Site: "north", Expires: later}, "u": {Site: "south", Expires: later}, "n": {Node: "two", Expires: later},
-		} {
+		for token, i := range map[string]Invite{"t": inviteOf(role, "north"), "u": inviteOf(role, "south"), "n": inviteOf(roleNode, "two")} {
+			i.Expires = later
 			if err := l.apply(entry{Invite: &inviteEntry{Token: token, Invite: i}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return l
 	}
-	first := joinEntry{Token: "t", Site: "north", Key: key(1), TLS: key(2), Now: now}
+	first := joinEntry{Token: "t", Name: "north", Key: key(1), TLS: key(2), Now: now}
 	for name, c := range map[string]struct {
 		revoked bool // the site, after the first join
 		unused  bool // the first join did not come
@@ -60,7 +66,7 @@ func TestJoinsOfTheLog(t *testing.T) {
 		"another TLS key":              {change: func(e *joinEntry) { e.TLS = key(3) }},
 		"no TLS key":                   {change: func(e *joinEntry) { e.TLS = nil }},
 		"a token of another site":      {unused: true, change: func(e *joinEntry) { e.Token = "u" }},
-		"a token of a coordinator":     {unused: true, change: func(e *joinEntry) { e.Token, e.Site = "n", "" }},
+		"a token of a coordinator":     {unused: true, change: func(e *joinEntry) { e.Token, e.Name = "n", "" }},
 		"a token never given out":      {unused: true, change: func(e *joinEntry) { e.Token = "x" }},
 		"no token":                     {unused: true, change: func(e *joinEntry) { e.Token = "" }},
 		"no identity key":              {unused: true, change: func(e *joinEntry) { e.Key = nil }},
@@ -70,7 +76,7 @@ func TestJoinsOfTheLog(t *testing.T) {
 		"again, same identity":         {change: func(e *joinEntry) { e.Token, e.TLS = "a", key(4) }, ok: true},
 		"again, another identity":      {change: func(e *joinEntry) { e.Token, e.Key = "a", key(3) }},
 		"again, revoked":               {revoked: true, change: func(e *joinEntry) { e.Token = "a" }},
-		"another site with this token": {change: func(e *joinEntry) { e.Site = "south" }},
+		"another site with this token": {change: func(e *joinEntry) { e.Name = "south" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := fresh(t)
@@ -82,12 +88,14 @@ func TestJoinsOfTheLog(t *testing.T) {
 			e := first
 			c.change(&e)
 			if e.Token == "a" { // after the first join: a name's newest join file alone is good
-				if err := l.apply(entry{Invite: &inviteEntry{Token: "a", Invite: Invite{Site: "north", Expires: later, Again: true}}}); err != nil {
+				again := inviteOf(role, "north")
+				again.Expires, again.Again = later, true
+				if err := l.apply(entry{Invite: &inviteEntry{Token: "a", Invite: again}}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if c.revoked {
-				if err := l.apply(entry{Revoke: &revokeEntry{"north"}}); err != nil {
+				if err := l.apply(entry{Revoke: &clientEntry{role, "north"}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -99,14 +107,14 @@ func TestJoinsOfTheLog(t *testing.T) {
 			if (err == nil) != c.ok {
 				t.Fatal(err)
 			}
-			if _, may := l.joinable(e); c.ok && may != nil || !c.ok && may == nil {
+			if _, _, may := l.joinable(e); c.ok && may != nil || !c.ok && may == nil {
 				t.Errorf("joinable says %v", may)
 			}
 			if c.ok {
 				if _, left := l.invites[e.Token]; left {
 					t.Error("the token can be used again")
 				}
-				if s := l.sites["north"]; !reflect.DeepEqual(s.TLS, e.TLS) || !reflect.DeepEqual(s.Identity, e.Key) || s.Revoked {
+				if s := l.holders(role)["north"]; !reflect.DeepEqual(s.TLS, e.TLS) || !reflect.DeepEqual(s.Identity, e.Key) || s.Revoked {
 					t.Errorf("%+v", s)
 				}
 				return
@@ -131,7 +139,46 @@ func TestJoinsOfTheLog(t *testing.T) {
 	if err := l.apply(entry{Spend: &spend}); err == nil {
 		t.Error("a coordinator's token is spent twice")
 	}
-	if _, refused := errors.AsType[*JoinError](l.apply(entry{Revoke: &revokeEntry{"nobody"}})); !refused || len(l.sites) != 0 {
-		t.Errorf("an unknown site is revoked: %v", l.sites)
+	if _, refused := errors.AsType[*JoinError](l.apply(entry{Revoke: &clientEntry{role, "nobody"}})); !refused || len(l.holders(role)) != 0 {
+		t.Errorf("an unknown %s is revoked: %v", role, l.holders(role))
+	}
+}
+
+// TestOneNamespace: a name that a site has or had is no analyst's, and the other way round, at the
+// invitation and at the join: both may have been invited before either joined.
+func TestOneNamespace(t *testing.T) {
+	now := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	key := func(b byte) study.Key { return append(make(study.Key, ed25519.PublicKeySize-1), b) }
+	for _, c := range []struct{ has, wants pki.Role }{{pki.RoleSite, pki.RoleAnalyst}, {pki.RoleAnalyst, pki.RoleSite}} {
+		for _, revoked := range []bool{false, true} {
+			l := log{NewMachine(), t}
+			invite := func(token string, role pki.Role) error {
+				i := inviteOf(role, "north")
+				i.Expires = now.Add(time.Hour)
+				return l.apply(entry{Invite: &inviteEntry{Token: token, Invite: i}})
+			}
+			if err := errors.Join(invite("first", c.has), invite("second", c.wants)); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.apply(entry{Join: &joinEntry{Token: "first", Name: "north", Key: key(1), TLS: key(2), Now: now}}); err != nil {
+				t.Fatal(err)
+			}
+			if revoked {
+				if err := l.apply(entry{Revoke: &clientEntry{c.has, "north"}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			refused := func(what string, err error) {
+				t.Helper()
+				if _, ok := errors.AsType[*JoinError](err); !ok || len(l.holders(c.wants)) != 0 {
+					t.Errorf("%s of %s under the name of a %s (revoked: %v): %v", what, c.wants, c.has, revoked, err)
+				}
+			}
+			refused("a join", l.apply(entry{Join: &joinEntry{Token: "second", Name: "north", Key: key(3), TLS: key(4), Now: now}}))
+			refused("an invitation", invite("third", c.wants))
+			if err := invite("fourth", c.has); err != nil { // its own
+				t.Error(err)
+			}
+		}
 	}
 }

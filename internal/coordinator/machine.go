@@ -1,17 +1,14 @@
 package coordinator
 
 import (
-	"bytes"
 	"context"
-	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
+	"covey/internal/analysis"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -25,16 +22,6 @@ type Log interface {
 	Apply(ctx context.Context, entry []byte) (any, error)
 }
 
-// Invite is a join file given out and not yet used, for a site or for a new
-// coordinator. Only the token's hash is kept.
-type Invite struct {
-	Site    string    `json:"site,omitempty"`
-	Node    string    `json:"node,omitempty"`
-	Expires time.Time `json:"expires"`
-	// Again lets a site that has joined join once more, with the identity key that it has.
-	Again bool `json:"again,omitempty"`
-}
-
 // Node is a coordinator that may enter, and where agents reach it.
 type Node struct {
 	ID string `json:"id"`
@@ -45,50 +32,22 @@ type Node struct {
 	Key study.Key `json:"key,omitempty"`
 }
 
-// Site is an organization that joined.
-type Site struct {
-	Name     string    `json:"name"`
-	Identity study.Key `json:"identity"`
-	Joined   time.Time `json:"joined"`
-	Token    string    `json:"token"` // hash of the one it joined with
-	// TLS is the key of its certificates, so that those of an earlier membership of the name are
-	// none of this one.
-	TLS     study.Key `json:"tls,omitempty"`
-	Revoked bool      `json:"revoked,omitempty"`
-}
-
 // entry is one line of the coordinator's log. Exactly one field is set.
 type entry struct {
 	At     time.Time    `json:"at,omitzero"` // when the leader proposed it, for people
 	Invite *inviteEntry `json:"invite,omitempty"`
 	Join   *joinEntry   `json:"join,omitempty"`
-	Revoke *revokeEntry `json:"revoke,omitempty"`
+	Revoke *clientEntry `json:"revoke,omitempty"`
 	Spend  *spendEntry  `json:"spend,omitempty"`
-	// Withdraw takes a site's unused join files back.
-	Withdraw *withdrawEntry `json:"withdraw,omitempty"`
-	Node     *Node          `json:"node,omitempty"`
-	Forget   *forgetEntry   `json:"forget,omitempty"`
-	Round    *round.Entry   `json:"round,omitempty"`
-	CA       *caEntry       `json:"ca,omitempty"`
+	// Withdraw takes unused join files back.
+	Withdraw *clientEntry `json:"withdraw,omitempty"`
+	Node     *Node        `json:"node,omitempty"`
+	Forget   *forgetEntry `json:"forget,omitempty"`
+	Round    *round.Entry `json:"round,omitempty"`
+	CA       *caEntry     `json:"ca,omitempty"`
+	Tell     *tellEntry   `json:"tell,omitempty"`
 	// Signature goes with a decision of Round: the site's identity key's.
 	Signature []byte `json:"signature,omitempty"`
-}
-
-type inviteEntry struct {
-	Token string `json:"token"` // hash, hex
-	Invite
-}
-
-type joinEntry struct {
-	Token string    `json:"token"` // hash, hex
-	Site  string    `json:"site"`
-	Key   study.Key `json:"identity"`
-	TLS   study.Key `json:"tls,omitempty"` // of the certificate that is given out
-	Now   time.Time `json:"now"`           // the leader's, so that Apply needs no clock
-}
-
-type revokeEntry struct {
-	Site string `json:"site"`
 }
 
 // spendEntry uses a new coordinator's token up, before it is given the keys.
@@ -98,23 +57,11 @@ type spendEntry struct {
 	Now   time.Time `json:"now"`
 }
 
-type withdrawEntry struct {
-	Site string `json:"site"`
-}
-
 // forgetEntry shuts a coordinator out: its key, its unused join files and its addresses in new
 // ones.
 type forgetEntry struct {
 	Node string `json:"node"`
 }
-
-// JoinError is a join that the registry refuses.
-type JoinError struct {
-	Site   string
-	Reason string
-}
-
-func (e *JoinError) Error() string { return e.Reason }
 
 // Machine is the coordinator's state behind one lock: what the log has committed (sites, invites
 // and studies), and what a leader remembers of it. Apply is deterministic: it reads no clock and
@@ -138,15 +85,18 @@ func (m *Machine) unlock() { m.mu.Unlock() }
 // replicated is what the log has committed, the same at every coordinator.
 type replicated struct {
 	invites map[string]Invite // by token hash, hex
-	sites   map[string]Site   // by name
-	nodes   map[string]Node   // by ID
-	changes uint64            // entries that changed nodes
-	studies map[study.Digest]*round.State
-	words   map[study.Digest]map[int]Word // decisions as signed, by roster index
-	order   []study.Digest                // as proposed
-	cas     Authorities
-	dates   map[study.Digest]dates
-	journal journal // what was committed, for people
+	sites   map[string]Holder // by name
+	// analysts, by name; no name is also a site's
+	analysts map[string]Holder
+	counts   analysis.Counts // as analysts were told
+	nodes    map[string]Node // by ID
+	changes  uint64          // entries that changed nodes
+	studies  map[study.Digest]*round.State
+	words    map[study.Digest]map[int]Word // decisions as signed, by roster index
+	order    []study.Digest                // as proposed
+	cas      Authorities
+	dates    map[study.Digest]dates
+	journal  journal // what was committed, for people
 
 	// regrouped is signaled, and nobody waits for, when nodes change.
 	regrouped chan struct{}
@@ -159,7 +109,7 @@ func NewMachine() *Machine {
 
 func newReplicated() replicated {
 	return replicated{
-		invites: map[string]Invite{}, sites: map[string]Site{}, nodes: map[string]Node{},
+		invites: map[string]Invite{}, sites: map[string]Holder{}, analysts: map[string]Holder{}, counts: analysis.Counts{}, nodes: map[string]Node{},
 		studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, dates: map[study.Digest]dates{}, regrouped: make(chan struct{}, 1),
 	}
 }
@@ -184,40 +134,29 @@ func (m *Machine) Apply(line []byte) any {
 func (m *leader) take(e entry) (err error) {
 	switch {
 	case e.Invite != nil:
-		// the newest alone lets in: an older one may be anywhere
-		m.withdraw(e.Invite.Site, e.Invite.Node)
-		m.invites[e.Invite.Token] = e.Invite.Invite
+		err = m.invite(*e.Invite)
 	case e.Join != nil:
 		err = m.join(*e.Join)
 	case e.Revoke != nil:
-		s, ok := m.sites[e.Revoke.Site]
-		if !ok {
-			return &JoinError{e.Revoke.Site, fmt.Sprintf("no site %q", e.Revoke.Site)}
-		}
-		s.Revoked = true
-		m.sites[s.Name] = s
-		m.withdraw(s.Name, "")
+		err = m.revoke(*e.Revoke)
 	case e.Withdraw != nil:
-		m.withdraw(e.Withdraw.Site, "")
+		m.withdraw(e.Withdraw.Role, e.Withdraw.Name)
 	case e.Spend != nil:
 		err = m.spend(*e.Spend)
 	case e.Node != nil:
 		m.regroup(*e.Node)
 	case e.Forget != nil:
-		m.withdraw("", e.Forget.Node)
+		m.withdraw(roleNode, e.Forget.Node)
 		delete(m.nodes, e.Forget.Node)
 		m.renumber()
 	case e.CA != nil:
 		err = m.cas.step(*e.CA)
+	case e.Tell != nil:
+		m.counts.Tell(e.Tell.Dataset, e.Tell.Units, e.At)
 	case e.Round != nil:
 		err = m.decide(*e.Round, e.Signature, e.At)
 	}
 	return err
-}
-
-// withdraw deletes the unused join files of a site, or of a coordinator; the other name is empty.
-func (m *replicated) withdraw(site, node string) {
-	maps.DeleteFunc(m.invites, func(_ string, i Invite) bool { return i.Site == site && i.Node == node })
 }
 
 // regroup records where a coordinator is reached, and its key where the entry has one.
@@ -244,54 +183,6 @@ func (m *replicated) wake() {
 	case m.regrouped <- struct{}{}:
 	default: // who is woken looks at everything
 	}
-}
-
-// joinable reports whether a join was taken before; the error is why it would be refused as the
-// state is now.
-func (m *Machine) joinable(e joinEntry) (again bool, err error) {
-	l := m.lock()
-	defer m.unlock()
-	return l.mayJoin(e)
-}
-
-func (m *replicated) join(e joinEntry) error {
-	if again, err := m.mayJoin(e); again || err != nil {
-		return err
-	}
-	delete(m.invites, e.Token)
-	m.sites[e.Site] = Site{Name: e.Site, Identity: e.Key, TLS: e.TLS, Joined: e.Now, Token: e.Token}
-	return nil
-}
-
-// mayJoin checks a join; again is one that was taken before: its reply was lost.
-func (m *replicated) mayJoin(e joinEntry) (again bool, err error) {
-	if s, ok := m.sites[e.Site]; ok && s.Token == e.Token && bytes.Equal(s.Identity, e.Key) && bytes.Equal(s.TLS, e.TLS) && !s.Revoked {
-		return true, nil
-	}
-	invite, ok := m.invites[e.Token]
-	switch {
-	case len(e.Key) != ed25519.PublicKeySize:
-		return false, &JoinError{e.Site, "the site has no identity key"}
-	case !ok:
-		return false, &JoinError{e.Site, "this join file was already used, or was never given out here"}
-	case invite.Node != "":
-		return false, &JoinError{e.Site, "this join file is for a coordinator"}
-	case invite.Site != e.Site:
-		return false, &JoinError{e.Site, fmt.Sprintf("this join file is for site %q", invite.Site)}
-	case e.Now.After(invite.Expires):
-		return false, &JoinError{e.Site, fmt.Sprintf("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))}
-	}
-	if old, ok := m.sites[e.Site]; ok && !old.Revoked {
-		if !invite.Again {
-			return false, &JoinError{e.Site, fmt.Sprintf("site %q has already joined; revoke it first", e.Site)}
-		}
-		if !bytes.Equal(old.Identity, e.Key) {
-			return false, &JoinError{e.Site, fmt.Sprintf("this join file lets site %q join again with the identity key that it has, and no other", e.Site)}
-		}
-	} else if invite.Again {
-		return false, &JoinError{e.Site, fmt.Sprintf("site %q was revoked since; a new join file is needed", e.Site)}
-	}
-	return false, nil
 }
 
 // spendable reports why a new coordinator's token would be refused as the state is now.
@@ -329,7 +220,7 @@ func (m *replicated) spend(e spendEntry) error {
 }
 
 // commit steps a study by its entry, and runs what follows if this node leads.
-func (m *leader) commit(e round.Entry) error {
+func (m *leader) commit(e round.Entry, at time.Time) error {
 	s := m.studies[e.Study]
 	if s == nil {
 		if e.Kind != round.EntryProposed || study.DigestOf(e.Body) != e.Study {
@@ -339,6 +230,9 @@ func (m *leader) commit(e round.Entry) error {
 	}
 	effects, err := s.Step(round.Committed{Entry: e})
 	if e.Kind == round.EntryProposed && err == nil {
+		if err := m.mayPropose(&s.Plan().Proposal, at); err != nil {
+			return err
+		}
 		m.studies[e.Study] = s
 		m.order = append(m.order, e.Study)
 		if m.leading {
@@ -368,15 +262,17 @@ func slim(d *round.Durable) {
 
 // snapshot is Machine's durable form.
 type snapshot struct {
-	Invites map[string]Invite             `json:"invites"`
-	Sites   []Site                        `json:"sites"`
-	Nodes   map[string]Node               `json:"nodes,omitempty"`
-	Changes uint64                        `json:"node_changes,omitempty"`
-	Studies []round.Durable               `json:"studies"` // as proposed
-	Words   map[study.Digest]map[int]Word `json:"words,omitempty"`
-	CAs     Authorities                   `json:"authorities,omitzero"`
-	Dates   map[study.Digest]dates        `json:"dates,omitempty"`
-	Journal journal                       `json:"journal,omitempty"`
+	Invites  map[string]Invite             `json:"invites"`
+	Sites    []Holder                      `json:"sites"`
+	Analysts []Holder                      `json:"analysts,omitempty"`
+	Counts   analysis.Counts               `json:"counts,omitempty"`
+	Nodes    map[string]Node               `json:"nodes,omitempty"`
+	Changes  uint64                        `json:"node_changes,omitempty"`
+	Studies  []round.Durable               `json:"studies"` // as proposed
+	Words    map[study.Digest]map[int]Word `json:"words,omitempty"`
+	CAs      Authorities                   `json:"authorities,omitzero"`
+	Dates    map[study.Digest]dates        `json:"dates,omitempty"`
+	Journal  journal                       `json:"journal,omitempty"`
 }
 
 // Snapshot returns the state's bytes. Nothing un-noised is in it: round.Durable holds none. With
@@ -391,18 +287,11 @@ func (m *Machine) Snapshot() ([]byte, error) {
 
 // durable returns what is encoded. Its maps and slices are the machine's own.
 func (m *replicated) durable() snapshot {
-	s := snapshot{Invites: m.invites, Nodes: m.nodes, Changes: m.changes, Journal: m.journal, Words: m.words, CAs: m.cas, Dates: m.dates, Sites: slices.SortedFunc(maps.Values(m.sites), bySiteName)}
+	s := snapshot{Invites: m.invites, Nodes: m.nodes, Changes: m.changes, Journal: m.journal, Words: m.words, CAs: m.cas, Dates: m.dates, Sites: byName(m.sites), Analysts: byName(m.analysts), Counts: m.counts}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
 	return s
-}
-
-func bySiteName(a, b Site) int {
-	if a.Name < b.Name {
-		return -1
-	}
-	return 1
 }
 
 // Restore replaces the state by a snapshot's.
@@ -422,15 +311,17 @@ func (m *Machine) Restore(raw []byte) error {
 	if s.Words != nil {
 		fresh.words = s.Words
 	}
+	if s.Counts != nil {
+		fresh.counts = s.Counts
+	}
 	if s.Dates != nil {
 		fresh.dates = s.Dates
 	}
-	for _, site := range s.Sites {
-		// or what is written of it is not read again
-		if len(site.Identity) != ed25519.PublicKeySize {
-			return fmt.Errorf("coordinator: snapshot: site %q has no identity key", site.Name)
-		}
-		fresh.sites[site.Name] = site
+	if err := restoreHolders(fresh.sites, s.Sites); err != nil {
+		return err
+	}
+	if err := restoreHolders(fresh.analysts, s.Analysts); err != nil {
+		return err
 	}
 	for _, d := range s.Studies {
 		state, err := round.Restore(d)
@@ -447,22 +338,6 @@ func (m *Machine) Restore(raw []byte) error {
 	l.replicated = fresh
 	l.wake()
 	return nil
-}
-
-// Site returns a joined site.
-func (m *Machine) Site(name string) (Site, bool) {
-	l := m.lock()
-	defer m.unlock()
-	s, ok := l.sites[name]
-	return s, ok
-}
-
-// Sites returns all sites by name, and the pending invites by site.
-func (m *Machine) Sites() ([]Site, []Invite) {
-	l := m.lock()
-	defer m.unlock()
-	return slices.SortedFunc(maps.Values(l.sites), bySiteName),
-		slices.SortedFunc(maps.Values(l.invites), func(a, b Invite) int { return bySiteName(Site{Name: a.Site}, Site{Name: b.Site}) })
 }
 
 func tokenKey(hash [32]byte) string { return hex.EncodeToString(hash[:]) }

@@ -19,9 +19,9 @@ const maxSpec = 16 << 20
 
 // InviteRequest asks for a join file.
 type InviteRequest struct {
-	Site  string         `json:"site"`
+	Name  string         `json:"name"` // of the site or the analyst
 	Valid study.Duration `json:"valid"`
-	Again bool           `json:"again,omitempty"` // of a site that has joined
+	Again bool           `json:"again,omitempty"` // of one that has joined
 }
 
 // WithdrawReply is how many unused join files were withdrawn.
@@ -37,10 +37,23 @@ type SitesReply struct {
 
 // ListedSite is a site as listed.
 type ListedSite struct {
-	Site
+	Holder
 	Fingerprint string         `json:"fingerprint"`
 	Connected   bool           `json:"connected"`
 	Datasets    map[string]int `json:"datasets,omitempty"` // units by name
+}
+
+// AnalystsReply lists analysts.
+type AnalystsReply struct {
+	Analysts []ListedAnalyst `json:"analysts"`
+	Invited  []Invite        `json:"invited"`
+}
+
+// ListedAnalyst is an analyst as listed.
+type ListedAnalyst struct {
+	Holder
+	Fingerprint string `json:"fingerprint"`
+	Open        int    `json:"open"` // proposals of its own that are not over
 }
 
 // CreateReply is a new study.
@@ -69,27 +82,30 @@ type ErrorReply struct {
 func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 	mux := http.NewServeMux()
 	handle := func(pattern string, do func(*http.Request) (any, error)) { mux.HandleFunc(pattern, Answer(do)) }
-	handle("POST /v1/sites/invite", func(r *http.Request) (any, error) {
-		var q InviteRequest
-		if err := Decode(r, maxSpec, &q); err != nil {
-			return nil, err
-		}
-		join, err := c.invite(q.Site, addresses(), time.Duration(q.Valid), q.Again)
-		if err != nil {
-			return nil, err
-		}
-		return join.Marshal()
-	})
-	handle("POST /v1/sites/{name}/revoke", func(r *http.Request) (any, error) {
-		name := r.PathValue("name")
-		err := c.Revoke(name)
-		return RevokeReply{Site: name, Studies: c.AwaitedOf(name)}, err
-	})
-	handle("POST /v1/sites/{name}/withdraw", func(r *http.Request) (any, error) {
-		n, err := c.Withdraw(r.PathValue("name"))
-		return WithdrawReply{Withdrawn: n}, err
-	})
+	for under, role := range map[string]pki.Role{"/v1/sites": pki.RoleSite, "/v1/analysts": pki.RoleAnalyst} {
+		handle("POST "+under+"/invite", func(r *http.Request) (any, error) {
+			var q InviteRequest
+			if err := Decode(r, maxSpec, &q); err != nil {
+				return nil, err
+			}
+			join, err := c.invite(role, q.Name, addresses(), time.Duration(q.Valid), q.Again)
+			if err != nil {
+				return nil, err
+			}
+			return join.Marshal()
+		})
+		handle("POST "+under+"/{name}/revoke", func(r *http.Request) (any, error) {
+			name := r.PathValue("name")
+			err := c.Revoke(role, name)
+			return RevokeReply{Name: name, Studies: c.AwaitedOf(role, name)}, err
+		})
+		handle("POST "+under+"/{name}/withdraw", func(r *http.Request) (any, error) {
+			n, err := c.Withdraw(role, r.PathValue("name"))
+			return WithdrawReply{Withdrawn: n}, err
+		})
+	}
 	handle("GET /v1/sites", func(*http.Request) (any, error) { return c.listSites(), nil })
+	handle("GET /v1/analysts", func(*http.Request) (any, error) { return c.listAnalysts(), nil })
 	handle("GET /v1/studies", func(*http.Request) (any, error) { return c.Views(), nil })
 	planned := func(pattern string, do func(study.Spec) (*study.Plan, error)) {
 		handle(pattern, func(r *http.Request) (any, error) {
@@ -150,21 +166,25 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 }
 
 func (c *Coordinator) listSites() SitesReply {
-	sites, invited := c.machine.Sites()
-	out := SitesReply{Sites: []ListedSite{}, Invited: []Invite{}}
-	for _, i := range invited {
-		if i.Site != "" { // the others are coordinators'
-			out.Invited = append(out.Invited, i)
-		}
-	}
+	sites, invited := c.machine.Holders(pki.RoleSite)
+	out := SitesReply{Sites: []ListedSite{}, Invited: append([]Invite{}, invited...)}
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	for _, s := range sites {
-		listed := ListedSite{Site: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
+		listed := ListedSite{Holder: s, Fingerprint: pki.Fingerprint([]byte(s.Identity))}
 		if l := m.links[s.Name]; l != nil {
 			listed.Connected, listed.Datasets = true, l.units
 		}
 		out.Sites = append(out.Sites, listed)
+	}
+	return out
+}
+
+func (c *Coordinator) listAnalysts() AnalystsReply {
+	analysts, invited := c.machine.Holders(pki.RoleAnalyst)
+	out := AnalystsReply{Analysts: []ListedAnalyst{}, Invited: append([]Invite{}, invited...)}
+	for _, a := range analysts {
+		out.Analysts = append(out.Analysts, ListedAnalyst{a, pki.Fingerprint([]byte(a.Identity)), len(c.AwaitedOf(pki.RoleAnalyst, a.Name))})
 	}
 	return out
 }

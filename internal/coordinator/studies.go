@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -36,7 +37,7 @@ func (e *UnknownStudyError) Error() string {
 // Roster fills a spec's roster in from the sites that are connected and offer
 // its data set: their identity keys, and their counts of units.
 func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
-	joined, _ := c.machine.Sites()
+	joined, _ := c.machine.Holders(pki.RoleSite)
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	names := spec.Sites
@@ -49,7 +50,7 @@ func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
 	}
 	var roster []study.Member
 	for _, name := range names {
-		at := slices.IndexFunc(joined, func(s Site) bool { return s.Name == name && !s.Revoked })
+		at := slices.IndexFunc(joined, func(s Holder) bool { return s.Name == name && !s.Revoked })
 		if at < 0 {
 			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q has not joined", name)}
 		}
