@@ -38,7 +38,9 @@ var arrows = map[string][]string{
 	"internal/frame":            {},
 	// The one room of the generated messages.
 	"internal/wire":        {"internal/frame", "internal/noise", "internal/pki", "internal/study", "proto/covey/v1"},
-	"internal/admission":   {"internal/pki"},
+	"internal/admission":   {"internal/pki", "internal/wire"},
+	"internal/membership":  {"internal/pki", "internal/study"},
+	"internal/analysis":    {"internal/round", "internal/study", "internal/wire"},
 	"internal/study":       {"internal/noise", "internal/query", "internal/secagg", "internal/standardize", "internal/strict", "internal/studyfile"},
 	"internal/draft":       {"internal/study", "internal/studyfile"},
 	"internal/round":       {"internal/study", "internal/wire"},
@@ -60,10 +62,10 @@ var arrows = map[string][]string{
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
 	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/score", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
-	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
+	"internal/coordinator": {"internal/admission", "internal/analysis", "internal/membership", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/sheet", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/worth"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
-	"internal/node":        {"internal/admission", "internal/coordinator", "internal/notify", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
+	"internal/node":        {"internal/admission", "internal/coordinator", "internal/membership", "internal/notify", "internal/round", "internal/frame", "internal/dashboard", "internal/replica", "internal/pki", "internal/strict", "internal/study"},
 	"test/history":         {"internal/failpoint", "internal/round", "internal/study", "internal/secagg", "internal/noise", "proto/covey/v1"},
 	"test/sim":             {"internal/agent", "internal/failpoint", "internal/ledger", "internal/node", "internal/replica", "internal/round", "internal/study", "test/fed", "test/history", "test/network", "test/site"},
 	// Runs a command on a container's first start; the image has no shell.
@@ -73,7 +75,7 @@ var arrows = map[string][]string{
 	"cmd/analyst":       {"cmd/internal/cli", "internal/dataset/parquet", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/study", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/frame", "internal/pki", "internal/simulate", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/draft", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/membership", "internal/draft", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/query", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
 	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/study", "internal/worth"},
@@ -106,7 +108,7 @@ const demoOnly = "cmd/coordinator/demo"
 var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms"}
 
 // pure packages take no context, clock, logger, file or socket.
-var pure = []string{"internal/compare", "internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
+var pure = []string{"internal/analysis", "internal/compare", "internal/membership", "internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}
 
 var impure = []string{"context", "log", "log/slog", "net", "net/http", "os", "io/fs", "path/filepath", "os/exec", "syscall"}
 

@@ -12,6 +12,7 @@ import (
 	shared "covey/cmd/internal/cli"
 	"covey/internal/coordinator"
 	"covey/internal/frame"
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -102,7 +103,7 @@ func (h holders) revoke(s *terminal, name string) (r coordinator.RevokeReply, er
 }
 
 // invited returns what a list says of an invitation; empty where its holder came by another one.
-func invited(i coordinator.Invite, joined bool) string {
+func invited(i membership.Invite, joined bool) string {
 	switch {
 	case time.Now().Before(i.Expires):
 		return "invited until " + i.Expires.Format(time.RFC3339)

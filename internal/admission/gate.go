@@ -21,8 +21,8 @@ const (
 	maxStrangers = 256
 	// strangerTime bounds such a connection: a join is answered within an agent's 20 s.
 	strangerTime = 30 * time.Second
-	// maxConnections is how many a client has at a time; one more ends its oldest. An agent has one,
-	// and one that lost its network without a word leaves others behind until their pings fail.
+	// maxConnections is how many a client has at a time; one more ends its oldest. An agent has
+	// one, and where it lost its network without a word others are left until their pings fail.
 	maxConnections = 4
 	// MaxStreams is how many calls a connection has at a time. An agent has its link, and now and
 	// then another.
@@ -52,8 +52,8 @@ var (
 )
 
 // Gate is the sites' port's TLS, with bounds on what can be held or done by connections that have
-// shown no certificate, and by those of one client. It is around the handshake because gRPC bounds no
-// connections.
+// shown no certificate, and by those of one client. It is around the handshake because gRPC bounds
+// no connections.
 type Gate struct {
 	credentials.TransportCredentials
 

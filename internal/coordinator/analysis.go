@@ -12,6 +12,7 @@ import (
 
 	"covey/internal/admission"
 	"covey/internal/analysis"
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -78,27 +79,27 @@ func (s analysts) Offer(ctx context.Context, dataset string, sites, readers []st
 		out.Sites = append(out.Sites, study.Member{Name: h.Name, Identity: h.Identity, Units: units})
 	}
 	for _, name := range readers {
-		h, ok := m.analysts[name]
+		h, ok := m.who.Analysts[name]
 		if !ok || h.Revoked {
 			return wire.Offer{}, status.Errorf(codes.NotFound, "no analyst %.80q has joined", name)
 		}
-		out.Readers = append(out.Readers, h.party())
+		out.Readers = append(out.Readers, h.Party())
 	}
 	return out, nil
 }
 
 // offering returns the sites, of those that are named or of all, that are connected and offer a
 // data set, and the counts of those that were not told today.
-func (m *leader) offering(dataset string, names []string, now time.Time) (sites []Holder, fresh map[string]int, err error) {
+func (m *leader) offering(dataset string, names []string, now time.Time) (sites []membership.Holder, fresh map[string]int, err error) {
 	every := len(names) == 0
 	if every {
-		for _, h := range byName(m.sites) {
+		for _, h := range membership.ByName(m.who.Sites) {
 			names = append(names, h.Name)
 		}
 	}
 	fresh = map[string]int{}
 	for _, name := range names {
-		h, l := m.sites[name], m.links[name]
+		h, l := m.who.Sites[name], m.links[name]
 		units, offers := 0, false
 		if l != nil && !h.Revoked {
 			units, offers = l.units[dataset]
@@ -171,7 +172,7 @@ func (c *Coordinator) fits(offered wire.Proposal, digest study.Digest, by study.
 
 // federation is what analysts' proposals have to fit.
 func (m *leader) federation() analysis.Federation {
-	current := func(all map[string]Holder) func(string) study.Key {
+	current := func(all map[string]membership.Holder) func(string) study.Key {
 		return func(name string) study.Key {
 			if h := all[name]; !h.Revoked {
 				return h.Identity
@@ -179,14 +180,14 @@ func (m *leader) federation() analysis.Federation {
 			return nil
 		}
 	}
-	return analysis.Federation{Coordinator: m.signingKey(), Site: current(m.sites), Analyst: current(m.analysts), Units: m.counts.Of}
+	return analysis.Federation{Coordinator: m.signingKey(), Site: current(m.who.Sites), Analyst: current(m.who.Analysts), Units: m.counts.Of}
 }
 
 // mayPropose reports why a study cannot be taken as the state is: at most so many are an analyst's,
 // and the analyst has to be one still. It is deterministic: at is the entry's.
 func (m *replicated) mayPropose(p *study.Proposal, at time.Time) error {
 	if by := p.Proposer; by != nil {
-		if h := m.analysts[by.Name]; h.Revoked || !by.Same(h.party()) {
+		if h := m.who.Analysts[by.Name]; h.Revoked || !by.Same(h.Party()) {
 			return &analysis.Refusal{Reason: "proposer: is no analyst of this federation"}
 		}
 	}

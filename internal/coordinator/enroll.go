@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/study"
 )
@@ -37,33 +38,39 @@ func (c registry) invite(role pki.Role, name string, addresses []string, valid t
 	if err := checkValid(name, valid); err != nil {
 		return pki.Join{}, err
 	}
-	old, ok := c.machine.Holder(role, name)
+	m := c.machine.lock()
+	taken := m.who.Vacant(role, name)
+	old, ok := m.who.Holders(role)[name]
+	c.machine.unlock()
+	if taken != nil {
+		return pki.Join{}, taken
+	}
 	switch known := ok && !old.Revoked; {
 	case known && !again:
-		return pki.Join{}, &JoinError{name, fmt.Sprintf("%s %q has already joined; revoke it first, or give --again to keep its identity key", role, name)}
+		return pki.Join{}, &membership.JoinError{Reason: fmt.Sprintf("%s %q has already joined; revoke it first, or give --again to keep its identity key", role, name)}
 	case !known && again:
-		return pki.Join{}, &JoinError{name, fmt.Sprintf("%s %q has not joined, or was revoked: it cannot join again; leave --again out", role, name)}
+		return pki.Join{}, &membership.JoinError{Reason: fmt.Sprintf("%s %q has not joined, or was revoked: it cannot join again; leave --again out", role, name)}
 	}
-	i := inviteOf(role, name)
+	i := membership.InviteOf(role, name)
 	i.Again = again
 	return c.giveOut(i, addresses, valid)
 }
 
 func checkValid(name string, valid time.Duration) error {
 	if valid <= 0 || valid > MaxInvite {
-		return &JoinError{name, fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
+		return &membership.JoinError{Reason: fmt.Sprintf("a join file is valid for more than 0 and at most %v, not %v", MaxInvite, valid)}
 	}
 	return nil
 }
 
 // giveOut makes a join file's content and records its token's hash.
-func (c registry) giveOut(i Invite, addresses []string, valid time.Duration) (pki.Join, error) {
+func (c registry) giveOut(i membership.Invite, addresses []string, valid time.Duration) (pki.Join, error) {
 	token, err := pki.NewToken()
 	if err != nil {
 		return pki.Join{}, err
 	}
 	i.Expires = c.now().Add(valid).UTC().Truncate(time.Second)
-	if err := c.apply(entry{Invite: &inviteEntry{Token: tokenKey(token.Hash()), Invite: i}}); err != nil {
+	if err := c.apply(entry{Invite: &membership.InviteEntry{Token: tokenKey(token.Hash()), Invite: i}}); err != nil {
 		return pki.Join{}, err
 	}
 	return pki.Join{Coordinator: addresses, Fingerprint: c.authority.Fingerprint(), Token: token, Site: i.Site, Analyst: i.Analyst, Node: i.Node, Expires: i.Expires}, nil
@@ -81,23 +88,23 @@ func (c registry) Withdraw(role pki.Role, name string) (int, error) {
 	_, invited := c.machine.Holders(role)
 	unused := 0
 	for _, i := range invited {
-		if _, n := i.whose(); n == name {
+		if _, n := i.Whose(); n == name {
 			unused++
 		}
 	}
 	if unused == 0 {
 		return 0, nil
 	}
-	return unused, c.apply(entry{Withdraw: &clientEntry{role, name}})
+	return unused, c.apply(entry{Withdraw: &membership.ClientEntry{Role: role, Name: name}})
 }
 
 // Revoke ends the membership of a site or an analyst, and its streams.
 func (c registry) Revoke(role pki.Role, name string) error {
 	// Nobody is ever forgotten: this is what the log would answer, without a line in it.
 	if _, known := c.machine.Holder(role, name); !known {
-		return &JoinError{name, fmt.Sprintf("no %s %.80q", role, name)}
+		return &membership.JoinError{Reason: fmt.Sprintf("no %s %.80q", role, name)}
 	}
-	if err := c.apply(entry{Revoke: &clientEntry{role, name}}); err != nil {
+	if err := c.apply(entry{Revoke: &membership.ClientEntry{Role: role, Name: name}}); err != nil {
 		return err
 	}
 	m := c.machine.lock()
@@ -113,14 +120,14 @@ func (c registry) Revoke(role pki.Role, name string) error {
 // log took the join, so that a token buys at most one membership.
 func (c registry) join(_ context.Context, token []byte, name string, csr, identity, proof []byte) ([]byte, error) {
 	if err := pki.ValidName(name); err != nil {
-		return nil, &JoinError{name, "the name is not a valid one"}
+		return nil, &membership.JoinError{Reason: "the name is not a valid one"}
 	}
 	if len(identity) != ed25519.PublicKeySize {
-		return nil, &JoinError{name, "the identity key is not an Ed25519 public key"}
+		return nil, &membership.JoinError{Reason: "the identity key is not an Ed25519 public key"}
 	}
 	t, err := pki.TokenFrom(token)
 	if err != nil {
-		return nil, &JoinError{name, "the token is not a token"}
+		return nil, &membership.JoinError{Reason: "the token is not a token"}
 	}
 	if !c.Leading() {
 		return nil, ErrNotLeader
@@ -129,17 +136,17 @@ func (c registry) join(_ context.Context, token []byte, name string, csr, identi
 	// every study wait for its disk.
 	hash := t.Hash()
 	now := c.now()
-	attempt := joinEntry{Token: tokenKey(hash), Name: name, Key: study.Key(identity), TLS: requestKey(csr), Now: now}
+	attempt := membership.JoinEntry{Token: tokenKey(hash), Name: name, Key: study.Key(identity), TLS: requestKey(csr), Now: now}
 	role, again, err := c.machine.joinable(attempt)
 	if err != nil {
 		return nil, err
 	}
 	if err := pki.CheckIdentityProof(identity, name, hash, csr, proof); err != nil {
-		return nil, &JoinError{name, "the proof of the identity key is wrong"}
+		return nil, &membership.JoinError{Reason: "the proof of the identity key is wrong"}
 	}
 	certificate, err := c.authority.Issue(role, name, csr, now)
 	if err != nil {
-		return nil, &JoinError{name, "the certificate request is not in order"}
+		return nil, &membership.JoinError{Reason: "the certificate request is not in order"}
 	}
 	if again { // it is in the log: its reply was lost
 		return certificate, nil

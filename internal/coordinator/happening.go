@@ -67,7 +67,7 @@ func (m *leader) note(e entry) {
 		h.Kind, h.Site, h.Analyst, h.Node = HappenedInvited, e.Invite.Site, e.Invite.Analyst, e.Invite.Node
 	case e.Join != nil:
 		h.Kind = HappenedJoined
-		h.names(m.roleOf(e.Join.Name), e.Join.Name)
+		h.names(m.who.RoleOf(e.Join.Name), e.Join.Name)
 	case e.Revoke != nil:
 		h.Kind = HappenedRevoked
 		h.names(e.Revoke.Role, e.Revoke.Name)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/wire"
 	"covey/test/site"
@@ -42,7 +43,7 @@ func TestNewestJoinFileAlone(t *testing.T) {
 		}
 		refused := func(what string, err error) {
 			t.Helper()
-			if _, ok := errors.AsType[*JoinError](err); !ok {
+			if _, ok := errors.AsType[*membership.JoinError](err); !ok {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -101,7 +102,7 @@ func TestAnotherSitesIdentity(t *testing.T) {
 		before := len(f.log.all())
 		victim := ed25519.PublicKey(f.plan.Proposal.Roster[0].Identity)
 		err = joiner(t, f.c, "clinic", func(*pki.Holder) ed25519.PublicKey { return victim })(j)
-		if _, ok := errors.AsType[*JoinError](err); !ok || !strings.Contains(err.Error(), "proof of the identity key") {
+		if _, ok := errors.AsType[*membership.JoinError](err); !ok || !strings.Contains(err.Error(), "proof of the identity key") {
 			t.Errorf("joined with another's identity key: %v", err)
 		}
 		if got := len(f.log.all()); got != before {
@@ -138,7 +139,7 @@ func TestNodeJoinsWithoutATokenWriteNothing(t *testing.T) {
 				if err == nil {
 					t.Fatalf("%.20q was given the keys", name)
 				}
-				if _, refused := errors.AsType[*JoinError](err); !refused && pki.ValidName(name) != nil {
+				if _, refused := errors.AsType[*membership.JoinError](err); !refused && pki.ValidName(name) != nil {
 					t.Errorf("%.20q, which is no name, is looked for: %v", name, err)
 				}
 				if name != "two" {

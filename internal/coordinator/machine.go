@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"covey/internal/analysis"
+	"covey/internal/membership"
+	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
 )
@@ -22,45 +24,22 @@ type Log interface {
 	Apply(ctx context.Context, entry []byte) (any, error)
 }
 
-// Node is a coordinator that may enter, and where agents reach it.
-type Node struct {
-	ID string `json:"id"`
-	// of its sites' port, host:port; none before it entered
-	Addresses []string `json:"addresses,omitempty"`
-	// Key is its own among coordinators (pki.Authority.NodeKey): whoever shows none of these keys
-	// is no coordinator.
-	Key study.Key `json:"key,omitempty"`
-}
-
 // entry is one line of the coordinator's log. Exactly one field is set.
 type entry struct {
-	At     time.Time    `json:"at,omitzero"` // when the leader proposed it, for people
-	Invite *inviteEntry `json:"invite,omitempty"`
-	Join   *joinEntry   `json:"join,omitempty"`
-	Revoke *clientEntry `json:"revoke,omitempty"`
-	Spend  *spendEntry  `json:"spend,omitempty"`
+	At     time.Time               `json:"at,omitzero"` // when the leader proposed it, for people
+	Invite *membership.InviteEntry `json:"invite,omitempty"`
+	Join   *membership.JoinEntry   `json:"join,omitempty"`
+	Revoke *membership.ClientEntry `json:"revoke,omitempty"`
+	Spend  *membership.SpendEntry  `json:"spend,omitempty"`
 	// Withdraw takes unused join files back.
-	Withdraw *clientEntry `json:"withdraw,omitempty"`
-	Node     *Node        `json:"node,omitempty"`
-	Forget   *forgetEntry `json:"forget,omitempty"`
-	Round    *round.Entry `json:"round,omitempty"`
-	CA       *caEntry     `json:"ca,omitempty"`
-	Tell     *tellEntry   `json:"tell,omitempty"`
+	Withdraw *membership.ClientEntry `json:"withdraw,omitempty"`
+	Node     *membership.Node        `json:"node,omitempty"`
+	Forget   *membership.ForgetEntry `json:"forget,omitempty"`
+	Round    *round.Entry            `json:"round,omitempty"`
+	CA       *membership.CAEntry     `json:"ca,omitempty"`
+	Tell     *tellEntry              `json:"tell,omitempty"`
 	// Signature goes with a decision of Round: the site's identity key's.
 	Signature []byte `json:"signature,omitempty"`
-}
-
-// spendEntry uses a new coordinator's token up, before it is given the keys.
-type spendEntry struct {
-	Token string    `json:"token"` // hash, hex
-	Node  string    `json:"node"`
-	Now   time.Time `json:"now"`
-}
-
-// forgetEntry shuts a coordinator out: its key, its unused join files and its addresses in new
-// ones.
-type forgetEntry struct {
-	Node string `json:"node"`
 }
 
 // Machine is the coordinator's state behind one lock: what the log has committed (sites, invites
@@ -84,19 +63,13 @@ func (m *Machine) unlock() { m.mu.Unlock() }
 
 // replicated is what the log has committed, the same at every coordinator.
 type replicated struct {
-	invites map[string]Invite // by token hash, hex
-	sites   map[string]Holder // by name
-	// analysts, by name; no name is also a site's
-	analysts map[string]Holder
-	counts   analysis.Counts // as analysts were told
-	nodes    map[string]Node // by ID
-	changes  uint64          // entries that changed nodes
-	studies  map[study.Digest]*round.State
-	words    map[study.Digest]map[int]Word // decisions as signed, by roster index
-	order    []study.Digest                // as proposed
-	cas      Authorities
-	dates    map[study.Digest]dates
-	journal  journal // what was committed, for people
+	who     membership.State
+	counts  analysis.Counts // as analysts were told
+	studies map[study.Digest]*round.State
+	words   map[study.Digest]map[int]Word // decisions as signed, by roster index
+	order   []study.Digest                // as proposed
+	dates   map[study.Digest]dates
+	journal journal // what was committed, for people
 
 	// regrouped is signaled, and nobody waits for, when nodes change.
 	regrouped chan struct{}
@@ -109,7 +82,7 @@ func NewMachine() *Machine {
 
 func newReplicated() replicated {
 	return replicated{
-		invites: map[string]Invite{}, sites: map[string]Holder{}, analysts: map[string]Holder{}, counts: analysis.Counts{}, nodes: map[string]Node{},
+		who: membership.New(), counts: analysis.Counts{},
 		studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, dates: map[study.Digest]dates{}, regrouped: make(chan struct{}, 1),
 	}
 }
@@ -132,52 +105,36 @@ func (m *Machine) Apply(line []byte) any {
 
 // take is Apply without the journal.
 func (m *leader) take(e entry) (err error) {
+	groups := m.who.Changes
 	switch {
 	case e.Invite != nil:
-		err = m.invite(*e.Invite)
+		err = m.who.Invite(*e.Invite)
 	case e.Join != nil:
-		err = m.join(*e.Join)
+		err = m.who.Join(*e.Join)
 	case e.Revoke != nil:
-		err = m.revoke(*e.Revoke)
+		err = m.who.Revoke(*e.Revoke)
 	case e.Withdraw != nil:
-		m.withdraw(e.Withdraw.Role, e.Withdraw.Name)
+		m.who.Withdraw(e.Withdraw.Role, e.Withdraw.Name)
 	case e.Spend != nil:
-		err = m.spend(*e.Spend)
+		err = m.who.Spend(*e.Spend)
 	case e.Node != nil:
-		m.regroup(*e.Node)
+		m.who.Regroup(*e.Node)
 	case e.Forget != nil:
-		m.withdraw(roleNode, e.Forget.Node)
-		delete(m.nodes, e.Forget.Node)
-		m.renumber()
+		m.who.Forget(*e.Forget)
 	case e.CA != nil:
-		err = m.cas.step(*e.CA)
+		err = m.who.CAs.Step(*e.CA)
 	case e.Tell != nil:
 		m.counts.Tell(e.Tell.Dataset, e.Tell.Units, e.At)
 	case e.Round != nil:
 		err = m.decide(*e.Round, e.Signature, e.At)
 	}
+	if m.who.Changes != groups {
+		m.wake()
+	}
 	return err
 }
 
-// regroup records where a coordinator is reached, and its key where the entry has one.
-func (m *replicated) regroup(n Node) {
-	old := m.nodes[n.ID]
-	if len(n.Key) == 0 {
-		n.Key = old.Key
-	}
-	if len(n.Addresses) == 0 {
-		n.Addresses = old.Addresses
-	}
-	m.nodes[n.ID] = n
-	m.renumber()
-}
-
-// renumber counts a change of the coordinators and wakes who follows them.
-func (m *replicated) renumber() {
-	m.changes++
-	m.wake()
-}
-
+// wake tells who follows the coordinators that they have changed.
 func (m *replicated) wake() {
 	select {
 	case m.regrouped <- struct{}{}:
@@ -186,37 +143,10 @@ func (m *replicated) wake() {
 }
 
 // spendable reports why a new coordinator's token would be refused as the state is now.
-func (m *Machine) spendable(e spendEntry) error {
+func (m *Machine) spendable(e membership.SpendEntry) error {
 	l := m.lock()
 	defer m.unlock()
-	return l.maySpend(e)
-}
-
-// maySpend checks a spending.
-func (m *replicated) maySpend(e spendEntry) error {
-	invite, ok := m.invites[e.Token]
-	switch {
-	case !ok:
-		return &JoinError{"", "this join file was already used, or was never given out here"}
-	case invite.Node != e.Node || e.Node == "":
-		return &JoinError{"", "this join file is for another"}
-	case e.Now.After(invite.Expires):
-		return &JoinError{"", fmt.Sprintf("this join file expired on %s", invite.Expires.UTC().Format(time.RFC3339))}
-	}
-	return nil
-}
-
-// spend uses a token up for good: a reply that is lost after it needs a new join
-// file, since whoever has the first one could be given the keys a second time.
-func (m *replicated) spend(e spendEntry) error {
-	if err := m.maySpend(e); err != nil {
-		return err
-	}
-	delete(m.invites, e.Token)
-	// known from here on, until it is removed; its key is the next entry
-	m.nodes[e.Node] = Node{ID: e.Node}
-	m.renumber()
-	return nil
+	return l.who.MaySpend(e)
 }
 
 // commit steps a study by its entry, and runs what follows if this node leads.
@@ -262,17 +192,12 @@ func slim(d *round.Durable) {
 
 // snapshot is Machine's durable form.
 type snapshot struct {
-	Invites  map[string]Invite             `json:"invites"`
-	Sites    []Holder                      `json:"sites"`
-	Analysts []Holder                      `json:"analysts,omitempty"`
-	Counts   analysis.Counts               `json:"counts,omitempty"`
-	Nodes    map[string]Node               `json:"nodes,omitempty"`
-	Changes  uint64                        `json:"node_changes,omitempty"`
-	Studies  []round.Durable               `json:"studies"` // as proposed
-	Words    map[study.Digest]map[int]Word `json:"words,omitempty"`
-	CAs      Authorities                   `json:"authorities,omitzero"`
-	Dates    map[study.Digest]dates        `json:"dates,omitempty"`
-	Journal  journal                       `json:"journal,omitempty"`
+	Who     membership.State              `json:"members"`
+	Counts  analysis.Counts               `json:"counts,omitempty"`
+	Studies []round.Durable               `json:"studies"` // as proposed
+	Words   map[study.Digest]map[int]Word `json:"words,omitempty"`
+	Dates   map[study.Digest]dates        `json:"dates,omitempty"`
+	Journal journal                       `json:"journal,omitempty"`
 }
 
 // Snapshot returns the state's bytes. Nothing un-noised is in it: round.Durable holds none. With
@@ -287,7 +212,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 
 // durable returns what is encoded. Its maps and slices are the machine's own.
 func (m *replicated) durable() snapshot {
-	s := snapshot{Invites: m.invites, Nodes: m.nodes, Changes: m.changes, Journal: m.journal, Words: m.words, CAs: m.cas, Dates: m.dates, Sites: byName(m.sites), Analysts: byName(m.analysts), Counts: m.counts}
+	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -301,13 +226,10 @@ func (m *Machine) Restore(raw []byte) error {
 		return fmt.Errorf("coordinator: snapshot: %w", err)
 	}
 	fresh := newReplicated()
-	fresh.journal, fresh.cas, fresh.changes = s.Journal, s.CAs, s.Changes
-	if s.Invites != nil {
-		fresh.invites = s.Invites
+	if err := s.Who.Check(); err != nil {
+		return fmt.Errorf("coordinator: snapshot: %w", err)
 	}
-	if s.Nodes != nil {
-		fresh.nodes = s.Nodes
-	}
+	fresh.who, fresh.journal = s.Who, s.Journal
 	if s.Words != nil {
 		fresh.words = s.Words
 	}
@@ -316,12 +238,6 @@ func (m *Machine) Restore(raw []byte) error {
 	}
 	if s.Dates != nil {
 		fresh.dates = s.Dates
-	}
-	if err := restoreHolders(fresh.sites, s.Sites); err != nil {
-		return err
-	}
-	if err := restoreHolders(fresh.analysts, s.Analysts); err != nil {
-		return err
 	}
 	for _, d := range s.Studies {
 		state, err := round.Restore(d)
@@ -338,6 +254,29 @@ func (m *Machine) Restore(raw []byte) error {
 	l.replicated = fresh
 	l.wake()
 	return nil
+}
+
+// joinable returns the role that a join is for, and reports whether it was taken before; the error
+// is why it would be refused as the state is now.
+func (m *Machine) joinable(e membership.JoinEntry) (role pki.Role, again bool, err error) {
+	l := m.lock()
+	defer m.unlock()
+	return l.who.MayJoin(e)
+}
+
+// Holder returns a site or an analyst that joined.
+func (m *Machine) Holder(role pki.Role, name string) (membership.Holder, bool) {
+	l := m.lock()
+	defer m.unlock()
+	h, ok := l.who.Holders(role)[name]
+	return h, ok
+}
+
+// Holders returns all of a role by name, and the pending invites of that role by name.
+func (m *Machine) Holders(role pki.Role) ([]membership.Holder, []membership.Invite) {
+	l := m.lock()
+	defer m.unlock()
+	return membership.ByName(l.who.Holders(role)), l.who.Invited(role)
 }
 
 func tokenKey(hash [32]byte) string { return hex.EncodeToString(hash[:]) }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/study"
 )
@@ -31,13 +32,13 @@ type WithdrawReply struct {
 
 // SitesReply lists sites.
 type SitesReply struct {
-	Sites   []ListedSite `json:"sites"`
-	Invited []Invite     `json:"invited"`
+	Sites   []ListedSite        `json:"sites"`
+	Invited []membership.Invite `json:"invited"`
 }
 
 // ListedSite is a site as listed.
 type ListedSite struct {
-	Holder
+	membership.Holder
 	Fingerprint string         `json:"fingerprint"`
 	Connected   bool           `json:"connected"`
 	Datasets    map[string]int `json:"datasets,omitempty"` // units by name
@@ -45,13 +46,13 @@ type ListedSite struct {
 
 // AnalystsReply lists analysts.
 type AnalystsReply struct {
-	Analysts []ListedAnalyst `json:"analysts"`
-	Invited  []Invite        `json:"invited"`
+	Analysts []ListedAnalyst     `json:"analysts"`
+	Invited  []membership.Invite `json:"invited"`
 }
 
 // ListedAnalyst is an analyst as listed.
 type ListedAnalyst struct {
-	Holder
+	membership.Holder
 	Fingerprint string `json:"fingerprint"`
 	Open        int    `json:"open"` // proposals of its own that are not over
 }
@@ -167,7 +168,7 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 
 func (c *Coordinator) listSites() SitesReply {
 	sites, invited := c.machine.Holders(pki.RoleSite)
-	out := SitesReply{Sites: []ListedSite{}, Invited: append([]Invite{}, invited...)}
+	out := SitesReply{Sites: []ListedSite{}, Invited: append([]membership.Invite{}, invited...)}
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	for _, s := range sites {
@@ -182,7 +183,7 @@ func (c *Coordinator) listSites() SitesReply {
 
 func (c *Coordinator) listAnalysts() AnalystsReply {
 	analysts, invited := c.machine.Holders(pki.RoleAnalyst)
-	out := AnalystsReply{Analysts: []ListedAnalyst{}, Invited: append([]Invite{}, invited...)}
+	out := AnalystsReply{Analysts: []ListedAnalyst{}, Invited: append([]membership.Invite{}, invited...)}
 	for _, a := range analysts {
 		out.Analysts = append(out.Analysts, ListedAnalyst{a, pki.Fingerprint([]byte(a.Identity)), len(c.AwaitedOf(pki.RoleAnalyst, a.Name))})
 	}
@@ -200,7 +201,7 @@ func Answer(do func(*http.Request) (any, error)) http.HandlerFunc {
 // Decode reads a request's JSON, of at most so many bytes.
 func Decode(r *http.Request, most int64, into any) error {
 	if err := json.NewDecoder(io.LimitReader(r.Body, most)).Decode(into); err != nil {
-		return &JoinError{"", "the request is not JSON"}
+		return &membership.JoinError{Reason: "the request is not JSON"}
 	}
 	return nil
 }
@@ -229,9 +230,9 @@ func Reply(w http.ResponseWriter, v any, err error) {
 
 func badInput(err error) bool {
 	_, field := errors.AsType[*study.FieldError](err)
-	_, join := errors.AsType[*JoinError](err)
+	_, join := errors.AsType[*membership.JoinError](err)
 	_, unknown := errors.AsType[*UnknownStudyError](err)
 	_, name := errors.AsType[*pki.NameError](err)
-	_, ca := errors.AsType[*CAError](err)
+	_, ca := errors.AsType[*membership.CAError](err)
 	return field || join || unknown || name || ca
 }

@@ -25,12 +25,12 @@ func TestReads(t *testing.T) {
 		}
 		f.finish()
 		m := f.c.machine.lock()
-		site := m.sites[name]
+		site := m.who.Sites[name]
 		site.Name, site.Identity = name, f.plan.Proposal.Roster[0].Identity
-		m.sites[name] = site
+		m.who.Sites[name] = site
 		other := site
 		other.Name = "stranger"
-		m.sites["stranger"] = other
+		m.who.Sites["stranger"] = other
 		f.c.machine.unlock()
 		if !reads(name, id) {
 			t.Error("a site of the roster does not read the result")
@@ -43,7 +43,7 @@ func TestReads(t *testing.T) {
 		}
 		m = f.c.machine.lock()
 		site.Identity = make(study.Key, 32)
-		m.sites[name] = site
+		m.who.Sites[name] = site
 		f.c.machine.unlock()
 		if reads(name, id) {
 			t.Error("another party under the name of a site of the roster reads the result")

@@ -38,7 +38,7 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 		state := m.studies[digest]
 		p := state.Plan()
 		if role == pki.RoleAnalyst {
-			if by := p.Proposal.Proposer; !state.Terminal() && by != nil && by.Same(m.analysts[name].party()) {
+			if by := p.Proposal.Proposer; !state.Terminal() && by != nil && by.Same(m.who.Analysts[name].Party()) {
 				out = append(out, RevokedStudy{Digest: digest, Name: p.Proposal.Spec.Name, Status: state.Status, GoesOn: true})
 			}
 			continue
@@ -48,7 +48,7 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 		}
 		left := 0
 		for _, in := range p.Proposal.Roster {
-			if m.is(in) && !m.sites[in.Name].Revoked {
+			if m.is(in) && !m.who.Sites[in.Name].Revoked {
 				left++
 			}
 		}
@@ -61,6 +61,6 @@ func (c *Coordinator) AwaitedOf(role pki.Role, name string) []RevokedStudy {
 // is reports whether a roster's member is the site that has its name now: the name may have joined
 // again with another key.
 func (m *replicated) is(member study.Member) bool {
-	s, ok := m.sites[member.Name]
+	s, ok := m.who.Sites[member.Name]
 	return ok && string(s.Identity) == string(member.Identity)
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/admission"
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -25,7 +26,7 @@ type server struct{ c *Coordinator }
 func (s server) Join(ctx context.Context, r wire.JoinRequest) (certificate, authority []byte, err error) {
 	certificate, err = s.c.join(ctx, r.Token, r.Name, r.CSR, r.Identity, r.Proof)
 	if err != nil {
-		if refused, ok := errors.AsType[*JoinError](err); ok {
+		if refused, ok := errors.AsType[*membership.JoinError](err); ok {
 			return nil, nil, status.Error(codes.PermissionDenied, refused.Reason)
 		}
 		if errors.Is(err, ErrNotLeader) {

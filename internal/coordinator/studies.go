@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/round"
 	"covey/internal/study"
@@ -50,7 +51,7 @@ func (c *Coordinator) Roster(spec study.Spec) ([]study.Member, error) {
 	}
 	var roster []study.Member
 	for _, name := range names {
-		at := slices.IndexFunc(joined, func(s Holder) bool { return s.Name == name && !s.Revoked })
+		at := slices.IndexFunc(joined, func(s membership.Holder) bool { return s.Name == name && !s.Revoked })
 		if at < 0 {
 			return nil, &study.FieldError{Field: "sites", Reason: fmt.Sprintf("%q has not joined", name)}
 		}
