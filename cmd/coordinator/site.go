@@ -82,11 +82,12 @@ func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 	}
 	fmt.Fprintf(s.Err, "when %s calls, read out the CA's fingerprint, which is in the file:\n  %s\n", who, join.Fingerprint)
 	return printDone(s, struct {
-		Name        string    `json:"name"`
+		Site        string    `json:"site,omitempty"`
+		Analyst     string    `json:"analyst,omitempty"`
 		File        string    `json:"file"`
 		Fingerprint string    `json:"fingerprint"` // of the CA
 		Expires     time.Time `json:"expires"`
-	}{name, out, join.Fingerprint, join.Expires})
+	}{join.Site, join.Analyst, out, join.Fingerprint, join.Expires})
 }
 
 // revoke ends a membership and returns the studies that it concerns.

@@ -22,8 +22,8 @@ import (
 // What calls of analysts cost of their pace: a proposal is read whole and planned, an offer may be
 // written to the log.
 const (
-	costPropose = 2000.0
-	costOffer   = 200.0
+	costPropose = 500.0
+	costOffer   = 100.0
 )
 
 // errNoStudy answers an analyst about an unknown study and one of others alike.
@@ -126,22 +126,16 @@ func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (study.Dig
 		return study.Digest{}, err
 	}
 	digest := study.DigestOf(offered.Body)
-	if err := s.c.fits(offered, digest, partyOf(who)); err != nil {
-		return digest, status.Error(codes.InvalidArgument, err.Error())
-	}
-	m := s.c.machine.lock()
-	_, known := m.studies[digest]
-	s.c.machine.unlock()
+	known, err := s.c.fits(offered, digest, partyOf(who))
 	if known {
 		return digest, nil
 	}
+	if err != nil {
+		return digest, refusal(err)
+	}
 	err = s.c.apply(entry{Round: &round.Entry{Study: digest, Kind: round.EntryProposed, Body: offered.Body, Signature: offered.Signature}})
-	if refused, ok := errors.AsType[*analysis.Refusal](err); ok {
-		code := codes.InvalidArgument
-		if refused.Quota {
-			code = codes.ResourceExhausted
-		}
-		return digest, status.Error(code, refused.Reason)
+	if _, refused := errors.AsType[*analysis.Refusal](err); refused { // another one was quicker
+		return digest, refusal(err)
 	}
 	if _, stale := errors.AsType[*round.StaleError](err); err != nil && !stale { // stale: sent twice at a time
 		return digest, s.c.failed(err, "propose", who)
@@ -150,24 +144,38 @@ func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (study.Dig
 	return digest, nil
 }
 
+// refusal is the status of a proposal that is not taken.
+func refusal(err error) error {
+	if refused, ok := errors.AsType[*analysis.Refusal](err); ok && refused.Quota {
+		return status.Error(codes.ResourceExhausted, refused.Reason)
+	}
+	return status.Error(codes.InvalidArgument, err.Error())
+}
+
 // fits checks an analyst's proposal before anything of it is written: whose it is, that it is
-// signed, and that it was made for this federation.
-func (c *Coordinator) fits(offered wire.Proposal, digest study.Digest, by study.Party) error {
+// signed, that it was made for this federation, and that there is room for it. known reports
+// whether it was taken before.
+func (c *Coordinator) fits(offered wire.Proposal, digest study.Digest, by study.Party) (known bool, err error) {
 	p, err := study.Parse(offered.Body)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := p.CheckSignature(digest, offered.Signature); err != nil {
-		return err
+		return false, err
 	}
+	now := c.now()
 	m := c.machine.lock()
-	err = m.federation().Fits(&p, by, c.now())
+	if err = m.federation().Fits(&p, by, now); err == nil {
+		if _, known = m.studies[digest]; !known {
+			err = m.mayPropose(&p, now)
+		}
+	}
 	c.machine.unlock()
-	if err != nil {
-		return err
+	if known || err != nil {
+		return known, err
 	}
 	_, err = study.NewPlan(offered.Body)
-	return err
+	return false, err
 }
 
 // federation is what analysts' proposals have to fit.

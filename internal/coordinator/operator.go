@@ -98,7 +98,8 @@ func (c *Coordinator) Operator(addresses func() []string) *http.ServeMux {
 		handle("POST "+under+"/{name}/revoke", func(r *http.Request) (any, error) {
 			name := r.PathValue("name")
 			err := c.Revoke(role, name)
-			return RevokeReply{Name: name, Studies: c.AwaitedOf(role, name)}, err
+			who := membership.InviteOf(role, name)
+			return RevokeReply{Site: who.Site, Analyst: who.Analyst, Studies: c.AwaitedOf(role, name)}, err
 		})
 		handle("POST "+under+"/{name}/withdraw", func(r *http.Request) (any, error) {
 			n, err := c.Withdraw(role, r.PathValue("name"))

@@ -10,7 +10,8 @@ import (
 
 // RevokeReply tells what became of a site or an analyst that was revoked.
 type RevokeReply struct {
-	Name string `json:"name"`
+	Site    string `json:"site,omitempty"`
+	Analyst string `json:"analyst,omitempty"`
 	// Studies are those that are not over and have the site in their roster, or are the analyst's,
 	// as proposed.
 	Studies []RevokedStudy `json:"studies"`
