@@ -1,6 +1,7 @@
 package main
 
 import (
+	"covey/internal/proposal"
 	"fmt"
 	"maps"
 	"net/url"
@@ -15,7 +16,6 @@ import (
 	"covey/internal/membership"
 	"covey/internal/pki"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 type siteCmd struct {
@@ -67,7 +67,7 @@ func (h holders) invite(s *terminal, name string, c inviteFlags) error {
 	if err := oneStdout(s, out); err != nil {
 		return err
 	}
-	text, err := client.saveJoin(h.path+"/invite", coordinator.InviteRequest{Name: name, Valid: study.Duration(c.Valid), Again: c.Again}, out)
+	text, err := client.saveJoin(h.path+"/invite", coordinator.InviteRequest{Name: name, Valid: proposal.Duration(c.Valid), Again: c.Again}, out)
 	if err != nil {
 		return err
 	}

@@ -2,24 +2,23 @@ package analysis
 
 import (
 	"bytes"
+	"covey/internal/proposal"
 	"fmt"
 	"time"
-
-	"covey/internal/study"
 )
 
 // Federation is what a proposal has to fit.
 type Federation struct {
-	Coordinator study.Key                                   // signs releases and results
-	Site        func(name string) (identity study.Key)      // nil unless it has joined and is not revoked
-	Analyst     func(name string) (identity study.Key)      // the same of an analyst
+	Coordinator proposal.Key                                // signs releases and results
+	Site        func(name string) (identity proposal.Key)   // nil unless it has joined and is not revoked
+	Analyst     func(name string) (identity proposal.Key)   // the same of an analyst
 	Units       func(dataset, site string) (n int, ok bool) // as analysts were told
 }
 
-// Fits returns a [*Refusal], or a [*study.FieldError] of its expiry, for an analyst's proposal that
+// Fits returns a [*Refusal], or a [*proposal.FieldError] of its expiry, for an analyst's proposal that
 // was not made for this federation as it is: everything in it that is not the analyst's to choose
 // is what the coordinator offers.
-func (f Federation) Fits(p *study.Proposal, by study.Party, now time.Time) error {
+func (f Federation) Fits(p *proposal.Proposal, by proposal.Party, now time.Time) error {
 	refuse := func(format string, args ...any) error { return &Refusal{Reason: fmt.Sprintf(format, args...)} }
 	switch {
 	case p.Proposer == nil:

@@ -2,10 +2,9 @@ package analysis
 
 import (
 	"bytes"
+	"covey/internal/proposal"
 	"fmt"
 	"time"
-
-	"covey/internal/study"
 )
 
 // How many proposals an analyst may have.
@@ -24,7 +23,7 @@ func (e *Refusal) Error() string { return e.Reason }
 
 // Earlier is a study that was proposed before.
 type Earlier struct {
-	Proposal *study.Proposal
+	Proposal *proposal.Proposal
 	Proposed time.Time
 	Over     bool
 }
@@ -32,7 +31,7 @@ type Earlier struct {
 // Allowed returns a [*Refusal] for an analyst's proposal at a time that the ones before leave no
 // room for. Proposals without a proposer are always allowed. An analyst is counted by name, which
 // is one party's: another key under it is the same quota's.
-func Allowed(p *study.Proposal, at time.Time, before func(yield func(Earlier) bool)) error {
+func Allowed(p *proposal.Proposal, at time.Time, before func(yield func(Earlier) bool)) error {
 	if p.Proposer == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"covey/internal/proposal"
 	"slices"
 	"time"
 
@@ -25,8 +26,8 @@ type Word struct {
 
 // Study is a study as the coordinator knows it.
 type Study struct {
-	Digest   study.Digest
-	Proposal *study.Proposal
+	Digest   proposal.Digest
+	Proposal *proposal.Proposal
 	Status   round.Status
 	Code     study.Code
 	Words    []Word // by roster index

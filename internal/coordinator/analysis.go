@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"covey/internal/proposal"
 	"crypto/ed25519"
 	"errors"
 	"reflect"
@@ -45,8 +46,8 @@ func (s analysts) caller(ctx context.Context, cost float64) (admission.Client, e
 }
 
 // partyOf returns an analyst as proposals name it.
-func partyOf(who admission.Client) study.Party {
-	return study.Party{Name: who.Name, Identity: study.Key(who.Identity)}
+func partyOf(who admission.Client) proposal.Party {
+	return proposal.Party{Name: who.Name, Identity: proposal.Key(who.Identity)}
 }
 
 // Offer returns what a proposal is made of. Of each site it tells one count a data set and day: the
@@ -56,8 +57,8 @@ func (s analysts) Offer(ctx context.Context, dataset string, sites, readers []st
 	if err != nil {
 		return wire.Offer{}, err
 	}
-	if len(dataset) > maxDataset || len(sites) > study.MaxSites || len(readers) > study.MaxReaders {
-		return wire.Offer{}, status.Errorf(codes.InvalidArgument, "at most %d bytes of a data set's name, %d sites and %d readers", maxDataset, study.MaxSites, study.MaxReaders)
+	if len(dataset) > maxDataset || len(sites) > proposal.MaxSites || len(readers) > proposal.MaxReaders {
+		return wire.Offer{}, status.Errorf(codes.InvalidArgument, "at most %d bytes of a data set's name, %d sites and %d readers", maxDataset, proposal.MaxSites, proposal.MaxReaders)
 	}
 	now := s.c.now()
 	m := s.c.machine.lock()
@@ -76,7 +77,7 @@ func (s analysts) Offer(ctx context.Context, dataset string, sites, readers []st
 	defer s.c.machine.unlock()
 	for _, h := range offering {
 		units, _ := m.counts.Of(dataset, h.Name)
-		out.Sites = append(out.Sites, study.Member{Name: h.Name, Identity: h.Identity, Units: units})
+		out.Sites = append(out.Sites, proposal.Member{Name: h.Name, Identity: h.Identity, Units: units})
 	}
 	for _, name := range readers {
 		h, ok := m.who.Analysts[name]
@@ -120,12 +121,12 @@ func (m *leader) offering(dataset string, names []string, now time.Time) (sites 
 
 // Propose takes a proposal that its caller has made and signed. The same one again is taken as
 // before: its answer was lost.
-func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (study.Digest, error) {
+func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (proposal.Digest, error) {
 	who, err := s.caller(ctx, costPropose)
 	if err != nil {
-		return study.Digest{}, err
+		return proposal.Digest{}, err
 	}
-	digest := study.DigestOf(offered.Body)
+	digest := proposal.DigestOf(offered.Body)
 	known, err := s.c.fits(offered, digest, partyOf(who))
 	if known {
 		return digest, nil
@@ -155,8 +156,8 @@ func refusal(err error) error {
 // fits checks an analyst's proposal before anything of it is written: whose it is, that it is
 // signed, that it was made for this federation, and that there is room for it. known reports
 // whether it was taken before.
-func (c *Coordinator) fits(offered wire.Proposal, digest study.Digest, by study.Party) (known bool, err error) {
-	p, err := study.Parse(offered.Body)
+func (c *Coordinator) fits(offered wire.Proposal, digest proposal.Digest, by proposal.Party) (known bool, err error) {
+	p, err := proposal.Parse(offered.Body)
 	if err != nil {
 		return false, err
 	}
@@ -180,8 +181,8 @@ func (c *Coordinator) fits(offered wire.Proposal, digest study.Digest, by study.
 
 // federation is what analysts' proposals have to fit.
 func (m *leader) federation() analysis.Federation {
-	current := func(all map[string]membership.Holder) func(string) study.Key {
-		return func(name string) study.Key {
+	current := func(all map[string]membership.Holder) func(string) proposal.Key {
+		return func(name string) proposal.Key {
 			if h := all[name]; !h.Revoked {
 				return h.Identity
 			}
@@ -193,7 +194,7 @@ func (m *leader) federation() analysis.Federation {
 
 // mayPropose reports why a study cannot be taken as the state is: at most so many are an analyst's,
 // and the analyst has to be one still. It is deterministic: at is the entry's.
-func (m *replicated) mayPropose(p *study.Proposal, at time.Time) error {
+func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time) error {
 	if by := p.Proposer; by != nil {
 		if h := m.who.Analysts[by.Name]; h.Revoked || !by.Same(h.Party()) {
 			return &analysis.Refusal{Reason: "proposer: is no analyst of this federation"}
@@ -226,7 +227,7 @@ func (s analysts) List(ctx context.Context) ([]wire.Told, error) {
 }
 
 // Watch tells of a study now and whenever what is told of it has changed.
-func (s analysts) Watch(ctx context.Context, digest study.Digest, once bool, see func(wire.Told) error) error {
+func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, see func(wire.Told) error) error {
 	who, err := s.caller(ctx, costHello)
 	if err != nil {
 		return err
@@ -279,7 +280,7 @@ func (s analysts) Watch(ctx context.Context, digest study.Digest, once bool, see
 
 // Withdraw ends a study of the caller's own. One that is over, and does not show so yet, is left as
 // it is.
-func (s analysts) Withdraw(ctx context.Context, digest study.Digest) error {
+func (s analysts) Withdraw(ctx context.Context, digest proposal.Digest) error {
 	who, err := s.caller(ctx, costOffer)
 	if err != nil {
 		return err
@@ -313,8 +314,8 @@ func (c *Coordinator) failed(err error, call string, who admission.Client) error
 	return status.Error(codes.Unavailable, "the coordinator could not record it; look before you repeat it")
 }
 
-func (c *core) signingKey() study.Key {
-	return study.Key(c.authority.SigningKey().Public().(ed25519.PublicKey))
+func (c *core) signingKey() proposal.Key {
+	return proposal.Key(c.authority.SigningKey().Public().(ed25519.PublicKey))
 }
 
 // tellEntry notes what analysts are told of a data set's sizes, by site.
@@ -331,7 +332,7 @@ type shown struct {
 
 // tell returns what an analyst is told of a study, if it may know of it: the proposer and the
 // readers, by name and the identity key of now.
-func (m *leader) tell(who admission.Client, digest study.Digest, now time.Time) (wire.Told, bool) {
+func (m *leader) tell(who admission.Client, digest proposal.Digest, now time.Time) (wire.Told, bool) {
 	state := m.studies[digest]
 	if state == nil || who.Role != pki.RoleAnalyst {
 		return wire.Told{}, false
@@ -350,7 +351,7 @@ func (m *leader) tell(who admission.Client, digest study.Digest, now time.Time) 
 	return told, true
 }
 
-func (m *leader) seenBy(digest study.Digest, state *round.State) analysis.Study {
+func (m *leader) seenBy(digest proposal.Digest, state *round.State) analysis.Study {
 	p, at := state.Plan(), m.dates[digest]
 	out := analysis.Study{
 		Digest: digest, Proposal: &p.Proposal, Status: state.Status, Code: state.Code, Words: make([]analysis.Word, len(p.Proposal.Roster)),

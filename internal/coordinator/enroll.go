@@ -9,7 +9,7 @@ import (
 
 	"covey/internal/membership"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // MaxInvite bounds how long a join file may be good for.
@@ -136,7 +136,7 @@ func (c registry) join(_ context.Context, token []byte, name string, csr, identi
 	// every study wait for its disk.
 	hash := t.Hash()
 	now := c.now()
-	attempt := membership.JoinEntry{Token: tokenKey(hash), Name: name, Key: study.Key(identity), TLS: requestKey(csr), Now: now}
+	attempt := membership.JoinEntry{Token: tokenKey(hash), Name: name, Key: proposal.Key(identity), TLS: requestKey(csr), Now: now}
 	role, again, err := c.machine.joinable(attempt)
 	if err != nil {
 		return nil, err
@@ -160,10 +160,10 @@ func (c registry) join(_ context.Context, token []byte, name string, csr, identi
 
 // requestKey is the key that a certificate request asks for; nothing of a request that is not in
 // order: Issue refuses it.
-func requestKey(csr []byte) study.Key {
+func requestKey(csr []byte) proposal.Key {
 	if r, err := x509.ParseCertificateRequest(csr); err == nil {
 		if key, ok := r.PublicKey.(ed25519.PublicKey); ok {
-			return study.Key(key)
+			return proposal.Key(key)
 		}
 	}
 	return nil

@@ -16,8 +16,8 @@ import (
 
 	"covey/internal/membership"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/site"
@@ -76,7 +76,7 @@ func FuzzEntries(f *testing.F) {
 	for i, line := range lines {
 		f.Add(byte(i), line)
 	}
-	key := study.Key(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
+	key := proposal.Key(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
 	for _, e := range []entry{
 		{Spend: &membership.SpendEntry{Token: "x", Node: "2"}}, {Node: &membership.Node{ID: "2", Addresses: []string{"a:1"}}}, {Forget: &membership.ForgetEntry{Node: "2"}}, {Withdraw: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-1"}}, {Node: &membership.Node{ID: "2", Key: key}},
 		{Join: &membership.JoinEntry{Token: "t", Name: "s", Key: key}}, {Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-1"}}, {CA: &membership.CAEntry{}},

@@ -10,7 +10,7 @@ import (
 
 	"covey/internal/membership"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // log is a machine with entries applied to it.
@@ -41,7 +41,7 @@ func TestJoinsOfTheLog(t *testing.T) {
 func joinsOfTheLog(t *testing.T, role pki.Role) {
 	now := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	later := now.Add(time.Hour)
-	key := func(b byte) study.Key { return append(make(study.Key, ed25519.PublicKeySize-1), b) }
+	key := func(b byte) proposal.Key { return append(make(proposal.Key, ed25519.PublicKeySize-1), b) }
 	fresh := func(t *testing.T) log {
 		l := log{NewMachine(), t}
 		for token, i := range map[string]membership.Invite{"t": membership.InviteOf(role, "north"), "u": membership.InviteOf(role, "south"), "n": membership.InviteOf(membership.RoleNode, "two")} {
@@ -151,7 +151,7 @@ func joinsOfTheLog(t *testing.T, role pki.Role) {
 // invitation and at the join: both may have been invited before either joined.
 func TestOneNamespace(t *testing.T) {
 	now := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	key := func(b byte) study.Key { return append(make(study.Key, ed25519.PublicKeySize-1), b) }
+	key := func(b byte) proposal.Key { return append(make(proposal.Key, ed25519.PublicKeySize-1), b) }
 	for _, c := range []struct{ has, wants pki.Role }{{pki.RoleSite, pki.RoleAnalyst}, {pki.RoleAnalyst, pki.RoleSite}} {
 		for _, revoked := range []bool{false, true} {
 			l := log{NewMachine(), t}

@@ -11,8 +11,8 @@ import (
 	"covey/internal/analysis"
 	"covey/internal/membership"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 )
 
 // Log is the replication that the coordinator needs. internal/replica
@@ -65,10 +65,10 @@ func (m *Machine) unlock() { m.mu.Unlock() }
 type replicated struct {
 	who     membership.State
 	counts  analysis.Counts // as analysts were told
-	studies map[study.Digest]*round.State
-	words   map[study.Digest]map[int]Word // decisions as signed, by roster index
-	order   []study.Digest                // as proposed
-	dates   map[study.Digest]dates
+	studies map[proposal.Digest]*round.State
+	words   map[proposal.Digest]map[int]Word // decisions as signed, by roster index
+	order   []proposal.Digest                // as proposed
+	dates   map[proposal.Digest]dates
 	journal journal // what was committed, for people
 
 	// regrouped is signaled, and nobody waits for, when nodes change.
@@ -83,7 +83,7 @@ func NewMachine() *Machine {
 func newReplicated() replicated {
 	return replicated{
 		who: membership.New(), counts: analysis.Counts{},
-		studies: map[study.Digest]*round.State{}, words: map[study.Digest]map[int]Word{}, dates: map[study.Digest]dates{}, regrouped: make(chan struct{}, 1),
+		studies: map[proposal.Digest]*round.State{}, words: map[proposal.Digest]map[int]Word{}, dates: map[proposal.Digest]dates{}, regrouped: make(chan struct{}, 1),
 	}
 }
 
@@ -153,7 +153,7 @@ func (m *Machine) spendable(e membership.SpendEntry) error {
 func (m *leader) commit(e round.Entry, at time.Time) error {
 	s := m.studies[e.Study]
 	if s == nil {
-		if e.Kind != round.EntryProposed || study.DigestOf(e.Body) != e.Study {
+		if e.Kind != round.EntryProposed || proposal.DigestOf(e.Body) != e.Study {
 			return &round.StaleError{Kind: e.Kind}
 		}
 		s = &round.State{}
@@ -192,12 +192,12 @@ func slim(d *round.Durable) {
 
 // snapshot is Machine's durable form.
 type snapshot struct {
-	Who     membership.State              `json:"members"`
-	Counts  analysis.Counts               `json:"counts,omitempty"`
-	Studies []round.Durable               `json:"studies"` // as proposed
-	Words   map[study.Digest]map[int]Word `json:"words,omitempty"`
-	Dates   map[study.Digest]dates        `json:"dates,omitempty"`
-	Journal journal                       `json:"journal,omitempty"`
+	Who     membership.State                 `json:"members"`
+	Counts  analysis.Counts                  `json:"counts,omitempty"`
+	Studies []round.Durable                  `json:"studies"` // as proposed
+	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
+	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
+	Journal journal                          `json:"journal,omitempty"`
 }
 
 // Snapshot returns the state's bytes. Nothing un-noised is in it: round.Durable holds none. With
@@ -244,7 +244,7 @@ func (m *Machine) Restore(raw []byte) error {
 		if err != nil {
 			return fmt.Errorf("coordinator: snapshot: %w", err)
 		}
-		digest := study.DigestOf(d.Body)
+		digest := proposal.DigestOf(d.Body)
 		fresh.studies[digest] = state
 		fresh.order = append(fresh.order, digest)
 	}

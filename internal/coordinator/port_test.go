@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"covey/internal/proposal"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -21,7 +22,6 @@ import (
 
 	"covey/internal/pki"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 	"covey/test/site"
 )
@@ -109,8 +109,8 @@ func (o *office) keys(name string) *person {
 
 func (p *person) public() ed25519.PublicKey { return p.Identity().Public().(ed25519.PublicKey) }
 
-func (p *person) party() study.Party {
-	return study.Party{Name: p.name, Identity: study.Key(p.public())}
+func (p *person) party() proposal.Party {
+	return proposal.Party{Name: p.name, Identity: proposal.Key(p.public())}
 }
 
 // request returns what joins under a name with a join file.
@@ -172,10 +172,10 @@ func (o *office) issued(role pki.Role, name string, p *person) *grpc.ClientConn 
 
 // draft is a proposal before it is written.
 type draft struct {
-	by       *study.Party
-	spec     study.Spec
-	roster   []study.Member
-	readers  []study.Party
+	by       *proposal.Party
+	spec     proposal.Spec
+	roster   []proposal.Member
+	readers  []proposal.Party
 	key      ed25519.PublicKey
 	nonce    [32]byte
 	expires  time.Duration
@@ -193,9 +193,9 @@ func (o *office) draws(p *person, name string, readers ...string) draft {
 	}
 	by := p.party()
 	d := draft{by: &by, roster: offer.Sites, readers: offer.Readers, key: ed25519.PublicKey(offer.Coordinator), expires: 24 * time.Hour, signs: p.Identity(),
-		spec: study.Spec{Name: name, Dataset: "rows", Epsilon: 1, Delta: 1e-6, Center: study.CenterPublic, Rounds: 2, Readers: readers,
-			ExplainedVariance: study.VarianceNone, Columns: []study.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
-			Deadlines: study.Deadlines{Round: study.Duration(2 * time.Second), Tick: study.Duration(100 * time.Millisecond)}}}
+		spec: proposal.Spec{Name: name, Dataset: "rows", Epsilon: 1, Delta: 1e-6, Center: proposal.CenterPublic, Rounds: 2, Readers: readers,
+			ExplainedVariance: proposal.VarianceNone, Columns: []proposal.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}},
+			Deadlines: proposal.Deadlines{Round: proposal.Duration(2 * time.Second), Tick: proposal.Duration(100 * time.Millisecond)}}}
 	rand.Read(d.nonce[:])
 	return d
 }
@@ -205,9 +205,9 @@ func (d draft) written(t *testing.T, now time.Time) wire.Proposal {
 	t.Helper()
 	spec := d.spec
 	if d.expires != 0 {
-		spec.Expires = study.Expiry(now.Add(d.expires).UTC().Truncate(time.Second).Format(time.RFC3339))
+		spec.Expires = proposal.Expiry(now.Add(d.expires).UTC().Truncate(time.Second).Format(time.RFC3339))
 	}
-	body, err := study.ProposeAs(d.by, spec, d.roster, d.readers, d.key, d.nonce)
+	body, err := proposal.ProposeAs(d.by, spec, d.roster, d.readers, d.key, d.nonce)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func (d draft) written(t *testing.T, now time.Time) wire.Proposal {
 	}
 	out := wire.Proposal{Body: body}
 	if d.signs != nil {
-		out.Signature = study.SignProposal(d.signs, study.DigestOf(body))
+		out.Signature = proposal.SignProposal(d.signs, proposal.DigestOf(body))
 	}
 	if d.altered != nil {
 		out.Body = d.altered(out.Body)
@@ -225,25 +225,25 @@ func (d draft) written(t *testing.T, now time.Time) wire.Proposal {
 }
 
 // proposes sends a person's draft, changed, and returns its digest.
-func (o *office) proposes(p *person, d draft) (study.Digest, error) {
+func (o *office) proposes(p *person, d draft) (proposal.Digest, error) {
 	o.t.Helper()
 	w := d.written(o.t, o.now())
-	return study.DigestOf(w.Body), wire.CallPropose(o.t.Context(), p.conn, w)
+	return proposal.DigestOf(w.Body), wire.CallPropose(o.t.Context(), p.conn, w)
 }
 
 // lineOf is the log's line of a proposal, as a leader writes it.
 func lineOf(t *testing.T, w wire.Proposal, at time.Time) []byte {
 	t.Helper()
-	line, err := json.Marshal(entry{At: at, Round: &round.Entry{Study: study.DigestOf(w.Body), Kind: round.EntryProposed, Body: w.Body, Signature: w.Signature}})
+	line, err := json.Marshal(entry{At: at, Round: &round.Entry{Study: proposal.DigestOf(w.Body), Kind: round.EntryProposed, Body: w.Body, Signature: w.Signature}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return line
 }
 
-func parsed(t *testing.T, w wire.Proposal) *study.Proposal {
+func parsed(t *testing.T, w wire.Proposal) *proposal.Proposal {
 	t.Helper()
-	p, err := study.Parse(w.Body)
+	p, err := proposal.Parse(w.Body)
 	if err != nil {
 		t.Fatal(err)
 	}

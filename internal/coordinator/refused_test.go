@@ -3,6 +3,7 @@ package coordinator
 import (
 	"bytes"
 	"context"
+	"covey/internal/proposal"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -194,12 +195,12 @@ func TestRefusedAtThePort(t *testing.T) {
 	offer := func(p *person, dataset string, sites, readers []string) func() error {
 		return func() error { _, err := wire.CallOffer(ctx, p.conn, dataset, sites, readers); return err }
 	}
-	watch := func(p *person, of study.Digest, once bool) func() error {
+	watch := func(p *person, of proposal.Digest, once bool) func() error {
 		return func() error {
 			return wire.CallWatch(ctx, p.conn, of, once, func(wire.Told) error { return nil })
 		}
 	}
-	withdraw := func(p *person, of study.Digest) func() error {
+	withdraw := func(p *person, of proposal.Digest) func() error {
 		return func() error { return wire.CallWithdraw(ctx, p.conn, of) }
 	}
 	result := func(p *person, of []byte) func() error {
@@ -262,7 +263,7 @@ func TestRefusedAtThePort(t *testing.T) {
 		{"an offer for a reader who is none", offer(ada, "rows", nil, []string{"zoe"}), codes.NotFound, "zoe"},
 		{"an offer for a reader who is a site", offer(ada, "rows", nil, []string{"clinic"}), codes.NotFound, "clinic"},
 		{"an offer for a reader who is revoked", offer(ada, "rows", nil, []string{"eve"}), codes.NotFound, "eve"},
-		{"an offer for many readers", offer(ada, "rows", nil, make([]string, study.MaxReaders+1)), codes.InvalidArgument, "readers"},
+		{"an offer for many readers", offer(ada, "rows", nil, make([]string, proposal.MaxReaders+1)), codes.InvalidArgument, "readers"},
 		{"an offer of a data set with a long name", offer(ada, strings.Repeat("x", 201), nil, nil), codes.InvalidArgument, "200 bytes"},
 
 		{"a proposal of nothing", func() error { return wire.CallPropose(ctx, ada.conn, wire.Proposal{Body: []byte("x = 1")}) }, codes.InvalidArgument, ""},
@@ -282,26 +283,26 @@ func TestRefusedAtThePort(t *testing.T) {
 			by := bob.party()
 			d.by, d.signs = &by, bob.Identity()
 		}), codes.InvalidArgument, "not who sends it"},
-		{"a proposal under another's name with one's own key", proposed(ada, func(d *draft) { d.by = &study.Party{Name: "bob", Identity: d.by.Identity} }), codes.InvalidArgument, "not who sends it"},
+		{"a proposal under another's name with one's own key", proposed(ada, func(d *draft) { d.by = &proposal.Party{Name: "bob", Identity: d.by.Identity} }), codes.InvalidArgument, "not who sends it"},
 		{"a proposal with a key that is not registered", proposed(ada, func(d *draft) {
-			d.by, d.signs = &study.Party{Name: "ada", Identity: nobody.party().Identity}, nobody.Identity()
+			d.by, d.signs = &proposal.Party{Name: "ada", Identity: nobody.party().Identity}, nobody.Identity()
 		}), codes.InvalidArgument, "not who sends it"},
 		{"a proposal with a site that has not joined", proposed(ada, func(d *draft) { d.roster[1].Name = "nowhere" }), codes.InvalidArgument, "nowhere"},
 		{"a proposal with another key for a site", proposed(ada, func(d *draft) { d.roster[1].Identity = nobody.party().Identity }), codes.InvalidArgument, "site-1"},
 		{"a proposal with a revoked site", proposed(ada, func(d *draft) {
-			d.roster = append(d.roster, study.Member{Name: "site-2", Identity: study.Key(o.plan.Proposal.Roster[2].Identity), Units: 1002})
+			d.roster = append(d.roster, proposal.Member{Name: "site-2", Identity: proposal.Key(o.plan.Proposal.Roster[2].Identity), Units: 1002})
 		}), codes.InvalidArgument, "site-2"},
 		{"a proposal with one unit more than was told", proposed(ada, func(d *draft) { d.roster[0].Units++ }), codes.InvalidArgument, "units"},
 		{"a proposal on a data set that was never told of", proposed(ada, func(d *draft) { d.spec.Dataset = "other" }), codes.InvalidArgument, "units"},
 		{"a proposal for another coordinator", proposed(ada, func(d *draft) { d.key = nobody.public() }), codes.InvalidArgument, "coordinator"},
 		{"a proposal with a reader who is none", proposed(ada, func(d *draft) {
-			d.spec.Readers, d.readers = []string{"zoe"}, []study.Party{{Name: "zoe", Identity: nobody.party().Identity}}
+			d.spec.Readers, d.readers = []string{"zoe"}, []proposal.Party{{Name: "zoe", Identity: nobody.party().Identity}}
 		}), codes.InvalidArgument, "zoe"},
 		{"a proposal with another key for a reader", proposed(ada, func(d *draft) {
-			d.spec.Readers, d.readers = []string{"bob"}, []study.Party{{Name: "bob", Identity: nobody.party().Identity}}
+			d.spec.Readers, d.readers = []string{"bob"}, []proposal.Party{{Name: "bob", Identity: nobody.party().Identity}}
 		}), codes.InvalidArgument, "bob"},
 		{"a proposal with a revoked reader", proposed(ada, func(d *draft) {
-			d.spec.Readers, d.readers = []string{"eve"}, []study.Party{eve.party()}
+			d.spec.Readers, d.readers = []string{"eve"}, []proposal.Party{eve.party()}
 		}), codes.InvalidArgument, "eve"},
 		{"a proposal that never expires", proposed(ada, func(d *draft) { d.expires = 0 }), codes.InvalidArgument, "expires"},
 		{"a proposal that has expired", proposed(ada, func(d *draft) { d.expires = -time.Hour }), codes.InvalidArgument, "expires"},
@@ -309,15 +310,15 @@ func TestRefusedAtThePort(t *testing.T) {
 		{"a proposal of an older version", proposed(ada, rewritten("version = 3", "version = 2")), codes.InvalidArgument, "version"},
 		{"a proposal with a key that is not known", proposed(ada, rewritten("[study]", "admin = true\n[study]")), codes.InvalidArgument, ""},
 		{"a proposal with a nonce that was used", proposed(bob, func(d *draft) {
-			p, _ := study.Parse(o.c.Body(first))
+			p, _ := proposal.Parse(o.c.Body(first))
 			copy(d.nonce[:], p.Nonce)
 		}), codes.InvalidArgument, "nonce"},
 		{"a second proposal of a name on a data set", proposed(ada, func(d *draft) { d.spec.Name = "first" }), codes.ResourceExhausted, "is open"},
 
 		{"an analyst watches another's study", watch(bob, theirs, true), codes.NotFound, noStudy},
-		{"an analyst watches no study", watch(bob, study.Digest{1}, true), codes.NotFound, noStudy},
+		{"an analyst watches no study", watch(bob, proposal.Digest{1}, true), codes.NotFound, noStudy},
 		{"an analyst follows another's study", watch(ada, theirs, false), codes.NotFound, noStudy},
-		{"an analyst follows no study", watch(ada, study.Digest{1}, false), codes.NotFound, noStudy},
+		{"an analyst follows no study", watch(ada, proposal.Digest{1}, false), codes.NotFound, noStudy},
 		{"an analyst watches half a digest", func() error {
 			s, err := covey.NewAnalysisClient(ada.conn).Watch(ctx, &covey.WatchRequest{Study: first[:16]})
 			if err == nil {
@@ -326,7 +327,7 @@ func TestRefusedAtThePort(t *testing.T) {
 			return err
 		}, codes.NotFound, noStudy},
 		{"an analyst withdraws the operator's study", withdraw(ada, theirs), codes.NotFound, noStudy},
-		{"an analyst withdraws no study", withdraw(ada, study.Digest{1}), codes.NotFound, noStudy},
+		{"an analyst withdraws no study", withdraw(ada, proposal.Digest{1}), codes.NotFound, noStudy},
 		{"a reader withdraws what it may read", withdraw(bob, first), codes.NotFound, noStudy},
 		{"an analyst reads the operator's study", result(ada, theirs[:]), codes.NotFound, noStudy},
 		{"an analyst reads no study", result(ada, make([]byte, 32)), codes.NotFound, noStudy},
@@ -393,7 +394,7 @@ func TestRefusedAtThePort(t *testing.T) {
 func TestQuotas(t *testing.T) {
 	o := newOffice(t)
 	ada, bob := o.join(pki.RoleAnalyst, "ada"), o.join(pki.RoleAnalyst, "bob")
-	var open []study.Digest
+	var open []proposal.Digest
 	proposes := func(p *person) error {
 		o.unpaced()
 		d, err := o.proposes(p, o.draws(p, fmt.Sprint("study ", rand.Text())))

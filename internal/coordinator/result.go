@@ -11,8 +11,8 @@ import (
 
 	"covey/internal/admission"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/round"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -36,7 +36,7 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 	if err := pause(ctx, nil, s.c.paceOf(who.Name).spend(time.Now(), costResult)); err != nil {
 		return nil, err
 	}
-	var digest study.Digest
+	var digest proposal.Digest
 	if len(raw) == len(digest) {
 		copy(digest[:], raw)
 	}
@@ -65,7 +65,7 @@ func (s server) Result(ctx context.Context, raw []byte) ([]byte, error) {
 // reads returns an error unless a client may read the result of a study, and there is one. A site
 // stands in the roster, an analyst is the proposer or a reader, by its name and by the identity key
 // that it has now, since another party may have joined under the name of one that was revoked.
-func (c *Coordinator) reads(who admission.Client, digest study.Digest) error {
+func (c *Coordinator) reads(who admission.Client, digest proposal.Digest) error {
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	state := m.studies[digest]
@@ -80,7 +80,7 @@ func (c *Coordinator) reads(who admission.Client, digest study.Digest) error {
 		return nil
 	}
 	if state == nil || state.Status != round.StatusCompleted ||
-		!slices.ContainsFunc(state.Plan().Proposal.Roster, func(member study.Member) bool {
+		!slices.ContainsFunc(state.Plan().Proposal.Roster, func(member proposal.Member) bool {
 			return member.Name == who.Name && slices.Equal(member.Identity, who.Identity)
 		}) {
 		return errNoResult

@@ -6,7 +6,7 @@ import (
 
 	"covey/internal/admission"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestReads: a completed study is read by the sites of its roster, under the key that they had
@@ -16,7 +16,7 @@ func TestReads(t *testing.T) {
 		f := newFederation(t, 3, nil)
 		defer func() { f.c.Close() }()
 		id, name := f.plan.Digest, f.plan.Proposal.Roster[0].Name
-		reads := func(name string, of study.Digest) bool {
+		reads := func(name string, of proposal.Digest) bool {
 			h, _ := f.c.machine.Holder(pki.RoleSite, name)
 			return f.c.reads(admission.Client{Role: pki.RoleSite, Name: name, Identity: h.Identity}, of) == nil
 		}
@@ -38,11 +38,11 @@ func TestReads(t *testing.T) {
 		if reads("stranger", id) {
 			t.Error("a site that is not in the roster reads the result")
 		}
-		if reads(name, study.Digest{1}) {
+		if reads(name, proposal.Digest{1}) {
 			t.Error("an unknown study is read")
 		}
 		m = f.c.machine.lock()
-		site.Identity = make(study.Key, 32)
+		site.Identity = make(proposal.Key, 32)
 		m.who.Sites[name] = site
 		f.c.machine.unlock()
 		if reads(name, id) {

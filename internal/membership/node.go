@@ -1,10 +1,9 @@
 package membership
 
 import (
+	"covey/internal/proposal"
 	"fmt"
 	"time"
-
-	"covey/internal/study"
 )
 
 // Node is a coordinator that may enter, and where agents reach it.
@@ -14,7 +13,7 @@ type Node struct {
 	Addresses []string `json:"addresses,omitempty"`
 	// Key is its own among coordinators (pki.Authority.NodeKey): whoever shows none of these keys
 	// is no coordinator.
-	Key study.Key `json:"key,omitempty"`
+	Key proposal.Key `json:"key,omitempty"`
 }
 
 // SpendEntry uses a new coordinator's token up, before it is given the keys.

@@ -5,6 +5,7 @@ package membership
 
 import (
 	"bytes"
+	"covey/internal/proposal"
 	"crypto/ed25519"
 	"fmt"
 	"maps"
@@ -13,23 +14,22 @@ import (
 	"time"
 
 	"covey/internal/pki"
-	"covey/internal/study"
 )
 
 // Holder is a site or an analyst that joined.
 type Holder struct {
-	Name     string    `json:"name"`
-	Identity study.Key `json:"identity"`
-	Joined   time.Time `json:"joined"`
-	Token    string    `json:"token"` // hash of the one it joined with
+	Name     string       `json:"name"`
+	Identity proposal.Key `json:"identity"`
+	Joined   time.Time    `json:"joined"`
+	Token    string       `json:"token"` // hash of the one it joined with
 	// TLS is the key of its certificates, so that those of an earlier membership of the name are
 	// none of this one.
-	TLS     study.Key `json:"tls,omitempty"`
-	Revoked bool      `json:"revoked,omitempty"`
+	TLS     proposal.Key `json:"tls,omitempty"`
+	Revoked bool         `json:"revoked,omitempty"`
 }
 
 // Party returns an analyst as proposals name it.
-func (h Holder) Party() study.Party { return study.Party{Name: h.Name, Identity: h.Identity} }
+func (h Holder) Party() proposal.Party { return proposal.Party{Name: h.Name, Identity: h.Identity} }
 
 // RoleNode is an Invite's for a new coordinator, which has no client certificate.
 const RoleNode pki.Role = "node"
@@ -75,11 +75,11 @@ type InviteEntry struct {
 
 // JoinEntry spends a token; what of is the invite's to say.
 type JoinEntry struct {
-	Token string    `json:"token"` // hash, hex
-	Name  string    `json:"name"`
-	Key   study.Key `json:"identity"`
-	TLS   study.Key `json:"tls,omitempty"` // of the certificate that is given out
-	Now   time.Time `json:"now"`           // the leader's, so that Apply needs no clock
+	Token string       `json:"token"` // hash, hex
+	Name  string       `json:"name"`
+	Key   proposal.Key `json:"identity"`
+	TLS   proposal.Key `json:"tls,omitempty"` // of the certificate that is given out
+	Now   time.Time    `json:"now"`           // the leader's, so that Apply needs no clock
 }
 
 // ClientEntry is about a site or an analyst.

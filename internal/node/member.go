@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"covey/internal/proposal"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,6 @@ import (
 	"covey/internal/frame"
 	"covey/internal/membership"
 	"covey/internal/pki"
-	"covey/internal/study"
 )
 
 // member is a coordinator as it tells the leader of itself.
@@ -32,7 +32,7 @@ type member struct {
 
 // selfNode is this coordinator as the log shall have it.
 func (n *Node) selfNode() membership.Node {
-	return membership.Node{ID: n.Config.Name, Addresses: n.Config.Addresses, Key: study.Key(n.authority.NodeKey())}
+	return membership.Node{ID: n.Config.Name, Addresses: n.Config.Addresses, Key: proposal.Key(n.authority.NodeKey())}
 }
 
 func (n *Node) self() member {
