@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
