@@ -17,7 +17,7 @@ func init() {
 	life, reason, day := in("coordinator", "TestAnalystsStudy"), in("coordinator", "TestTellsNoReason"), in("coordinator", "TestOneCountADay")
 	quotas := in("coordinator", "TestQuotas")
 	tables = append(tables, []mutant{
-		{"analyst: a method is for every role", 0, []edit{{door, "if !slices.Contains(roles, who.Role) {", "if false {"}}, walk, killer{}},
+		{"analyst: a method is for every role", 0, []edit{{door, "if !slices.Contains(roles, who.Role) {", "if len(roles) == 0 && slices.Contains(roles, who.Role) {"}}, walk, killer{}},
 		{"analyst: a method that is not known is open", 0, []edit{{"internal/wire/analysis.go", "return of, known && len(of) == 0", "return of, len(of) == 0"},
 			{"internal/wire/analysis.go", "	covey.Analysis_Withdraw_FullMethodName:   {pki.RoleAnalyst},\n", ""}}, walk, killer{}},
 		{"analyst: a method without a line is for analysts", 0, []edit{{"internal/wire/analysis.go", "	covey.Federation_Link_FullMethodName:     {pki.RoleSite},", "	covey.Federation_Link_FullMethodName:     {pki.RoleSite, pki.RoleAnalyst},"}}, port, killer{}},
@@ -37,7 +37,7 @@ func init() {
 		{"analyst: an end of any date", 0, []edit{{fit, "p.Spec.Dated(now); err != nil", "p.Spec.Dated(now); false && err != nil"}}, port, killer{}},
 		{"analyst: a roster of any keys", 0, []edit{{fit, "key := f.Site(m.Name); key == nil || !bytes.Equal(key, m.Identity)", "key := f.Site(m.Name); key == nil"}}, port, killer{}},
 		{"analyst: a roster of revoked sites", 0, []edit{{serves, "if h := all[name]; !h.Revoked {", "if h := all[name]; true {"}}, port, killer{}},
-		{"analyst: a roster of any counts", 0, []edit{{fit, "!ok || n != m.Units", "!ok"}}, port, killer{}},
+		{"analyst: a roster of any counts", 0, []edit{{fit, "!ok || n != m.Units", "!ok || n < 0"}}, port, killer{}},
 		{"analyst: a roster of counts never told", 0, []edit{{fit, "!ok || n != m.Units", "ok && n != m.Units"}}, port, killer{}},
 		{"analyst: readers of any keys", 0, []edit{{fit, "key := f.Analyst(r.Name); key == nil || !bytes.Equal(key, r.Identity)", "key := f.Analyst(r.Name); key == nil"}}, port, killer{}},
 		{"analyst: a nonce is used again", 0, []edit{{quota, "	case nonce:", "	case false:"}}, port, killer{}},
