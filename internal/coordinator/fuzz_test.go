@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/membership"
+	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -83,6 +84,7 @@ func FuzzEntries(f *testing.F) {
 		{Invite: &membership.InviteEntry{Token: "a", Invite: membership.Invite{Analyst: "ada"}}}, {Invite: &membership.InviteEntry{Token: "b", Invite: membership.Invite{Analyst: "site-1"}}},
 		{Revoke: &membership.ClientEntry{Role: pki.RoleAnalyst, Name: "ada"}}, {Revoke: &membership.ClientEntry{Role: "node", Name: "x"}}, {Withdraw: &membership.ClientEntry{Role: pki.RoleAnalyst, Name: "ada"}},
 		{Tell: &tellEntry{"rows", map[string]int{"site-0": 5}}}, {Tell: &tellEntry{}},
+		{Person: &people.Entry{Person: people.Person{Name: "ana", Role: people.Viewer, Studies: []proposal.Digest{{1}}}, Hash: people.Hash("t")}}, {Person: &people.Entry{Person: people.Person{Name: "ana", Role: people.Operator, Certificate: true}}}, {Dismiss: new(string)},
 		{Round: &round.Entry{Kind: round.EntrySurvivors, Query: -1, Slot: -1, Survivors: []int{-1, 99}}},
 	} {
 		raw, err := json.Marshal(e)
