@@ -21,6 +21,7 @@ import (
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -55,16 +56,13 @@ type Agent struct {
 	past     *proposals.PastStore
 	egress   *egress.Log
 	cache    *rowcache.Cache
+	uplink   *uplink.Uplink
 
 	work sync.WaitGroup // everything that Run starts
 	once sync.Once      // Close
 
 	mu       sync.Mutex
 	sessions map[study.Digest]*session
-	link     *link                    // nil while there is none
-	calls    grpc.ClientConnInterface // of the link, for what is asked beside it; nil while there is none
-	address  string
-	linkErr  error
 	stop     context.CancelCauseFunc // of Run; nil before
 	over     bool                    // the ledger failed, and the log says so
 	units    map[source]counted
@@ -125,6 +123,7 @@ func New(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.ledger.Close())
 	}
+	a.uplink = a.newUplink()
 	if err = a.tidy(); err == nil {
 		err = a.openCache()
 	}
@@ -178,7 +177,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	a.work.Go(func() { notifier.Run(ctx) })
-	return a.stay(ctx)
+	return a.uplink.Stay(ctx)
 }
 
 // Close releases the data directory. An agent that runs is ended by its context.
@@ -207,20 +206,18 @@ func (a *Agent) failed(err error) {
 	}
 }
 
-func (a *Agent) setLink(l *link, address string, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.link, a.address, a.linkErr = l, address, err
+// newUplink makes the link's keeper; there is no link until Run.
+func (a *Agent) newUplink() *uplink.Uplink {
+	return uplink.New(uplink.Options{
+		Dir: a.config.DataDir(), Holder: a.site, Addresses: a.config.Coordinator, DialOptions: a.dialOptions,
+		Log: a.log, Now: a.now, Egress: a.egress, Work: &a.work,
+		Hello: a.hello, Studies: a.tellStudies, Handle: a.handle, Ceiling: a.ceiling,
+	})
 }
 
-// post sends an answer that nobody asked for just now, if there is a link.
-func (a *Agent) post(m wire.Message) {
-	a.mu.Lock()
-	l := a.link
-	a.mu.Unlock()
-	if l != nil {
-		l.post(m)
-	}
+// refuse makes the refusal of a request.
+func refuse(r wire.Message, code study.Code) wire.Refusal {
+	return wire.Refusal{Header: r.About(), Code: code}
 }
 
 // handle answers one request, nil for silence. It is called by one goroutine at

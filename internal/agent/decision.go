@@ -262,7 +262,7 @@ func (a *Agent) Approve(id study.Digest) error {
 			return err
 		}
 	}
-	a.post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}))
+	a.uplink.Post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}))
 	return nil
 }
 
@@ -294,7 +294,7 @@ func (a *Agent) Reject(id study.Digest) error {
 			return err
 		}
 		a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", "operator", "code", study.CodeLeft)
-		a.post(wire.Refusal{Header: wire.Header{Study: id}, Code: study.CodeLeft})
+		a.uplink.Post(wire.Refusal{Header: wire.Header{Study: id}, Code: study.CodeLeft})
 		return nil
 	}
 	body, pending := a.pending.Get(id)
@@ -313,7 +313,7 @@ func (a *Agent) Reject(id study.Digest) error {
 	}
 	a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
 	a.forget(id)
-	a.post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}))
+	a.uplink.Post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"covey/internal/noise"
 	"covey/internal/secagg"
 	"covey/internal/study"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -94,7 +95,7 @@ func (s *session) upload(r wire.Query, approval ledger.Approval) wire.Message {
 	}
 	no := s.held(r, signed)
 	no.Shared = shared
-	return pair{no, sent}
+	return uplink.Pair{Message: no, Second: sent}
 }
 
 var errData = errors.New("agent: the rows are not those that were approved")

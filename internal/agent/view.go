@@ -16,6 +16,7 @@ import (
 	"covey/internal/sitedata"
 	"covey/internal/study"
 	"covey/internal/terms"
+	"covey/internal/uplink"
 	"covey/internal/wire"
 )
 
@@ -51,9 +52,8 @@ func (a *Agent) Status() (Status, error) {
 			s.Approved++
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s.Linked, s.Coordinator, s.LinkError = a.link != nil, a.address, enroll.Plain(a.linkErr)
+	s.Linked, s.Coordinator, err = a.uplink.Stands()
+	s.LinkError = enroll.Plain(err)
 	return s, nil
 }
 
@@ -253,7 +253,7 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 		d.Budget = &budget
 	}
 	d.Plan, d.Dataset = s.plan, s.plan.Proposal.Spec.Dataset
-	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), plannedEgress(s.plan, s.self), s.plan.Warnings()
+	d.Privacy, d.Learns, d.Leaves, d.Warnings = terms.Privacy(s.plan), terms.Learners(s.plan), uplink.Planned(s.plan, s.self), s.plan.Warnings()
 	if d.State == statePending {
 		d.Warnings = append(d.Warnings, a.again(s.plan)...)
 	}
@@ -358,7 +358,7 @@ func (a *Agent) Egress() egress.Reply {
 		e := &out.Studies[i]
 		e.Name = a.view(e.Study).Name
 		if s, _ := a.session(e.Study); s != nil {
-			e.Planned = plannedEgress(s.plan, s.self)
+			e.Planned = uplink.Planned(s.plan, s.self)
 		}
 	}
 	return out
