@@ -3,11 +3,13 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
 	"covey/internal/ledger"
 	"covey/internal/noise"
+	"covey/internal/pki"
 	"covey/internal/proposals"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -105,33 +107,45 @@ func (s *session) decide() wire.Decision {
 		// It was left to the operator and stays there, whatever the policy says by now.
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
 	}
-	policy := &s.under.Policy
-	rules := policy.Judge(s.plan, s.self)
-	beyond := siteconfig.Outside(rules)
-	if len(beyond) > 0 && policy.Outside == siteconfig.OutsideReject {
-		log.Warn("the policy rejects a proposal", "why", beyond)
-		s.closed(stateRefused, study.CodeRejected, "policy", outsideError(beyond))
-		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}
-	}
-	if len(beyond) > 0 {
-		if err := a.pending.Put(s.body); err != nil {
-			return reject(study.CodeNotApproved, err)
-		}
-		a.reopened(id)
-		log.Info("a proposal awaits the operator", "why", beyond)
-		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictPending}
+	rules := s.rules(s.under, s.dataset)
+	if beyond := siteconfig.Outside(rules); len(beyond) > 0 {
+		return s.outside(log, beyond)
 	}
 	log.Info("the policy approves a proposal", "why", rules)
 	if err := s.approve(byPolicy); err != nil {
 		if data, ok := errors.AsType[*sitedata.DataError](err); ok {
 			return reject(data.Code(), err)
 		}
-		if _, ok := errors.AsType[*ledger.BudgetError](err); ok {
-			return reject(study.CodeBudget, err) // another study was quicker
+		if over, ok := errors.AsType[*ledger.BudgetError](err); ok { // another study was quicker
+			if over.Proposer != "" {
+				return s.outside(log, siteconfig.Outside(s.rules(s.under, s.dataset)))
+			}
+			return reject(study.CodeBudget, err)
 		}
 		return reject(s.store(err), err)
 	}
 	return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}
+}
+
+// outside leaves a study that is outside the policy's limits to the operator, or rejects it. Called
+// with mu held.
+func (s *session) outside(log *slog.Logger, beyond []siteconfig.PolicyRule) wire.Decision {
+	d := wire.Decision{Header: wire.Header{Study: s.plan.Digest}, Verdict: study.VerdictPending}
+	if s.under.Policy.Outside == siteconfig.OutsideReject {
+		log.Warn("the policy rejects a proposal", "why", beyond)
+		s.closed(stateRefused, study.CodeRejected, "policy", outsideError(beyond))
+		d.Verdict, d.Code = study.VerdictRejected, study.CodeRejected
+		return d
+	}
+	if err := s.agent.pending.Put(s.body); err != nil {
+		log.Warn("a proposal is refused", "code", study.CodeNotApproved, "error", err)
+		s.closed(stateRefused, study.CodeNotApproved, "check", err)
+		d.Verdict, d.Code = study.VerdictRejected, study.CodeNotApproved
+		return d
+	}
+	s.agent.reopened(s.plan.Digest)
+	log.Info("a proposal awaits the operator", "why", beyond)
+	return d
 }
 
 // Who approves a study.
@@ -164,10 +178,15 @@ func (s *session) approve(by string) error {
 	if err != nil {
 		return err
 	}
-	err = a.ledger.Approve(ledger.Approval{
-		Study: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, Population: population.Name, Proposal: s.body,
+	approval := ledger.Approval{
+		Study: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, Population: population.Name, Proposal: s.body, Proposer: proposerOf(s.plan.Proposal),
 		Rho: s.plan.Rho, GDP: s.plan.Curve() == noise.GDP, CapRho: limit, CapGDP: gdp, DataSHA256: s.sha, Config: s.dataset.Record(), By: by, Time: a.now(),
-	})
+	}
+	if p := s.plan.Proposal.Proposer; p != nil && by == byPolicy {
+		// Beyond it the operator decides, like beyond all limits of the policy.
+		approval.ProposerCapRho, approval.ProposerCapGDP = s.under.Policy.AnalystCaps(pki.Fingerprint([]byte(p.Identity)), population)
+	}
+	err = a.ledger.Approve(approval)
 	if err != nil {
 		a.failed(err)
 		return err
@@ -321,7 +340,7 @@ func (a *Agent) Reject(id study.Digest) error {
 func (a *Agent) rejected(id study.Digest, body []byte) {
 	one := proposals.Past{Digest: id, State: string(ledger.Rejected), Code: study.CodeRejected, By: "operator"}
 	if p, err := study.Parse(body); err == nil {
-		one.Name = p.Spec.Name
+		one.Name, one.Proposer = p.Spec.Name, p.Proposer
 	}
 	a.closed(one, body, nil)
 }
@@ -331,7 +350,7 @@ func (a *Agent) rejected(id study.Digest, body []byte) {
 func (a *Agent) refused(body []byte, code study.Code, why error) {
 	one := proposals.Past{Digest: study.DigestOf(body), State: stateRefused, Code: code, By: "check"}
 	if p, err := study.Parse(body); err == nil {
-		one.Name = p.Spec.Name
+		one.Name, one.Proposer = p.Spec.Name, p.Proposer
 	} else {
 		body = nil
 	}

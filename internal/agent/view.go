@@ -66,12 +66,15 @@ type StudyView struct {
 	Population string       `json:"population,omitempty"`
 	Rho        float64      `json:"rho,omitempty"`
 	// gdp where every charge has the bridge, else zcdp
-	Curve      string     `json:"curve,omitempty"`
-	SpentRho   float64    `json:"spent_rho"`             // forfeited ρ included
-	ForfeitRho float64    `json:"forfeit_rho,omitempty"` // counted as spent without a query
-	Queries    int        `json:"queries"`               // charged
-	By         string     `json:"by,omitempty"`
-	Time       *time.Time `json:"time,omitempty"`
+	Curve      string  `json:"curve,omitempty"`
+	SpentRho   float64 `json:"spent_rho"`             // forfeited ρ included
+	ForfeitRho float64 `json:"forfeit_rho,omitempty"` // counted as spent without a query
+	Queries    int     `json:"queries"`               // charged
+	// Proposer is the analyst who signed the proposal, with its key; nil of one that the
+	// coordinator's operator made, and of one that is not kept.
+	Proposer *study.Party `json:"proposer,omitempty"`
+	By       string       `json:"by,omitempty"`
+	Time     *time.Time   `json:"time,omitempty"`
 	// Ended is when a study that was approved ended here; Why says in words how one came to be
 	// over, for this site's operator.
 	Ended *time.Time `json:"ended,omitempty"`
@@ -102,19 +105,23 @@ func (a *Agent) stands(id study.Digest) StudyView {
 	if e, ok := a.standing(id); ok {
 		at := e.Time
 		v := StudyView{Digest: id, Name: e.Name, State: string(e.State), Code: e.Code, Population: e.Population,
-			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, By: e.By, Time: &at}
+			Rho: e.Rho, Curve: curveOf(e.GDP), SpentRho: e.SpentRho, ForfeitRho: e.ForfeitRho, Queries: e.Queries, Proposer: party(e.Proposer), By: e.By, Time: &at}
 		if over && e.State != ledger.Approved {
 			v.Name, v.Why, v.Ended = before.Name, before.Why, &before.Time
+			if v.Proposer == nil {
+				v.Proposer = before.Proposer
+			}
 		}
 		return v
 	}
 	if over && !a.pending.Has(id) {
 		return StudyView{Digest: id, Name: before.Name, State: before.State, Code: string(before.Code), Population: before.Population,
-			Rho: before.Rho, By: before.By, Time: &before.Time, Why: before.Why}
+			Rho: before.Rho, Proposer: before.Proposer, By: before.By, Time: &before.Time, Why: before.Why}
 	}
 	v := StudyView{Digest: id, State: statePending}
 	if s, _ := a.session(id); s != nil {
 		v.Name, v.Population, v.Rho, v.Curve = s.plan.Proposal.Spec.Name, s.population(), s.plan.Rho, string(s.plan.Curve())
+		v.Proposer = s.plan.Proposal.Proposer
 	}
 	return v
 }
@@ -172,7 +179,14 @@ func (a *Agent) Find(ref string) (study.Digest, error) {
 // StudyDetail is everything that an operator reads before approving.
 type StudyDetail struct {
 	StudyView
-	Dataset string                  `json:"dataset,omitempty"`
+	Dataset string `json:"dataset,omitempty"`
+	// Analyst is the proposer by what this site has of it, Total what its studies here come to;
+	// nil of a proposal that nobody signed.
+	Analyst *AnalystView  `json:"analyst,omitempty"`
+	Total   *AnalystTotal `json:"analyst_total,omitempty"`
+	// Readers are the analysts who may read the result besides the proposer, the coordinator and
+	// the sites of the roster.
+	Readers []AnalystView           `json:"readers,omitempty"`
 	Privacy []string                `json:"privacy,omitempty"` // in plain words
 	Learns  []terms.Learner         `json:"learns,omitempty"`  // who could learn what
 	Leaves  []egress.Planned        `json:"leaves,omitempty"`
@@ -257,8 +271,16 @@ func (a *Agent) Study(id study.Digest) (StudyDetail, error) {
 	if d.State == statePending {
 		d.Warnings = append(d.Warnings, a.again(s.plan)...)
 	}
-	policy := &a.current.Load().Policy
-	d.Policy = policy.Judge(s.plan, s.self)
+	config, dataset := s.terms()
+	policy := &config.Policy
+	d.Policy = s.rules(config, dataset)
+	if by := s.plan.Proposal.Proposer; by != nil {
+		analyst := analystOf(policy, *by)
+		d.Analyst, d.Total = &analyst, s.total(config, dataset)
+	}
+	for _, r := range s.plan.Proposal.Readers {
+		d.Readers = append(d.Readers, analystOf(policy, r))
+	}
 	d.Key = pki.Fingerprint(ed25519.PublicKey(s.plan.Proposal.Coordinator))
 	for i, m := range s.plan.Proposal.Roster {
 		line := RosterLine{m.Name, pki.Fingerprint([]byte(m.Identity)), m.Units, i == s.self, ""}
@@ -301,6 +323,9 @@ func (r LedgerReply) Entries() ([]ledger.Population, []ledger.StudyEntry) {
 	for _, s := range r.Studies {
 		e := ledger.StudyEntry{Study: s.Digest, Name: s.Name, Population: s.Population, State: ledger.State(s.State), Code: s.Code,
 			Rho: s.Rho, GDP: s.Curve == string(noise.GDP), SpentRho: s.SpentRho, By: s.By}
+		if s.Proposer != nil {
+			e.Proposer = ledger.Proposer{Name: s.Proposer.Name, Key: s.Proposer.Identity}
+		}
 		if s.Time != nil {
 			e.Time = *s.Time
 		}

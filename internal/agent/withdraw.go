@@ -78,7 +78,7 @@ func (a *Agent) finish(approval ledger.Approval, code study.Code) error {
 		return err
 	}
 	a.closed(proposals.Past{Digest: id, Name: approval.Name, State: string(ledger.Finished), Code: code, By: "operator",
-		Population: approval.Population, Rho: approval.Rho}, approval.Proposal, nil)
+		Population: approval.Population, Rho: approval.Rho, Proposer: party(approval.Proposer)}, approval.Proposal, nil)
 	a.forget(id)
 	return nil
 }

@@ -39,6 +39,7 @@ type Past struct {
 	By         string       `json:"by,omitempty"`
 	Population string       `json:"population,omitempty"`
 	Rho        float64      `json:"rho,omitempty"` // the plan's
+	Proposer   *study.Party `json:"proposer,omitempty"`
 	Time       time.Time    `json:"time"`
 	Proposal   []byte       `json:"proposal,omitempty"`
 

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -25,6 +26,14 @@ const (
 
 // StatementsTitle is what Statements are shown under, after everything that was computed.
 const StatementsTitle = "Written by the proposer, not checked"
+
+// StatementsTitle is the constant of that name, with the proposer's name where one has signed.
+func (p Proposal) StatementsTitle() string {
+	if p.Proposer == nil {
+		return StatementsTitle
+	}
+	return fmt.Sprintf("Written by %q, not checked", p.Proposer.Name)
+}
 
 // Statements returns the proposer's own words, each quoted, so that none looks like a line of the
 // program that shows it. Pages show them as text and never as links.

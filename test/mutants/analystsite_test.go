@@ -1,0 +1,62 @@
+//go:build mutants
+
+package mutants
+
+// Of analysts at a site: whose proposals are looked at, let in and counted.
+func init() {
+	const party, analysts, decision, budget = "internal/study/party.go", "internal/siteconfig/analysts.go", "internal/agent/decision.go", "internal/ledger/budget.go"
+	tables = append(tables, []mutant{
+		{"analyst, agent: an unsigned proposal of an analyst is looked at", 0, []edit{
+			{decision, "if why = s.plan.Proposal.CheckSignature(id, offer.Signature); why != nil {", "if why = s.plan.Proposal.CheckSignature(id, offer.Signature); false {"},
+		}, in("agent", "TestOnlySignedProposals"), killer{}},
+		{"analyst, log: an unsigned proposal of an analyst is applied", 0, []edit{
+			{"internal/round/entry.go", "if err := plan.Proposal.CheckSignature(plan.Digest, e.Signature); err != nil {", "if err := plan.Proposal.CheckSignature(plan.Digest, e.Signature); err != nil && false {"},
+		}, in("round", "TestProposalsAreSigned"), killer{}},
+		{"analyst, log: a snapshot's signature is not checked", 0, []edit{
+			{"internal/round/state.go", "if err := plan.Proposal.CheckSignature(plan.Digest, d.Signature); err != nil {", "if err := plan.Proposal.CheckSignature(plan.Digest, d.Signature); err != nil && false {"},
+		}, in("round", "TestProposalsAreSigned"), killer{}},
+		{"analyst: a signature of nobody is taken", 0, []edit{
+			{party, "case p.Proposer == nil && len(signature) > 0:", "case false:"},
+		}, in("study", "TestProposerSigns"), killer{}},
+		{"analyst: a name or key in a proposal may be two parties'", 0, []edit{
+			{party, "if names[one.Name] || keys[string(one.Identity)] {", "if false {"},
+		}, in("study", "TestPartiesAreApart"), killer{}},
+		{"analyst: the sites' names and keys are not looked at", 0, []edit{
+			{"internal/study/proposal.go", "p.checkParties(names, keys)", "p.checkParties(map[string]bool{}, map[string]bool{})"},
+		}, in("study", "TestPartiesAreApart"), killer{}},
+		{"analyst: a reader is one by name", 0, []edit{
+			{party, "return p.Name == other.Name && slices.Equal(p.Identity, other.Identity)", "return p.Name == other.Name && len(p.Identity) == len(other.Identity)"},
+		}, in("study", "TestReads"), killer{}},
+		{"analyst: who is not listed is let in", 0, []edit{
+			{analysts, "rule.Study = fmt.Sprintf(\"%q, who is not listed\", by.Name)", "rule.OK = true"},
+		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
+		{"analyst: a listed name with another key is let in", 0, []edit{
+			{analysts, "rule.Study = fmt.Sprintf(\"%q with ANOTHER KEY than the one listed\", by.Name)", "rule.OK = true"},
+		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
+		{"analyst: what nobody signed is let in beside a list", 0, []edit{
+			{analysts, "case by == nil && p.Analysts == nil:", "case by == nil:"},
+		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
+		{"analyst: a list of nobody is no list", 0, []edit{
+			{"internal/siteconfig/config.go", "if err == nil && len(c.Policy.Analysts) == 0 &&", "if false &&"},
+		}, in("siteconfig", "TestAnalystsAreChecked"), killer{}},
+		{"analyst: a key is listed twice", 0, []edit{
+			{analysts, "if other, twice := keys[a.Key]; twice {", "if other, twice := keys[a.Key]; twice && false {"},
+		}, in("siteconfig", "TestAnalystsAreChecked"), killer{}},
+		{"analyst: the total is not a limit", 0, []edit{
+			{"internal/agent/analyst.go", "Study: fmt.Sprintf(\"ε = %.4g with what %q has had\", t.After, s.plan.Proposal.Proposer.Name), OK: t.Fits})", "Study: fmt.Sprintf(\"ε = %.4g with what %q has had\", t.After, s.plan.Proposal.Proposer.Name), OK: true})"},
+			{decision, "approval.ProposerCapRho, approval.ProposerCapGDP = s.under", "_, _ = s.under"},
+		}, in("agent", "TestAnalystTotal"), killer{}},
+		{"analyst: the approval's transaction does not hold the total", 0, []edit{
+			{decision, "approval.ProposerCapRho, approval.ProposerCapGDP = s.under", "_, _ = s.under"},
+		}, in("agent", "TestAnalystTotalIsTheLedgers"), killer{}},
+		{"analyst: the ledger forgets whose a study is", 0, []edit{
+			{budget, "Data: a.DataSHA256[:], Proposer: a.Proposer.stored(), By: a.By", "Data: a.DataSHA256[:], By: a.By"},
+		}, in("ledger", "TestProposerCaps"), killer{}},
+		{"analyst: the ledger counts by name", 0, []edit{
+			{budget, "if s.Proposer.same(a.Proposer.Key) {", "if s.Proposer.Name == a.Proposer.Name {"},
+		}, in("ledger", "TestProposerCaps"), killer{}},
+		{"analyst: a restored ledger forgets whose a study is", 0, []edit{
+			{"internal/ledger/recover.go", "Proposer: s.Proposer.stored(), ", ""},
+		}, in("ledger", "TestProposerCaps"), killer{}},
+	})
+}
