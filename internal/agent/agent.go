@@ -78,6 +78,9 @@ type Agent struct {
 	idle       pace       // and about those that are, and not approved
 	reloading  sync.Mutex // held while agent.toml is read again
 	offering   sync.Mutex // held while a proposal is read: one takes several times its bytes
+	arriving   arrivals   // analysts' proposals whose verdicts are to leave (arrival.go)
+	seen       *proposals.Arrivals
+	post       func(wire.Message) // sends what nobody asked for just now, if there is a link
 }
 
 // Format names the site whatever the verb: an agent holds its identity key.
@@ -89,6 +92,7 @@ func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
 		sessions: map[study.Digest]*session{}, units: map[source]counted{}, looks: map[string]look{}, charged: map[string]map[string]bool{}, strangers: map[study.Digest]bool{}, sizes: map[study.Digest]int{},
+		arriving:   arrivals{held: map[study.Digest]*arriving{}},
 		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}
 	a.current.Store(o.Config)
@@ -120,10 +124,14 @@ func New(o Options) (*Agent, error) {
 	if err == nil {
 		a.past, err = proposals.OpenPast(filepath.Join(dir, "past"))
 	}
+	if err == nil {
+		a.seen, err = proposals.OpenArrivals(filepath.Join(dir, "arrivals.json"))
+	}
 	if err != nil {
 		return nil, errors.Join(err, a.ledger.Close())
 	}
 	a.uplink = a.newUplink()
+	a.post = a.uplink.Post
 	if err = a.tidy(); err == nil {
 		err = a.openCache()
 	}
@@ -183,7 +191,10 @@ func (a *Agent) Run(ctx context.Context) error {
 // Close releases the data directory. An agent that runs is ended by its context.
 func (a *Agent) Close() error {
 	var err error
-	a.once.Do(func() { err = errors.Join(a.ledger.Close(), a.egress.Close(), a.closeCache()) })
+	a.once.Do(func() {
+		a.arriving.end()
+		err = errors.Join(a.ledger.Close(), a.egress.Close(), a.closeCache())
+	})
 	return err
 }
 
@@ -241,6 +252,9 @@ func (a *Agent) handle(r wire.Message) wire.Message {
 func (a *Agent) answer(r wire.Message) wire.Message {
 	if offer, ok := r.(wire.Proposal); ok {
 		return a.offered(offer)
+	}
+	if a.arriving.holds(r.About().Study) {
+		return nil // asked ahead of its verdict
 	}
 	s, code := a.session(r.About().Study)
 	if s == nil {

@@ -24,6 +24,7 @@ func analystKey(seed byte) (ed25519.PrivateKey, string) {
 func (c *standIn) offerBy(name string, key ed25519.PrivateKey, nonce byte, change func(*study.Spec)) (wire.Proposal, study.Digest) {
 	c.t.Helper()
 	spec := c.plan.Proposal.Spec
+	spec.Name = fmt.Sprintf("test %d", nonce)
 	if change != nil {
 		change(&spec)
 	}

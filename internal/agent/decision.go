@@ -19,23 +19,35 @@ import (
 
 // offered answers a proposal: with what was decided, by policy, or by leaving
 // it to the operator. A rejection that the operator did not make is not put on
-// record: the study ends with it, and a corrected one has another digest.
+// record: the study ends with it, and a corrected one has another digest. It is nil where the
+// verdict leaves later.
 func (a *Agent) offered(offer wire.Proposal) wire.Message {
 	body, id := offer.Body, study.DigestOf(offer.Body)
+	if a.arriving.holds(id) {
+		return nil
+	}
 	a.offering.Lock()
 	s, code, why := a.makeSession(body)
+	p := a.proposalOf(s, body)
 	a.offering.Unlock()
-	if code == "" {
-		// What is kept or approved here was signed when it came: whoever altered it since made
-		// another digest, which nobody signed.
-		if why = s.plan.Proposal.CheckSignature(id, offer.Signature); why != nil {
-			code = study.CodeBadSignature
+	refused := func(code study.Code, why error) wire.Decision {
+		a.log.Warn("a proposal is refused", "study", id, "code", code, "error", why)
+		a.refused(body, code, why)
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}
+	}
+	// What is kept or approved here was signed when it came: whoever altered it since made another
+	// digest, which nobody signed.
+	if err := p.CheckSignature(id, offer.Signature); err != nil && (s != nil || p.Proposer != nil) {
+		return a.sign(refused(study.CodeBadSignature, err))
+	}
+	_, before := a.decided(id)
+	if p.Proposer != nil {
+		if no, err := a.admit(p, id, len(body)); no != "" {
+			code, why = no, err
 		}
 	}
 	if code != "" {
-		a.log.Warn("a proposal is refused", "study", id, "code", code, "error", why)
-		a.refused(body, code, why)
-		return a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code})
+		return a.verdict(refused(code, why), before)
 	}
 	s = a.keep(s)
 	s.mu.Lock()
@@ -44,7 +56,23 @@ func (a *Agent) offered(offer wire.Proposal) wire.Message {
 	if d.Verdict == study.VerdictRejected {
 		a.forget(id)
 	}
-	return a.sign(d)
+	return a.verdict(d, before)
+}
+
+// proposalOf is the proposal of which a session was made, or could not be; none of bytes that are
+// no proposal.
+func (a *Agent) proposalOf(s *session, body []byte) study.Proposal {
+	if s != nil {
+		return s.plan.Proposal
+	}
+	if len(body) > proposals.MaxProposal {
+		return study.Proposal{}
+	}
+	p, err := study.Parse(body)
+	if err != nil {
+		return study.Proposal{}
+	}
+	return p
 }
 
 // sign puts the identity key's signature on a decision, so that it can be shown later
@@ -281,7 +309,7 @@ func (a *Agent) Approve(id study.Digest) error {
 			return err
 		}
 	}
-	a.uplink.Post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}))
+	a.post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}))
 	return nil
 }
 
@@ -313,7 +341,7 @@ func (a *Agent) Reject(id study.Digest) error {
 			return err
 		}
 		a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", "operator", "code", study.CodeLeft)
-		a.uplink.Post(wire.Refusal{Header: wire.Header{Study: id}, Code: study.CodeLeft})
+		a.post(wire.Refusal{Header: wire.Header{Study: id}, Code: study.CodeLeft})
 		return nil
 	}
 	body, pending := a.pending.Get(id)
@@ -332,7 +360,7 @@ func (a *Agent) Reject(id study.Digest) error {
 	}
 	a.log.Info("a study is rejected", "study", id, "by", "operator", "code", study.CodeRejected)
 	a.forget(id)
-	a.uplink.Post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}))
+	a.post(a.sign(wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}))
 	return nil
 }
 

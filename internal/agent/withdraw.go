@@ -44,7 +44,7 @@ func (a *Agent) withdraw(id study.Digest, s *session) error {
 		e, ok := a.standing(id)
 		switch {
 		case ok && withdrew(e):
-			a.uplink.Post(a.withdrawal(id))
+			a.post(a.withdrawal(id))
 			return nil
 		case ok:
 			return &ledger.StateError{Study: id, State: e.State}
@@ -66,7 +66,7 @@ func (a *Agent) withdraw(id study.Digest, s *session) error {
 	}
 	a.log.Info("an approval is withdrawn; what it reserved is free again", "study", id, "name", approval.Name, "by", "operator",
 		"code", study.CodeWithdrawn, "population", approval.Population, "rho", approval.Rho)
-	a.uplink.Post(a.withdrawal(id))
+	a.post(a.withdrawal(id))
 	return nil
 }
 

@@ -39,6 +39,7 @@ var Meanings = []Meaning{
 	{study.CodeWithdrawn, "The site's operator took its approval back before the study began. Nothing was charged.", "Ask that site. A study that it would join is a new proposal."},
 	{study.CodeExpired, "The proposal expired before every site had approved it. Nothing was charged.", "Propose it again with a later `expires`; `study show` names who had not approved."},
 	{study.CodeBadSignature, "The proposal names an analyst who did not sign it, or it was altered after it was signed. Nothing was charged.", "Ask the analyst which proposal is theirs; someone with the coordinator's place may have altered it."},
+	{study.CodeTooMany, "The site takes no more proposals of this analyst for now: 5 that are open, 20 new ones in 24 hours, one open of a name and data set, 3 MiB each. Nothing was charged.", "Withdraw a proposal that is open, or wait a day."},
 	{study.CodeUnit, "The study's `unit` is not the unit of the site's data set.", "Use the `unit` that the sites' data sets have in agent.toml: budgets are spent by unit."},
 	{study.CodeColumns, "The site's data set does not have exactly one column of each name that the study asks for.", "At the site: `agent check --study` with the proposal names the column. Names must be the same at every site."},
 	{study.CodeFormat, "The site's file is not of its stated format, or a column's type is not a number.", "At the site: `agent check --study` with the proposal names file and column."},

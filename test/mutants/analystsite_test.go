@@ -5,9 +5,10 @@ package mutants
 // Of analysts at a site: whose proposals are looked at, let in and counted.
 func init() {
 	const party, analysts, decision, budget = "internal/study/party.go", "internal/siteconfig/analysts.go", "internal/agent/decision.go", "internal/ledger/budget.go"
+	const arrival, arrivals = "internal/agent/arrival.go", "internal/proposals/arrivals.go"
 	tables = append(tables, []mutant{
 		{"analyst, agent: an unsigned proposal of an analyst is looked at", 0, []edit{
-			{decision, "if why = s.plan.Proposal.CheckSignature(id, offer.Signature); why != nil {", "if why = s.plan.Proposal.CheckSignature(id, offer.Signature); false {"},
+			{decision, "err != nil && (s != nil || p.Proposer != nil) {", "err != nil && false {"},
 		}, in("agent", "TestOnlySignedProposals"), killer{}},
 		{"analyst, log: an unsigned proposal of an analyst is applied", 0, []edit{
 			{"internal/round/entry.go", "if err := plan.Proposal.CheckSignature(plan.Digest, e.Signature); err != nil {", "if err := plan.Proposal.CheckSignature(plan.Digest, e.Signature); err != nil && false {"},
@@ -58,5 +59,44 @@ func init() {
 		{"analyst: a restored ledger forgets whose a study is", 0, []edit{
 			{"internal/ledger/recover.go", "Proposer: s.Proposer.stored(), ", ""},
 		}, in("ledger", "TestProposerCaps"), killer{}},
+		{"analyst: a verdict leaves when it is there", 0, []edit{
+			{arrival, "if one == nil || before || d.Verdict == study.VerdictPending {", "if true {"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: a verdict leaves a minute after it is there", 0, []edit{
+			{arrival, "(took/verdictEvery+1)*verdictEvery-took", "verdictEvery"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: who asks again hears the verdict before it is due", 0, []edit{
+			{decision, "if a.arriving.holds(id) {", "if false {"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: who asks ahead hears the verdict before it is due", 0, []edit{
+			{"internal/agent/agent.go", "if a.arriving.holds(r.About().Study) {", "if false {"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: a hello tells the verdict before it is due", 0, []edit{
+			{"internal/agent/hello.go", "if a.arriving.holds(e.Study) {", "if false {"},
+		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
+		{"analyst: an approval that was taken back is told", 0, []edit{
+			{arrival, "if on, ok := a.decided(d.Study); ok {", "if on, ok := a.decided(d.Study); ok && false {"},
+		}, in("agent", "TestOperatorIsHeardAtOnce"), killer{}},
+		{"analyst: any number of proposals is open", 0, []edit{
+			{arrival, "if len(open) >= maxOpen {", "if false {"},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: proposals alike are open", 0, []edit{
+			{arrival, "if other.Spec.Name == p.Spec.Name && other.Spec.Dataset == p.Spec.Dataset {", "if false {"},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: a proposal is as long as any", 0, []edit{
+			{arrival, "if bytes > maxSigned {", "if false {"},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: proposals are counted by name", 0, []edit{
+			{arrival, "bytes.Equal(p.Proposer.Identity, key)", "p.Proposer.Name == \"ada\""},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: a day has no end of proposals", 0, []edit{
+			{arrivals, "if n >= maxDaily {", "if false {"},
+		}, in("agent", "TestAnalystsQuotas"), killer{}},
+		{"analyst: a restart begins a new day", 0, []edit{
+			{arrivals, "return true, siteconfig.WriteFile(a.path, text)", "return true, siteconfig.WriteFile(a.path+\".new\", text)"},
+		}, in("proposals", "TestArrivals"), killer{}},
+		{"analyst: a clock that was put back begins a new day", 0, []edit{
+			{arrivals, "return now.Sub(one.Time) >= day", "return now.Sub(one.Time).Abs() >= day"},
+		}, in("proposals", "TestArrivals"), killer{}},
 	})
 }
