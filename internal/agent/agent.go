@@ -185,6 +185,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	a.work.Go(func() { notifier.Run(ctx) })
+	a.work.Go(func() { a.lapses(ctx) })
 	return a.uplink.Stay(ctx)
 }
 

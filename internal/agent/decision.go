@@ -94,10 +94,11 @@ func (a *Agent) decided(id study.Digest) (wire.Decision, bool) {
 	case ledger.Approved:
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictApproved}, true
 	case ledger.Finished:
+		code := study.CodeLeft
 		if withdrew(e) {
-			return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeWithdrawn}, true
+			code = study.Code(e.Code)
 		}
-		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeLeft}, true
+		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}, true
 	}
 	return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeRejected}, true
 }
@@ -108,6 +109,14 @@ func (a *Agent) decided(id study.Digest) (wire.Decision, bool) {
 // and how many units there are. Called with mu held.
 func (s *session) decide() wire.Decision {
 	id, a := s.plan.Digest, s.agent
+	_, approved := a.ledger.Approved(id)
+	why := s.expired()
+	if why != nil && (approved || a.pending.Has(id)) {
+		s.lapse(why)
+		if _, decided := a.decided(id); !decided {
+			return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired}
+		}
+	}
 	if verdict, decided := a.decided(id); decided {
 		return verdict // the operator was quicker
 	}
@@ -117,12 +126,11 @@ func (s *session) decide() wire.Decision {
 		s.closed(stateRefused, code, "check", err)
 		return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: code}
 	}
-	if why := s.expired(); why != nil {
-		if a.pending.Has(id) {
-			s.lapse(why)
-			return wire.Decision{Header: wire.Header{Study: id}, Verdict: study.VerdictRejected, Code: study.CodeExpired}
-		}
+	if why != nil {
 		return reject(study.CodeExpired, why)
+	}
+	if err := a.lapse(); err != nil { // what has expired reserves nothing
+		return reject(study.CodeStore, err)
 	}
 	if code, why := s.renew(); code != "" {
 		return reject(code, why)
@@ -296,11 +304,13 @@ func (a *Agent) Approve(id study.Digest) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := a.ledger.Approved(id); !ok {
-		if why := s.expired(); why != nil {
-			s.lapse(why)
-			return a.unknown(id)
+	if why := s.expired(); why != nil {
+		if said := s.lapse(why); said != nil {
+			a.post(said)
 		}
+		return a.unknown(id)
+	}
+	if _, ok := a.ledger.Approved(id); !ok {
 		if code, why := s.renew(); code != "" {
 			a.log.Warn("a proposal cannot be approved", "study", id, "code", code, "error", why)
 			return &RefusedError{id, code}
@@ -337,7 +347,7 @@ func (a *Agent) Reject(id study.Digest) error {
 		if _, late := errors.AsType[*TooLateError](err); !late {
 			return err
 		}
-		if err := a.finish(approval, study.CodeLeft); err != nil {
+		if err := a.finish(approval, study.CodeLeft, byOperator, nil); err != nil {
 			return err
 		}
 		a.log.Info("a study is left after its setup began", "study", id, "name", approval.Name, "by", "operator", "code", study.CodeLeft)

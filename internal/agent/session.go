@@ -158,6 +158,12 @@ func (s *session) pinnedAs(approval ledger.Approval) study.Code {
 // handle answers one request about this study. Called with mu held.
 func (s *session) handle(r wire.Message) wire.Message {
 	approval, approved := s.agent.ledger.Approved(s.plan.Digest)
+	if _, over := r.(wire.Ended); approved && !over {
+		if why := s.expired(); why != nil {
+			s.lapse(why)
+			return s.agent.strange(r, study.CodeNotApproved)
+		}
+	}
 	if !approved {
 		if err := s.agent.ledger.Err(); err != nil {
 			return refuse(r, s.store(err))

@@ -79,7 +79,8 @@ type StudyView struct {
 	// over, for this site's operator.
 	Ended *time.Time `json:"ended,omitempty"`
 	Why   string     `json:"why,omitempty"`
-	// Expires is when a study can no longer begin; not there once its setup has begun.
+	// Expires is when a study ends here by its expiry; not there once this site's first sum was
+	// charged.
 	Expires *time.Time `json:"expires,omitempty"`
 }
 
@@ -90,9 +91,8 @@ func (a *Agent) view(id study.Digest) StudyView {
 	v := a.stands(id)
 	switch v.State {
 	case statePending, string(ledger.Approved):
-		if s, _ := a.session(id); s != nil && s.plan.Proposal.Spec.Expires != "" {
-			if begun, err := a.begun(id); !begun && err == nil {
-				at := s.plan.Proposal.Expires()
+		if s, _ := a.session(id); s != nil {
+			if at := s.expires(); !at.IsZero() {
 				v.Expires = &at
 			}
 		}

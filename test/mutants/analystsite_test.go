@@ -5,7 +5,7 @@ package mutants
 // Of analysts at a site: whose proposals are looked at, let in and counted.
 func init() {
 	const party, analysts, decision, budget = "internal/study/party.go", "internal/siteconfig/analysts.go", "internal/agent/decision.go", "internal/ledger/budget.go"
-	const arrival, arrivals = "internal/agent/arrival.go", "internal/proposals/arrivals.go"
+	const expiry, arrival, arrivals = "internal/agent/expiry.go", "internal/agent/arrival.go", "internal/proposals/arrivals.go"
 	tables = append(tables, []mutant{
 		{"analyst, agent: an unsigned proposal of an analyst is looked at", 0, []edit{
 			{decision, "err != nil && (s != nil || p.Proposer != nil) {", "err != nil && false {"},
@@ -98,5 +98,26 @@ func init() {
 		{"analyst: a clock that was put back begins a new day", 0, []edit{
 			{arrivals, "return now.Sub(one.Time) >= day", "return now.Sub(one.Time).Abs() >= day"},
 		}, in("proposals", "TestArrivals"), killer{}},
+		{"expiry: an approval that nobody dated lasts for ever", 0, []edit{
+			{expiry, "return e.Time.Add(unbegun)", "return at"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: a study expires after its first sum", 0, []edit{
+			{expiry, "case e.State == ledger.Approved && e.Queries > 0:", "case false:"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: a setup goes on with what has expired", 0, []edit{
+			{"internal/agent/session.go", "approved && !over {", "approved && over {"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: the digest is not barred", 0, []edit{
+			{expiry, "if err := a.finish(approval, code, \"\", why); err != nil {\n\t\t\treturn nil\n\t\t}", "a.forget(id)"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: what has expired is approved again", 0, []edit{
+			{decision, "	if why := s.expired(); why != nil {\n\t\tif said", "	if why := s.expired(); false {\n\t\tif said"},
+		}, in("agent", "TestExpiryBeforeTheFirstSum"), killer{}},
+		{"expiry: what has expired holds its part of the budget", 0, []edit{
+			{decision, "if err := a.lapse(); err != nil { // what has", "if err := a.ledger.Err(); err != nil { // what has"},
+		}, in("agent", "TestExpiredReservesNothing"), killer{}},
+		{"expiry: a site's word that its approval expired counts for nothing", 0, []edit{
+			{"internal/round/approval.go", "|| code == study.CodeExpired)", ")"},
+		}, in("round", "TestWithdrawalEndsTheStudy"), killer{}},
 	})
 }
