@@ -59,8 +59,9 @@ var arrows = map[string][]string{
 	"internal/terms":       {"internal/study"},
 	"internal/enroll":      {"internal/frame", "internal/pki", "internal/siteconfig", "internal/wire"},
 	"internal/doctor":      {"internal/dataset", "internal/enroll", "internal/frame", "internal/answer", "internal/pki", "internal/profile", "internal/sitedata", "internal/siteconfig", "internal/study", "internal/wire"},
+	"internal/holding":     {"internal/answer", "internal/clip", "internal/dataset", "internal/rowcache", "internal/siteconfig", "internal/sitedata", "internal/study"},
 	"internal/uplink":      {"internal/egress", "internal/enroll", "internal/failpoint", "internal/pki", "internal/proposals", "internal/study", "internal/wire"},
-	"internal/agent":       {"internal/egress", "internal/enroll", "internal/proposals", "internal/score", "internal/uplink", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
+	"internal/agent":       {"internal/egress", "internal/enroll", "internal/holding", "internal/proposals", "internal/score", "internal/uplink", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/study", "internal/answer", "internal/clip", "internal/secagg", "internal/ledger", "internal/dataset", "internal/rowcache", "internal/noise", "internal/pki", "internal/frame", "internal/failpoint", "internal/notify", "internal/wire"},
 	"internal/coordinator": {"internal/admission", "internal/study", "internal/round", "internal/secagg", "internal/noise", "internal/pki", "internal/wire"},
 	"internal/dashboard":   {"internal/coordinator", "internal/frame", "internal/round", "internal/sheet", "internal/study", "internal/noise", "internal/picture", "internal/pki", "internal/worth"},
 	"internal/trace":       {"internal/coordinator", "internal/round", "internal/study"},
@@ -70,7 +71,7 @@ var arrows = map[string][]string{
 	// Runs a command on a container's first start; the image has no shell.
 	"deploy/image/once": {},
 	"deploy/release":    {},
-	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
+	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/holding", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/dataset/parquet", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/study", "internal/worth"},
 	"cmd/internal/cli":  {"internal/compare", "internal/frame", "internal/pki", "internal/simulate", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
@@ -104,7 +105,7 @@ var arrows = map[string][]string{
 const demoOnly = "cmd/coordinator/demo"
 
 // siteOnly are the rooms of a site.
-var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/uplink"}
+var siteOnly = []string{"internal/agent", "internal/doctor", "internal/egress", "internal/enroll", "internal/holding", "internal/profile", "internal/proposals", "internal/sitedata", "internal/siteconfig", "internal/terms", "internal/uplink"}
 
 // pure packages take no context, clock, logger, file or socket.
 var pure = []string{"internal/compare", "internal/query", "internal/clip", "internal/noise", "internal/secagg", "internal/standardize", "internal/study", "internal/studyfile", "internal/draft", "internal/picture", "internal/round", "internal/worth"}

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/egress"
+	"covey/internal/holding"
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/proposals"
@@ -65,9 +66,7 @@ type Agent struct {
 	sessions map[study.Digest]*session
 	stop     context.CancelCauseFunc // of Run; nil before
 	over     bool                    // the ledger failed, and the log says so
-	units    map[source]counted
-	// what a data set looked like when its rows were read last (status.go)
-	looks map[string]look
+	stock    *holding.Stock
 	// populations of each data set, by name and by place, since the start (reload.go)
 	charged map[string]map[string]bool
 	// strangers are the unknown studies that the log told about.
@@ -91,7 +90,7 @@ func (a *Agent) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "agent of %s [redac
 func New(o Options) (*Agent, error) {
 	a := &Agent{
 		config: o.Config, log: o.Logger, now: o.Now, control: o.Control, dialOptions: o.DialOptions,
-		sessions: map[study.Digest]*session{}, units: map[source]counted{}, looks: map[string]look{}, charged: map[string]map[string]bool{}, strangers: map[study.Digest]bool{}, sizes: map[study.Digest]int{},
+		sessions: map[study.Digest]*session{}, stock: holding.NewStock(), charged: map[string]map[string]bool{}, strangers: map[study.Digest]bool{}, sizes: map[study.Digest]int{},
 		arriving:   arrivals{held: map[study.Digest]*arriving{}},
 		unrecorded: pace{burst: unknownBurst, every: unknownEvery}, idle: pace{burst: idleBurst, every: idleEvery},
 	}

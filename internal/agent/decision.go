@@ -195,11 +195,8 @@ const (
 // policy, whose verdict leaves at once. Called with mu held.
 func (s *session) approve(by string) error {
 	a := s.agent
-	if unattended := by == byPolicy; s.unattended != unattended {
-		s.release() // what was read the other way
-		s.unattended = unattended
-	}
-	if err := s.load(); err != nil {
+	s.unattended = by == byPolicy
+	if err := s.rows.Load(s.dataset, s.unattended); err != nil {
 		return &sitedata.DataError{Dataset: s.dataset.Name, Err: err}
 	}
 	population, ok := s.under.Population(s.dataset.Population)
@@ -216,7 +213,7 @@ func (s *session) approve(by string) error {
 	}
 	approval := ledger.Approval{
 		Study: s.plan.Digest, Name: s.plan.Proposal.Spec.Name, Population: population.Name, Proposal: s.body, Proposer: proposerOf(s.plan.Proposal),
-		Rho: s.plan.Rho, GDP: s.plan.Curve() == noise.GDP, CapRho: limit, CapGDP: gdp, DataSHA256: s.sha, Config: s.dataset.Record(), By: by, Time: a.now(),
+		Rho: s.plan.Rho, GDP: s.plan.Curve() == noise.GDP, CapRho: limit, CapGDP: gdp, DataSHA256: s.rows.Pin(), Config: s.dataset.Record(), By: by, Time: a.now(),
 	}
 	if p := s.plan.Proposal.Proposer; p != nil && by == byPolicy {
 		// Beyond it the operator decides, like beyond all limits of the policy.

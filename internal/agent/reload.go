@@ -67,7 +67,7 @@ func (a *Agent) reload(yes bool) (Reloaded, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.current.Store(next)
-	clear(a.units) // a query may be another
+	a.stock.Forget()
 	for _, key := range done.Changed {
 		if strings.HasPrefix(strings.TrimLeft(key, "+-"), "dataset") {
 			a.uplink.Again()
@@ -140,7 +140,7 @@ func (s *session) renew() (study.Code, error) {
 	if code != "" {
 		return code, err
 	}
-	s.release() // of what may be another data set
+	s.rows.Release() // of what may be another data set
 	s.use(d)
 	s.under = now
 	return "", nil

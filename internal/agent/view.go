@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"covey/internal/dataset"
 	"covey/internal/egress"
 	"covey/internal/enroll"
+	"covey/internal/holding"
 	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/pki"
@@ -32,7 +32,7 @@ type Status struct {
 	Pending     int       `json:"pending"` // proposals that await the operator
 	Approved    int       `json:"approved"`
 	// Datasets are those that the site offers, and those of studies under way.
-	Datasets []DatasetStatus `json:"datasets,omitempty"`
+	Datasets []holding.Status `json:"datasets,omitempty"`
 }
 
 // Status tells how the agent stands.
@@ -389,22 +389,12 @@ func (a *Agent) Egress() egress.Reply {
 	return out
 }
 
-// counted is how many units a file had when it had this stamp, or a query's answer at a time.
-type counted struct {
-	stamp dataset.Stamp
-	at    time.Time
-	units int
-}
-
-// askAgain is for how long a query's count stands: links may come and go.
-const askAgain = time.Minute
-
 // hello says what this site offers: the names of its data sets and their sizes,
 // public under replacement adjacency. One that cannot be read is not offered.
 func (a *Agent) hello() wire.Hello {
 	h := wire.Hello{Software: enroll.Software}
 	for _, d := range a.current.Load().Datasets {
-		units, err := a.count(d)
+		units, err := a.stock.Count(a.config.Source(d), d, a.now)
 		if err != nil {
 			a.log.Error("a data set is not offered", "dataset", d.Name, "error", err)
 			continue
@@ -412,49 +402,6 @@ func (a *Agent) hello() wire.Hello {
 		h.Datasets = append(h.Datasets, wire.Dataset{Name: d.Name, Units: uint64(units)})
 	}
 	return h
-}
-
-// source is what units are counted of: a file or a query, the column that says which rows are one
-// unit, and how it is read.
-type source struct {
-	path, unit string
-	form       [32]byte
-}
-
-// count returns a data set's units, and reads its file only if it looks changed.
-func (a *Agent) count(d siteconfig.Dataset) (int, error) {
-	at := a.config.Source(d)
-	of, now := source{at.Path, d.Unit, d.Pin([32]byte{})}, counted{}
-	if at.Query != nil {
-		of.path, now.at = "query "+d.Name, a.now()
-	} else {
-		var err error
-		if now.stamp, err = at.Stamp(); err != nil {
-			return 0, err
-		}
-	}
-	a.mu.Lock()
-	old, ok := a.units[of]
-	a.mu.Unlock()
-	same := old.stamp.Same(now.stamp)
-	if at.Query != nil {
-		age := now.at.Sub(old.at)
-		same = age >= 0 && age < askAgain
-	}
-	if ok && same {
-		return old.units, nil
-	}
-	begun := time.Now()
-	found, err := dataset.Inspect(at, d.Unit, dataset.ReadOptions{})
-	if err != nil {
-		return 0, err
-	}
-	a.looked(d, look{now.stamp, d.Pin(found.SHA256), begun})
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	now.units = found.Units
-	a.units[of] = now
-	return found.Units, nil
 }
 
 func badInput(err error) bool {
