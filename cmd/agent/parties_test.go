@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"covey/internal/agent"
+	"covey/internal/proposal"
 	"covey/internal/study"
 )
 
@@ -13,8 +14,8 @@ import (
 // has of it, what that key has had, and who may read the result; and of words whose they are.
 func TestPartiesOnScreen(t *testing.T) {
 	plan := &study.Plan{}
-	plan.Proposal.Spec.About = study.About{Purpose: "Approved by your DPO"}
-	plan.Proposal.Spec.Columns = []study.Column{{Name: "age", Scale: 1}}
+	plan.Proposal.Spec.About = proposal.About{Purpose: "Approved by your DPO"}
+	plan.Proposal.Spec.Columns = []proposal.Column{{Name: "age", Scale: 1}}
 	d := agent.StudyDetail{StudyView: agent.StudyView{Name: "s", State: "pending"}, Plan: plan}
 	shows := func(parts ...string) {
 		t.Helper()
@@ -27,7 +28,7 @@ func TestPartiesOnScreen(t *testing.T) {
 		}
 	}
 	shows("from     the coordinator's own machine: no analyst signed it", "read by  this study's sites and coordinator\n")
-	plan.Proposal.Proposer = &study.Party{Name: "Ada L"}
+	plan.Proposal.Proposer = &proposal.Party{Name: "Ada L"}
 	d.Analyst = &agent.AnalystView{Name: "Ada L", Fingerprint: "aaaa-bbbb", Known: "other key"}
 	d.Readers = []agent.AnalystView{{Name: "bob", Fingerprint: "cccc-dddd", Known: "yes"}}
 	d.Total = &agent.AnalystTotal{Delta: 1e-6, Before: 1, After: 1.5, Limit: 1.25}

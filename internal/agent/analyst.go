@@ -6,8 +6,8 @@ import (
 	"covey/internal/ledger"
 	"covey/internal/noise"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 // AnalystView is an analyst of a proposal as this site's operator sees it.
@@ -29,12 +29,12 @@ type AnalystTotal struct {
 }
 
 // analystOf is an analyst by what the policy has of it.
-func analystOf(policy *siteconfig.Policy, p study.Party) AnalystView {
+func analystOf(policy *siteconfig.Policy, p proposal.Party) AnalystView {
 	return AnalystView{p.Name, pki.Fingerprint([]byte(p.Identity)), policy.KnowsAnalyst(p)}
 }
 
 // proposerOf is a proposal's proposer as the ledger keeps it.
-func proposerOf(p study.Proposal) ledger.Proposer {
+func proposerOf(p proposal.Proposal) ledger.Proposer {
 	if p.Proposer == nil {
 		return ledger.Proposer{}
 	}
@@ -42,11 +42,11 @@ func proposerOf(p study.Proposal) ledger.Proposer {
 }
 
 // party is who is on the ledger, nil for nobody.
-func party(p ledger.Proposer) *study.Party {
+func party(p ledger.Proposer) *proposal.Party {
 	if len(p.Key) == 0 {
 		return nil
 	}
-	return &study.Party{Name: p.Name, Identity: p.Key}
+	return &proposal.Party{Name: p.Name, Identity: p.Key}
 }
 
 // total returns what the studies of the proposer's key come to, this one included; nil of a

@@ -10,7 +10,7 @@ import (
 
 	"covey/internal/ledger"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/wire"
 )
 
@@ -21,24 +21,24 @@ func analystKey(seed byte) (ed25519.PrivateKey, string) {
 }
 
 // offerBy is the stand-in's study as an analyst proposes it, changed by change.
-func (c *standIn) offerBy(name string, key ed25519.PrivateKey, nonce byte, change func(*study.Spec)) (wire.Proposal, study.Digest) {
+func (c *standIn) offerBy(name string, key ed25519.PrivateKey, nonce byte, change func(*proposal.Spec)) (wire.Proposal, proposal.Digest) {
 	c.t.Helper()
 	spec := c.plan.Proposal.Spec
 	spec.Name = fmt.Sprintf("test %d", nonce)
 	if change != nil {
 		change(&spec)
 	}
-	by := &study.Party{Name: name, Identity: study.Key(key.Public().(ed25519.PublicKey))}
-	body, err := study.ProposeAs(by, spec, c.plan.Proposal.Roster, nil, c.key.Public().(ed25519.PublicKey), [32]byte{nonce})
+	by := &proposal.Party{Name: name, Identity: proposal.Key(key.Public().(ed25519.PublicKey))}
+	body, err := proposal.ProposeAs(by, spec, c.plan.Proposal.Roster, nil, c.key.Public().(ed25519.PublicKey), [32]byte{nonce})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	id := study.DigestOf(body)
-	return wire.Proposal{Body: body, Signature: study.SignProposal(key, id)}, id
+	id := proposal.DigestOf(body)
+	return wire.Proposal{Body: body, Signature: proposal.SignProposal(key, id)}, id
 }
 
 // ruleOf is what the policy says of a study by one rule.
-func ruleOf(t *testing.T, a *Agent, id study.Digest, rule string) (has string, ok bool) {
+func ruleOf(t *testing.T, a *Agent, id proposal.Digest, rule string) (has string, ok bool) {
 	t.Helper()
 	d, err := a.Study(id)
 	if err != nil {
@@ -102,8 +102,8 @@ func TestAnalystTotal(t *testing.T) {
 	policy := fmt.Sprintf("%sanalysts = { ada = { key = %q, max_epsilon_total = 1.1 }, bob = { key = %q } }\n", autoPolicy, print, other)
 	c := newStandIn(t, 3, policy, nil)
 	s := c.sites[0]
-	epsilon := func(e float64) func(*study.Spec) { return func(s *study.Spec) { s.Epsilon = e } }
-	approved := func(id study.Digest) bool { _, ok := s.agent.ledger.Approved(id); return ok }
+	epsilon := func(e float64) func(*proposal.Spec) { return func(s *proposal.Spec) { s.Epsilon = e } }
+	approved := func(id proposal.Digest) bool { _, ok := s.agent.ledger.Approved(id); return ok }
 
 	first, id := c.offerBy("ada", ada, 1, epsilon(1))
 	s.ask(first)
@@ -139,7 +139,7 @@ func TestAnalystTotal(t *testing.T) {
 	// An export holds who proposed what, and a restored ledger counts it.
 	_, entries := s.agent.Ledger().Entries()
 	for _, e := range entries {
-		if want := proposerOf(study.Proposal{Proposer: &study.Party{Name: "ada", Identity: study.Key(ada.Public().(ed25519.PublicKey))}}); e.Study == id && !bytes.Equal(e.Proposer.Key, want.Key) {
+		if want := proposerOf(proposal.Proposal{Proposer: &proposal.Party{Name: "ada", Identity: proposal.Key(ada.Public().(ed25519.PublicKey))}}); e.Study == id && !bytes.Equal(e.Proposer.Key, want.Key) {
 			t.Errorf("exported as proposed by %+v", e.Proposer)
 		}
 	}
@@ -151,7 +151,7 @@ func TestAnalystTotalIsTheLedgers(t *testing.T) {
 	c := newStandIn(t, 3, fmt.Sprintf("%sanalysts = { ada = { key = %q, max_epsilon_total = 1.1 } }\n", autoPolicy, print), nil)
 	s := c.sites[0]
 	one, first := c.offerBy("ada", ada, 1, nil)
-	two, second := c.offerBy("ada", ada, 2, func(s *study.Spec) { s.Epsilon = 0.6 })
+	two, second := c.offerBy("ada", ada, 2, func(s *proposal.Spec) { s.Epsilon = 0.6 })
 	waiting, code, err := s.agent.makeSession(two.Body)
 	if code != "" {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -31,24 +32,24 @@ const (
 // the coordinator asks again, and what was approved is on record.
 type arrivals struct {
 	mu   sync.Mutex
-	held map[study.Digest]*arriving
+	held map[proposal.Digest]*arriving
 	over bool // the agent is closed
 }
 
 type arriving struct {
-	proposal study.Proposal // none of one that is refused as one too many
+	proposal proposal.Proposal // none of one that is refused as one too many
 	since    time.Time
 	timer    *time.Timer // nil before the verdict is there
 }
 
 // holds reports whether a study's verdict is still to leave.
-func (h *arrivals) holds(id study.Digest) bool {
+func (h *arrivals) holds(id proposal.Digest) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.held[id] != nil
 }
 
-func (h *arrivals) drop(id study.Digest) {
+func (h *arrivals) drop(id proposal.Digest) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.held, id)
@@ -68,7 +69,7 @@ func (h *arrivals) end() {
 
 // admit holds the verdict on an analyst's signed proposal from then on, and says why the proposal
 // is refused if it is one too many. What waits or is on the ledger is no new one.
-func (a *Agent) admit(p study.Proposal, id study.Digest, bytes int) (study.Code, error) {
+func (a *Agent) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
 	a.arriving.mu.Lock()
 	defer a.arriving.mu.Unlock()
 	one := &arriving{since: time.Now()}
@@ -85,7 +86,7 @@ func (a *Agent) admit(p study.Proposal, id study.Digest, bytes int) (study.Code,
 }
 
 // crowded is why a new proposal of an analyst is one too many. Called with arriving's mu held.
-func (a *Agent) crowded(p study.Proposal, id study.Digest, bytes int) (study.Code, error) {
+func (a *Agent) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
 	key := p.Proposer.Identity
 	if bytes > maxSigned {
 		return study.CodeTooMany, fmt.Errorf("it has %d bytes, an analyst's at most %d", bytes, maxSigned)
@@ -114,13 +115,13 @@ func (a *Agent) crowded(p study.Proposal, id study.Digest, bytes int) (study.Cod
 
 // openOf returns the proposals of a key that are being decided, wait for the operator, or are
 // approved and not over. Called with arriving's mu held.
-func (a *Agent) openOf(key study.Key) ([]study.Proposal, error) {
-	all := map[study.Digest]study.Proposal{}
+func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
+	all := map[proposal.Digest]proposal.Proposal{}
 	for id, one := range a.arriving.held {
 		all[id] = one.proposal
 	}
-	add := func(id study.Digest, body []byte) {
-		if p, err := study.Parse(body); err == nil {
+	add := func(id proposal.Digest, body []byte) {
+		if p, err := proposal.Parse(body); err == nil {
 			all[id] = p
 		}
 	}
@@ -138,7 +139,7 @@ func (a *Agent) openOf(key study.Key) ([]study.Proposal, error) {
 			add(e.Study, approval.Proposal)
 		}
 	}
-	var out []study.Proposal
+	var out []proposal.Proposal
 	for _, p := range all {
 		if p.Proposer != nil && bytes.Equal(p.Proposer.Identity, key) {
 			out = append(out, p)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -38,7 +39,7 @@ func TestVerdictsLeaveOnTheMinute(t *testing.T) {
 	listed := fmt.Sprintf("%sanalysts = { ada = { key = %q } }\n", autoPolicy, print)
 	for name, c := range map[string]struct {
 		policy string
-		change func(*study.Spec)
+		change func(*proposal.Spec)
 		reads  time.Duration // each look at the clock, of which an approval takes two
 		leaves time.Duration
 		code   study.Code
@@ -47,18 +48,18 @@ func TestVerdictsLeaveOnTheMinute(t *testing.T) {
 		"approved, slowly":   {listed, nil, 29 * time.Second, time.Minute, ""},
 		"approved, slower":   {listed, nil, 31 * time.Second, 2 * time.Minute, ""},
 		"by the policy":      {autoPolicy + `outside = "reject"`, nil, 0, time.Minute, study.CodeRejected},
-		"by the schema":      {listed, func(s *study.Spec) { s.Columns[1].Name = "absent" }, 0, time.Minute, study.CodeColumns},
-		"by the data set":    {listed, func(s *study.Spec) { s.Dataset = "other" }, 0, time.Minute, study.CodeData},
-		"by the budget":      {listed, func(s *study.Spec) { s.Epsilon = 9 }, 0, time.Minute, study.CodeBudget},
-		"by budget, slowly":  {listed, func(s *study.Spec) { s.Epsilon = 9 }, 20 * time.Second, time.Minute, study.CodeBudget},
+		"by the schema":      {listed, func(s *proposal.Spec) { s.Columns[1].Name = "absent" }, 0, time.Minute, study.CodeColumns},
+		"by the data set":    {listed, func(s *proposal.Spec) { s.Dataset = "other" }, 0, time.Minute, study.CodeData},
+		"by the budget":      {listed, func(s *proposal.Spec) { s.Epsilon = 9 }, 0, time.Minute, study.CodeBudget},
+		"by budget, slowly":  {listed, func(s *proposal.Spec) { s.Epsilon = 9 }, 20 * time.Second, time.Minute, study.CodeBudget},
 		"left to a person":   {`approve = "ask"`, nil, 0, 0, ""},
-		"outside the limits": {listed, func(s *study.Spec) { s.Epsilon = 1.2 }, 0, 0, ""},
+		"outside the limits": {listed, func(s *proposal.Spec) { s.Epsilon = 1.2 }, 0, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				in := newStandIn(t, 3, c.policy, nil)
 				s := in.sites[0]
-				offer, id := in.offerBy("ada", ada, 1, func(s *study.Spec) {
+				offer, id := in.offerBy("ada", ada, 1, func(s *proposal.Spec) {
 					s.Columns = slices.Clone(s.Columns)
 					if c.change != nil {
 						c.change(s)
@@ -154,8 +155,8 @@ func TestAnalystsQuotas(t *testing.T) {
 		bob, _ := analystKey(2)
 		c := newStandIn(t, 3, fmt.Sprintf("%sanalysts = { ada = { key = %q } }\n", autoPolicy, print), nil)
 		s := c.sites[0]
-		named := func(name string, epsilon float64) func(*study.Spec) {
-			return func(s *study.Spec) { s.Name, s.Epsilon = name, epsilon }
+		named := func(name string, epsilon float64) func(*proposal.Spec) {
+			return func(s *proposal.Spec) { s.Name, s.Epsilon = name, epsilon }
 		}
 		// verdict is what is said in the end.
 		verdict := func(offer wire.Proposal) wire.Decision {
@@ -181,7 +182,7 @@ func TestAnalystsQuotas(t *testing.T) {
 		if d := verdict(approved); d.Verdict != study.VerdictApproved {
 			t.Fatalf("%+v", d)
 		}
-		var ids []study.Digest
+		var ids []proposal.Digest
 		for i := range 4 { // wait: beyond the limits
 			offer, id := c.offerBy("ada", ada, byte(10+i), named(fmt.Sprint("waits ", i), 1.2))
 			tooMany("one of five", offer, false)
@@ -216,7 +217,7 @@ func TestAnalystsQuotas(t *testing.T) {
 		}
 		long, _ := c.offerBy("bob", bob, 40, named("long", 1.2))
 		long.Body = append(long.Body, bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), maxSigned/32)...)
-		long.Signature = study.SignProposal(bob, study.DigestOf(long.Body))
+		long.Signature = proposal.SignProposal(bob, proposal.DigestOf(long.Body))
 		tooMany("over 3 MiB", long, true)
 		unsigned := append(bytes.Clone(c.body), bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), maxSigned/32)...)
 		tooMany("as long, of the coordinator's operator", wire.Proposal{Body: unsigned}, false)

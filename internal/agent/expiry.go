@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -22,7 +23,7 @@ const (
 // expiresAt returns when a study expires by this site's own clock, of which the ledger says e: when
 // its proposal says, or unbegun after its approval; the zero time, never, once this site was
 // charged for its first sum, and where nobody has approved what says nothing.
-func expiresAt(p study.Proposal, e ledger.StudyEntry) time.Time {
+func expiresAt(p proposal.Proposal, e ledger.StudyEntry) time.Time {
 	switch at := p.Expires(); {
 	case e.State == ledger.Approved && e.Queries > 0:
 		return time.Time{}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -17,7 +18,7 @@ import (
 func TestExpiredProposal(t *testing.T) {
 	at := testNow.Add(time.Hour)
 	for _, policy := range []string{`approve = "ask"`, autoPolicy} {
-		c := newStandIn(t, 3, policy, func(s *study.Spec) { s.Expires = study.Expiry(at.Format(time.RFC3339)) })
+		c := newStandIn(t, 3, policy, func(s *proposal.Spec) { s.Expires = proposal.Expiry(at.Format(time.RFC3339)) })
 		s, now := c.sites[0], at
 		s.agent.now = func() time.Time { return now }
 		if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictRejected || d.Code != study.CodeExpired || !c.signedBy(0, d) {
@@ -39,7 +40,7 @@ func TestExpiredProposal(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newStandIn(t, 3, `approve = "ask"`, func(s *study.Spec) { s.Expires = study.Expiry(at.Format(time.RFC3339)) })
+			c := newStandIn(t, 3, `approve = "ask"`, func(s *proposal.Spec) { s.Expires = proposal.Expiry(at.Format(time.RFC3339)) })
 			s, now := c.sites[0], testNow
 			s.agent.now = func() time.Time { return now }
 			if d := want[wire.Decision](s, wire.Proposal{Body: c.body}); d.Verdict != study.VerdictPending {
@@ -90,7 +91,7 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 		}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Expires = study.Expiry(c.expires) })
+			in := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Expires = proposal.Expiry(c.expires) })
 			s, id, now := in.sites[0], in.plan.Digest, testNow
 			clock := func() time.Time { return now }
 			s.agent.now = clock
@@ -163,13 +164,13 @@ func TestExpiryBeforeTheFirstSum(t *testing.T) {
 // TestExpiredReservesNothing: what has expired is free for the next study, before anybody looks.
 func TestExpiredReservesNothing(t *testing.T) {
 	at := testNow.Add(time.Hour)
-	c := newStandIn(t, 3, autoPolicy, func(s *study.Spec) { s.Expires = study.Expiry(at.Format(time.RFC3339)) })
+	c := newStandIn(t, 3, autoPolicy, func(s *proposal.Spec) { s.Expires = proposal.Expiry(at.Format(time.RFC3339)) })
 	s, now := c.sites[0], testNow
 	s.agent.now = func() time.Time { return now }
 	c.approve()
 	next := c.plan.Proposal.Spec
 	next.Expires = ""
-	body, err := study.Propose(next, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{7})
+	body, err := proposal.Propose(next, c.plan.Proposal.Roster, c.key.Public().(ed25519.PublicKey), [32]byte{7})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/uplink"
 )
@@ -19,7 +20,7 @@ func (a *Agent) ceiling() int {
 }
 
 // largest is what an approved study needs; it is kept until the study is forgotten.
-func (a *Agent) largest(id study.Digest) int {
+func (a *Agent) largest(id proposal.Digest) int {
 	a.mu.Lock()
 	size, ok := a.sizes[id]
 	a.mu.Unlock()

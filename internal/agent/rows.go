@@ -3,6 +3,7 @@ package agent
 import (
 	"covey/internal/holding"
 	"covey/internal/ledger"
+	"covey/internal/proposal"
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
@@ -66,7 +67,7 @@ func (a *Agent) closeCache() error {
 
 // forget drops a study's session, and with it the rows and secrets in memory and the
 // study's own cache file. Called with the session's mu held, if there is one.
-func (a *Agent) forget(id study.Digest) {
+func (a *Agent) forget(id proposal.Digest) {
 	a.mu.Lock()
 	s := a.sessions[id]
 	delete(a.sessions, id)
@@ -107,7 +108,7 @@ func (a *Agent) Datasets(hash bool) []holding.Status {
 		if e.State != ledger.Approved || !ok {
 			continue
 		}
-		if s, _ := a.session(study.Digest(e.Study)); s != nil {
+		if s, _ := a.session(proposal.Digest(e.Study)); s != nil {
 			_, d := s.terms()
 			u := find(d)
 			u.pins = append(u.pins, approval.DataSHA256)

@@ -12,6 +12,7 @@ import (
 
 	"covey/internal/doctor"
 	"covey/internal/holding"
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
 	"covey/internal/wire"
@@ -215,7 +216,7 @@ func TestCacheWords(t *testing.T) {
 	if n := len(kept.cacheFiles()); n != 1 {
 		t.Errorf(`"keep" kept %d files`, n)
 	}
-	stray := filepath.Join(kept.config.CacheDir(), "0.0."+holding.Owner(study.Digest{7})+".rows")
+	stray := filepath.Join(kept.config.CacheDir(), "0.0."+holding.Owner(proposal.Digest{7})+".rows")
 	if err := os.WriteFile(stray, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

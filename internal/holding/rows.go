@@ -13,6 +13,7 @@ import (
 	exact "covey/internal/answer"
 	"covey/internal/clip"
 	"covey/internal/dataset"
+	"covey/internal/proposal"
 	"covey/internal/rowcache"
 	"covey/internal/siteconfig"
 	"covey/internal/sitedata"
@@ -235,4 +236,4 @@ func (r *Rows) owner() string {
 }
 
 // Owner names a study as the owner of a cache file.
-func Owner(id study.Digest) string { return "study-" + id.String() }
+func Owner(id proposal.Digest) string { return "study-" + id.String() }

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"covey/internal/proposal"
 	"covey/internal/siteconfig"
-	"covey/internal/study"
 )
 
 const (
@@ -32,9 +32,9 @@ type Arrivals struct {
 }
 
 type arrival struct {
-	Key   study.Key    `json:"key"`
-	Study study.Digest `json:"study"`
-	Time  time.Time    `json:"time"`
+	Key   proposal.Key    `json:"key"`
+	Study proposal.Digest `json:"study"`
+	Time  time.Time       `json:"time"`
 }
 
 // OpenArrivals reads the file, which may be missing; one that does not read counts nothing.
@@ -53,7 +53,7 @@ func OpenArrivals(path string) (*Arrivals, error) {
 // Take reports whether a proposal of a key may be looked at, by the site's clock: it came within
 // the last day already, or fewer than 20 others of its key did. It is on disk before it is looked
 // at, so that no crash makes room; a clock that was put back makes none either.
-func (a *Arrivals) Take(key study.Key, id study.Digest, now time.Time) (bool, error) {
+func (a *Arrivals) Take(key proposal.Key, id proposal.Digest, now time.Time) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.all = slices.DeleteFunc(a.all, func(one arrival) bool { return now.Sub(one.Time) >= day })

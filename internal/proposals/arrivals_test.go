@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestArrivals: R15. Twenty new proposals of a key are looked at in 24 hours of the site's clock,
@@ -23,8 +23,8 @@ func TestArrivals(t *testing.T) {
 		return a
 	}
 	a := open()
-	key := func(i byte) study.Key { return append(make(study.Key, 31), i) }
-	id := func(i int) study.Digest { return study.Digest{byte(i), byte(i >> 8)} }
+	key := func(i byte) proposal.Key { return append(make(proposal.Key, 31), i) }
+	id := func(i int) proposal.Digest { return proposal.Digest{byte(i), byte(i >> 8)} }
 	check := func(when string, of byte, study int, now time.Time, want bool) {
 		t.Helper()
 		if ok, err := a.Take(key(of), id(study), now); ok != want || err != nil {

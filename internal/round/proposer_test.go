@@ -6,24 +6,24 @@ import (
 	"errors"
 	"testing"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // TestProposalsAreSigned: R14. A proposal that names an analyst is applied, and taken from a
 // snapshot, with the analyst's signature over these very bytes alone; agents are sent it.
 func TestProposalsAreSigned(t *testing.T) {
 	ada := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize))
-	p, err := study.Parse(proposal(t, 3, nil))
+	p, err := proposal.Parse(proposed(t, 3, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := &study.Party{Name: "ada", Identity: study.Key(ada.Public().(ed25519.PublicKey))}
-	body, err := study.ProposeAs(by, p.Spec, p.Roster, nil, ed25519.PublicKey(p.Coordinator), [32]byte{2})
+	by := &proposal.Party{Name: "ada", Identity: proposal.Key(ada.Public().(ed25519.PublicKey))}
+	body, err := proposal.ProposeAs(by, p.Spec, p.Roster, nil, ed25519.PublicKey(p.Coordinator), [32]byte{2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := study.DigestOf(body)
-	good := study.SignProposal(ada, id)
+	id := proposal.DigestOf(body)
+	good := proposal.SignProposal(ada, id)
 	other := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))
 	entry := Entry{Kind: EntryProposed, Study: id, Body: body, Signature: good}
 	s := &State{}
@@ -33,10 +33,10 @@ func TestProposalsAreSigned(t *testing.T) {
 	if _, err := Restore(s.Durable); err != nil {
 		t.Error(err)
 	}
-	for name, signature := range map[string][]byte{"none": nil, "another's": study.SignProposal(other, id), "of other bytes": study.SignProposal(ada, study.DigestOf(p.Coordinator))} {
+	for name, signature := range map[string][]byte{"none": nil, "another's": proposal.SignProposal(other, id), "of other bytes": proposal.SignProposal(ada, proposal.DigestOf(p.Coordinator))} {
 		wrong := entry
 		wrong.Signature = signature
-		if _, ok := errors.AsType[*study.SignatureError]((&State{}).apply(wrong)); !ok {
+		if _, ok := errors.AsType[*proposal.SignatureError]((&State{}).apply(wrong)); !ok {
 			t.Errorf("a signature that is %s is applied", name)
 		}
 		kept := s.Durable

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // Analyst is an analyst whom this site's operator knows.
@@ -81,14 +81,14 @@ func (p *Policy) AnalystCaps(fingerprint string, population Population) (zcdp, g
 }
 
 // KnowsAnalyst is Knows of who proposed a study, by [policy.analysts].
-func (p *Policy) KnowsAnalyst(by study.Party) string {
+func (p *Policy) KnowsAnalyst(by proposal.Party) string {
 	a, listed := p.Analysts[by.Name]
 	return knows(p.Analysts != nil, listed, a.Key, pki.Fingerprint([]byte(by.Identity)))
 }
 
 // judgeProposer is Judge's rule of who proposed a study: an analyst who is listed with name and
 // key. Where none are listed, the coordinator's operator alone may be let in, who signs nothing.
-func (p *Policy) judgeProposer(by *study.Party) (PolicyRule, bool) {
+func (p *Policy) judgeProposer(by *proposal.Party) (PolicyRule, bool) {
 	rule := PolicyRule{Rule: "analysts", Limit: fmt.Sprintf("the %d listed, by name and fingerprint", len(p.Analysts))}
 	switch {
 	case by == nil && p.Analysts == nil:

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/egress"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
@@ -36,7 +37,7 @@ func newUplink(t testing.TB, handle func(wire.Message) wire.Message) *Uplink {
 // refused is a site's answer to whatever it is asked.
 func refused(r wire.Message) wire.Message {
 	if offer, ok := r.(wire.Proposal); ok {
-		return wire.Decision{Header: wire.Header{Study: study.DigestOf(offer.Body)}, Verdict: study.VerdictRejected, Code: study.CodePlanMismatch}
+		return wire.Decision{Header: wire.Header{Study: proposal.DigestOf(offer.Body)}, Verdict: study.VerdictRejected, Code: study.CodePlanMismatch}
 	}
 	return wire.Refusal{Header: r.About(), Code: study.CodeUnknownStudy}
 }

@@ -4,7 +4,7 @@ package mutants
 
 // Of analysts at a site: whose proposals are looked at, let in and counted.
 func init() {
-	const party, analysts, decision, budget = "internal/study/party.go", "internal/siteconfig/analysts.go", "internal/agent/decision.go", "internal/ledger/budget.go"
+	const party, analysts, decision, budget = "internal/proposal/party.go", "internal/siteconfig/analysts.go", "internal/agent/decision.go", "internal/ledger/budget.go"
 	const expiry, arrival, arrivals = "internal/agent/expiry.go", "internal/agent/arrival.go", "internal/proposals/arrivals.go"
 	tables = append(tables, []mutant{
 		{"analyst, agent: an unsigned proposal of an analyst is looked at", 0, []edit{
@@ -18,16 +18,16 @@ func init() {
 		}, in("round", "TestProposalsAreSigned"), killer{}},
 		{"analyst: a signature of nobody is taken", 0, []edit{
 			{party, "case p.Proposer == nil && len(signature) > 0:", "case false:"},
-		}, in("study", "TestProposerSigns"), killer{}},
+		}, in("proposal", "TestProposerSigns"), killer{}},
 		{"analyst: a name or key in a proposal may be two parties'", 0, []edit{
 			{party, "if names[one.Name] || keys[string(one.Identity)] {", "if false {"},
-		}, in("study", "TestPartiesAreApart"), killer{}},
+		}, in("proposal", "TestPartiesAreApart"), killer{}},
 		{"analyst: the sites' names and keys are not looked at", 0, []edit{
-			{"internal/study/proposal.go", "p.checkParties(names, keys)", "p.checkParties(map[string]bool{}, map[string]bool{})"},
-		}, in("study", "TestPartiesAreApart"), killer{}},
+			{"internal/proposal/proposal.go", "p.checkParties(names, keys)", "p.checkParties(map[string]bool{}, map[string]bool{})"},
+		}, in("proposal", "TestPartiesAreApart"), killer{}},
 		{"analyst: a reader is one by name", 0, []edit{
 			{party, "return p.Name == other.Name && slices.Equal(p.Identity, other.Identity)", "return p.Name == other.Name && len(p.Identity) == len(other.Identity)"},
-		}, in("study", "TestReads"), killer{}},
+		}, in("proposal", "TestReads"), killer{}},
 		{"analyst: who is not listed is let in", 0, []edit{
 			{analysts, "rule.Study = fmt.Sprintf(\"%q, who is not listed\", by.Name)", "rule.OK = true"},
 		}, in("agent", "TestOnlyListedAnalysts"), killer{}},
