@@ -63,7 +63,7 @@ func init() {
 			{arrival, "if one == nil || before || d.Verdict == study.VerdictPending {", "if true {"},
 		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
 		{"analyst: a verdict leaves a minute after it is there", 0, []edit{
-			{arrival, "(took/verdictEvery+1)*verdictEvery-took", "verdictEvery"},
+			{arrival, "(took/verdictEvery+1)*verdictEvery-took", "verdictEvery+0*took"},
 		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
 		{"analyst: who asks again hears the verdict before it is due", 0, []edit{
 			{decision, "if a.arriving.holds(id) {", "if false {"},
@@ -81,7 +81,7 @@ func init() {
 			{arrival, "if len(open) >= maxOpen {", "if false {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: proposals alike are open", 0, []edit{
-			{arrival, "if other.Spec.Name == p.Spec.Name && other.Spec.Dataset == p.Spec.Dataset {", "if false {"},
+			{arrival, "if other.Spec.Name == p.Spec.Name && other.Spec.Dataset == p.Spec.Dataset {", "if other.Spec.Name != p.Spec.Name && len(open) == 0 {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: a proposal is as long as any", 0, []edit{
 			{arrival, "if bytes > maxSigned {", "if false {"},
