@@ -5,12 +5,15 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"covey/internal/ledger"
 	"covey/internal/pki"
 	"covey/internal/proposal"
+	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -171,4 +174,33 @@ func TestAnalystTotalIsTheLedgers(t *testing.T) {
 	if _, ok := s.agent.ledger.Approved(second); ok {
 		t.Error("both are approved")
 	}
+}
+
+// TestListedLaterWaits: R21. A proposal that was left to the operator stays there when its analyst
+// is listed by a new agent.toml; the next one of that analyst is let in.
+func TestListedLaterWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ada, print := analystKey(1)
+		c := newStandIn(t, 3, autoPolicy, nil)
+		s := c.sites[0]
+		first, id := c.offerBy("ada", ada, 1, nil)
+		if d := want[wire.Decision](s, first); d.Verdict != study.VerdictPending {
+			t.Fatalf("%+v", d)
+		}
+		s.words("max_epsilon = 1.0\n", fmt.Sprintf("max_epsilon = 1.0\nanalysts = { ada = { key = %q } }\n", print))
+		if done, err := s.agent.Reload(false); err != nil || !slices.Equal(done.Changed, []string{"+policy.analysts.ada"}) {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		if d := want[wire.Decision](s, first); d.Verdict != study.VerdictPending {
+			t.Errorf("after it was listed: %+v", d)
+		}
+		if says, ok := ruleOf(t, s.agent, id, "analysts"); !ok || says != `"ada"` {
+			t.Errorf("the operator is shown %q", says)
+		}
+		second, next := c.offerBy("ada", ada, 2, nil)
+		s.ask(second)
+		if _, ok := s.agent.ledger.Approved(next); !ok {
+			t.Error("the next one is not let in")
+		}
+	})
 }

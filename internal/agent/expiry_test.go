@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"covey/internal/ledger"
@@ -181,4 +183,24 @@ func TestExpiredReservesNothing(t *testing.T) {
 	if d := want[wire.Decision](s, wire.Proposal{Body: body}); d.Verdict != study.VerdictApproved {
 		t.Errorf("after that expired: %+v", d)
 	}
+}
+
+// TestAgentLooksForWhatExpired: nobody need look.
+func TestAgentLooksForWhatExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newStandIn(t, 3, autoPolicy, nil)
+		s, began := c.sites[0], time.Now()
+		s.agent.now = func() time.Time { return testNow.Add(time.Since(began)) }
+		c.approve()
+		var told []time.Duration
+		s.agent.post = func(wire.Message) { told = append(told, time.Since(began)) }
+		ctx, end := context.WithCancel(t.Context())
+		s.agent.work.Go(func() { s.agent.lapses(ctx) })
+		time.Sleep(2 * unbegun)
+		end()
+		s.agent.work.Wait()
+		if len(told) != 1 || told[0] < unbegun || told[0] > unbegun+lapseEvery {
+			t.Errorf("the coordinator is told after %v", told)
+		}
+	})
 }

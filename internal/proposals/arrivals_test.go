@@ -57,3 +57,33 @@ func TestArrivals(t *testing.T) {
 	a = open()
 	check("a damaged file", 1, 103, moment, true)
 }
+
+// FuzzArrivals: whatever the file holds, the agent starts, and takes no more of a key than may
+// come.
+func FuzzArrivals(f *testing.F) {
+	f.Add([]byte(`[{"key":"00","study":"00","time":"2026-03-01T12:00:00Z"}]`))
+	f.Add([]byte("null"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "arrivals.json")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := OpenArrivals(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken := 0
+		for i := range maxDaily + 1 {
+			ok, err := a.Take(make(proposal.Key, 32), proposal.Digest{byte(i + 1)}, moment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok {
+				taken++
+			}
+		}
+		if taken > maxDaily {
+			t.Fatalf("%d are taken", taken)
+		}
+	})
+}

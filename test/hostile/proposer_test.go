@@ -12,8 +12,8 @@ import (
 )
 
 // TestAttackAlteredProposal: R14. An analyst signed a proposal that the site's policy lets in. What
-// the coordinator makes of it, signed as it was, is refused by the agent, whatever it changed; signed
-// by a key of its own, or by nobody, it is let in by no policy that lists analysts.
+// the coordinator makes of it, signed as it was, is refused by the agent, whatever it changed;
+// signed by a key of its own, or by nobody, it is let in by no policy that lists analysts.
 func TestAttackAlteredProposal(t *testing.T) {
 	ada := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 	own := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))
