@@ -254,7 +254,9 @@ func (a *Agent) answer(r wire.Message) wire.Message {
 	if offer, ok := r.(wire.Proposal); ok {
 		return a.offered(offer)
 	}
-	if a.arriving.holds(r.About().Study) {
+	if _, over := r.(wire.Ended); over {
+		a.arriving.drop(r.About().Study) // nobody waits for its verdict
+	} else if a.arriving.holds(r.About().Study) {
 		return nil // asked ahead of its verdict
 	}
 	s, code := a.session(r.About().Study)

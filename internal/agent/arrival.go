@@ -49,10 +49,16 @@ func (h *arrivals) holds(id proposal.Digest) bool {
 	return h.held[id] != nil
 }
 
-func (h *arrivals) drop(id proposal.Digest) {
+// drop forgets a verdict, which does not leave any more; it reports whether there was one to leave.
+func (h *arrivals) drop(id proposal.Digest) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	one := h.held[id]
+	if one != nil && one.timer != nil {
+		one.timer.Stop()
+	}
 	delete(h.held, id)
+	return one != nil
 }
 
 // end stops the verdicts that are still to leave.
@@ -148,16 +154,20 @@ func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 	return out, nil
 }
 
-// verdict sends an analyst's proposal its verdict: nil where it leaves later. One that leaves it to
-// the operator, or that was on record before, tells nothing of rows and leaves at once.
+// verdict sends an analyst's proposal its verdict: nil where it leaves later, or where the study
+// ended meanwhile. One that leaves it to the operator, or that was on record before, tells nothing of
+// rows and leaves at once.
 func (a *Agent) verdict(d wire.Decision, before bool) wire.Message {
 	h := &a.arriving
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	one := h.held[d.Study]
-	if one == nil || before || d.Verdict == study.VerdictPending {
+	if before || d.Verdict == study.VerdictPending {
 		delete(h.held, d.Study)
 		return a.sign(d)
+	}
+	if one == nil {
+		return nil
 	}
 	took := time.Since(one.since)
 	if !h.over {
@@ -172,8 +182,7 @@ func (a *Agent) leave(d wire.Decision) {
 	if on, ok := a.decided(d.Study); ok {
 		d = on
 	}
-	a.arriving.drop(d.Study)
-	if a.ledger.Err() == nil {
+	if a.arriving.drop(d.Study) && a.ledger.Err() == nil {
 		a.post(a.sign(d))
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -221,5 +222,52 @@ func TestAnalystsQuotas(t *testing.T) {
 		tooMany("over 3 MiB", long, true)
 		unsigned := append(bytes.Clone(c.body), bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), maxSigned/32)...)
 		tooMany("as long, of the coordinator's operator", wire.Proposal{Body: unsigned}, false)
+	})
+}
+
+// TestEndBeforeTheVerdict: a study that its coordinator ends before the verdict has left is over
+// here at once, reserves nothing, and nothing is said of it any more.
+func TestEndBeforeTheVerdict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ada, print := analystKey(1)
+		c := newStandIn(t, 3, fmt.Sprintf("%sanalysts = { ada = { key = %q } }\n", autoPolicy, print), nil)
+		s := c.sites[0]
+		offer, id := c.offerBy("ada", ada, 1, nil)
+		posted := openMail(s)
+		// It comes on the next link, while the rows are read: of the approval's look at the clock.
+		looks, ended := 0, make(chan struct{})
+		s.agent.now = func() time.Time {
+			if looks++; looks == 2 {
+				s.agent.work.Go(func() {
+					s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeAborted})
+					close(ended)
+				})
+				for s.agent.arriving.holds(id) {
+					runtime.Gosched()
+				}
+			}
+			return testNow
+		}
+		if said := s.ask(offer); said != nil {
+			t.Errorf("answered %+v", said)
+		}
+		<-ended
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || looks < 2 {
+			t.Errorf("after %d looks %+v is reserved", looks, p)
+		}
+		if len(posted.said) != 0 {
+			t.Errorf("%+v", posted.said)
+		}
+		// Held, and ended then.
+		offer, id = c.offerBy("ada", ada, 2, nil)
+		s.ask(offer)
+		s.ask(wire.Ended{Header: wire.Header{Study: id}, Code: study.CodeAborted})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if p := s.agent.Ledger().Populations[0]; p.ReservedRho != 0 || len(posted.said) != 0 {
+			t.Errorf("%+v is reserved, %+v is said", p, posted.said)
+		}
 	})
 }

@@ -47,8 +47,14 @@ func (a *Agent) offered(offer wire.Proposal) wire.Message {
 			code, why = no, err
 		}
 	}
+	send := func(d wire.Decision) wire.Message { // what nobody signed is answered at once
+		if p.Proposer == nil {
+			return a.sign(d)
+		}
+		return a.verdict(d, before)
+	}
 	if code != "" {
-		return a.verdict(refused(code, why), before)
+		return send(refused(code, why))
 	}
 	s = a.keep(s)
 	s.mu.Lock()
@@ -57,7 +63,7 @@ func (a *Agent) offered(offer wire.Proposal) wire.Message {
 	if d.Verdict == study.VerdictRejected {
 		a.forget(id)
 	}
-	return a.verdict(d, before)
+	return send(d)
 }
 
 // proposalOf is the proposal of which a session was made, or could not be; none of bytes that are
