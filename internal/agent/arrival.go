@@ -155,8 +155,8 @@ func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 }
 
 // verdict sends an analyst's proposal its verdict: nil where it leaves later, or where the study
-// ended meanwhile. One that leaves it to the operator, or that was on record before, tells nothing of
-// rows and leaves at once.
+// ended meanwhile. One that leaves it to the operator, or that was on record before, tells nothing
+// of rows and leaves at once.
 func (a *Agent) verdict(d wire.Decision, before bool) wire.Message {
 	h := &a.arriving
 	h.mu.Lock()
