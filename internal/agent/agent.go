@@ -68,6 +68,7 @@ type Agent struct {
 	stop     context.CancelCauseFunc // of Run; nil before
 	over     bool                    // the ledger failed, and the log says so
 	stock    *holding.Stock
+	figures  figures // that people looked at (figures.go)
 	// populations of each data set, by name and by place, since the start (reload.go)
 	charged map[string]map[string]bool
 	// strangers are the unknown studies that the log told about.

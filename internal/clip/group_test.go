@@ -123,7 +123,7 @@ func TestGroupsTakeAnyRows(t *testing.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "units")
 		size := rapid.IntRange(1, n+1).Draw(t, "size")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		q := Query{X: unit(rng, d), Radius: 1, Grid: Grid(1)}
+		q := Query{X: unit(rng, d), Radius: 1, Grid: query.Grid(1)}
 		var values []float64
 		var of []int
 		for u := range n {
@@ -163,7 +163,7 @@ func TestGroupsTakeAnyRows(t *testing.T) {
 				}
 			}
 			after := count()
-			if exceeds(less(after, before), HistogramSensitivity) {
+			if exceeds(less(after, before), query.HistogramSensitivity) {
 				t.Fatalf("counts moved by %v", length(less(after, before)))
 			}
 			before = after
@@ -202,7 +202,7 @@ func TestGroupsNeedPlaces(t *testing.T) {
 		}
 		return math.Sqrt(sum)
 	}
-	if in := moved(slices.Concat(other, values[d:])); in > HistogramSensitivity {
+	if in := moved(slices.Concat(other, values[d:])); in > query.HistogramSensitivity {
 		t.Errorf("a unit replaced in its place moved the counts by %v", in)
 	}
 	sorted := moved(slices.Concat(values[d:], other))

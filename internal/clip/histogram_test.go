@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"covey/internal/query"
 )
 
 func mustHistogram(tb testing.TB, m *Matrix, q Query, workers int) []int64 {
@@ -21,7 +23,7 @@ func TestBinEdges(t *testing.T) {
 	for j := range HistogramBins {
 		// The edge is 2^((j-255)/4) to the nearest float: its fourth power brackets the power of
 		// two.
-		e := BinEdge(j)
+		e := query.BinEdge(j)
 		power := func(x float64) *big.Rat {
 			r := new(big.Rat).SetFloat64(x)
 			r.Mul(r, r)
@@ -34,7 +36,7 @@ func TestBinEdges(t *testing.T) {
 			want.SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(-k)))
 		}
 		if power(math.Nextafter(e, 0)).Cmp(want) >= 0 || power(math.Nextafter(e, math.Inf(1))).Cmp(want) <= 0 {
-			t.Errorf("BinEdge(%d) = %v is not 2^(%d/4)", j, e, j-255)
+			t.Errorf("query.BinEdge(%d) = %v is not 2^(%d/4)", j, e, j-255)
 		}
 		if got := bin(math.Nextafter(e, 0)); got != j {
 			t.Errorf("just below edge %d: bin %d", j, got)
@@ -43,7 +45,7 @@ func TestBinEdges(t *testing.T) {
 			t.Errorf("at edge %d: bin %d", j, got)
 		}
 	}
-	if BinEdge(255) != 1 || BinEdge(259) != 2 || BinEdge(-1) != 0x1p-64 || BinEdge(511) != 0x1p64 {
+	if query.BinEdge(255) != 1 || query.BinEdge(259) != 2 || query.BinEdge(-1) != 0x1p-64 || query.BinEdge(511) != 0x1p64 {
 		t.Error("powers of two are not edges")
 	}
 	for _, p := range []float64{0, 0x1p-1074, 1e-300, math.Nextafter(0x1p-64, 0), 0x1p-64, math.NaN()} {
@@ -51,7 +53,7 @@ func TestBinEdges(t *testing.T) {
 			t.Errorf("bin(%v) = %d", p, got)
 		}
 	}
-	for _, p := range []float64{BinEdge(510), 0x1p64, 1e300, math.MaxFloat64, math.Inf(1)} {
+	for _, p := range []float64{query.BinEdge(510), 0x1p64, 1e300, math.MaxFloat64, math.Inf(1)} {
 		if got := bin(p); got != HistogramBins-1 {
 			t.Errorf("bin(%v) = %d", p, got)
 		}
@@ -105,7 +107,7 @@ func TestHistogramDoesNotDependOnWorkers(t *testing.T) {
 }
 
 func TestHistogramReplacement(t *testing.T) {
-	square := new(big.Rat).SetFloat64(HistogramSensitivity)
+	square := new(big.Rat).SetFloat64(query.HistogramSensitivity)
 	if square.Mul(square, square).Cmp(big.NewRat(2, 1)) < 0 {
 		t.Error("HistogramSensitivity is below √2")
 	}
@@ -129,7 +131,7 @@ func TestHistogramReplacement(t *testing.T) {
 				sum += diff[j]
 			}
 			l := length(diff)
-			if exceeds(diff, HistogramSensitivity) || sum != 0 {
+			if exceeds(diff, query.HistogramSensitivity) || sum != 0 {
 				t.Fatalf("counts moved by %v, their sum by %d", l, sum)
 			}
 			reached = reached || l > 1.4

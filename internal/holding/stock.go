@@ -50,8 +50,8 @@ type counted struct {
 	units int
 }
 
-// askAgain is for how long a query's count stands: links may come and go.
-const askAgain = time.Minute
+// AskAgain is for how long a query's count stands: links may come and go.
+const AskAgain = time.Minute
 
 // source is what units are counted of: a file or a query, the column that says which rows are one
 // unit, and how it is read.
@@ -78,7 +78,7 @@ func (s *Stock) Count(at dataset.Source, d siteconfig.Dataset, clock func() time
 	same := old.stamp.Same(now.stamp)
 	if at.Query != nil {
 		age := now.at.Sub(old.at)
-		same = age >= 0 && age < askAgain
+		same = age >= 0 && age < AskAgain
 	}
 	if ok && same {
 		return old.units, nil

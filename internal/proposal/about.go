@@ -1,7 +1,6 @@
 package proposal
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -27,14 +26,6 @@ const (
 // StatementsTitle is what Statements are shown under, after everything that was computed.
 const StatementsTitle = "Written by the proposer, not checked"
 
-// StatementsTitle is the constant of that name, with the proposer's name where one has signed.
-func (p Proposal) StatementsTitle() string {
-	if p.Proposer == nil {
-		return StatementsTitle
-	}
-	return fmt.Sprintf("Written by %q, not checked", p.Proposer.Name)
-}
-
 // Statements returns the proposer's own words, each quoted, so that none looks like a line of the
 // program that shows it. Pages show them as text and never as links.
 func (s Spec) Statements() []string {
@@ -45,6 +36,20 @@ func (s Spec) Statements() []string {
 		}
 	}
 	return out
+}
+
+// Asker names who proposes a study.
+func (p Proposal) Asker() string {
+	if p.Proposer == nil {
+		return "the coordinator's operator"
+	}
+	return "analyst " + strconv.Quote(p.Proposer.Name)
+}
+
+// Stated returns what the proposer wrote for people, each text quoted, and what it is shown under,
+// after everything that was computed: on the screen and on the page.
+func (p Proposal) Stated() (title string, lines []string) {
+	return "Written by " + p.Asker() + ", not checked", p.Spec.Statements()
 }
 
 type aboutField struct{ name, text string }
