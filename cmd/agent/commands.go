@@ -57,11 +57,9 @@ func (c *joinCmd) Run(t *terminal) error {
 	}
 	t.Say("Joining at %s (%v at most for each)\nunder the CA of this fingerprint; the coordinator's operator can read it to you:\n  %s",
 		strings.Join(join.Coordinator, ", "), enroll.JoinTimeout, join.Fingerprint)
-	spend := enroll.Join
-	if c.Again {
-		spend = enroll.JoinAgain
-	}
-	if err := spend(t.Ctx, text, dir, time.Now()); err != nil {
+	as := enroll.Site
+	as.Again = c.Again
+	if err := as.Join(t.Ctx, text, dir, time.Now()); err != nil {
 		if t.Ctx.Err() != nil {
 			return errors.New("interrupted: try the same join file again")
 		}

@@ -14,6 +14,7 @@ import (
 	"covey/internal/egress"
 	"covey/internal/enroll"
 	"covey/internal/failpoint"
+	"covey/internal/pki"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -320,7 +321,7 @@ func (a *Agent) connect(ctx context.Context, address string) (settled bool, err 
 		return false, err
 	}
 	seen := enroll.NewHandshake(tls)
-	conn, err := grpc.NewClient(address, append(enroll.DialOptions(seen), a.dialOptions...)...)
+	conn, err := grpc.NewClient(address, append(enroll.DialOptions(pki.RoleSite, seen), a.dialOptions...)...)
 	if err != nil {
 		return false, err
 	}

@@ -1,4 +1,4 @@
-// Package enroll is how a site reaches its coordinator: it spends join files, makes the calls that
+// Package enroll is how a site or an analyst reaches its coordinator: it spends join files, makes the calls that
 // keep a certificate good, and holds what every connection is made of: TLS that remembers why it
 // failed, the versions that both ends say, and keep-alive.
 //
