@@ -71,9 +71,9 @@ var arrows = map[string][]string{
 	"deploy/release":    {},
 	"cmd/agent":         {"cmd/internal/cli", "internal/agent", "internal/profile", "internal/sitedata", "internal/doctor", "internal/enroll", "internal/egress", "internal/siteconfig", "internal/frame", "internal/clip", "internal/study", "internal/pki", "internal/ledger", "internal/score", "internal/wire", "internal/dataset", "internal/dataset/mariadb", "internal/dataset/parquet", "internal/dataset/postgres", "internal/memory", "internal/noise"},
 	"cmd/analyst":       {"cmd/internal/cli", "internal/dataset/parquet", "internal/frame", "internal/pki", "internal/report", "internal/sheet", "internal/study", "internal/worth"},
-	"cmd/internal/cli":  {"internal/compare", "internal/frame", "internal/pki", "internal/simulate", "internal/study", "internal/worth"},
+	"cmd/internal/cli":  {"internal/compare", "internal/draft", "internal/frame", "internal/pki", "internal/simulate", "internal/study", "internal/worth"},
 	// The demo runs agents in the coordinator's process; nothing else there may.
-	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/draft", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
+	"cmd/coordinator": {"cmd/internal/cli", "internal/coordinator", "internal/frame", "internal/round", "internal/study", "internal/noise", "internal/pki", "internal/node", "internal/agent", "internal/enroll", "internal/siteconfig", "internal/memory", "internal/simulate", "internal/trace", "internal/worth"},
 	// A module of its own, which may import the rooms above.
 	"experiments/run":      {"internal/query", "internal/study", "internal/answer", "internal/clip", "internal/noise", "internal/simulate"},
 	"experiments/accuracy": {"experiments/run", "internal/noise", "internal/picture", "internal/simulate", "internal/standardize", "internal/study", "internal/worth"},
