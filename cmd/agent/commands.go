@@ -28,9 +28,6 @@ import (
 	"covey/internal/study"
 )
 
-// maxJoinFile bounds what is read of a join file; a good one is under 64 KiB.
-const maxJoinFile = 1 << 20
-
 type joinCmd struct {
 	File  string `arg:"" help:"The join file."`
 	To    string `short:"o" placeholder:"DIR" help:"Data folder to make (./SITE)."`
@@ -38,18 +35,9 @@ type joinCmd struct {
 }
 
 func (c *joinCmd) Run(t *terminal) error {
-	f, err := os.Open(c.File)
+	text, join, err := shared.ReadJoin(c.File)
 	if err != nil {
-		return &shared.InputError{Err: err}
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxJoinFile))
-	if err != nil {
-		return &shared.InputError{Err: err}
-	}
-	join, err := pki.ParseJoin(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.File, err)
+		return err
 	}
 	dir := c.To
 	if dir == "" {

@@ -40,6 +40,10 @@ type verdict struct {
 
 var fingerprintForm = regexp.MustCompile(`^([a-z2-7]{4}-){5}[a-z2-7]{4}$`)
 
+// IsFingerprint reports whether text, in small letters, is of the form in which people compare
+// keys.
+func IsFingerprint(text string) bool { return fingerprintForm.MatchString(text) }
+
 // Run is verify's where there is no ledger.
 func (c *Verify) Run(t *Terminal) error { return c.Check(t, nil) }
 
@@ -51,7 +55,7 @@ type Ledger func(v *study.Verified) (here string, approved bool, err error)
 // *[InputError] is for a file that is not a result.
 func (c *Verify) Check(t *Terminal, l Ledger) error {
 	want := strings.ToLower(c.Key)
-	if want != "" && !fingerprintForm.MatchString(want) {
+	if want != "" && !IsFingerprint(want) {
 		return Bad("--key must be a fingerprint, six groups of four letters and digits, got %q", c.Key)
 	}
 	text, err := os.ReadFile(c.File)

@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"covey/internal/study"
+	covey "covey/proto/covey/v1"
+)
+
+func told() Told {
+	at := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+	return Told{
+		Study: study.Digest{1}, Name: "weights", Proposer: "ada", Own: true, Phase: PhaseEnded, Code: study.CodeExpired,
+		Answers: []Answer{{"north", study.VerdictApproved, "", false}, {"south", study.VerdictPending, study.CodeColumns, true}},
+		Done:    3, Queries: 21, Proposed: at, Ended: at.Add(time.Hour), Expires: at.Add(time.Hour),
+	}
+}
+
+// TestTold: what an analyst is told comes over as it was said; what no coordinator in order says
+// does not come over.
+func TestTold(t *testing.T) {
+	for _, want := range []Told{told(), {Study: study.Digest{2}, Phase: PhaseProposed}} {
+		if got, err := toldOf(want.message()); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, want %+v: %v", got, want, err)
+		}
+	}
+	for name, spoil := range map[string]func(m *covey.Study){
+		"short digest":     func(m *covey.Study) { m.Study = m.Study[:31] },
+		"long digest":      func(m *covey.Study) { m.Study = append(m.Study, 0) },
+		"no phase":         func(m *covey.Study) { m.Phase = 0 },
+		"unknown phase":    func(m *covey.Study) { m.Phase = 77 },
+		"before 1970":      func(m *covey.Study) { m.ProposedUnix = -1 },
+		"year 10000":       func(m *covey.Study) { m.ExpiresUnix = latest + 1 },
+		"answers of many":  func(m *covey.Study) { m.Answers = make([]*covey.Answer, study.MaxSites+1) },
+		"end before there": func(m *covey.Study) { m.EndedUnix = -1 << 63 },
+	} {
+		m := told().message()
+		spoil(m)
+		if _, err := toldOf(m); err != errShape {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := toldOf(nil); err != errShape {
+		t.Error(err)
+	}
+}
+
+// FuzzTold: nothing that a coordinator says makes an analyst's program panic, and what is taken can
+// be printed as JSON.
+func FuzzTold(f *testing.F) {
+	raw, err := proto.Marshal(told().message())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var m covey.Study
+		if proto.Unmarshal(raw, &m) != nil {
+			return
+		}
+		told, err := toldOf(&m)
+		if err != nil {
+			return
+		}
+		if _, err := json.Marshal(told); err != nil {
+			t.Error(err)
+		}
+		if len(told.Answers) > study.MaxSites || told.Done < 0 || told.Queries < 0 {
+			t.Errorf("%+v", told)
+		}
+	})
+}
