@@ -95,7 +95,7 @@ var arrows = map[string][]string{
 	"test/fed":     {"internal/agent", "internal/enroll", "internal/siteconfig", "internal/coordinator", "internal/node", "internal/round", "internal/study", "test/network", "test/site"},
 	"test/network": {},
 	"test/overlay": {},
-	"test/port":    {"internal/pki", "internal/wire", "proto/covey/v1", "test/site"},
+	"test/port":    {"internal/pki", "internal/study", "internal/wire", "proto/covey/v1", "test/site"},
 	"test/parties": {"internal/secagg"},
 	"test/site":    {"internal/answer", "internal/clip", "internal/pki", "internal/siteconfig", "internal/study"},
 }

@@ -57,10 +57,8 @@ func (c *proposeCmd) Run(t *terminal) error {
 	if err != nil {
 		return err
 	}
-	for i, key := range c.Trust {
-		if c.Trust[i] = strings.ToLower(key); !cli.IsFingerprint(c.Trust[i]) {
-			return cli.Bad("--trust must be a fingerprint, six groups of four letters and digits, got %.80q", key)
-		}
+	if err := fingerprints(c.Trust); err != nil {
+		return err
 	}
 	client, err := t.client()
 	if err != nil {
@@ -160,6 +158,16 @@ func again(t *terminal, client *analyst.Client, d *analyst.Draft) (out []string)
 		}
 	}
 	return out
+}
+
+// fingerprints puts those of --trust into the form in which keys print.
+func fingerprints(trust []string) error {
+	for i, key := range trust {
+		if trust[i] = strings.ToLower(key); !cli.IsFingerprint(trust[i]) {
+			return cli.Bad("--trust must be a fingerprint, six groups of four letters and digits, got %.80q", key)
+		}
+	}
+	return nil
 }
 
 // word is a text of another party in a column.

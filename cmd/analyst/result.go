@@ -27,6 +27,9 @@ exact bytes.`
 }
 
 func (c *resultCmd) Run(t *terminal) error {
+	if err := fingerprints(c.Trust); err != nil {
+		return err
+	}
 	client, err := t.client()
 	if err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 )
 
 func TestJoin(t *testing.T) {
-	h, ctx := newHub(t), port.Bounded(t)
-	file, dir := h.invite(t), filepath.Join(t.TempDir(), "deep", "ada")
+	h, ctx := port.NewHub(t), port.Bounded(t)
+	file, dir := h.Invite(t), filepath.Join(t.TempDir(), "deep", "ada")
 	if _, err := Open(dir); err == nil {
 		t.Fatal("an empty folder opens")
 	} else {
@@ -35,18 +35,18 @@ func TestJoin(t *testing.T) {
 		}
 	}
 	c := opened(t, dir)
-	if c.Party().Name != "ada" || c.config.Coordinator[0] != h.address {
+	if c.Party().Name != "ada" || c.config.Coordinator[0] != h.Address {
 		t.Errorf("%+v, %+v", c.Party(), c.config)
 	}
 	if _, err := c.List(ctx); err != nil {
 		t.Error(err)
 	}
-	joined := wantErr[*enroll.JoinedError](t, Newcomer(false).Join(ctx, h.invite(t), dir, time.Now()), "this analyst has joined")
+	joined := wantErr[*enroll.JoinedError](t, Newcomer(false).Join(ctx, h.Invite(t), dir, time.Now()), "this analyst has joined")
 	if joined.Dir != dir {
 		t.Error(joined.Dir)
 	}
 	before := c.Fingerprint()
-	if err := Newcomer(true).Join(ctx, h.invite(t), dir, time.Now()); err != nil {
+	if err := Newcomer(true).Join(ctx, h.Invite(t), dir, time.Now()); err != nil {
 		t.Error(err)
 	}
 	if after := opened(t, dir).Fingerprint(); after != before {
@@ -62,8 +62,8 @@ func TestJoin(t *testing.T) {
 
 // TestCertificatesName: a folder with the certificate of another name does not open.
 func TestCertificatesName(t *testing.T) {
-	h := newHub(t)
-	c := h.join(t)
+	h := port.NewHub(t)
+	c := join(t, h)
 	path := filepath.Join(c.dir, File)
 	if err := os.WriteFile(path, []byte(strings.Replace(string(read(t, path)), "ada", "eve", 1)), 0o600); err != nil {
 		t.Fatal(err)
@@ -75,34 +75,34 @@ func TestCertificatesName(t *testing.T) {
 // TestFindsLeader: followers are passed by, the leader that they name is asked next if analyst.toml
 // has it, and no other host is called.
 func TestFindsLeader(t *testing.T) {
-	h, ctx := newHub(t), port.Bounded(t)
-	follower, second := hubOf(t, h.authority), hubOf(t, h.authority)
+	h, ctx := port.NewHub(t), port.Bounded(t)
+	follower, second, unnamed := port.HubOf(t, h.Authority), port.HubOf(t, h.Authority), port.HubOf(t, h.Authority)
 	dead, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dead.Close()
-	follower.fails = wire.NotLeader([]string{"elsewhere.example:7443", h.address})
-	second.fails = wire.NotLeader(nil)
-	c := h.join(t)
-	c.config.Coordinator = []string{dead.Addr().String(), follower.address, second.address, h.address}
+	follower.Fails = wire.NotLeader([]string{unnamed.Address, h.Address})
+	second.Fails = wire.NotLeader(nil)
+	c := join(t, h)
+	c.config.Coordinator = []string{dead.Addr().String(), follower.Address, second.Address, h.Address}
 	if _, err := c.List(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if c.first != h.address || c.open[second.address] != nil {
+	if c.first != h.Address || c.open[second.Address] != nil {
 		t.Errorf("led by %s, asked %v", c.first, c.open)
 	}
 	if _, err := c.List(ctx); err != nil || len(c.open) != 2 {
 		t.Errorf("%v, %d connections", err, len(c.open))
 	}
 	// A certificate that the CA did not sign ends nothing while another coordinator answers.
-	stranger := newHub(t)
-	c.config.Coordinator = []string{stranger.address, h.address}
+	stranger := port.NewHub(t)
+	c.config.Coordinator = []string{stranger.Address, h.Address}
 	c.first = ""
 	if _, err := c.List(ctx); err != nil {
 		t.Error(err)
 	}
-	c.config.Coordinator = []string{stranger.address}
+	c.config.Coordinator = []string{stranger.Address}
 	_, err = c.List(ctx)
 	wantErr[*enroll.HandshakeError](t, err)
 	c.config.Coordinator = []string{dead.Addr().String()}
@@ -112,10 +112,10 @@ func TestFindsLeader(t *testing.T) {
 
 // TestErrorsInWords: what a coordinator refuses, and why it is not reached, is told apart.
 func TestErrorsInWords(t *testing.T) {
-	h, ctx := newHub(t), port.Bounded(t)
-	c := h.join(t)
+	h, ctx := port.NewHub(t), port.Bounded(t)
+	c := join(t, h)
 	call := func(err error) error {
-		h.set(func() { h.fails = err })
+		h.Set(func() { h.Fails = err })
 		_, got := c.List(ctx)
 		return got
 	}
@@ -126,10 +126,10 @@ func TestErrorsInWords(t *testing.T) {
 	if err := call(status.Error(codes.Internal, "disk\x07")); err == nil || !strings.Contains(err.Error(), `the coordinator failed: Internal: "disk\a"`) {
 		t.Error(err)
 	}
-	wantErr[*LostError](t, call(status.Error(codes.Unavailable, "stops")), h.address, "was lost")
-	h.set(func() { h.fails = nil })
+	wantErr[*LostError](t, call(status.Error(codes.Unavailable, "stops")), h.Address, "was lost")
+	h.Set(func() { h.Fails = nil })
 
-	h.version = wire.Version{Protocol: 1000, Oldest: 1000, Software: "covey-coordinator/9"}.Pairs()
+	h.Version = wire.Version{Protocol: 1000, Oldest: 1000, Software: "covey-coordinator/9"}.Pairs()
 	c.Close()
 	_, err := c.List(ctx)
 	wantErr[*enroll.VersionError](t, err, "the analyst (covey-analyst/", "upgrade the analyst")
@@ -149,37 +149,37 @@ func TestErrorsInWords(t *testing.T) {
 // TestRenewal: any command renews a certificate that nears its end, and follows the federation to
 // another CA.
 func TestRenewal(t *testing.T) {
-	h, ctx := newHub(t), port.Bounded(t)
-	c := h.join(t)
-	if _, err := c.List(ctx); err != nil || h.renewed != 0 {
-		t.Fatalf("%v, renewed %d times", err, h.renewed)
+	h, ctx := port.NewHub(t), port.Bounded(t)
+	c := join(t, h)
+	if _, err := c.List(ctx); err != nil || h.Renewed != 0 {
+		t.Fatalf("%v, renewed %d times", err, h.Renewed)
 	}
 	old := c.Ends()
 	near := opened(t, c.dir)
 	near.now = func() time.Time { return old.Add(-pki.RenewBefore + time.Minute) }
-	if _, err := near.List(ctx); err != nil || h.renewed != 1 {
-		t.Errorf("%v, renewed %d times", err, h.renewed)
+	if _, err := near.List(ctx); err != nil || h.Renewed != 1 {
+		t.Errorf("%v, renewed %d times", err, h.Renewed)
 	}
-	next, err := h.authority.NewNext(time.Now())
+	next, err := h.Authority.NewNext(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.set(func() { h.vouchers = []pki.Voucher{next, {Certificate: h.authority.CertificatePEM()}} })
+	h.Set(func() { h.Vouchers = []pki.Voucher{next, {Certificate: h.Authority.CertificatePEM()}} })
 	moved, said := opened(t, c.dir), ""
 	moved.Say = func(format string, _ ...any) { said += format }
-	if _, err := moved.List(ctx); err != nil || h.renewed != 2 {
-		t.Errorf("%v, renewed %d times", err, h.renewed)
+	if _, err := moved.List(ctx); err != nil || h.Renewed != 2 {
+		t.Errorf("%v, renewed %d times", err, h.Renewed)
 	}
 	if got := pki.CAFingerprint(opened(t, c.dir).holder.Issuer()); got != next.Fingerprint() || !strings.Contains(said, "changes its CA") {
 		t.Errorf("the certificate is of %s, not %s; said %q", got, next.Fingerprint(), said)
 	}
 	// CAs that nobody vouched for are refused, and the command goes on.
-	stranger := newHub(t)
-	h.set(func() { h.vouchers = stranger.vouchers })
+	stranger := port.NewHub(t)
+	h.Set(func() { h.Vouchers = stranger.Vouchers })
 	again := opened(t, c.dir)
 	said = ""
 	again.Say = func(format string, _ ...any) { said += format }
-	if _, err := again.List(ctx); err != nil || !strings.Contains(said, "refused") || h.renewed != 2 {
-		t.Errorf("%v, said %q, renewed %d times", err, said, h.renewed)
+	if _, err := again.List(ctx); err != nil || !strings.Contains(said, "refused") || h.Renewed != 2 {
+		t.Errorf("%v, said %q, renewed %d times", err, said, h.Renewed)
 	}
 }

@@ -10,22 +10,23 @@ import (
 	"covey/internal/study"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
+	"covey/test/port"
 )
 
 // FuzzOffer: from whatever a coordinator offers either no proposal is made, or one that holds the
 // sites and readers that the study names, and that keys were pinned for.
 func FuzzOffer(f *testing.F) {
-	seed := &covey.OfferResponse{Coordinator: public(seeded(200)), UnixSeconds: time.Now().Unix()}
+	seed := &covey.OfferResponse{Coordinator: port.Public(port.Seeded(200)), UnixSeconds: time.Now().Unix()}
 	for i, name := range []string{"north", "south", "west"} {
-		seed.Sites = append(seed.Sites, &covey.OfferedSite{Name: name, Identity: public(seeded(byte(i))), Units: 3000})
+		seed.Sites = append(seed.Sites, &covey.OfferedSite{Name: name, Identity: port.Public(port.Seeded(byte(i))), Units: 3000})
 	}
-	seed.Readers = []*covey.Reader{{Name: "grace", Identity: public(seeded(9))}}
+	seed.Readers = []*covey.Reader{{Name: "grace", Identity: port.Public(port.Seeded(9))}}
 	raw, err := proto.Marshal(seed)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(raw)
-	self := study.Party{Name: "ada", Identity: public(seeded(100))}
+	self := study.Party{Name: "ada", Identity: port.Public(port.Seeded(100))}
 	s, err := study.ParseSpec([]byte("name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\nreaders = [\"grace\"]\nstandardize = \"private\"\ncolumns = [\"a\", \"b\"]\n"))
 	if err != nil {
 		f.Fatal(err)

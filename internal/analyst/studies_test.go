@@ -20,10 +20,10 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	h, ctx := newHub(t), port.Bounded(t)
+	h, ctx := port.NewHub(t), port.Bounded(t)
 	one, two, three := study.Digest{0xab, 0xcd, 1}, study.Digest{0xab, 0xcd, 2}, study.Digest{3}
-	h.told = []wire.Told{{Study: one, Name: "a", Phase: wire.PhaseRunning}, {Study: two, Name: "b", Phase: wire.PhaseRunning}, {Study: three, Name: "b", Phase: wire.PhaseRunning}}
-	c := h.join(t)
+	h.Told = []wire.Told{{Study: one, Name: "a", Phase: wire.PhaseRunning}, {Study: two, Name: "b", Phase: wire.PhaseRunning}, {Study: three, Name: "b", Phase: wire.PhaseRunning}}
+	c := join(t, h)
 	for ref, want := range map[string]study.Digest{"a": one, "abcd02": two, "ABCD01": one, three.String(): three} {
 		if got, err := c.Find(ctx, ref); err != nil || got.Study != want {
 			t.Errorf("%s: %v, %v", ref, got.Study, err)
@@ -36,38 +36,38 @@ func TestFind(t *testing.T) {
 		}
 	}
 	// What is said of another study is no answer.
-	h.watches = func(_ int, of study.Digest, see func(wire.Told) error) error { return see(h.told[0]) }
+	h.Watches = func(_ int, of study.Digest, see func(wire.Told) error) error { return see(h.Told[0]) }
 	_, err := c.Study(ctx, two)
 	wantErr[*AnswerError](t, err, one.String())
-	h.watches = func(int, study.Digest, func(wire.Told) error) error { return nil }
+	h.Watches = func(int, study.Digest, func(wire.Told) error) error { return nil }
 	_, err = c.Study(ctx, two)
 	wantErr[*AnswerError](t, err)
-	h.watches = nil
+	h.Watches = nil
 	_, err = c.Study(ctx, study.Digest{9})
 	wantErr[*UnknownStudyError](t, err)
-	if err := c.Withdraw(ctx, two); err != nil || len(h.withdrawn) != 1 || h.withdrawn[0] != two {
-		t.Errorf("%v, %v", err, h.withdrawn)
+	if err := c.Withdraw(ctx, two); err != nil || len(h.Withdrawn) != 1 || h.Withdrawn[0] != two {
+		t.Errorf("%v, %v", err, h.Withdrawn)
 	}
 }
 
 // TestWatch: a watch goes on at the coordinator that leads after the one that did was lost, says
 // that it looks for it, and ends with the study.
 func TestWatch(t *testing.T) {
-	h, ctx := newHub(t), port.Bounded(t)
-	next := hubOf(t, h.authority)
-	c := h.join(t)
-	c.config.Coordinator = []string{h.address, next.address}
+	h, ctx := port.NewHub(t), port.Bounded(t)
+	next := port.HubOf(t, h.Authority)
+	c := join(t, h)
+	c.config.Coordinator = []string{h.Address, next.Address}
 	id := study.Digest{1}
 	told := func(p wire.Phase) wire.Told { return wire.Told{Study: id, Name: "s", Phase: p} }
-	h.watches = func(_ int, _ study.Digest, see func(wire.Told) error) error {
+	h.Watches = func(_ int, _ study.Digest, see func(wire.Told) error) error {
 		if err := see(told(wire.PhaseProposed)); err != nil {
 			return err
 		}
-		h.set(func() { h.fails = wire.NotLeader(nil) })
+		h.Set(func() { h.Fails = wire.NotLeader(nil) })
 		return status.Error(codes.Unavailable, "stops")
 	}
-	next.fails = wire.NotLeader(nil)
-	next.watches = func(_ int, _ study.Digest, see func(wire.Told) error) error {
+	next.Fails = wire.NotLeader(nil)
+	next.Watches = func(_ int, _ study.Digest, see func(wire.Told) error) error {
 		return errors.Join(see(told(wire.PhaseRunning)), see(told(wire.PhaseCompleted)))
 	}
 	var seen []wire.Phase
@@ -77,30 +77,30 @@ func TestWatch(t *testing.T) {
 		return nil
 	}, func(time.Time) {
 		losses++
-		next.set(func() { next.fails = nil })
+		next.Set(func() { next.Fails = nil })
 	})
 	if err != nil || losses != 1 || len(seen) != 3 || seen[2] != wire.PhaseCompleted {
 		t.Errorf("%v, %d losses, %v", err, losses, seen)
 	}
 	// The end of what a coordinator says is not the end of a study.
-	next.watches = func(n int, _ study.Digest, see func(wire.Told) error) error {
+	next.Watches = func(n int, _ study.Digest, see func(wire.Told) error) error {
 		if n < 4 {
 			return see(told(wire.PhaseRunning))
 		}
 		return see(told(wire.PhaseEnded))
 	}
-	next.watched, losses, seen = 0, 0, nil
+	next.Watched, losses, seen = 0, 0, nil
 	if err := c.Watch(ctx, id, func(t wire.Told) error { seen = append(seen, t.Phase); return nil }, func(time.Time) { losses++ }); err != nil || losses == 0 || seen[len(seen)-1] != wire.PhaseEnded {
 		t.Errorf("%v, %d losses, %v", err, losses, seen)
 	}
 	// Another study is not this one; an unknown one and an error of who sees end it.
-	next.watches = func(_ int, _ study.Digest, see func(wire.Told) error) error {
+	next.Watches = func(_ int, _ study.Digest, see func(wire.Told) error) error {
 		return see(wire.Told{Study: study.Digest{2}, Phase: wire.PhaseCompleted})
 	}
 	wantErr[*AnswerError](t, c.Watch(ctx, id, func(wire.Told) error { t.Error("seen"); return nil }, func(time.Time) {}))
-	next.watches = nil
+	next.Watches = nil
 	wantErr[*UnknownStudyError](t, c.Watch(ctx, id, func(wire.Told) error { return nil }, func(time.Time) {}))
-	next.watches = func(_ int, _ study.Digest, see func(wire.Told) error) error { return see(told(wire.PhaseRunning)) }
+	next.Watches = func(_ int, _ study.Digest, see func(wire.Told) error) error { return see(told(wire.PhaseRunning)) }
 	full := errors.New("disk full")
 	if err := c.Watch(ctx, id, func(wire.Told) error { return full }, func(time.Time) {}); err != full {
 		t.Error(err)
@@ -129,12 +129,12 @@ func result(t *testing.T) ([]byte, *study.Verified, study.Blob) {
 // TestResult: nothing is made of a result that does not verify, is of another study or is signed by
 // a key that was not shown before.
 func TestResult(t *testing.T) {
-	h, ctx := newHub(t), port.Bounded(t)
+	h, ctx := port.NewHub(t), port.Bounded(t)
 	file, v, body := result(t)
-	c := h.join(t)
+	c := join(t, h)
 	_, err := c.Result(ctx, v.Digest, nil)
 	wantErr[*NoResultError](t, err)
-	h.file = file
+	h.File = file
 	got, err := c.Result(ctx, v.Digest, nil)
 	if err != nil || !bytes.Equal(got.File, file) || got.Kept || got.Pinned {
 		t.Fatalf("%+v, %v", got, err)
@@ -143,10 +143,10 @@ func TestResult(t *testing.T) {
 	if bad := wantErr[*study.VerifyError](t, err); bad.What != "digest" {
 		t.Error(bad)
 	}
-	h.set(func() { h.file = bytes.Replace(file, []byte(`"name": "`), []byte(`"name": "x`), 1) })
+	h.Set(func() { h.File = bytes.Replace(file, []byte(`"name": "`), []byte(`"name": "x`), 1) })
 	_, err = c.Result(ctx, v.Digest, nil)
 	wantErr[*study.VerifyError](t, err)
-	h.set(func() { h.file = file })
+	h.Set(func() { h.File = file })
 
 	// Another key was pinned: only who trusts this one reads what it signed.
 	if _, err := c.Draft(ctx, spec(t, ""), nil); err != nil {
