@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/cmd/internal/cli"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/study"
 	"covey/internal/wire"
 	"covey/test/port"
@@ -108,7 +110,7 @@ func TestProposing(t *testing.T) {
 	d.run(cli.ExitBad, "propose study.toml")
 	d.says("stdin is not a terminal: --yes proposes without asking", "9000 units × 2 columns at 3 sites", "north", "shown for the first time", "coordinator", "warning: 3 sites")
 	d.run(cli.ExitOK, "propose study.toml --dry-run")
-	if p, err := study.Parse(d.out.Bytes()); err != nil || p.Proposer.Name != "ada" {
+	if p, err := proposal.Parse(d.out.Bytes()); err != nil || p.Proposer.Name != "ada" {
 		t.Errorf("--dry-run prints no proposal: %v", err)
 	}
 	if len(d.hub.Proposed) != 0 {
@@ -118,7 +120,7 @@ func TestProposing(t *testing.T) {
 	if len(d.hub.Proposed) != 1 {
 		t.Fatalf("%d proposals", len(d.hub.Proposed))
 	}
-	id := study.DigestOf(d.hub.Proposed[0].Body)
+	id := proposal.DigestOf(d.hub.Proposed[0].Body)
 	d.shows(id.String())
 	d.says("proposed to 3 sites; it starts when all have approved")
 	d.run(cli.ExitOK, "show "+id.String()+" --proposal")
@@ -128,7 +130,7 @@ func TestProposing(t *testing.T) {
 	d.run(cli.ExitOK, "propose study.toml --yes --json")
 	d.says("has the same name and is not over")
 	var reply proposed
-	if err := json.Unmarshal(d.out.Bytes(), &reply); err != nil || reply.Digest != study.DigestOf(d.hub.Proposed[1].Body) || len(reply.Sites) != 3 || reply.Sites[0].New {
+	if err := json.Unmarshal(d.out.Bytes(), &reply); err != nil || reply.Digest != proposal.DigestOf(d.hub.Proposed[1].Body) || len(reply.Sites) != 3 || reply.Sites[0].New {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	d.hub.Set(func() { d.hub.Told[0].Phase, d.hub.Told[1].Phase = wire.PhaseCompleted, wire.PhaseEnded })
@@ -149,7 +151,7 @@ func TestProposing(t *testing.T) {
 
 // told is a study of ada's, under a name that would write on a terminal.
 func told(phase wire.Phase) wire.Told {
-	return wire.Told{Study: study.Digest{0xab, 0xcd}, Name: "weights", Own: true, Proposer: "ada", Phase: phase, Queries: 21, Answers: []wire.Answer{
+	return wire.Told{Study: proposal.Digest{0xab, 0xcd}, Name: "weights", Own: true, Proposer: "ada", Phase: phase, Queries: 21, Answers: []wire.Answer{
 		{Site: "north", Verdict: study.VerdictApproved}, {Site: "south", Verdict: study.VerdictRejected},
 		{Site: "w\x1b[2Jest", Verdict: study.VerdictPending, Fault: study.CodeColumns, Awaited: true},
 	}}
@@ -157,7 +159,7 @@ func told(phase wire.Phase) wire.Told {
 
 func TestStudiesInWords(t *testing.T) {
 	d := newDesk(t)
-	d.hub.Told = []wire.Told{told(wire.PhaseProposed), {Study: study.Digest{1}, Name: "theirs", Proposer: "grace", Phase: wire.PhaseEnded, Code: study.CodeExpired}, {Study: study.Digest{2}, Name: "house", Phase: wire.PhaseRunning, Done: 3, Queries: 21}}
+	d.hub.Told = []wire.Told{told(wire.PhaseProposed), {Study: proposal.Digest{1}, Name: "theirs", Proposer: "grace", Phase: wire.PhaseEnded, Code: study.CodeExpired}, {Study: proposal.Digest{2}, Name: "house", Phase: wire.PhaseRunning, Done: 3, Queries: 21}}
 	d.run(cli.ExitOK, "list")
 	d.shows("weights  you", `"w\x1b[2Jest"`, "grace", "ended: expired", "the coordinator", "running, 3/21 queries")
 	d.run(cli.ExitOK, "show abcd")
@@ -190,8 +192,8 @@ func TestStudiesInWords(t *testing.T) {
 	if len(d.hub.Withdrawn) != 0 {
 		t.Fatal("withdrawn without a yes")
 	}
-	d.run(cli.ExitOK, "withdraw "+study.Digest{0xab, 0xcd}.String()+" --yes")
-	if len(d.hub.Withdrawn) != 1 || d.hub.Withdrawn[0] != (study.Digest{0xab, 0xcd}) {
+	d.run(cli.ExitOK, "withdraw "+proposal.Digest{0xab, 0xcd}.String()+" --yes")
+	if len(d.hub.Withdrawn) != 1 || d.hub.Withdrawn[0] != (proposal.Digest{0xab, 0xcd}) {
 		t.Errorf("%v", d.hub.Withdrawn)
 	}
 	d.hub.Set(func() { d.hub.Told[0].Phase = wire.PhaseEnded })
@@ -202,11 +204,11 @@ func TestStudiesInWords(t *testing.T) {
 // TestResultIsCheckedFirst: a file is made of a result that verifies and of no other, and none is
 // replaced.
 func TestResultIsCheckedFirst(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "..", "internal", "study", "testdata", "result.json"))
+	file, err := os.ReadFile(filepath.Join("..", "..", "internal", "result", "testdata", "result.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := study.Verify(file)
+	v, err := result.Verify(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +231,7 @@ func TestResultIsCheckedFirst(t *testing.T) {
 	d.run(cli.ExitFailure, "result "+v.Digest.String()+" --json")
 	absent()
 	d.hub.Set(func() { d.hub.File = file })
-	d.run(cli.ExitFailure, "result "+study.Digest{1}.String()+" --out result.json")
+	d.run(cli.ExitFailure, "result "+proposal.Digest{1}.String()+" --out result.json")
 	d.says("the result of another study")
 	absent()
 	d.run(cli.ExitOK, command)

@@ -21,7 +21,7 @@ import (
 	"covey/internal/enroll"
 	"covey/internal/frame"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 const description = "Plan, try, propose and follow studies, and read their results. Exit status: 0 done, 1 failed, 2 bad input. Data goes to stdout, prose to stderr."
@@ -105,7 +105,7 @@ func (t *terminal) client() (*analyst.Client, error) {
 func badInput(err error) bool {
 	return cli.Is[*analyst.NotJoinedError](err) || cli.Is[*analyst.ConfigError](err) || cli.Is[*analyst.EndedError](err) || cli.Is[*analyst.ExcludedError](err) ||
 		cli.Is[*analyst.QuotaError](err) || cli.Is[*analyst.RefusedError](err) || cli.Is[*analyst.UnknownStudyError](err) || cli.Is[*analyst.KeyChangedError](err) ||
-		cli.Is[*analyst.NoResultError](err) || cli.Is[*analyst.KeptError](err) || cli.Is[*study.FieldError](err) ||
+		cli.Is[*analyst.NoResultError](err) || cli.Is[*analyst.KeptError](err) || cli.Is[*proposal.FieldError](err) ||
 		cli.Is[*enroll.JoinRefusedError](err) || cli.Is[*enroll.JoinedError](err) || errors.Is(err, pki.ErrNotJoined) ||
 		cli.Is[*pki.JoinError](err) || cli.Is[*pki.ExpiredError](err) || cli.Is[*pki.WrongCAError](err) || cli.Is[*pki.CertificateError](err) ||
 		cli.Is[*pki.FileError](err) || cli.Is[*pki.ModeError](err) || cli.Is[*pki.ExistsError](err) ||

@@ -11,6 +11,7 @@ import (
 	"covey/cmd/internal/cli"
 	"covey/internal/analyst"
 	"covey/internal/frame"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -31,13 +32,13 @@ refused. A copy of what was signed is kept in the folder, in proposals/, before 
 
 // proposed is propose's --json.
 type proposed struct {
-	Digest      study.Digest `json:"digest"`
-	Warnings    []string     `json:"warnings,omitempty"`
-	Sites       []party      `json:"sites"`
-	Readers     []party      `json:"readers,omitempty"`
-	Coordinator string       `json:"coordinator"`        // its key's fingerprint
-	Proposal    string       `json:"proposal,omitempty"` // with --dry-run
-	Plan        *study.Plan  `json:"plan"`
+	Digest      proposal.Digest `json:"digest"`
+	Warnings    []string        `json:"warnings,omitempty"`
+	Sites       []party         `json:"sites"`
+	Readers     []party         `json:"readers,omitempty"`
+	Coordinator string          `json:"coordinator"`        // its key's fingerprint
+	Proposal    string          `json:"proposal,omitempty"` // with --dry-run
+	Plan        *study.Plan     `json:"plan"`
 }
 
 // party is a site or a reader of a proposal.
@@ -152,7 +153,7 @@ func again(t *terminal, client *analyst.Client, d *analyst.Draft) (out []string)
 			if err != nil || kept == nil {
 				continue
 			}
-			if p, err := study.Parse(kept); err == nil && d.Plan.Proposal.Again(p) {
+			if p, err := proposal.Parse(kept); err == nil && d.Plan.Proposal.Again(p) {
 				out = append(out, d.Plan.AgainText(s.Study))
 			}
 		}

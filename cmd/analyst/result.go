@@ -10,7 +10,8 @@ import (
 
 	"covey/cmd/internal/cli"
 	"covey/internal/analyst"
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 )
 
 type resultCmd struct {
@@ -35,7 +36,7 @@ func (c *resultCmd) Run(t *terminal) error {
 		return err
 	}
 	defer client.Close()
-	id, err := study.ParseDigest(strings.ToLower(c.Study))
+	id, err := proposal.ParseDigest(strings.ToLower(c.Study))
 	if err != nil {
 		told, err := client.Find(t.Ctx, c.Study)
 		if err != nil {
@@ -59,7 +60,7 @@ func (c *resultCmd) Run(t *terminal) error {
 		return err
 	}
 	t.Say("%s", signedBy(got))
-	var r study.Result
+	var r result.Result
 	if err := json.Unmarshal(got.File, &r); err != nil {
 		return err
 	}

@@ -10,25 +10,26 @@ import (
 
 	"covey/cmd/internal/cli"
 	"covey/internal/analyst"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
 
 // view is what an analyst is told of a study, as --json prints it.
 type view struct {
-	Digest   study.Digest `json:"digest"`
-	Name     string       `json:"name"`
-	Proposer string       `json:"proposer,omitempty"` // none of the coordinator's operator
-	Own      bool         `json:"own"`
-	Status   wire.Phase   `json:"status"`
-	Code     study.Code   `json:"code,omitempty"`
-	Sites    []siteView   `json:"sites"`
-	Waiting  []string     `json:"waiting_for,omitempty"`
-	Released int          `json:"released"`
-	Queries  int          `json:"queries"`
-	Proposed time.Time    `json:"proposed,omitzero"`
-	Ended    time.Time    `json:"ended,omitzero"`
-	Expires  time.Time    `json:"expires,omitzero"`
+	Digest   proposal.Digest `json:"digest"`
+	Name     string          `json:"name"`
+	Proposer string          `json:"proposer,omitempty"` // none of the coordinator's operator
+	Own      bool            `json:"own"`
+	Status   wire.Phase      `json:"status"`
+	Code     study.Code      `json:"code,omitempty"`
+	Sites    []siteView      `json:"sites"`
+	Waiting  []string        `json:"waiting_for,omitempty"`
+	Released int             `json:"released"`
+	Queries  int             `json:"queries"`
+	Proposed time.Time       `json:"proposed,omitzero"`
+	Ended    time.Time       `json:"ended,omitzero"`
+	Expires  time.Time       `json:"expires,omitzero"`
 }
 
 type siteView struct {
@@ -171,7 +172,7 @@ type ref struct {
 
 // find returns the study that is meant, as it stands now.
 func (r ref) find(t *terminal, client *analyst.Client) (wire.Told, error) {
-	if id, err := study.ParseDigest(strings.ToLower(r.Study)); err == nil {
+	if id, err := proposal.ParseDigest(strings.ToLower(r.Study)); err == nil {
 		return client.Study(t.Ctx, id)
 	}
 	return client.Find(t.Ctx, r.Study)
@@ -188,7 +189,7 @@ func (c *showCmd) Run(t *terminal) error {
 		return err
 	}
 	defer client.Close()
-	if id, err := study.ParseDigest(strings.ToLower(c.Study)); c.Proposal && err == nil {
+	if id, err := proposal.ParseDigest(strings.ToLower(c.Study)); c.Proposal && err == nil {
 		return c.proposal(t, client, id) // offline
 	}
 	told, err := c.find(t, client)
@@ -202,7 +203,7 @@ func (c *showCmd) Run(t *terminal) error {
 	return t.Print(v, func(out io.Writer) { v.print(out) })
 }
 
-func (c *showCmd) proposal(t *terminal, client *analyst.Client, id study.Digest) error {
+func (c *showCmd) proposal(t *terminal, client *analyst.Client, id proposal.Digest) error {
 	body, err := client.Kept(id)
 	if err != nil {
 		return err
@@ -301,7 +302,7 @@ func (c *withdrawCmd) Run(t *terminal) error {
 		return err
 	}
 	v := viewOf(told)
-	switch _, whole := study.ParseDigest(strings.ToLower(c.Study)); {
+	switch _, whole := proposal.ParseDigest(strings.ToLower(c.Study)); {
 	case !v.Own:
 		return cli.Bad("study %.12s is not yours: %s proposed it", v.Digest, v.by())
 	case analyst.Over(v.Status):
@@ -318,5 +319,5 @@ func (c *withdrawCmd) Run(t *terminal) error {
 		return err
 	}
 	t.Say("study %.12s is withdrawn; what was charged stays charged", v.Digest)
-	return t.Print(map[string]study.Digest{"digest": v.Digest}, func(w io.Writer) { fmt.Fprintln(w, v.Digest) })
+	return t.Print(map[string]proposal.Digest{"digest": v.Digest}, func(w io.Writer) { fmt.Fprintln(w, v.Digest) })
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	shared "covey/cmd/internal/cli"
+	"covey/internal/proposal"
 	"covey/internal/simulate"
-	"covey/internal/study"
 )
 
 // shares are the keys of a plan's shares that the test reads.
@@ -19,7 +19,7 @@ type shares struct{ Standardize, Levels, Filled float64 }
 func TestValidateJSON(t *testing.T) {
 	text := []byte("name = \"x\"\ndataset = \"rows\"\nepsilon = 1\ndelta = 1e-6\nstandardize = \"private\"\n" +
 		"missing = \"zero\"\n[[columns]]\nname = \"a\"\n[[columns]]\nname = \"b\"\nlevels = [\"x\", \"y\"]\n[[columns]]\nname = \"c\"\n")
-	spec, err := study.ParseSpec(text)
+	spec, err := proposal.ParseSpec(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"covey/internal/enroll"
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 const (
@@ -89,8 +89,8 @@ func (c *Client) drop(address string) {
 }
 
 // Party is this analyst, as proposals name it.
-func (c *Client) Party() study.Party {
-	return study.Party{Name: c.holder.Name(), Identity: study.Key(c.holder.Identity().Public().(ed25519.PublicKey))}
+func (c *Client) Party() proposal.Party {
+	return proposal.Party{Name: c.holder.Name(), Identity: proposal.Key(c.holder.Identity().Public().(ed25519.PublicKey))}
 }
 
 // Fingerprint is the form of this analyst's key that people compare.

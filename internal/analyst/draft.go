@@ -12,6 +12,7 @@ import (
 
 	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/study"
 	"covey/internal/wire"
 )
@@ -29,12 +30,12 @@ type Draft struct {
 // Draft makes the proposal of a study: it asks the coordinator for the sites' keys and counts and
 // the readers' keys, holds them against those shown before, and writes all of it with this analyst
 // as its proposer. trusted are fingerprints of keys that may have changed. Errors:
-// [*KeyChangedError], [*AnswerError], *[study.FieldError], and those of a call.
-func (c *Client) Draft(ctx context.Context, spec study.Spec, trusted []string) (*Draft, error) {
+// [*KeyChangedError], [*AnswerError], *[proposal.FieldError], and those of a call.
+func (c *Client) Draft(ctx context.Context, spec proposal.Spec, trusted []string) (*Draft, error) {
 	for field, names := range map[string][]string{"sites": spec.Sites, "readers": spec.Readers} {
 		for _, name := range names {
 			if err := pki.ValidName(name); err != nil {
-				return nil, &study.FieldError{Field: field, Reason: err.Error()}
+				return nil, &proposal.FieldError{Field: field, Reason: err.Error()}
 			}
 		}
 	}
@@ -61,7 +62,7 @@ func (c *Client) Draft(ctx context.Context, spec study.Spec, trusted []string) (
 	}
 	var nonce [32]byte
 	rand.Read(nonce[:])
-	body, err := proposal(c.Party(), spec, offer, nonce)
+	body, err := written(c.Party(), spec, offer, nonce)
 	if err != nil {
 		return nil, err
 	}
@@ -72,20 +73,20 @@ func (c *Client) Draft(ctx context.Context, spec study.Spec, trusted []string) (
 	return &Draft{body, plan, fresh}, nil
 }
 
-// proposal writes the proposal of a study, of an offer that was checked.
-func proposal(self study.Party, spec study.Spec, o wire.Offer, nonce [32]byte) ([]byte, error) {
-	body, err := study.ProposeAs(&self, spec, o.Sites, o.Readers, ed25519.PublicKey(o.Coordinator), nonce)
+// written returns the proposal of a study, of an offer that was checked.
+func written(self proposal.Party, spec proposal.Spec, o wire.Offer, nonce [32]byte) ([]byte, error) {
+	body, err := proposal.ProposeAs(&self, spec, o.Sites, o.Readers, ed25519.PublicKey(o.Coordinator), nonce)
 	if err == nil && len(body) > wire.MaxProposed {
-		return nil, &study.FieldError{Field: "columns", Reason: fmt.Sprintf("the proposal has %d bytes, and an analyst's has at most %d", len(body), wire.MaxProposed)}
+		return nil, &proposal.FieldError{Field: "columns", Reason: fmt.Sprintf("the proposal has %d bytes, and an analyst's has at most %d", len(body), wire.MaxProposed)}
 	}
 	return body, err
 }
 
 // check refuses an offer that is not one for this spec: who is in the study is the analyst's to
 // say, and not the coordinator's.
-func check(o wire.Offer, spec study.Spec) error {
+func check(o wire.Offer, spec proposal.Spec) error {
 	refuse := func(format string, args ...any) error { return &AnswerError{fmt.Sprintf(format, args...)} }
-	key := func(who string, k study.Key) error {
+	key := func(who string, k proposal.Key) error {
 		if len(k) != ed25519.PublicKeySize {
 			return refuse("%s: no Ed25519 key", who)
 		}
@@ -94,8 +95,8 @@ func check(o wire.Offer, spec study.Spec) error {
 	if err := key("the coordinator", o.Coordinator); err != nil {
 		return err
 	}
-	if len(o.Sites) > study.MaxSites {
-		return refuse("%d sites, at most %d", len(o.Sites), study.MaxSites)
+	if len(o.Sites) > proposal.MaxSites {
+		return refuse("%d sites, at most %d", len(o.Sites), proposal.MaxSites)
 	}
 	var names []string
 	for _, s := range o.Sites {

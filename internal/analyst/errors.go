@@ -11,7 +11,7 @@ import (
 
 	"covey/internal/enroll"
 	"covey/internal/frame"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // NotJoinedError is a folder from which nobody has joined.
@@ -91,7 +91,7 @@ func (e *NoLeaderError) Unwrap() error { return e.Err }
 // UnknownStudyError is a word for a study that means none, or several.
 type UnknownStudyError struct {
 	Ref     string
-	Matches []study.Digest
+	Matches []proposal.Digest
 }
 
 func (e *UnknownStudyError) Error() string {

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 	"covey/test/port"
@@ -26,8 +26,8 @@ func FuzzOffer(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(raw)
-	self := study.Party{Name: "ada", Identity: port.Public(port.Seeded(100))}
-	s, err := study.ParseSpec([]byte("name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\nreaders = [\"grace\"]\nstandardize = \"private\"\ncolumns = [\"a\", \"b\"]\n"))
+	self := proposal.Party{Name: "ada", Identity: port.Public(port.Seeded(100))}
+	s, err := proposal.ParseSpec([]byte("name = \"s\"\ndataset = \"rows\"\nepsilon = 1.0\ndelta = 1e-6\nreaders = [\"grace\"]\nstandardize = \"private\"\ncolumns = [\"a\", \"b\"]\n"))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func FuzzOffer(f *testing.F) {
 		if err != nil {
 			return // one name with two keys
 		}
-		body, err := proposal(self, s, o, [32]byte{1})
+		body, err := written(self, s, o, [32]byte{1})
 		if err != nil {
 			return
 		}
-		p, err := study.Parse(body)
+		p, err := proposal.Parse(body)
 		if err != nil {
 			t.Fatal(err)
 		}

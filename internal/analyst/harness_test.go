@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/test/port"
 )
 
@@ -32,9 +32,9 @@ func opened(t *testing.T, dir string) *Client {
 	return c
 }
 
-func spec(t testing.TB, more string) study.Spec {
+func spec(t testing.TB, more string) proposal.Spec {
 	t.Helper()
-	s, err := study.ParseSpec([]byte(more + `name = "weights"
+	s, err := proposal.ParseSpec([]byte(more + `name = "weights"
 dataset = "rows"
 epsilon = 1.0
 delta = 1e-6

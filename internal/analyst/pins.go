@@ -14,8 +14,8 @@ import (
 
 	"covey/internal/frame"
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/strict"
-	"covey/internal/study"
 	"covey/internal/wire"
 )
 
@@ -27,8 +27,8 @@ const maxPins = 4 << 20
 // pins are the keys that a coordinator showed first, each of one name for good: sites and analysts
 // share one namespace.
 type pins struct {
-	Coordinator study.Key            `toml:"coordinator,omitempty"` // signs releases and results
-	Parties     map[string]study.Key `toml:"parties,omitempty"`
+	Coordinator proposal.Key            `toml:"coordinator,omitempty"` // signs releases and results
+	Parties     map[string]proposal.Key `toml:"parties,omitempty"`
 }
 
 // KeyChangedError is a party that has another key than this analyst was shown before.
@@ -80,7 +80,7 @@ func (c *Client) pin(o wire.Offer, trusted []string) (fresh []string, err error)
 		return nil, err
 	}
 	p, fresh, err := before.with(o, trusted)
-	if err != nil || slices.Equal(before.Coordinator, p.Coordinator) && maps.EqualFunc(before.Parties, p.Parties, slices.Equal[study.Key]) {
+	if err != nil || slices.Equal(before.Coordinator, p.Coordinator) && maps.EqualFunc(before.Parties, p.Parties, slices.Equal[proposal.Key]) {
 		return fresh, err
 	}
 	text, err := toml.Marshal(p)
@@ -95,11 +95,11 @@ func (p pins) with(o wire.Offer, trusted []string) (after pins, fresh []string, 
 	if err := same("", p.Coordinator, o.Coordinator, trusted); err != nil {
 		return p, nil, err
 	}
-	after = pins{o.Coordinator, map[string]study.Key{}}
+	after = pins{o.Coordinator, map[string]proposal.Key{}}
 	maps.Copy(after.Parties, p.Parties)
 	parties := slices.Clone(o.Readers)
 	for _, s := range o.Sites {
-		parties = append(parties, study.Party{Name: s.Name, Identity: s.Identity})
+		parties = append(parties, proposal.Party{Name: s.Name, Identity: s.Identity})
 	}
 	for _, one := range parties {
 		known := after.Parties[one.Name]
@@ -115,7 +115,7 @@ func (p pins) with(o wire.Offer, trusted []string) (after pins, fresh []string, 
 }
 
 // same is nil for a key that is the one of before, the first, or one that the analyst trusts.
-func same(who string, was, is study.Key, trusted []string) error {
+func same(who string, was, is proposal.Key, trusted []string) error {
 	if was == nil || slices.Equal(was, is) || slices.Contains(trusted, FingerprintOf(is)) {
 		return nil
 	}
@@ -123,4 +123,4 @@ func same(who string, was, is study.Key, trusted []string) error {
 }
 
 // FingerprintOf is the form of a key that people compare.
-func FingerprintOf(key study.Key) string { return pki.Fingerprint(ed25519.PublicKey(key)) }
+func FingerprintOf(key proposal.Key) string { return pki.Fingerprint(ed25519.PublicKey(key)) }

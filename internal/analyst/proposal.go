@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/wire"
 )
 
@@ -24,8 +24,8 @@ const Proposals = "proposals"
 // Propose signs a draft, keeps it and its signature, and sends both. A reply that is lost is looked
 // for: the proposal is there or the error is a [*LostError], and it is never sent twice.
 func (c *Client) Propose(ctx context.Context, d *Draft) error {
-	id := study.DigestOf(d.Body)
-	signature := study.SignProposal(c.holder.Identity(), id)
+	id := proposal.DigestOf(d.Body)
+	signature := proposal.SignProposal(c.holder.Identity(), id)
 	if err := d.Plan.Proposal.CheckSignature(id, signature); err != nil {
 		return err
 	}
@@ -44,12 +44,12 @@ func (c *Client) Propose(ctx context.Context, d *Draft) error {
 	return err
 }
 
-func (c *Client) path(id study.Digest) string {
+func (c *Client) path(id proposal.Digest) string {
 	return filepath.Join(c.dir, Proposals, id.String()+".toml")
 }
 
 // keep writes what was signed, the signature first: a proposal that is there has one.
-func (c *Client) keep(id study.Digest, body, signature []byte) error {
+func (c *Client) keep(id proposal.Digest, body, signature []byte) error {
 	if err := os.MkdirAll(filepath.Join(c.dir, Proposals), 0o700); err != nil {
 		return err
 	}
@@ -69,12 +69,12 @@ func (e *KeptError) Error() string {
 
 // Kept returns a proposal of this analyst's; nil where there is no copy of it. The error for bytes
 // that were changed is a [*KeptError].
-func (c *Client) Kept(id study.Digest) ([]byte, error) {
+func (c *Client) Kept(id proposal.Digest) ([]byte, error) {
 	body, err := os.ReadFile(c.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && study.DigestOf(body) != id {
+	if err == nil && proposal.DigestOf(body) != id {
 		return nil, &KeptError{c.path(id)}
 	}
 	return body, err

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/wire"
 	"covey/test/port"
 )
@@ -21,7 +21,7 @@ import (
 // signed, and the very bytes that were kept.
 func TestPropose(t *testing.T) {
 	h, ctx := port.NewHub(t), port.Bounded(t)
-	h.Offered.Readers = []study.Party{{Name: "grace", Identity: port.Public(port.Seeded(9))}}
+	h.Offered.Readers = []proposal.Party{{Name: "grace", Identity: port.Public(port.Seeded(9))}}
 	c := join(t, h)
 	d, err := c.Draft(ctx, spec(t, "readers = [\"grace\"]\nexpires = \"24h\"\n"), nil)
 	if err != nil {
@@ -37,11 +37,11 @@ func TestPropose(t *testing.T) {
 		t.Fatalf("%d proposals", len(h.Proposed))
 	}
 	got := h.Proposed[0]
-	p, err := study.Parse(got.Body)
+	p, err := proposal.Parse(got.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := study.DigestOf(got.Body)
+	id := proposal.DigestOf(got.Body)
 	if err := p.CheckSignature(id, got.Signature); err != nil {
 		t.Error(err)
 	}
@@ -108,7 +108,7 @@ func TestLostAnswer(t *testing.T) {
 		t.Errorf("%v, %d sent", err, len(h.Proposed))
 	}
 	h.Set(func() {
-		h.Watches = func(int, study.Digest, func(wire.Told) error) error {
+		h.Watches = func(int, proposal.Digest, func(wire.Told) error) error {
 			return status.Error(codes.NotFound, wire.NoStudy)
 		}
 	})
@@ -133,7 +133,7 @@ func TestChangedKeys(t *testing.T) {
 		{"site's and reader's name", func(o *wire.Offer) { o.Sites[1].Name = "grace" }, "grace had the key"},
 	} {
 		h, ctx := port.NewHub(t), port.Bounded(t)
-		h.Offered.Readers = []study.Party{{Name: "grace", Identity: port.Public(port.Seeded(9))}}
+		h.Offered.Readers = []proposal.Party{{Name: "grace", Identity: port.Public(port.Seeded(9))}}
 		client, s := join(t, h), spec(t, "readers = [\"grace\"]\n")
 		if _, err := client.Draft(ctx, s, nil); err != nil {
 			t.Fatal(err)
@@ -173,17 +173,21 @@ func TestBadOffers(t *testing.T) {
 		more   string
 		change func(o *wire.Offer)
 	}{
-		"another site":        {"sites = [\"north\", \"south\", \"east\"]\n", func(*wire.Offer) {}},
-		"a site more":         {"sites = [\"north\", \"south\"]\n", func(*wire.Offer) {}},
-		"another order":       {"sites = [\"south\", \"north\", \"west\"]\n", func(*wire.Offer) {}},
-		"a reader more":       {"", func(o *wire.Offer) { o.Readers = []study.Party{{Name: "eve", Identity: port.Public(port.Seeded(9))}} }},
-		"another reader":      {"readers = [\"grace\"]\n", func(o *wire.Offer) { o.Readers = []study.Party{{Name: "eve", Identity: port.Public(port.Seeded(9))}} }},
+		"another site":  {"sites = [\"north\", \"south\", \"east\"]\n", func(*wire.Offer) {}},
+		"a site more":   {"sites = [\"north\", \"south\"]\n", func(*wire.Offer) {}},
+		"another order": {"sites = [\"south\", \"north\", \"west\"]\n", func(*wire.Offer) {}},
+		"a reader more": {"", func(o *wire.Offer) {
+			o.Readers = []proposal.Party{{Name: "eve", Identity: port.Public(port.Seeded(9))}}
+		}},
+		"another reader": {"readers = [\"grace\"]\n", func(o *wire.Offer) {
+			o.Readers = []proposal.Party{{Name: "eve", Identity: port.Public(port.Seeded(9))}}
+		}},
 		"no key":              {"", func(o *wire.Offer) { o.Sites[0].Identity = nil }},
 		"no coordinator":      {"", func(o *wire.Offer) { o.Coordinator = o.Coordinator[:31] }},
-		"a reader's key":      {"readers = [\"grace\"]\n", func(o *wire.Offer) { o.Readers = []study.Party{{Name: "grace"}} }},
+		"a reader's key":      {"readers = [\"grace\"]\n", func(o *wire.Offer) { o.Readers = []proposal.Party{{Name: "grace"}} }},
 		"a name of no site":   {"", func(o *wire.Offer) { o.Sites[0].Name = "\x1b[2Kno" }},
 		"a site twice":        {"", func(o *wire.Offer) { o.Sites[1] = o.Sites[0] }},
-		"more sites than any": {"", func(o *wire.Offer) { o.Sites = make([]study.Member, study.MaxSites+1) }},
+		"more sites than any": {"", func(o *wire.Offer) { o.Sites = make([]proposal.Member, proposal.MaxSites+1) }},
 	} {
 		h, ctx := port.NewHub(t), port.Bounded(t)
 		c.change(&h.Offered)

@@ -7,12 +7,13 @@ import (
 
 	"google.golang.org/grpc"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/wire"
 )
 
 // NoResultError is a study whose result the coordinator does not have for this analyst.
-type NoResultError struct{ Study study.Digest }
+type NoResultError struct{ Study proposal.Digest }
 
 func (e *NoResultError) Error() string {
 	return "the coordinator has no result of study " + e.Study.String()[:12] + " for this analyst: it has not completed, or it is not this analyst's to read"
@@ -31,8 +32,8 @@ type Fetched struct {
 // Result fetches the result of a study and checks it: it verifies, is of that digest, and is signed
 // by the key in the proposal that was signed here, or, of another's study, by the key that the
 // coordinator showed before, unless trusted has its fingerprint. Nothing is written. Errors:
-// *[study.VerifyError], [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
-func (c *Client) Result(ctx context.Context, id study.Digest, trusted []string) (*Fetched, error) {
+// *[result.VerifyError], [*KeyChangedError], [*KeptError], [*NoResultError], and those of a call.
+func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []string) (*Fetched, error) {
 	var file []byte
 	err := c.call(ctx, resultTime, func(ctx context.Context, conn *grpc.ClientConn) (err error) {
 		file, err = wire.CallResult(ctx, conn, id[:])
@@ -44,7 +45,7 @@ func (c *Client) Result(ctx context.Context, id study.Digest, trusted []string) 
 	if err != nil {
 		return nil, err
 	}
-	v, err := study.Verify(file)
+	v, err := result.Verify(file)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +53,9 @@ func (c *Client) Result(ctx context.Context, id study.Digest, trusted []string) 
 }
 
 // checked holds a result that verifies against what this folder has.
-func (c *Client) checked(file []byte, v *study.Verified, id study.Digest, trusted []string) (*Fetched, error) {
+func (c *Client) checked(file []byte, v *result.Verified, id proposal.Digest, trusted []string) (*Fetched, error) {
 	if v.Digest != id {
-		return nil, &study.VerifyError{What: "digest", Query: -1, Reason: fmt.Sprintf("it is the result of another study, %v", v.Digest)}
+		return nil, &result.VerifyError{What: "digest", Query: -1, Reason: fmt.Sprintf("it is the result of another study, %v", v.Digest)}
 	}
 	kept, err := c.Kept(id)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/wire"
 )
 
@@ -28,9 +28,9 @@ func (c *Client) Find(ctx context.Context, ref string) (wire.Told, error) {
 		return wire.Told{}, err
 	}
 	var found []wire.Told
-	var digests []study.Digest
+	var digests []proposal.Digest
 	for _, t := range all {
-		if study.Refers(ref, t.Study, t.Name) {
+		if proposal.Refers(ref, t.Study, t.Name) {
 			found, digests = append(found, t), append(digests, t.Study)
 		}
 	}
@@ -41,7 +41,7 @@ func (c *Client) Find(ctx context.Context, ref string) (wire.Told, error) {
 }
 
 // Study returns what the coordinator says of a study now.
-func (c *Client) Study(ctx context.Context, id study.Digest) (told wire.Told, err error) {
+func (c *Client) Study(ctx context.Context, id proposal.Digest) (told wire.Told, err error) {
 	err = c.call(ctx, callTime, func(ctx context.Context, conn *grpc.ClientConn) error {
 		return wire.CallWatch(ctx, conn, id, true, func(t wire.Told) error {
 			told = t
@@ -55,7 +55,7 @@ func (c *Client) Study(ctx context.Context, id study.Digest) (told wire.Told, er
 }
 
 // about refuses an answer about another study.
-func about(t wire.Told, id study.Digest) error {
+func about(t wire.Told, id proposal.Digest) error {
 	if t.Study != id {
 		return &AnswerError{"it is about study " + t.Study.String() + ", not " + id.String()}
 	}
@@ -63,7 +63,7 @@ func about(t wire.Told, id study.Digest) error {
 }
 
 // unknown names the study that a coordinator does not know.
-func unknown(err error, id study.Digest) error {
+func unknown(err error, id proposal.Digest) error {
 	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Unknown {
 		return &UnknownStudyError{Ref: id.String()}
 	}
@@ -79,7 +79,7 @@ const watchTime = 365 * 24 * time.Hour
 // Watch calls see with a study now and after each change until it is over, through changes of the
 // coordinator that leads: gone hears that one was lost and until when the next one is looked for.
 // The error of see ends it.
-func (c *Client) Watch(ctx context.Context, id study.Digest, see func(wire.Told) error, gone func(until time.Time)) error {
+func (c *Client) Watch(ctx context.Context, id proposal.Digest, see func(wire.Told) error, gone func(until time.Time)) error {
 	var since time.Time // of the loss; zero: none
 	over, reached := false, false
 	var mine error // see's
@@ -126,7 +126,7 @@ func (c *Client) Watch(ctx context.Context, id study.Digest, see func(wire.Told)
 func Over(p wire.Phase) bool { return p == wire.PhaseCompleted || p == wire.PhaseEnded }
 
 // Withdraw ends a study of this analyst's own. What was charged stays charged.
-func (c *Client) Withdraw(ctx context.Context, id study.Digest) error {
+func (c *Client) Withdraw(ctx context.Context, id proposal.Digest) error {
 	err := c.call(ctx, callTime, func(ctx context.Context, conn *grpc.ClientConn) error {
 		return wire.CallWithdraw(ctx, conn, id)
 	})

@@ -14,17 +14,18 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"covey/internal/study"
+	"covey/internal/proposal"
+	"covey/internal/result"
 	"covey/internal/wire"
 	"covey/test/port"
 )
 
 func TestFind(t *testing.T) {
 	h, ctx := port.NewHub(t), port.Bounded(t)
-	one, two, three := study.Digest{0xab, 0xcd, 1}, study.Digest{0xab, 0xcd, 2}, study.Digest{3}
+	one, two, three := proposal.Digest{0xab, 0xcd, 1}, proposal.Digest{0xab, 0xcd, 2}, proposal.Digest{3}
 	h.Told = []wire.Told{{Study: one, Name: "a", Phase: wire.PhaseRunning}, {Study: two, Name: "b", Phase: wire.PhaseRunning}, {Study: three, Name: "b", Phase: wire.PhaseRunning}}
 	c := join(t, h)
-	for ref, want := range map[string]study.Digest{"a": one, "abcd02": two, "ABCD01": one, three.String(): three} {
+	for ref, want := range map[string]proposal.Digest{"a": one, "abcd02": two, "ABCD01": one, three.String(): three} {
 		if got, err := c.Find(ctx, ref); err != nil || got.Study != want {
 			t.Errorf("%s: %v, %v", ref, got.Study, err)
 		}
@@ -36,14 +37,14 @@ func TestFind(t *testing.T) {
 		}
 	}
 	// What is said of another study is no answer.
-	h.Watches = func(_ int, of study.Digest, see func(wire.Told) error) error { return see(h.Told[0]) }
+	h.Watches = func(_ int, of proposal.Digest, see func(wire.Told) error) error { return see(h.Told[0]) }
 	_, err := c.Study(ctx, two)
 	wantErr[*AnswerError](t, err, one.String())
-	h.Watches = func(int, study.Digest, func(wire.Told) error) error { return nil }
+	h.Watches = func(int, proposal.Digest, func(wire.Told) error) error { return nil }
 	_, err = c.Study(ctx, two)
 	wantErr[*AnswerError](t, err)
 	h.Watches = nil
-	_, err = c.Study(ctx, study.Digest{9})
+	_, err = c.Study(ctx, proposal.Digest{9})
 	wantErr[*UnknownStudyError](t, err)
 	if err := c.Withdraw(ctx, two); err != nil || len(h.Withdrawn) != 1 || h.Withdrawn[0] != two {
 		t.Errorf("%v, %v", err, h.Withdrawn)
@@ -57,9 +58,9 @@ func TestWatch(t *testing.T) {
 	next := port.HubOf(t, h.Authority)
 	c := join(t, h)
 	c.config.Coordinator = []string{h.Address, next.Address}
-	id := study.Digest{1}
+	id := proposal.Digest{1}
 	told := func(p wire.Phase) wire.Told { return wire.Told{Study: id, Name: "s", Phase: p} }
-	h.Watches = func(_ int, _ study.Digest, see func(wire.Told) error) error {
+	h.Watches = func(_ int, _ proposal.Digest, see func(wire.Told) error) error {
 		if err := see(told(wire.PhaseProposed)); err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func TestWatch(t *testing.T) {
 		return status.Error(codes.Unavailable, "stops")
 	}
 	next.Fails = wire.NotLeader(nil)
-	next.Watches = func(_ int, _ study.Digest, see func(wire.Told) error) error {
+	next.Watches = func(_ int, _ proposal.Digest, see func(wire.Told) error) error {
 		return errors.Join(see(told(wire.PhaseRunning)), see(told(wire.PhaseCompleted)))
 	}
 	var seen []wire.Phase
@@ -83,7 +84,7 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%v, %d losses, %v", err, losses, seen)
 	}
 	// The end of what a coordinator says is not the end of a study.
-	next.Watches = func(n int, _ study.Digest, see func(wire.Told) error) error {
+	next.Watches = func(n int, _ proposal.Digest, see func(wire.Told) error) error {
 		if n < 4 {
 			return see(told(wire.PhaseRunning))
 		}
@@ -94,13 +95,13 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%v, %d losses, %v", err, losses, seen)
 	}
 	// Another study is not this one; an unknown one and an error of who sees end it.
-	next.Watches = func(_ int, _ study.Digest, see func(wire.Told) error) error {
-		return see(wire.Told{Study: study.Digest{2}, Phase: wire.PhaseCompleted})
+	next.Watches = func(_ int, _ proposal.Digest, see func(wire.Told) error) error {
+		return see(wire.Told{Study: proposal.Digest{2}, Phase: wire.PhaseCompleted})
 	}
 	wantErr[*AnswerError](t, c.Watch(ctx, id, func(wire.Told) error { t.Error("seen"); return nil }, func(time.Time) {}))
 	next.Watches = nil
 	wantErr[*UnknownStudyError](t, c.Watch(ctx, id, func(wire.Told) error { return nil }, func(time.Time) {}))
-	next.Watches = func(_ int, _ study.Digest, see func(wire.Told) error) error { return see(told(wire.PhaseRunning)) }
+	next.Watches = func(_ int, _ proposal.Digest, see func(wire.Told) error) error { return see(told(wire.PhaseRunning)) }
 	full := errors.New("disk full")
 	if err := c.Watch(ctx, id, func(wire.Told) error { return full }, func(time.Time) {}); err != full {
 		t.Error(err)
@@ -111,15 +112,15 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// result is a result that verifies, of another's study.
-func result(t *testing.T) ([]byte, *study.Verified, study.Blob) {
+// finished returns a result that verifies, of another's study.
+func finished(t *testing.T) ([]byte, *result.Verified, result.Blob) {
 	t.Helper()
-	file := read(t, filepath.Join("..", "study", "testdata", "result.json"))
-	v, err := study.Verify(file)
+	file := read(t, filepath.Join("..", "result", "testdata", "result.json"))
+	v, err := result.Verify(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r study.Result
+	var r result.Result
 	if err := json.Unmarshal(file, &r); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func result(t *testing.T) ([]byte, *study.Verified, study.Blob) {
 // a key that was not shown before.
 func TestResult(t *testing.T) {
 	h, ctx := port.NewHub(t), port.Bounded(t)
-	file, v, body := result(t)
+	file, v, body := finished(t)
 	c := join(t, h)
 	_, err := c.Result(ctx, v.Digest, nil)
 	wantErr[*NoResultError](t, err)
@@ -139,13 +140,13 @@ func TestResult(t *testing.T) {
 	if err != nil || !bytes.Equal(got.File, file) || got.Kept || got.Pinned {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	_, err = c.Result(ctx, study.Digest{1}, nil)
-	if bad := wantErr[*study.VerifyError](t, err); bad.What != "digest" {
+	_, err = c.Result(ctx, proposal.Digest{1}, nil)
+	if bad := wantErr[*result.VerifyError](t, err); bad.What != "digest" {
 		t.Error(bad)
 	}
 	h.Set(func() { h.File = bytes.Replace(file, []byte(`"name": "`), []byte(`"name": "x`), 1) })
 	_, err = c.Result(ctx, v.Digest, nil)
-	wantErr[*study.VerifyError](t, err)
+	wantErr[*result.VerifyError](t, err)
 	h.Set(func() { h.File = file })
 
 	// Another key was pinned: only who trusts this one reads what it signed.

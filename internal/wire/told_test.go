@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/proposal"
 	"covey/internal/study"
 	covey "covey/proto/covey/v1"
 )
@@ -15,7 +16,7 @@ import (
 func told() Told {
 	at := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
 	return Told{
-		Study: study.Digest{1}, Name: "weights", Proposer: "ada", Own: true, Phase: PhaseEnded, Code: study.CodeExpired,
+		Study: proposal.Digest{1}, Name: "weights", Proposer: "ada", Own: true, Phase: PhaseEnded, Code: study.CodeExpired,
 		Answers: []Answer{{"north", study.VerdictApproved, "", false}, {"south", study.VerdictPending, study.CodeColumns, true}},
 		Done:    3, Queries: 21, Proposed: at, Ended: at.Add(time.Hour), Expires: at.Add(time.Hour),
 	}
@@ -24,7 +25,7 @@ func told() Told {
 // TestTold: what an analyst is told comes over as it was said; what no coordinator in order says
 // does not come over.
 func TestTold(t *testing.T) {
-	for _, want := range []Told{told(), {Study: study.Digest{2}, Phase: PhaseProposed}} {
+	for _, want := range []Told{told(), {Study: proposal.Digest{2}, Phase: PhaseProposed}} {
 		if got, err := toldOf(want.message()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v: %v", got, want, err)
 		}
@@ -36,7 +37,7 @@ func TestTold(t *testing.T) {
 		"unknown phase":    func(m *covey.Study) { m.Phase = 77 },
 		"before 1970":      func(m *covey.Study) { m.ProposedUnix = -1 },
 		"year 10000":       func(m *covey.Study) { m.ExpiresUnix = latest + 1 },
-		"answers of many":  func(m *covey.Study) { m.Answers = make([]*covey.Answer, study.MaxSites+1) },
+		"answers of many":  func(m *covey.Study) { m.Answers = make([]*covey.Answer, proposal.MaxSites+1) },
 		"end before there": func(m *covey.Study) { m.EndedUnix = -1 << 63 },
 	} {
 		m := told().message()
@@ -70,7 +71,7 @@ func FuzzTold(f *testing.F) {
 		if _, err := json.Marshal(told); err != nil {
 			t.Error(err)
 		}
-		if len(told.Answers) > study.MaxSites || told.Done < 0 || told.Queries < 0 {
+		if len(told.Answers) > proposal.MaxSites || told.Done < 0 || told.Queries < 0 {
 			t.Errorf("%+v", told)
 		}
 	})

@@ -38,6 +38,7 @@ class Column:
     levels: Tuple[str, ...] = ()
     kind: str = ""  # "", "boolean", or "days since YYYY-MM-DD"
     indicator: bool = False  # it has a coordinate for missing values
+    learned: bool = False  # the study learned its scale
 
     @property
     def cells(self) -> int:

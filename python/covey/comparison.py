@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Tuple
+from typing import List, Set, Tuple
 
 import numpy as np
 
@@ -14,26 +14,25 @@ from .result import Result
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How far the components of two results lie apart, on the first's scaled columns.
+    """How far the components of two results lie apart: the angles of "analyst compare", without its intervals.
 
     Both results are noised, so that two studies of the same rows differ, too: an angle without an interval says nothing
     of its reason. Angles are in degrees, 0 to 90.
     """
 
-    angles: Array  # (k,), of each component of the first to that of the second with its number; k the lesser
+    pairs: Tuple[Tuple[int, int], ...]  # k pairs of numbers from 1, of the first's and of the second's; k the lesser
+    angles: Array  # (k,), of each pair
     signs: Array  # (k,), 1 or -1: times this, the second's component points the first's way
-    second: Array  # (k, d), the second's components with these signs, on the first's scaled columns and in their order
-    principal_angles: Array  # (k,), rising: of the spans of the first k components of both
-    scale_ratio: Array  # (d,), the second's scale over the first's; 1 where a column is left out of either
+    second: Array  # (k, d), the pairs' components of the second with these signs, in the first's order of columns
+    principal_angles: Array  # (k,), falling: of the spans of the first k components of both
     left_out_of_one: Tuple[str, ...]  # columns that one of them left out, where its components have 0
 
 
 def compare(a: Result, b: Result) -> Comparison:
-    """Compares two results of the same columns, in any order.
+    """Compares two results of the same columns, in any order; components are matched, the nearest first.
 
-    A component adds up scaled columns; where two studies have other scales the second's loadings are brought to the
-    first's, so that they add up the same raw values. Offsets and means move no direction. Raises ComparisonError where
-    the columns differ, or where either is simulated and the other is not.
+    Scales that the studies learned are each one's own: then correlations are compared. Raises ComparisonError where the
+    columns, their public scales or, without centering, their offsets differ, or where one of them is simulated.
     """
     mine, other = set(a.feature_names_in_), set(b.feature_names_in_)
     if mine != other:
@@ -44,30 +43,53 @@ def compare(a: Result, b: Result) -> Comparison:
         raise ComparisonError("one of the results is simulated")
     place = {name: j for j, name in enumerate(b.feature_names_in_)}
     order = [place[name] for name in a.feature_names_in_]
-    k = min(a.n_components_, b.n_components_)
+    _scales(a, b, order)
+    first, second = a.components_, b.components_[:, order]
+    k = min(len(first), len(second))
+    pairs = _pairs(first, second, k)
+    left, right = [i for i, _ in pairs], [j for _, j in pairs]
+    signs = np.where(np.einsum("ij,ij->i", first[left], second[right]) < 0, -1.0, 1.0)
+    matched = second[right] * signs[:, np.newaxis]
     once = set(a.left_out) ^ set(b.left_out)
-    either = np.array([name in a.left_out or name in b.left_out for name in a.feature_names_in_])
-    ratio = np.where(either, 1.0, b.scale_[order] / a.scale_)
-    first, second = a.components_[:k], _unit(b.components_[:k, order] / ratio)
-    cosines = np.einsum("ij,ij->i", first, second)
-    signs = np.where(cosines < 0, -1.0, 1.0)
-    second = second * signs[:, np.newaxis]
     return Comparison(
-        angles=_angles(first, second),
+        pairs=tuple((i + 1, j + 1) for i, j in pairs),
+        angles=_angles(first[left], matched),
         signs=signs,
-        second=second,
-        principal_angles=_principal(first, second),
-        scale_ratio=ratio,
+        second=matched,
+        principal_angles=_principal(first[:k], second[:k])[::-1],
         left_out_of_one=tuple(name for name in a.feature_names_in_ if name in once),
     )
 
 
-def _unit(rows: Array) -> Array:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-        raise ComparisonError("the scales are too far apart to bring one result's loadings to the other's")
-    out: Array = rows / lengths
-    return out
+def _scales(a: Result, b: Result, order: List[int]) -> None:
+    """Refuses what components depend on: public scales that differ, and offsets where not both studies are centered."""
+    centered = all(str(r.raw.get("center", "public")) != "public" for r in (a, b))
+    learned = _learned(a) & _learned(b)
+    for j, name in enumerate(a.feature_names_in_):
+        if a.scale_[j] != b.scale_[order[j]] and name not in learned:
+            why = "" if a.columns and b.columns else ", and an archive does not say whether it was learned: load the result file"
+            raise ComparisonError(f"column {name!r} is divided by {a.scale_[j]:g} in one and by {b.scale_[order[j]]:g} in the other{why}")
+        if not centered and a.offset_[j] != b.offset_[order[j]]:
+            raise ComparisonError(f"column {name!r} has another offset, and not both studies are centered")
+
+
+def _learned(r: Result) -> Set[str]:
+    """The coordinates whose scale the study learned."""
+    return {name for c in r.columns or () if c.learned for name in c.coordinates()} | {
+        name for c in r.columns or () if c.indicator for name in c.coordinates()[c.cells :]
+    }
+
+
+def _pairs(first: Array, second: Array, k: int) -> List[Tuple[int, int]]:
+    """k pairs of places, the nearest first to be matched, in the first's order."""
+    cosines = np.abs(first @ second.T)
+    out = []
+    for _ in range(k):
+        i, j = (int(v) for v in np.unravel_index(cosines.argmax(), cosines.shape))
+        out.append((i, j))
+        cosines[i, :] = -1
+        cosines[:, j] = -1
+    return sorted(out)
 
 
 def _angles(first: Array, second: Array) -> Array:

@@ -22,10 +22,10 @@ from .result import Result
 PathLike = Union[str, "os.PathLike[str]"]
 
 MAX_BYTES = 1 << 30  # of a file, and of what an archive unpacks to
-MAX_COLUMNS = 100_000  # study.MaxColumns
-MAX_COMPONENTS = 100  # study.MaxComponents
-MAX_LEVELS = 64  # study.MaxLevels
-MAX_PICTURES = 6  # study.MaxPictures
+MAX_COLUMNS = 100_000  # proposal.MaxColumns
+MAX_COMPONENTS = 100  # proposal.MaxComponents
+MAX_LEVELS = 64  # proposal.MaxLevels
+MAX_PICTURES = 6  # proposal.MaxPictures
 MAX_GROUPS = 1024
 PICTURE_BINS = 16
 SCORE_BINS = 32
@@ -286,7 +286,8 @@ def _column(f: _Fields) -> Column:
     indicator = f.fields.get("indicator", False)
     if not isinstance(indicator, bool):
         raise f.fault("indicator", "is neither true nor false")
-    return Column(f.text("name"), levels, f.text("as", ""), indicator)
+    learned = bool(levels) or f.text("standardize", "") == "private"
+    return Column(f.text("name"), levels, f.text("as", ""), indicator, learned)
 
 
 def _edges(f: _Fields, name: str, bins: int) -> Array:

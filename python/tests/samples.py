@@ -19,7 +19,7 @@ SAMPLES = os.environ.get("COVEY_SAMPLES", "")
 BIN = os.environ.get("COVEY_BIN", "")
 
 # One of each kind of study; test/python writes them.
-ALL = ("demo", "demo-raw", "demo-private", "demo-pairs", "demo-unbought", "demo-deflation", "fill", "zero", "drop", "learned")
+ALL = ("demo", "demo-raw", "demo-private", "demo-pairs", "demo-unbought", "demo-deflation", "fill", "zero", "drop", "learned", "whole")
 
 
 class Sample:

@@ -62,7 +62,7 @@ class Comparisons(unittest.TestCase):
         a = load(made(**PLAIN))
         names = a.feature_names_in_[::-1]
         flipped = [(-row[::-1]).tolist() for row in a.components_]
-        b = load(made(**PLAIN, feature_names_in_=list(names), components_=flipped, scale_=a.scale_[::-1].tolist()))
+        b = load(made(**PLAIN, feature_names_in_=list(names), components_=flipped, scale_=a.scale_[::-1].tolist(), offset_=a.offset_[::-1].tolist()))
         c = covey.compare(a, b)
         np.testing.assert_allclose(c.angles, 0, atol=1e-9)
         np.testing.assert_array_equal(c.signs, -1)
@@ -77,23 +77,38 @@ class Comparisons(unittest.TestCase):
         np.testing.assert_allclose(c.angles, 10)
         np.testing.assert_allclose(c.principal_angles, 0, atol=1e-6)  # one plane
         a, b = self.two(components_=[[0.6, 0.8, 0, 0, 0, 0], [0, 0, np.cos(turn), np.sin(turn), 0, 0]])
-        np.testing.assert_allclose(covey.compare(a, b).principal_angles, [0, 90], atol=1e-6)
+        np.testing.assert_allclose(covey.compare(a, b).principal_angles, [90, 0], atol=1e-6)
         small = 1e-7
         a, b = self.two(components_=[[0.6, 0.8, 0, 0, 0, 0], [0.8 * np.cos(small), -0.6 * np.cos(small), np.sin(small), 0, 0, 0]])
         np.testing.assert_allclose(covey.compare(a, b).angles[1], np.degrees(small), rtol=1e-6)
-        np.testing.assert_allclose(covey.compare(a, b).principal_angles[1], np.degrees(small), rtol=1e-6)
+        np.testing.assert_allclose(covey.compare(a, b).principal_angles[0], np.degrees(small), rtol=1e-6)
 
     def test_scales(self):
-        """The same sums of raw values are the same direction, whatever the scales."""
+        """A public scale that differs is refused; a learned one is each study's own."""
+        plain = {**PLAIN}
+        del plain["proposal"], plain["missing"]  # the proposal says what was learned
+        a = load(made(**plain))
+        for name, refused in (("a", True), ("c=x", False)):
+            scale = a.scale_.copy()
+            scale[a.feature_names_in_.index(name)] *= 2
+            b = load(made(**plain, scale_=scale.tolist()))
+            if refused:
+                with self.assertRaisesRegex(covey.ComparisonError, "is divided by"):
+                    covey.compare(a, b)
+            else:
+                np.testing.assert_allclose(covey.compare(a, b).angles, 0, atol=1e-9)
+        moved = load(made(**plain, offset_=[7, 2, 0, 0, 0, 0]))
+        with self.assertRaisesRegex(covey.ComparisonError, "'a' has another offset"):
+            covey.compare(a, moved)
+        private = {**plain, "center": "private"}
+        covey.compare(load(made(**private)), load(made(**private, offset_=[7, 2, 0, 0, 0, 0])))
+
+    def test_matched(self):
+        """Components that trade places are one another's partners."""
         a = load(made(**PLAIN))
-        ratio = np.array([2, 0.5, 1, 1, 1, 1])
-        scaled = a.components_ * ratio
-        first = scaled[0] / np.linalg.norm(scaled[0])
-        rest = scaled[1] - (scaled[1] @ first) * first
-        b = load(made(**PLAIN, scale_=(a.scale_ * ratio).tolist(), components_=[first.tolist(), (rest / np.linalg.norm(rest)).tolist()]))
-        c = covey.compare(a, b)
-        np.testing.assert_allclose(c.angles[0], 0, atol=1e-6)
-        np.testing.assert_allclose(c.scale_ratio, ratio)
+        c = covey.compare(a, load(made(**PLAIN, components_=a.components_[::-1].tolist())))
+        self.assertEqual(c.pairs, ((1, 2), (2, 1)))
+        np.testing.assert_allclose(c.angles, 0, atol=1e-9)
 
     def test_refused(self):
         a = load(made(**PLAIN))

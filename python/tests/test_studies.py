@@ -85,7 +85,10 @@ class Studies(unittest.TestCase):
             np.testing.assert_array_equal(archive.transform(whole), s.result.transform(whole))
             self.assertEqual((archive.name, archive.digest, archive.method), (s.result.name, s.result.digest, s.result.method))
             whole[3, 0] = np.nan
-            if archive.missing in ("fill", "zero"):  # noise decides whether such a study's levels all stay
+            gap = s.result.feature_names_in_[0] + " is missing"
+            if gap in s.result.feature_names_in_:
+                whole[3, s.result.feature_names_in_.index(gap)] = 1
+            if archive.missing in ("fill", "zero"):
                 np.testing.assert_array_equal(archive.transform(whole), s.result.transform(whole))
                 continue
             with self.assertRaisesRegex(covey.RowsError, "load the result file"):
@@ -96,7 +99,14 @@ class Studies(unittest.TestCase):
         same = covey.compare(s.result, s.result)
         np.testing.assert_allclose(same.angles, 0, atol=1e-9)
         np.testing.assert_allclose(same.principal_angles, 0, atol=1e-6)
-        other = covey.compare(s.result, Sample("demo-private").result)
+        with self.assertRaisesRegex(covey.ComparisonError, "another offset, and not both"):
+            covey.compare(s.result, Sample("demo-private").result)
+        there = Sample("demo-deflation")
+        other = covey.compare(s.result, there.result)
+        printed = json.loads(subprocess.run([Path(BIN, "analyst"), "compare", s.path, there.path, "--json"], capture_output=True, check=True).stdout)
+        self.assertEqual(other.pairs, tuple((p["a"], p["b"]) for p in printed["components"]))
+        np.testing.assert_allclose(other.angles, [p["angle_degrees"] for p in printed["components"]], rtol=0, atol=1e-6)
+        np.testing.assert_allclose(other.principal_angles, printed["principal_angles_degrees"], rtol=0, atol=1e-6)
         self.assertEqual(len(other.angles), 2)
         self.assertTrue((other.angles > 0).all() and (other.angles < 15).all(), other.angles)
         with self.assertRaisesRegex(covey.ComparisonError, "in one of the results only"):

@@ -34,17 +34,17 @@ func init() {
 			{proposal, "if err := c.keep(id, d.Body, signature); err != nil {", "if err := error(nil); err != nil {"},
 		}, in("analyst", "TestKeptBeforeSent"), killer{}},
 		{"analyst's program: the signature is over something else", 0, []edit{
-			{proposal, "study.SignProposal(c.holder.Identity(), id)", "study.SignProposal(c.holder.Identity(), study.Digest{})"},
+			{proposal, "proposal.SignProposal(c.holder.Identity(), id)", "proposal.SignProposal(c.holder.Identity(), proposal.Digest{})"},
 			{proposal, "if err := d.Plan.Proposal.CheckSignature(id, signature); err != nil {", "if err := error(nil); err != nil {"},
 		}, in("analyst", "TestPropose"), killer{}},
 		{"analyst's program: a lost answer was a yes", 0, []edit{
 			{proposal, "if _, found := c.Study(ctx, id); found == nil {", "if _, found := c.Study(ctx, id); found == nil || true {"},
 		}, in("analyst", "TestLostAnswer"), killer{}},
 		{"analyst's program: kept bytes are not looked at", 0, []edit{
-			{proposal, "study.DigestOf(body) != id", "false"},
+			{proposal, "proposal.DigestOf(body) != id", "false"},
 		}, in("analyst", "TestKeptIsWhatWasSigned"), killer{}},
 		{"analyst's program: a result is taken as it comes", 0, []edit{
-			{result, "v, err := study.Verify(file)", "v, err := &study.Verified{Digest: id}, error(nil)"},
+			{result, "v, err := result.Verify(file)", "v, err := &result.Verified{Digest: id}, error(nil)"},
 		}, in("analyst", "TestResult"), killer{}},
 		{"analyst's program: a result of another study", 0, []edit{
 			{result, "if v.Digest != id {", "if false {"},

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/pki"
-	"covey/internal/study"
+	"covey/internal/proposal"
 	"covey/internal/wire"
 	"covey/test/site"
 )
@@ -36,12 +36,12 @@ type Hub struct {
 	Renewed   int
 	Offered   wire.Offer
 	Proposed  []wire.Proposal
-	Withdrawn []study.Digest
+	Withdrawn []proposal.Digest
 	Told      []wire.Told
 	File      []byte // of every result
 	Fails     error  // of every call of Analysis
 	Lose      bool   // takes a proposal and loses the answer
-	Watches   func(n int, of study.Digest, see func(wire.Told) error) error
+	Watches   func(n int, of proposal.Digest, see func(wire.Told) error) error
 	Watched   int
 }
 
@@ -58,7 +58,7 @@ func HubOf(t *testing.T, a *pki.Authority) *Hub {
 	h.Vouchers = []pki.Voucher{{Certificate: a.CertificatePEM()}}
 	h.Offered = wire.Offer{Coordinator: Public(h.Key), Clock: time.Now()}
 	for i, name := range []string{"north", "south", "west"} {
-		h.Offered.Sites = append(h.Offered.Sites, study.Member{Name: name, Identity: Public(Seeded(byte(i))), Units: 3000})
+		h.Offered.Sites = append(h.Offered.Sites, proposal.Member{Name: name, Identity: Public(Seeded(byte(i))), Units: 3000})
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -78,7 +78,7 @@ func Seeded(b byte) ed25519.PrivateKey {
 }
 
 // Public is a key's public one.
-func Public(k ed25519.PrivateKey) study.Key { return study.Key(k.Public().(ed25519.PublicKey)) }
+func Public(k ed25519.PrivateKey) proposal.Key { return proposal.Key(k.Public().(ed25519.PublicKey)) }
 
 // Invite makes the text of a join file for ada. more are further coordinators.
 func (h *Hub) Invite(t *testing.T, more ...string) []byte {
@@ -162,14 +162,14 @@ func (h *Hub) Offer(ctx context.Context, _ string, _, _ []string) (wire.Offer, e
 	return h.Offered, nil
 }
 
-func (h *Hub) Propose(ctx context.Context, p wire.Proposal) (study.Digest, error) {
+func (h *Hub) Propose(ctx context.Context, p wire.Proposal) (proposal.Digest, error) {
 	if err := h.analyst(ctx); err != nil {
-		return study.Digest{}, err
+		return proposal.Digest{}, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.Proposed = append(h.Proposed, p)
-	d := study.DigestOf(p.Body)
+	d := proposal.DigestOf(p.Body)
 	h.Told = append(h.Told, wire.Told{Study: d, Name: "weights", Own: true, Proposer: "ada", Phase: wire.PhaseProposed})
 	if h.Lose {
 		return d, status.Error(codes.Unavailable, "gone")
@@ -186,7 +186,7 @@ func (h *Hub) List(ctx context.Context) ([]wire.Told, error) {
 	return h.Told, nil
 }
 
-func (h *Hub) Watch(ctx context.Context, of study.Digest, once bool, see func(wire.Told) error) error {
+func (h *Hub) Watch(ctx context.Context, of proposal.Digest, once bool, see func(wire.Told) error) error {
 	if err := h.analyst(ctx); err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (h *Hub) Watch(ctx context.Context, of study.Digest, once bool, see func(wi
 	return status.Error(codes.NotFound, wire.NoStudy)
 }
 
-func (h *Hub) Withdraw(ctx context.Context, of study.Digest) error {
+func (h *Hub) Withdraw(ctx context.Context, of proposal.Digest) error {
 	if err := h.analyst(ctx); err != nil {
 		return err
 	}

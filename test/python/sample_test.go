@@ -121,8 +121,9 @@ func table(i int) string {
 		case 5:
 			price = pick("", "1e999", "inf", "-", "4000 $")
 		}
-		// in a rare level, of 3 rows in 1,000
-		if rng.IntN(1000) < 3 {
+		// in a rare level: some 1.5 of all sites' 6,000 rows, where 12 are needed for a level of
+		// its own
+		if rng.IntN(4000) < 1 {
 			color = "Z"
 		}
 		fmt.Fprintf(&out, "%s,%s,%s,%s,%s\n", since, color, carat, sold, price)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"covey/internal/draft"
-	"covey/internal/study"
+	"covey/internal/proposal"
 )
 
 // Init writes a first study file, of a header or a data dictionary.
@@ -40,7 +40,7 @@ func (c *Init) Run(t *Terminal) error {
 		return Bad("%s: %v", file, err)
 	}
 	text, err := d.Text(draft.Blanks{Name: c.Name, Dataset: c.Dataset, Unit: c.Unit, Epsilon: c.Epsilon, Delta: c.Delta, Public: c.Constants == "public"})
-	if bad, ok := errors.AsType[*study.FieldError](err); ok {
+	if bad, ok := errors.AsType[*proposal.FieldError](err); ok {
 		return Bad("%s makes no study: %s: %s", file, bad.Field, bad.Reason)
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"covey/internal/pki"
+	"covey/internal/proposal"
 	"covey/internal/simulate"
 	"covey/internal/study"
 	"covey/internal/worth"
@@ -83,7 +84,7 @@ func (c *Validate) plan(text []byte, ask func(text []byte) (*study.Plan, error))
 		return nil, Bad("--units has %d counts, the study names %d sites", len(c.Units), len(spec.Sites))
 	}
 	plan, _, err := simulate.Plan(spec, c.Units, [32]byte{})
-	if Is[*study.FieldError](err) {
+	if Is[*proposal.FieldError](err) {
 		err = InFile(c.File, err)
 	}
 	return plan, err
@@ -129,7 +130,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	fmt.Fprintf(w, "privacy\tε = %g, δ = %g (%s accountant): ρ = %.6g in all\n", s.Epsilon, s.Delta, s.Accountant, p.Rho)
 	fmt.Fprintf(w, "\tadjacency %s: when one unit is replaced by another, their number being public\n", p.Adjacency)
 	fmt.Fprintf(w, "\t%s\n", study.AtSites(p.SitesPerUnit()))
-	fmt.Fprintf(w, "data\t%d units × %s at %d sites\n", p.N, study.ColumnsText(len(s.Columns), p.D), p.Thresholds.Sites)
+	fmt.Fprintf(w, "data\t%d units × %s at %d sites\n", p.N, proposal.ColumnsText(len(s.Columns), p.D), p.Thresholds.Sites)
 	if share := p.LevelsShare(); share > 0 {
 		fmt.Fprintf(w, "levels\tscaled by noised counts, which take %.3g%% of the budget; rare ones join \"other\"\n", 100*share)
 	}
@@ -140,10 +141,10 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	if s.CenterShare > 0 {
 		center += fmt.Sprintf(", for %.3g%% of the budget", 100*s.CenterShare)
 	}
-	if s.Standardize == study.StandardizePrivate {
+	if s.Standardize == proposal.StandardizePrivate {
 		learned := 0
 		for _, c := range s.Columns {
-			if c.Standardize == study.StandardizePrivate {
+			if c.Standardize == proposal.StandardizePrivate {
 				learned++
 			}
 		}
@@ -153,12 +154,12 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 	fmt.Fprintf(w, "components\t%s, %s; center %s; explained variance %s\n", p.ComponentsWords(), s.Subspace, center, s.ExplainedVariance)
 	if share := p.FilledShare(); share > 0 {
 		what := "filled from the other cells of their row, by released components"
-		if s.Missing == study.MissingZero {
+		if s.Missing == proposal.MissingZero {
 			what = "taken as the center"
 		}
 		fmt.Fprintf(w, "missing\tcells without a value are %s; each column's share of them is released with noise, for %.3g%% of the budget\n", what, 100*share)
 	}
-	if s.Missing == study.MissingDropRow {
+	if s.Missing == proposal.MissingDropRow {
 		fmt.Fprintf(w, "missing\trows with a missing value are left out; how many are kept is released, noised, for %.3g%% of the budget\n", 100*p.RowsShare())
 	}
 	if share := p.PictureShare(); share > 0 {
@@ -198,7 +199,7 @@ func PrintPlan(out io.Writer, p *study.Plan, prediction []string) error {
 		fmt.Fprintf(w, "%d\t%s\t%d\t%.4g\t%.4g\t%d\t%s\n", q.Index, kind, q.Round, q.Multiplier, q.Rho, q.Bytes, only)
 	}
 	if said := s.Statements(); len(said) > 0 {
-		fmt.Fprintf(w, "\n%s\n  %s\n", study.StatementsTitle, strings.Join(said, "\n  "))
+		fmt.Fprintf(w, "\n%s\n  %s\n", proposal.StatementsTitle, strings.Join(said, "\n  "))
 	}
 	return w.Flush()
 }
