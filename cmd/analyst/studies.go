@@ -119,7 +119,6 @@ func (s siteView) decision() string {
 
 // faults are what a site's data set lacks of what a study asks for, and what to do.
 var faults = map[study.Code]string{
-	study.CodeData:    "offers no such data set: `dataset` is its name at every site",
 	study.CodeUnit:    "has another unit in this data set: `unit` is the column that the sites' agent.toml names",
 	study.CodeColumns: "does not have one column of each name: ask the site which it has, or propose without it",
 	study.CodeFormat:  "has a column that is not of the study's kind: numbers, levels or dates, in the unit of measurement that it says",

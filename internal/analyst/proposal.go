@@ -21,8 +21,9 @@ import (
 // coordinator shows something else.
 const Proposals = "proposals"
 
-// Propose signs a draft, keeps it and its signature, and sends both. A reply that is lost is looked
-// for: the proposal is there or the error is a [*LostError], and it is never sent twice.
+// Propose signs a draft, keeps it and its signature, and sends both. Where the answer is lost it
+// looks whether the proposal is there, and sends the same bytes once more if it is not: they are one
+// study however often they come. The error of an answer that is lost again is a [*LostError].
 func (c *Client) Propose(ctx context.Context, d *Draft) error {
 	id := proposal.DigestOf(d.Body)
 	signature := proposal.SignProposal(c.holder.Identity(), id)
@@ -32,16 +33,19 @@ func (c *Client) Propose(ctx context.Context, d *Draft) error {
 	if err := c.keep(id, d.Body, signature); err != nil {
 		return err
 	}
-	err := c.call(ctx, callTime, func(ctx context.Context, conn *grpc.ClientConn) error {
-		return wire.CallPropose(ctx, conn, wire.Proposal{Body: d.Body, Signature: signature})
-	})
-	if _, gone := errors.AsType[*LostError](err); gone && ctx.Err() == nil {
+	var err error
+	for range 2 {
+		err = c.call(ctx, callTime, func(ctx context.Context, conn *grpc.ClientConn) error {
+			return wire.CallPropose(ctx, conn, wire.Proposal{Body: d.Body, Signature: signature})
+		})
+		if _, gone := errors.AsType[*LostError](err); !gone || ctx.Err() != nil {
+			return err
+		}
 		if _, found := c.Study(ctx, id); found == nil {
 			return nil
 		}
-		return fmt.Errorf("%w. analyst list shows whether the proposal is there; a copy of it is in %s", err, c.path(id))
 	}
-	return err
+	return fmt.Errorf("%w. analyst list shows whether the proposal is there; a copy of it is in %s", err, c.path(id))
 }
 
 func (c *Client) path(id proposal.Digest) string {
