@@ -14,6 +14,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"covey/internal/membership"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
 	"covey/internal/wire"
@@ -76,8 +78,8 @@ func FuzzEntries(f *testing.F) {
 	}
 	key := proposal.Key(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
 	for _, e := range []entry{
-		{Spend: &spendEntry{Token: "x", Node: "2"}}, {Node: &Node{ID: "2", Addresses: []string{"a:1"}}}, {Forget: &forgetEntry{"2"}}, {Withdraw: &withdrawEntry{"site-1"}}, {Node: &Node{ID: "2", Key: key}},
-		{Join: &joinEntry{Token: "t", Site: "s", Key: key}}, {Revoke: &revokeEntry{"site-1"}}, {CA: &caEntry{}},
+		{Spend: &membership.SpendEntry{Token: "x", Node: "2"}}, {Node: &membership.Node{ID: "2", Addresses: []string{"a:1"}}}, {Forget: &membership.ForgetEntry{Node: "2"}}, {Withdraw: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-1"}}, {Node: &membership.Node{ID: "2", Key: key}},
+		{Join: &membership.JoinEntry{Token: "t", Name: "s", Key: key}}, {Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-1"}}, {CA: &membership.CAEntry{}},
 		{Round: &round.Entry{Kind: round.EntrySurvivors, Query: -1, Slot: -1, Survivors: []int{-1, 99}}},
 	} {
 		raw, err := json.Marshal(e)

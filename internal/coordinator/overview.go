@@ -42,7 +42,7 @@ type SiteStatus struct {
 
 // Overview returns it, with at most most happenings, the newest first.
 func (c *Coordinator) Overview(most int) Overview {
-	sites, _ := c.machine.Sites()
+	sites, _ := c.machine.Holders(pki.RoleSite)
 	key := c.authority.SigningKey().Public().(ed25519.PublicKey)
 	o := Overview{
 		Studies: []View{}, Sites: []SiteStatus{}, Key: pki.Fingerprint(key), CA: c.authority.Fingerprint(),

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"covey/internal/membership"
+	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/result"
 	"covey/internal/round"
@@ -38,7 +40,7 @@ func (e *UnknownStudyError) Error() string {
 // Roster fills a spec's roster in from the sites that are connected and offer
 // its data set: their identity keys, and their counts of units.
 func (c *Coordinator) Roster(spec proposal.Spec) ([]proposal.Member, error) {
-	joined, _ := c.machine.Sites()
+	joined, _ := c.machine.Holders(pki.RoleSite)
 	m := c.machine.lock()
 	defer c.machine.unlock()
 	names := spec.Sites
@@ -51,7 +53,7 @@ func (c *Coordinator) Roster(spec proposal.Spec) ([]proposal.Member, error) {
 	}
 	var roster []proposal.Member
 	for _, name := range names {
-		at := slices.IndexFunc(joined, func(s Site) bool { return s.Name == name && !s.Revoked })
+		at := slices.IndexFunc(joined, func(s membership.Holder) bool { return s.Name == name && !s.Revoked })
 		if at < 0 {
 			return nil, &proposal.FieldError{Field: "sites", Reason: fmt.Sprintf("%q has not joined", name)}
 		}
