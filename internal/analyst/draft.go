@@ -20,6 +20,9 @@ import (
 // maxClockGap is how far the coordinator's clock may be from this one before it is said.
 const maxClockGap = 2 * time.Minute
 
+// Expiry is that of a study whose file has none: an analyst's proposal does not wait for ever.
+const Expiry = "336h"
+
 // Draft is a proposal of this analyst's that was not sent.
 type Draft struct {
 	Body  []byte
@@ -38,6 +41,9 @@ func (c *Client) Draft(ctx context.Context, spec proposal.Spec, trusted []string
 				return nil, &proposal.FieldError{Field: field, Reason: err.Error()}
 			}
 		}
+	}
+	if spec.Expires == "" {
+		spec.Expires = Expiry
 	}
 	spec, err := spec.Dated(c.now())
 	if err != nil {

@@ -65,7 +65,10 @@ func TestPropose(t *testing.T) {
 	}
 	again, err := c.Draft(ctx, spec(t, "readers = [\"grace\"]\n"), nil)
 	if err != nil || len(again.Fresh) != 0 || bytes.Equal(again.Body, d.Body) {
-		t.Errorf("again: %q, %v", again.Fresh, err)
+		t.Fatalf("again: %q, %v", again.Fresh, err)
+	}
+	if left := time.Until(again.Plan.Proposal.Expires()); left < 13*24*time.Hour || left > 14*24*time.Hour {
+		t.Errorf("without an expiry it expires in %v", left)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 type NoResultError struct{ Study proposal.Digest }
 
 func (e *NoResultError) Error() string {
-	return "the coordinator has no result of study " + e.Study.String()[:12] + " for this analyst: it has not completed, or it is not this analyst's to read"
+	return "the coordinator has no result of study " + e.Study.String()[:12] + " for this analyst: it has not completed, which shows at the next whole minute, or it is not this analyst's to read"
 }
 
 // Fetched is a result file that verifies.
