@@ -232,21 +232,19 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 	if err != nil {
 		return err
 	}
-	leaf := admission.LeafOf(ctx)
+	began, _ := s.c.machine.Holder(who.Role, who.Name)
 	var last wire.Told
 	for first := true; ; first = false {
-		if !first { // a watch is long: who may call has changed, perhaps
-			if _, err := s.c.admit(leaf); err != nil {
-				return err
-			}
-		}
 		m := s.c.machine.lock()
 		leading, changed, now := m.leading, m.changed, s.c.now()
 		told, ok := m.tell(who, digest, now)
+		is := m.who.Holders(who.Role)[who.Name] // a watch is long: it may have been revoked since
 		s.c.machine.unlock()
 		switch {
 		case !leading:
 			return s.c.notLeader()
+		case is.Revoked || is.Token != began.Token:
+			return status.Errorf(codes.PermissionDenied, "the %s is revoked", who.Role)
 		case !ok:
 			return errNoStudy
 		}

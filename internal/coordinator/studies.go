@@ -161,7 +161,7 @@ func (e *UnfinishedError) Error() string {
 func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 	m := c.machine.lock()
 	state := m.studies[digest]
-	status, code, body, stored := state.Status, state.Code, state.Body, slices.Clone(state.Releases)
+	status, code, body, signature, stored := state.Status, state.Code, state.Body, state.Signature, slices.Clone(state.Releases)
 	approvals := m.approvals(digest, state)
 	c.machine.unlock()
 	if status != round.StatusCompleted {
@@ -171,7 +171,7 @@ func (c *Coordinator) Result(digest proposal.Digest) (*result.Result, error) {
 	for _, r := range stored {
 		signed = append(signed, result.SignedRelease{Encoded: r.Encoded, Signature: r.Signature})
 	}
-	return result.Sign(body, signed, c.authority.SigningKey(), approvals...)
+	return result.SignOf(body, signature, signed, c.authority.SigningKey(), approvals...)
 }
 
 // Watch calls see with the view of a study now and after every change, until it is over, see fails,
