@@ -44,7 +44,7 @@ type commands struct {
 	Withdraw withdrawCmd `cmd:"" help:"End a study of yours; what was charged stays charged."`
 	Result   resultCmd   `cmd:"" help:"Fetch and check the signed result of a study."`
 
-	Verify  cli.Verify  `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
+	Verify  verifyCmd   `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 	Export  exportCmd   `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
 	Compare cli.Compare `cmd:"" help:"Hold two result files against each other, offline: angles between components, with intervals where they are calibrated."`
 

@@ -52,6 +52,20 @@ func (c *Client) Result(ctx context.Context, id proposal.Digest, trusted []strin
 	return c.checked(file, v, id, trusted)
 }
 
+// Known returns where the key that signed a result is known from; empty if it is not. The error for
+// a copy of its proposal that was changed is a [*KeptError].
+func (c *Client) Known(v *result.Verified) (string, error) {
+	switch got, err := c.checked(nil, v, v.Digest, []string{FingerprintOf(v.Coordinator)}); {
+	case err != nil:
+		return "", err
+	case got.Kept:
+		return "the proposal that you signed", nil
+	case got.Pinned:
+		return "it, " + got.Key + ", which the coordinator showed here before", nil
+	}
+	return "", nil
+}
+
 // checked holds a result that verifies against what this folder has.
 func (c *Client) checked(file []byte, v *result.Verified, id proposal.Digest, trusted []string) (*Fetched, error) {
 	if v.Digest != id {

@@ -158,12 +158,18 @@ func TestResult(t *testing.T) {
 	if got, err := c.Result(ctx, v.Digest, []string{changed.Is}); err != nil || got.Pinned {
 		t.Errorf("%+v, %v", got, err)
 	}
+	if from, err := c.Known(v); err != nil || from != "" {
+		t.Errorf("known from %q, %v", from, err)
+	}
 	// Of a study that was signed here, the key in it counts.
 	if err := c.keep(v.Digest, body, []byte{1}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := c.Result(ctx, v.Digest, nil); err != nil || !got.Kept {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if from, err := c.Known(v); err != nil || from != "the proposal that you signed" {
+		t.Errorf("known from %q, %v", from, err)
 	}
 	if err := os.WriteFile(c.path(v.Digest), []byte("version = 3\n"), 0o600); err != nil {
 		t.Fatal(err)
