@@ -55,7 +55,11 @@ func (c *joinCmd) Run(t *terminal) error {
 		Fingerprint string    `json:"fingerprint"`
 		Expires     time.Time `json:"certificate_expires"`
 	}{join.Analyst, dir, filepath.Join(dir, analyst.File), client.Fingerprint(), client.Ends()}
-	t.Say("Analyst %s has joined; keys and proposals are in %s. Next: analyst propose study.toml", joined.Analyst, dir)
+	next := "analyst propose study.toml"
+	if t.dir != "" {
+		next += " --dir " + t.dir
+	}
+	t.Say("Analyst %s has joined; keys and proposals are in %s. Next: %s", joined.Analyst, dir, next)
 	t.Say("The join file is used up; delete it. Tell the sites your key's fingerprint, and not through this coordinator:")
 	return t.Print(joined, func(w io.Writer) { fmt.Fprintln(w, joined.Fingerprint) })
 }

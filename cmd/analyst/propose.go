@@ -117,19 +117,19 @@ func (c *proposeCmd) show(t *terminal, client *analyst.Client, d *analyst.Draft,
 	}
 	w := tabwriter.NewWriter(t.Err, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\nSITE\tUNITS\tKEY\t")
-	mark := func(p party) string {
-		if p.New {
+	mark := func(first bool) string {
+		if first {
 			return "shown for the first time"
 		}
 		return ""
 	}
 	for _, s := range out.Sites {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, s.Fingerprint, mark(s))
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", s.Name, s.Units, s.Fingerprint, mark(s.New))
 	}
 	for _, r := range out.Readers {
-		fmt.Fprintf(w, "%s\treader\t%s\t%s\n", r.Name, r.Fingerprint, mark(r))
+		fmt.Fprintf(w, "%s\treader\t%s\t%s\n", r.Name, r.Fingerprint, mark(r.New))
 	}
-	fmt.Fprintf(w, "coordinator\t\t%s\t\n%s\tyou\t%s\t\n", out.Coordinator, client.Party().Name, client.Fingerprint())
+	fmt.Fprintf(w, "coordinator\t\t%s\t%s\n%s\tyou\t%s\t\n", out.Coordinator, mark(slices.Contains(d.Fresh, "")), client.Party().Name, client.Fingerprint())
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ const Expiry = "336h"
 type Draft struct {
 	Body  []byte
 	Plan  *study.Plan // Body's
-	Fresh []string    // names whose keys were shown for the first time
+	Fresh []string    // names whose keys were shown for the first time; empty: the coordinator
 }
 
 // Draft makes the proposal of a study: it asks the coordinator for the sites' keys and counts and

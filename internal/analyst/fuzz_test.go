@@ -52,7 +52,7 @@ func FuzzOffer(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Readers) != 1 || p.Readers[0].Name != "grace" || len(p.Roster) != len(m.GetSites()) || !p.Proposer.Same(self) || len(fresh) != 1+len(p.Roster) {
+		if len(p.Readers) != 1 || p.Readers[0].Name != "grace" || len(p.Roster) != len(m.GetSites()) || !p.Proposer.Same(self) || len(fresh) != 2+len(p.Roster) {
 			t.Errorf("%v, %v, shown first %q", p.Readers, p.Roster, fresh)
 		}
 		for _, r := range p.Roster {

@@ -90,10 +90,14 @@ func (c *Client) pin(o wire.Offer, trusted []string) (fresh []string, err error)
 	return fresh, pki.ReplaceFile(filepath.Join(c.dir, PinsFile), text, 0o600)
 }
 
-// with returns the pins after an offer, and the names that it shows first. p is left alone.
+// with returns the pins after an offer, and the names that it shows first, the empty one for the
+// coordinator's key. p is left alone.
 func (p pins) with(o wire.Offer, trusted []string) (after pins, fresh []string, err error) {
 	if err := same("", p.Coordinator, o.Coordinator, trusted); err != nil {
 		return p, nil, err
+	}
+	if p.Coordinator == nil {
+		fresh = append(fresh, "")
 	}
 	after = pins{o.Coordinator, map[string]proposal.Key{}}
 	maps.Copy(after.Parties, p.Parties)

@@ -27,7 +27,7 @@ func TestPropose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Join(d.Fresh, " ") != "grace north south west" {
+	if strings.Join(d.Fresh, " ") != " grace north south west" {
 		t.Errorf("shown first: %q", d.Fresh)
 	}
 	if err := c.Propose(ctx, d); err != nil {
