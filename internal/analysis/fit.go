@@ -15,9 +15,9 @@ type Federation struct {
 	Units       func(dataset, site string) (n int, ok bool) // as analysts were told
 }
 
-// Fits returns a [*Refusal], or a [*proposal.FieldError] of its expiry, for an analyst's proposal that
-// was not made for this federation as it is: everything in it that is not the analyst's to choose
-// is what the coordinator offers.
+// Fits returns a [*Refusal], or a [*proposal.FieldError] of its expiry, for an analyst's proposal
+// that was not made for this federation as it is: everything in it that is not the analyst's to
+// choose is what the coordinator offers.
 func (f Federation) Fits(p *proposal.Proposal, by proposal.Party, now time.Time) error {
 	refuse := func(format string, args ...any) error { return &Refusal{Reason: fmt.Sprintf(format, args...)} }
 	switch {

@@ -73,18 +73,14 @@ func (s analysts) Offer(ctx context.Context, dataset string, sites, readers []st
 		}
 	}
 	out := wire.Offer{Coordinator: s.c.signingKey(), Clock: now}
+	if out.Readers, err = s.c.readers(readers); err != nil {
+		return wire.Offer{}, status.Error(codes.NotFound, err.Error())
+	}
 	m = s.c.machine.lock()
 	defer s.c.machine.unlock()
 	for _, h := range offering {
 		units, _ := m.counts.Of(dataset, h.Name)
 		out.Sites = append(out.Sites, proposal.Member{Name: h.Name, Identity: h.Identity, Units: units})
-	}
-	for _, name := range readers {
-		h, ok := m.who.Analysts[name]
-		if !ok || h.Revoked {
-			return wire.Offer{}, status.Errorf(codes.NotFound, "no analyst %.80q has joined", name)
-		}
-		out.Readers = append(out.Readers, h.Party())
 	}
 	return out, nil
 }

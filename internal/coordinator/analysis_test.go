@@ -224,7 +224,8 @@ func TestTellsNoReason(t *testing.T) {
 }
 
 // TestOneCountADay: analysts are told one number a site, data set and day, whoever asks and however
-// the table grows, and so they are by the next leader and after a snapshot; on the next day another.
+// the table grows, and so they are by the next leader and after a snapshot; another on the next
+// day.
 func TestOneCountADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFederation(t, 3, nil)

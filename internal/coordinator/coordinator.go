@@ -42,7 +42,7 @@ type Coordinator struct {
 	// (TestStateIsTakenFromLock); this way to it is for tests that hold the lock.
 	*leader
 	log    *slog.Logger // core's
-	rounds roundCache   // has its own lock
+	rounds round.Views  // has its own lock
 
 	signing  sync.Mutex    // one result at a time is signed for a site
 	large    chan struct{} // places of messages of many frames that are being read

@@ -131,8 +131,8 @@ func TestEveryMethodForEveryRole(t *testing.T) {
 	}
 }
 
-// TestRefusedAtThePort: what an analyst, a site and a stranger must not do, over the real port: each
-// row is refused for its reason, and nothing of it is written to the log.
+// TestRefusedAtThePort: what an analyst, a site and a stranger must not do, over the real port.
+// Each row is refused for its reason, and nothing of it is written to the log.
 func TestRefusedAtThePort(t *testing.T) {
 	o := newOffice(t)
 	ctx := t.Context()

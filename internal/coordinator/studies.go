@@ -96,12 +96,27 @@ func (c *Coordinator) planned(spec proposal.Spec, nonce [32]byte) (body []byte, 
 	if err != nil {
 		return nil, nil, err
 	}
-	public := c.authority.SigningKey().Public().(ed25519.PublicKey)
-	if body, err = proposal.Propose(spec, roster, public, nonce); err != nil {
+	readers, err := c.readers(spec.Readers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if body, err = proposal.ProposeAs(nil, spec, roster, readers, ed25519.PublicKey(c.signingKey()), nonce); err != nil {
 		return nil, nil, err
 	}
 	plan, err = study.NewPlan(body)
 	return body, plan, err
+}
+
+// readers returns analysts who have joined, with their keys.
+func (c *Coordinator) readers(names []string) (out []proposal.Party, err error) {
+	for _, name := range names {
+		h, ok := c.machine.Holder(pki.RoleAnalyst, name)
+		if !ok || h.Revoked {
+			return nil, proposal.FieldErrorf("readers", "no analyst %.80q has joined", name)
+		}
+		out = append(out, h.Party())
+	}
+	return out, nil
 }
 
 // Find resolves a digest, the beginning of one of at least 4 digits, or else a study's name, for

@@ -28,7 +28,7 @@ type Result struct {
 	SitesPerUnit int     `json:"sites_per_unit,omitempty"`
 	Rho          float64 `json:"rho"` // charged, all queries
 	Profile      string  `json:"profile"`
-	// Proposer is the name of the analyst who proposed the study; empty of the coordinator's operator.
+	// Proposer names the analyst who proposed the study; empty of the coordinator's operator.
 	Proposer string `json:"proposer,omitempty"`
 
 	Columns []string  `json:"feature_names_in_"`
@@ -102,7 +102,8 @@ type Result struct {
 
 	// Approvals are the sites' signatures on the digest, by roster index ([study.SignDecision]).
 	Approvals []Blob `json:"approvals"`
-	// ProposerSignature is the proposer's on the digest ([proposal.SignProposal]); empty without one.
+	// ProposerSignature is the proposer's on the digest ([proposal.SignProposal]), where there is
+	// one.
 	ProposerSignature Blob `json:"proposer_signature,omitempty"`
 
 	Proposal  Blob            `json:"proposal"`  // its exact bytes
