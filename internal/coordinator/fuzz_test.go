@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"covey/internal/membership"
+	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -80,6 +81,10 @@ func FuzzEntries(f *testing.F) {
 	for _, e := range []entry{
 		{Spend: &membership.SpendEntry{Token: "x", Node: "2"}}, {Node: &membership.Node{ID: "2", Addresses: []string{"a:1"}}}, {Forget: &membership.ForgetEntry{Node: "2"}}, {Withdraw: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-1"}}, {Node: &membership.Node{ID: "2", Key: key}},
 		{Join: &membership.JoinEntry{Token: "t", Name: "s", Key: key}}, {Revoke: &membership.ClientEntry{Role: pki.RoleSite, Name: "site-1"}}, {CA: &membership.CAEntry{}},
+		{Invite: &membership.InviteEntry{Token: "a", Invite: membership.Invite{Analyst: "ada"}}}, {Invite: &membership.InviteEntry{Token: "b", Invite: membership.Invite{Analyst: "site-1"}}},
+		{Revoke: &membership.ClientEntry{Role: pki.RoleAnalyst, Name: "ada"}}, {Revoke: &membership.ClientEntry{Role: "node", Name: "x"}}, {Withdraw: &membership.ClientEntry{Role: pki.RoleAnalyst, Name: "ada"}},
+		{Tell: &tellEntry{"rows", map[string]int{"site-0": 5}}}, {Tell: &tellEntry{}},
+		{Person: &people.Entry{Person: people.Person{Name: "ana", Role: people.Viewer, Studies: []proposal.Digest{{1}}}, Hash: people.Hash("t")}}, {Person: &people.Entry{Person: people.Person{Name: "ana", Role: people.Operator, Certificate: true}}}, {Dismiss: new(string)},
 		{Round: &round.Entry{Kind: round.EntrySurvivors, Query: -1, Slot: -1, Survivors: []int{-1, 99}}},
 	} {
 		raw, err := json.Marshal(e)

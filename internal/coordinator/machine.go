@@ -10,6 +10,7 @@ import (
 
 	"covey/internal/analysis"
 	"covey/internal/membership"
+	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/round"
@@ -38,6 +39,9 @@ type entry struct {
 	Round    *round.Entry            `json:"round,omitempty"`
 	CA       *membership.CAEntry     `json:"ca,omitempty"`
 	Tell     *tellEntry              `json:"tell,omitempty"`
+	// Person may log in at the pages; Dismiss is the name of one that no longer may.
+	Person  *people.Entry `json:"person,omitempty"`
+	Dismiss *string       `json:"dismiss,omitempty"`
 	// Signature goes with a decision of Round: the site's identity key's.
 	Signature []byte `json:"signature,omitempty"`
 }
@@ -69,7 +73,8 @@ type replicated struct {
 	words   map[proposal.Digest]map[int]Word // decisions as signed, by roster index
 	order   []proposal.Digest                // as proposed
 	dates   map[proposal.Digest]dates
-	journal journal // what was committed, for people
+	people  people.Register // who may log in at the pages
+	journal journal         // what was committed, for people
 
 	// regrouped is signaled, and nobody waits for, when nodes change.
 	regrouped chan struct{}
@@ -125,6 +130,10 @@ func (m *leader) take(e entry) (err error) {
 		err = m.who.CAs.Step(*e.CA)
 	case e.Tell != nil:
 		m.counts.Tell(e.Tell.Dataset, e.Tell.Units, e.At)
+	case e.Person != nil:
+		m.people, err = m.people.Put(*e.Person)
+	case e.Dismiss != nil:
+		m.people, err = m.people.Remove(*e.Dismiss)
 	case e.Round != nil:
 		err = m.decide(*e.Round, e.Signature, e.At)
 	}
@@ -197,6 +206,7 @@ type snapshot struct {
 	Studies []round.Durable                  `json:"studies"` // as proposed
 	Words   map[proposal.Digest]map[int]Word `json:"words,omitempty"`
 	Dates   map[proposal.Digest]dates        `json:"dates,omitempty"`
+	People  people.Register                  `json:"people,omitempty"`
 	Journal journal                          `json:"journal,omitempty"`
 }
 
@@ -212,7 +222,7 @@ func (m *Machine) Snapshot() ([]byte, error) {
 
 // durable returns what is encoded. Its maps and slices are the machine's own.
 func (m *replicated) durable() snapshot {
-	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates}
+	s := snapshot{Who: m.who, Counts: m.counts, Journal: m.journal, Words: m.words, Dates: m.dates, People: m.people}
 	for _, d := range m.order {
 		s.Studies = append(s.Studies, m.studies[d].Durable)
 	}
@@ -225,11 +235,14 @@ func (m *Machine) Restore(raw []byte) error {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return fmt.Errorf("coordinator: snapshot: %w", err)
 	}
+	if err := s.People.Check(); err != nil {
+		return fmt.Errorf("coordinator: snapshot: people: %w", err)
+	}
 	fresh := newReplicated()
 	if err := s.Who.Check(); err != nil {
 		return fmt.Errorf("coordinator: snapshot: %w", err)
 	}
-	fresh.who, fresh.journal = s.Who, s.Journal
+	fresh.who, fresh.journal, fresh.people = s.Who, s.Journal, s.People
 	if s.Words != nil {
 		fresh.words = s.Words
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"covey/internal/membership"
+	"covey/internal/people"
 	"covey/internal/pki"
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -236,5 +237,6 @@ func badInput(err error) bool {
 	_, unknown := errors.AsType[*UnknownStudyError](err)
 	_, name := errors.AsType[*pki.NameError](err)
 	_, ca := errors.AsType[*membership.CAError](err)
-	return field || join || unknown || name || ca
+	_, person := errors.AsType[*people.Error](err)
+	return field || join || unknown || name || ca || person
 }

@@ -1,12 +1,9 @@
 package wire
 
 import (
-	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	"covey/internal/proposal"
 	"covey/internal/study"
@@ -49,30 +46,4 @@ func TestTold(t *testing.T) {
 	if _, err := toldOf(nil); err != errShape {
 		t.Error(err)
 	}
-}
-
-// FuzzTold: nothing that a coordinator says makes an analyst's program panic, and what is taken can
-// be printed as JSON.
-func FuzzTold(f *testing.F) {
-	raw, err := proto.Marshal(told().message())
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(raw)
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		var m covey.Study
-		if proto.Unmarshal(raw, &m) != nil {
-			return
-		}
-		told, err := toldOf(&m)
-		if err != nil {
-			return
-		}
-		if _, err := json.Marshal(told); err != nil {
-			t.Error(err)
-		}
-		if len(told.Answers) > proposal.MaxSites || told.Done < 0 || told.Queries < 0 {
-			t.Errorf("%+v", told)
-		}
-	})
 }
