@@ -253,21 +253,13 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 		if once || told.Phase == wire.PhaseCompleted || told.Phase == wire.PhaseEnded {
 			return nil
 		}
-		tick := time.NewTimer(now.Truncate(analysis.Tick).Add(analysis.Tick).Sub(now))
 		select {
-		case <-tick.C:
+		case <-time.After(now.Truncate(analysis.Tick).Add(analysis.Tick).Sub(now)):
 		case <-changed: // the registry, or who leads
 		case <-ctx.Done():
-		case <-s.c.stopping:
-		}
-		tick.Stop()
-		if ctx.Err() != nil {
 			return ctx.Err()
-		}
-		select {
 		case <-s.c.stopping:
 			return status.Error(codes.Unavailable, "the coordinator stops")
-		default:
 		}
 	}
 }

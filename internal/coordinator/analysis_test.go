@@ -204,7 +204,7 @@ func TestTellsNoReason(t *testing.T) {
 					d.Signature = study.SignDecision(f.sites[1].identity, proposal.Digest(d.GetStudy()), study.VerdictRejected, code)
 				}
 			}
-			time.Sleep(7 * time.Second)
+			time.Sleep(17 * time.Second)
 			of := ada.proposes()
 			f.pump(nil)
 			if s := ada.shown(of); f.state().Status != round.StatusEnded || s.Phase != wire.PhaseProposed || s.Code != "" || !s.Ended.IsZero() {

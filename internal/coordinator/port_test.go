@@ -64,13 +64,6 @@ func newOffice(t *testing.T) *office {
 
 func (o *office) now() time.Time { return o.c.now() }
 
-// pass lets time pass, and wakes who watches.
-func (o *office) pass(d time.Duration) {
-	o.clock.Add(int64(d))
-	o.c.machine.lock().notify()
-	o.c.machine.unlock()
-}
-
 // unpaced lets everybody call at once.
 func (o *office) unpaced() {
 	clear(o.c.machine.lock().paces)

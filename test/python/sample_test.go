@@ -14,6 +14,7 @@ import (
 
 	"covey/internal/dataset"
 	"covey/internal/report"
+	"covey/internal/result"
 	"covey/internal/score"
 	"covey/internal/siteconfig"
 	"covey/internal/study"
