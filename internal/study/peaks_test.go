@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"covey/internal/noise"
+	"covey/test/texts"
 )
 
 // lengths is a noised histogram of values.
@@ -93,7 +94,7 @@ func TestTwoPeaks(t *testing.T) {
 // the tail of lengths counts where no single bin of it stands out. Of rows that were left out both
 // clips are free.
 func TestClipsOfTwoPeaks(t *testing.T) {
-	p := mustPlan(t, with(four, `method = "covariance"`, `explained_variance = "none"`), 150, 150)
+	p := mustPlan(t, texts.With(texts.Four, `method = "covariance"`, `explained_variance = "none"`), 150, 150)
 	if len(p.momentShares()) != 3 {
 		t.Fatalf("ι = %v: %d parts", p.Iota, len(p.momentShares()))
 	}
@@ -130,7 +131,7 @@ func TestBoundShare(t *testing.T) {
 	}{
 		{3999, nil, 0.04}, {4000, nil, 0.01}, {3999, []string{"bound_share = 0.02"}, 0.02}, {30, nil, 0.01},
 	} {
-		p := mustPlan(t, with(four, append(c.lines, `method = "covariance"`)...), c.units, c.units)
+		p := mustPlan(t, texts.With(texts.Four, append(c.lines, `method = "covariance"`)...), c.units, c.units)
 		if got := p.Queries[0].Rho / p.Rho; math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%d units at ι = %.2f pay %v for the bound, want %v", p.N, p.Iota, got, c.want)
 		}
