@@ -13,7 +13,7 @@ import (
 // components are looked for.
 type Law struct {
 	Source
-	Family string // "gauss", "t3", "t4", "clusters", "rare" or "real"
+	Family string // "gauss", "t3", "t4", "clusters", "groups", "rare" or "real"
 	N, K   int
 	Held   bool // held out: no rule and no constant was chosen by what it gives
 }
@@ -26,7 +26,8 @@ func (l Law) Elliptical() bool { return l.Family == "gauss" || l.Family[0] == 't
 func (l Law) String() string { return fmt.Sprintf("%s d=%d n=%d k=%d", l.Name, l.D, l.N, l.K) }
 
 // LawNamed returns the distribution of a name such as "flatq", "t3-slow0.05", "t4-ar0.95",
-// "clusters6-pow1", "centered6-flatq", "groups1.5-pow1" or "rare0.1-slow0.3" in d columns, and its family.
+// "clusters6-pow1", "centered6-flatq", "groups1.5-pow1" or "rare0.1-slow0.3" in d columns, and its
+// family.
 func LawNamed(name string, d int) (Source, string, error) {
 	family, rest, cut := strings.Cut(name, "-")
 	switch {
@@ -163,8 +164,8 @@ func clouds(name, spectrum string, d, count int, centered bool) (Source, error) 
 }
 
 // groups returns Gaussian rows of a named spectrum in two groups, as women and men are in most
-// tables: a group's mean is off the other's along one direction, drawn once, and the groups' means
-// have far times the mean column's standard deviation. The second, farther one has a third of rows.
+// tables: between the groups' means is far times half the root of the trace, along one direction
+// that is drawn once. One group has a third of the rows.
 func groups(name, spectrum string, d int, far float64) (Source, error) {
 	lambda, err := Spectrum(spectrum, d)
 	if err != nil || !(far > 0) {
@@ -176,7 +177,7 @@ func groups(name, spectrum string, d int, far float64) (Source, error) {
 	for _, l := range lambda {
 		trace += l
 	}
-	far *= math.Sqrt(trace / float64(d) * float64(d) / 4) // a column in four differs by as much
+	far *= math.Sqrt(trace) / 2
 	apart := [2]float64{-far * math.Sqrt(second/(1-second)), far * math.Sqrt((1-second)/second)}
 	sigma := diag(lambda, 1)
 	sigma.SymRankOne(sigma, far*far, mat.NewVecDense(d, u))
@@ -241,6 +242,7 @@ func Laws() ([]Law, error) {
 		{true, [][2]int{{100, 10_000}, {100, 40_000}}, []int{1, 5}, "slow0.03 t3-slow0.2 ar0.5 spike8 centered5-slow0.1 rare0.2-slow0.1"},
 		{true, [][2]int{{16, 3000}}, []int{1, 2}, "t4-exp0.7 slow0.2 centered4-flatq"},
 		{true, [][2]int{{256, 20_000}, {256, 100_000}}, []int{1, 5}, "slow0.05 t4-pow1 flatq"},
+		{true, [][2]int{{24, 10_000}}, []int{1, 2}, "groups1.3-exp0.7 groups0.6-slow0.2"},
 		{true, [][2]int{{512, 30_000}}, []int{1}, "slow0.2 flatq"},
 	} {
 		for _, size := range group.sizes {

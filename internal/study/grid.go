@@ -112,8 +112,8 @@ func quantileOf(noised []int64, spread, quantile float64, units int, near float6
 	return radius
 }
 
-// Unread reports whether one of a study's histograms of lengths left no radius: a default that knows
-// nothing of the rows was in force then, of the center or of what the components are of.
+// Unread reports whether one of a study's histograms of lengths left no radius: a default that
+// knows nothing of the rows was in force then, of the center or of what the components are of.
 func (p *Plan) Unread(releases []Release) bool {
 	for _, r := range releases {
 		q := p.Queries[r.Query]

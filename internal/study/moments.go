@@ -11,9 +11,9 @@ import (
 )
 
 // A covariance is bought in parts where its bound B² is private (docs/experiments.md). What noise
-// costs grows with B², so that rows are best clipped short; but a short clip turns the components of
-// rows that come in groups, and hides a direction that only the longest rows have. Where noise is
-// small there is one part, clipped high: a short clip would save less than it can turn. Else a
+// costs grows with B², so that rows are best clipped short; but a short clip turns the components
+// of rows that come in groups, and hides a direction that only the longest rows have. Where noise
+// is small there is one part, clipped high: a short clip would save less than it can turn. Else a
 // first part is clipped at a low quantile of ‖y‖² and a small one at a high quantile, and by these
 // two the last part is clipped low or high. Every part is clipped high where the histogram of ‖y‖²
 // has two peaks: rows are then of several kinds. With a public bound there is one part, too.
@@ -86,8 +86,9 @@ func (p *Plan) clips(c Course, r Release) (low, high float64) {
 }
 
 const (
-	// tailNear is how many standard deviations a bin of a tail counts from, and tailNoisy where each
-	// is more than tailNoise of the units: a few of noise alone would be a tail that is not there.
+	// tailNear is how many standard deviations a bin of a tail counts from, and tailNoisy where
+	// each is more than tailNoise of the units: a few of noise alone would be a tail that is not
+	// there.
 	tailNear, tailNoisy = 2.0, 3.5
 	tailNoise           = 0.005
 	// dips is how many standard deviations two peaks are above what lies between them.
