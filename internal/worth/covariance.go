@@ -27,7 +27,7 @@ const (
 	// loadingReserve is the mean square, of all loadings together, by which the clip turns a
 	// component of rows in groups: a quarter of the angles' reserve.
 	loadingReserve = tiltReserve / 4
-	normal95      = 1.959963984540054
+	normal95       = 1.959963984540054
 )
 
 // spectrum is a released covariance M + E as its bounds see it: eigenvalues mu, descending, of

@@ -13,6 +13,7 @@ import (
 
 	"covey/internal/proposal"
 	"covey/internal/result"
+	"covey/internal/study"
 )
 
 func TestCovarianceAgainstAnotherComputation(t *testing.T) {
