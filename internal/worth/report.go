@@ -69,7 +69,7 @@ const (
 	leastRounds         = 8
 	mostRounds          = 32
 	leastUnits          = 2000
-	leastScore          = 6.0 // where constants are learned
+	leastScore          = 9.0 // where constants are learned
 )
 
 // Of returns what a result is worth, given the plan of its proposal. The result is one that
@@ -126,6 +126,8 @@ func uncalibrated(p *study.Plan, r *result.Result) string {
 		return "units of several rows"
 	case s.KeepsGaps():
 		return fmt.Sprintf("missing = %q: what cells without a value would have changed is in no figure", s.Missing)
+	case p.Unread(r.Releases):
+		return "too few units for ε to read how long rows are"
 	case r.N < leastUnits:
 		return fmt.Sprintf("fewer than %d units", leastUnits)
 	case r.D > mostColumns:
