@@ -96,6 +96,9 @@ func Of(p *study.Plan, r *result.Result) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if out.Share != nil && p.Unread(r.Releases) { // else nothing stands out of the noise
+		out, why = &Report{Components: []Component{}, Moved: out.Moved}, "too few units for ε to read how long rows are"
+	}
 	out.Uncalibrated = why
 	out.say(p, r, why)
 	return out, nil
@@ -126,8 +129,6 @@ func uncalibrated(p *study.Plan, r *result.Result) string {
 		return "units of several rows"
 	case s.KeepsGaps():
 		return fmt.Sprintf("missing = %q: what cells without a value would have changed is in no figure", s.Missing)
-	case p.Unread(r.Releases):
-		return "too few units for ε to read how long rows are"
 	case r.N < leastUnits:
 		return fmt.Sprintf("fewer than %d units", leastUnits)
 	case r.D > mostColumns:
