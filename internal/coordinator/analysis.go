@@ -115,6 +115,31 @@ func (m *leader) offering(dataset string, names []string, now time.Time) (sites 
 	return sites, fresh, nil
 }
 
+// maxProposing is how many proposals of an analyst are read and looked at at a time: each is in
+// memory from its first frame on, for as long as the rest does not come.
+const maxProposing = 2
+
+// Proposing takes one of the caller's places for a proposal on its way.
+func (s analysts) Proposing(ctx context.Context) (done func(), err error) {
+	who, err := s.caller(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	m := s.c.machine.lock()
+	defer s.c.machine.unlock()
+	if m.proposing[who.Name] >= maxProposing {
+		return nil, status.Errorf(codes.ResourceExhausted, "%d proposals of this analyst are on their way: wait until they are answered", maxProposing)
+	}
+	m.proposing[who.Name]++
+	return func() {
+		m := s.c.machine.lock()
+		defer s.c.machine.unlock()
+		if m.proposing[who.Name]--; m.proposing[who.Name] == 0 {
+			delete(m.proposing, who.Name)
+		}
+	}, nil
+}
+
 // Propose takes a proposal that its caller has made and signed. The same one again is taken as
 // before: its answer was lost.
 func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (proposal.Digest, error) {
@@ -164,7 +189,9 @@ func (c *Coordinator) fits(offered wire.Proposal, digest proposal.Digest, by pro
 	m := c.machine.lock()
 	if err = m.federation().Fits(&p, by, now); err == nil {
 		if _, known = m.studies[digest]; !known {
-			err = m.mayPropose(&p, now)
+			err = m.mayPropose(&p, now, func(of proposal.Digest, state *round.State) bool {
+				return over(m.told(of, state, now)) // or the place of one would show its end before its time
+			})
 		}
 	}
 	c.machine.unlock()
@@ -189,8 +216,9 @@ func (m *leader) federation() analysis.Federation {
 }
 
 // mayPropose reports why a study cannot be taken as the state is: at most so many are an analyst's,
-// and the analyst has to be one still. It is deterministic: at is the entry's.
-func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time) error {
+// and the analyst has to be one still. Of those that are over, over says which hold no place. It is
+// deterministic where that is nil, and all of them hold none: at is the entry's.
+func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time, over func(proposal.Digest, *round.State) bool) error {
 	if by := p.Proposer; by != nil {
 		if h := m.who.Analysts[by.Name]; h.Revoked || !by.Same(h.Party()) {
 			return &analysis.Refusal{Reason: "proposer: is no analyst of this federation"}
@@ -198,7 +226,11 @@ func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time) error {
 	}
 	return analysis.Allowed(p, at, func(yield func(analysis.Earlier) bool) {
 		for digest, state := range m.studies {
-			if !yield(analysis.Earlier{Proposal: &state.Plan().Proposal, Proposed: m.dates[digest].Proposed, Over: state.Terminal()}) {
+			e := analysis.Earlier{Proposal: &state.Plan().Proposal, Proposed: m.dates[digest].Proposed, Over: state.Terminal()}
+			if by := e.Proposal.Proposer; e.Over && over != nil && by != nil && by.Name == p.Proposer.Name {
+				e.Over = over(digest, state)
+			}
+			if !yield(e) {
 				return
 			}
 		}
@@ -250,7 +282,7 @@ func (s analysts) Watch(ctx context.Context, digest proposal.Digest, once bool, 
 			}
 			last = told
 		}
-		if once || told.Phase == wire.PhaseCompleted || told.Phase == wire.PhaseEnded {
+		if once || over(told) {
 			return nil
 		}
 		select {
@@ -277,7 +309,7 @@ func (s analysts) Withdraw(ctx context.Context, digest proposal.Digest) error {
 	switch {
 	case !ok || !told.Own:
 		return errNoStudy
-	case told.Phase == wire.PhaseCompleted || told.Phase == wire.PhaseEnded:
+	case over(told):
 		return status.Error(codes.FailedPrecondition, "the study is over")
 	}
 	err = s.c.apply(entry{Round: &round.Entry{Study: digest, Kind: round.EntryEnded, Code: study.CodeRetracted}})
@@ -327,15 +359,24 @@ func (m *leader) tell(who admission.Client, digest proposal.Digest, now time.Tim
 	if !p.Reads(by) {
 		return wire.Told{}, false
 	}
+	told := m.told(digest, state, now)
+	told.Own = p.Proposer != nil && p.Proposer.Same(by)
+	return told, true
+}
+
+// told is what those who may know of a study are told of it during a tick. Its answers are shared,
+// and never written to.
+func (m *leader) told(digest proposal.Digest, state *round.State, now time.Time) wire.Told {
 	s, tick := m.shown[digest], now.Truncate(analysis.Tick)
 	if !s.tick.Equal(tick) {
 		s = shown{tick, analysis.Tell(m.seenBy(digest, state), now)}
 		m.shown[digest] = s
 	}
-	told := s.told // its answers are shared, and never written to
-	told.Own = p.Proposer != nil && p.Proposer.Same(by)
-	return told, true
+	return s.told
 }
+
+// over reports whether a study shows as over.
+func over(t wire.Told) bool { return t.Phase == wire.PhaseCompleted || t.Phase == wire.PhaseEnded }
 
 func (m *leader) seenBy(digest proposal.Digest, state *round.State) analysis.Study {
 	p, at := state.Plan(), m.dates[digest]

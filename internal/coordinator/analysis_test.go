@@ -61,8 +61,8 @@ func (a *asker) offered() (units []int) {
 	return units
 }
 
-// proposes is what an analyst's program does, and makes the study the federation's.
-func (a *asker) proposes(readers ...string) proposal.Digest {
+// writes is what an analyst's program does.
+func (a *asker) writes(nonce byte, readers ...string) wire.Proposal {
 	f := a.f
 	f.t.Helper()
 	offer, err := a.port().Offer(a.ctx(), "rows", nil, readers)
@@ -73,18 +73,26 @@ func (a *asker) proposes(readers ...string) proposal.Digest {
 	spec.Name, spec.Readers = "asked", readers
 	spec.Expires = proposal.Expiry(time.Now().Add(24 * time.Hour).UTC().Truncate(time.Second).Format(time.RFC3339))
 	by := a.party()
-	body, err := proposal.ProposeAs(&by, spec, offer.Sites, offer.Readers, ed25519.PublicKey(offer.Coordinator), [32]byte{1, 2})
+	body, err := proposal.ProposeAs(&by, spec, offer.Sites, offer.Readers, ed25519.PublicKey(offer.Coordinator), [32]byte{1, nonce})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	digest := proposal.DigestOf(body)
-	signed := wire.Proposal{Body: body, Signature: proposal.SignProposal(a.key, digest)}
+	return wire.Proposal{Body: body, Signature: proposal.SignProposal(a.key, proposal.DigestOf(body))}
+}
+
+// proposes hands a proposal in, and makes the study the federation's.
+func (a *asker) proposes(readers ...string) proposal.Digest {
+	f := a.f
+	f.t.Helper()
+	signed := a.writes(2, readers...)
+	digest := proposal.DigestOf(signed.Body)
 	for range 2 { // an answer that is lost is asked for again
 		if got, err := a.port().Propose(a.ctx(), signed); err != nil || got != digest {
 			f.t.Fatal(err)
 		}
 	}
-	if f.plan, err = study.NewPlan(body); err != nil {
+	var err error
+	if f.plan, err = study.NewPlan(signed.Body); err != nil {
 		f.t.Fatal(err)
 	}
 	return digest
@@ -210,7 +218,17 @@ func TestTellsNoReason(t *testing.T) {
 			if s := ada.shown(of); f.state().Status != round.StatusEnded || s.Phase != wire.PhaseProposed || s.Code != "" || !s.Ended.IsZero() {
 				t.Errorf("%s: at once it shows as %+v", code, s)
 			}
+			again := func() error {
+				_, err := ada.port().Propose(ada.ctx(), ada.writes(3))
+				return err
+			}
+			if err := again(); status.Code(err) != codes.ResourceExhausted {
+				t.Errorf("%s: that it is over shows at once by the place that it had: %v", code, err)
+			}
 			time.Sleep(time.Minute)
+			if err := again(); err != nil {
+				t.Errorf("%s: its place after it shows as over: %v", code, err)
+			}
 			s := ada.shown(of)
 			want := study.CodeRejected
 			if fault != "" {

@@ -28,6 +28,7 @@ type leader struct {
 	sightings map[string]Sighting
 	lasts     map[proposal.Digest]lastRelease
 	shown     map[proposal.Digest]shown // to analysts
+	proposing map[string]int            // proposals on their way, by analyst
 }
 
 func (m *leader) led(s *session) round.Led {

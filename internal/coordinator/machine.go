@@ -169,7 +169,7 @@ func (m *leader) commit(e round.Entry, at time.Time) error {
 	}
 	effects, err := s.Step(round.Committed{Entry: e})
 	if e.Kind == round.EntryProposed && err == nil {
-		if err := m.mayPropose(&s.Plan().Proposal, at); err != nil {
+		if err := m.mayPropose(&s.Plan().Proposal, at, nil); err != nil {
 			return err
 		}
 		m.studies[e.Study] = s

@@ -445,10 +445,10 @@ func TestQuotas(t *testing.T) {
 	full("today")
 	// Another leader, of the same log, counts the same.
 	o.crash(-1)
-	if err := o.c.machine.lock().mayPropose(parsed(t, w), o.now()); err == nil || !strings.Contains(err.Error(), "today") {
+	if err := o.c.machine.lock().mayPropose(parsed(t, w), o.now(), nil); err == nil || !strings.Contains(err.Error(), "today") {
 		t.Errorf("after a failover: %v", err)
 	}
-	if err := o.c.machine.leader.mayPropose(parsed(t, w), o.now().Add(24*time.Hour)); err != nil {
+	if err := o.c.machine.leader.mayPropose(parsed(t, w), o.now().Add(24*time.Hour), nil); err != nil {
 		t.Errorf("on the next day: %v", err)
 	}
 	o.c.machine.unlock()
@@ -460,7 +460,7 @@ func TestQuotas(t *testing.T) {
 	if err := again.Restore(raw); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.mayPropose(parsed(t, w), o.now()); err == nil || !strings.Contains(err.Error(), "today") {
+	if err := again.mayPropose(parsed(t, w), o.now(), nil); err == nil || !strings.Contains(err.Error(), "today") {
 		t.Errorf("after a snapshot: %v", err)
 	}
 }

@@ -68,6 +68,8 @@ type Answer struct {
 // AnalysisServer answers analysts; what is an error goes to them as a status.
 type AnalysisServer interface {
 	Offer(ctx context.Context, dataset string, sites, readers []string) (Offer, error)
+	// Proposing is called before anything of a proposal is read; done after it was answered.
+	Proposing(ctx context.Context) (done func(), err error)
 	Propose(ctx context.Context, p Proposal) (proposal.Digest, error)
 	List(ctx context.Context) ([]Told, error)
 	// Watch calls see with a study now and after each change, until it is over, see fails or ctx
@@ -127,6 +129,11 @@ func (s *analysis) Offer(ctx context.Context, r *covey.OfferRequest) (*covey.Off
 const proposedMore = 1 << 10
 
 func (s *analysis) Propose(of grpc.ClientStreamingServer[covey.ProposeRequest, covey.ProposeResponse]) error {
+	done, err := s.to.Proposing(of.Context())
+	if err != nil {
+		return err
+	}
+	defer done()
 	raw, err := Receive(func() ([]byte, bool, error) {
 		m, err := of.Recv()
 		return m.GetFrame().GetData(), m.GetFrame().GetLast(), err

@@ -162,6 +162,8 @@ func (h *Hub) Offer(ctx context.Context, _ string, _, _ []string) (wire.Offer, e
 	return h.Offered, nil
 }
 
+func (h *Hub) Proposing(context.Context) (func(), error) { return func() {}, nil }
+
 func (h *Hub) Propose(ctx context.Context, p wire.Proposal) (proposal.Digest, error) {
 	if err := h.analyst(ctx); err != nil {
 		return proposal.Digest{}, err

@@ -1,0 +1,56 @@
+package coordinator
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"covey/internal/pki"
+	covey "covey/proto/covey/v1"
+)
+
+// TestHalfProposals: an analyst that begins proposals and does not end them holds maxProposing in
+// the leader's memory, over all its connections, and nobody else's place.
+func TestHalfProposals(t *testing.T) {
+	o := newOffice(t)
+	ada, bob := o.join(pki.RoleAnalyst, "ada"), o.join(pki.RoleAnalyst, "bob")
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	const begun = maxProposing + 3
+	ended := make(chan error, begun)
+	half, hangUp := context.WithCancel(ctx)
+	for range begun {
+		to, err := covey.NewAnalysisClient(ada.conn).Propose(half)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := to.Send(&covey.ProposeRequest{Frame: &covey.Frame{Data: make([]byte, 1<<10)}}); err != nil {
+			t.Fatal(err)
+		}
+		go func() { ended <- to.RecvMsg(&covey.ProposeResponse{}) }()
+	}
+	for range begun - maxProposing {
+		if err := <-ended; status.Code(err) != codes.ResourceExhausted {
+			t.Fatalf("one more on its way: %v", err)
+		}
+	}
+	if _, err := o.proposes(bob, o.draws(bob, "another's")); err != nil {
+		t.Errorf("another's: %v", err)
+	}
+	hangUp()
+	for o.c.machine.lock(); len(o.c.machine.leader.proposing) > 0; o.c.machine.lock() {
+		o.c.machine.unlock()
+		if err := ctx.Err(); err != nil {
+			t.Fatal("the places of those that hung up are kept")
+		}
+		runtime.Gosched()
+	}
+	o.c.machine.unlock()
+	if _, err := o.proposes(ada, o.draws(ada, "whole")); err != nil {
+		t.Errorf("after they ended: %v", err)
+	}
+}
