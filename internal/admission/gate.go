@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"crypto/x509"
 	"errors"
 	"net"
 	"sync"
@@ -56,6 +57,10 @@ var (
 // no connections.
 type Gate struct {
 	credentials.TransportCredentials
+	// Refused reports whether calls with a verified certificate would be refused for good: it is of
+	// a revoked holder, or of one before the name's holder of now, whose connections are not to end
+	// for it. Whoever shows it stays a stranger. Nobody is, if it is nil.
+	Refused func(leaf *x509.Certificate) bool
 
 	mu        sync.Mutex
 	all       Bucket
@@ -120,7 +125,8 @@ func (g *Gate) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, er
 	}
 	tls, ok := info.(credentials.TLSInfo)
 	if ok && len(tls.State.VerifiedChains) > 0 {
-		if _, name, err := pki.RoleOf(tls.State.VerifiedChains[0][0]); err == nil {
+		leaf := tls.State.VerifiedChains[0][0]
+		if _, name, err := pki.RoleOf(leaf); err == nil && (g.Refused == nil || !g.Refused(leaf)) {
 			g.known(e, name)
 		}
 	}

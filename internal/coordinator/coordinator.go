@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,9 +10,11 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
 
 	"covey/internal/admission"
 	"covey/internal/pki"
@@ -128,8 +131,13 @@ func (c *Coordinator) Close() {
 // Server makes the gRPC server of the sites' port.
 func (c *Coordinator) Server() *grpc.Server {
 	door := &admission.Door{Program: program, Log: c.log, Admit: c.admit}
+	gate := admission.NewGate(credentials.NewTLS(c.authority.ServerTLS()))
+	gate.Refused = func(leaf *x509.Certificate) bool {
+		_, err := c.admit(leaf)
+		return status.Code(err) == codes.PermissionDenied // not where another node may know more
+	}
 	s := grpc.NewServer(append(door.Options(),
-		grpc.Creds(admission.NewGate(credentials.NewTLS(c.authority.ServerTLS()))),
+		grpc.Creds(gate),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: wire.KeepaliveTime / 2, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: wire.KeepaliveTime, Timeout: wire.KeepaliveTimeout}),
 		grpc.MaxRecvMsgSize(wire.Max+frameOverhead),

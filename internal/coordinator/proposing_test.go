@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"covey/internal/pki"
+	"covey/internal/wire"
 	covey "covey/proto/covey/v1"
 )
 
@@ -52,5 +53,32 @@ func TestHalfProposals(t *testing.T) {
 	o.c.machine.unlock()
 	if _, err := o.proposes(ada, o.draws(ada, "whole")); err != nil {
 		t.Errorf("after they ended: %v", err)
+	}
+}
+
+// TestPlaceOfARevokedHolder: certificates are good for months. Whoever held a name before opens
+// connections with one as often as it likes, and the name's connections of now stay.
+func TestPlaceOfARevokedHolder(t *testing.T) {
+	o := newOffice(t)
+	ada, before := o.join(pki.RoleAnalyst, "ada"), o.keys("ada")
+	of, err := o.proposes(ada, o.draws(ada, "watched"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, over := make(chan bool, 8), make(chan error, 1)
+	go func() {
+		over <- wire.CallWatch(t.Context(), ada.conn, of, false, func(wire.Told) error { seen <- true; return nil })
+	}()
+	<-seen
+	for range 6 {
+		if _, err := wire.CallList(t.Context(), o.issued(pki.RoleAnalyst, "ada", before)); status.Code(err) != codes.PermissionDenied {
+			t.Fatal(err)
+		}
+	}
+	if err := o.c.Revoke(pki.RoleAnalyst, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-over; status.Code(err) != codes.PermissionDenied {
+		t.Errorf("the connection of the name's holder ended before its revocation: %v", err)
 	}
 }
