@@ -155,14 +155,14 @@ func (a *Agent) openOf(key proposal.Key) ([]proposal.Proposal, error) {
 }
 
 // verdict sends an analyst's proposal its verdict: nil where it leaves later, or where the study
-// ended meanwhile. One that leaves it to the operator, or that was on record before, tells nothing
-// of rows and leaves at once.
-func (a *Agent) verdict(d wire.Decision, before bool) wire.Message {
+// ended meanwhile. One for which no rows were read, since it was on record before or is left to the
+// operator, tells nothing of them and leaves at once.
+func (a *Agent) verdict(d wire.Decision, unread bool) wire.Message {
 	h := &a.arriving
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	one := h.held[d.Study]
-	if before || d.Verdict == study.VerdictPending {
+	if unread {
 		delete(h.held, d.Study)
 		return a.sign(d)
 	}

@@ -42,6 +42,7 @@ func (a *Agent) offered(offer wire.Proposal) wire.Message {
 		return a.sign(refused(study.CodeBadSignature, err))
 	}
 	_, before := a.decided(id)
+	waited := a.pending.Has(id)
 	if p.Proposer != nil {
 		if no, err := a.admit(p, id, len(body)); no != "" {
 			code, why = no, err
@@ -51,7 +52,8 @@ func (a *Agent) offered(offer wire.Proposal) wire.Message {
 		if p.Proposer == nil {
 			return a.sign(d)
 		}
-		return a.verdict(d, before)
+		// What the policy's approval left to the operator was read meanwhile.
+		return a.verdict(d, before || d.Verdict == study.VerdictPending && (waited || s == nil || !s.unattended))
 	}
 	if code != "" {
 		return send(refused(code, why))

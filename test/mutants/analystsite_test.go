@@ -60,7 +60,7 @@ func init() {
 			{"internal/ledger/recover.go", "Proposer: s.Proposer.stored(), ", ""},
 		}, in("ledger", "TestProposerCaps"), killer{}},
 		{"analyst: a verdict leaves when it is there", 0, []edit{
-			{arrival, "if before || d.Verdict == study.VerdictPending {", "if true {"},
+			{arrival, "	if unread {", "	if true {"},
 		}, in("agent", "TestVerdictsLeaveOnTheMinute"), killer{}},
 		{"analyst: a verdict leaves a minute after it is there", 0, []edit{
 			{arrival, "(took/verdictEvery+1)*verdictEvery-took", "verdictEvery+0*took"},
