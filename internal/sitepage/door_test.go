@@ -113,3 +113,21 @@ func TestSecretsAreRedacted(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherPortsCookieLocksNobodyOut: browsers send the cookies of all ports of this machine,
+// and of two with one name first the one with the longer path, which another person's page can set.
+func TestAnotherPortsCookieLocksNobodyOut(t *testing.T) {
+	v, id := visited(t)
+	ours := v.cookie
+	for _, path := range []string{"/", "/studies/" + id.String()} {
+		w := v.do("GET", path, nil, func(r *http.Request) {
+			r.Header.Set("Cookie", ours.Name+"=theirs; "+ours.Name+"="+ours.Value)
+		})
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	if w := v.do("GET", "/", nil, func(r *http.Request) { r.Header.Set("Cookie", ours.Name+"=theirs; "+ours.Name+"=more") }); w.Code != http.StatusForbidden {
+		t.Errorf("theirs alone: %d", w.Code)
+	}
+}

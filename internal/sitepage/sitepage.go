@@ -155,10 +155,12 @@ type view func(w http.ResponseWriter, r *http.Request, s *session)
 // inside lets requests of the open session through.
 func (p *Page) inside(next view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c, err := r.Cookie(p.cookieName())
+		// A page of another port can set more cookies of this name, which browsers may send first.
 		var s *session
-		if err == nil {
-			s = p.door.of(c.Value)
+		for _, c := range r.CookiesNamed(p.cookieName()) {
+			if s == nil {
+				s = p.door.of(c.Value)
+			}
 		}
 		if s == nil {
 			p.refuse(w, http.StatusForbidden, "This page is closed: it ends after 15 minutes without a look at it, with the program, and when a newer link is opened.")
