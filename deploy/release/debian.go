@@ -19,7 +19,7 @@ var scripts embed.FS
 
 var about = map[string]string{
 	"agent":       "answers studies of principal components beside a site's data\n It runs where the rows are, and only masked, differentially private sums leave.",
-	"analyst":     "checks and exports results of federated principal components\n It reads result files offline and belongs on no machine of a federation.",
+	"analyst":     "proposes studies of principal components to a federation and reads results\n It reaches the coordinator from the analyst's own machine, signs what it proposes,\n and belongs on no machine of a site or a coordinator.",
 	"coordinator": "runs studies of principal components over sites that do not pool\n It adds up masked sums of sites' agents, and sees no site's own.",
 }
 
