@@ -46,7 +46,7 @@ type commands struct {
 
 	Verify  verifyCmd   `cmd:"" help:"Check a result file offline: releases, charges, outputs, hash chain, signatures."`
 	Export  exportCmd   `cmd:"" help:"Write a result file as a NumPy archive, a table or drawings, offline."`
-	Compare cli.Compare `cmd:"" help:"Hold two result files against each other, offline: angles between components, with intervals where they are calibrated."`
+	Compare cli.Compare `cmd:"" help:"Compare two result files, offline: angles between components, with intervals where they are calibrated."`
 
 	cli.Tools
 }

@@ -19,7 +19,7 @@ import (
 type proposeCmd struct {
 	File   string   `arg:"" type:"existingfile" help:"study.toml."`
 	Yes    bool     `short:"y" help:"Do not ask: propose it."`
-	DryRun bool     `help:"Print the proposal, with the keys and counts of now, and send nothing. Another one has another digest."`
+	DryRun bool     `help:"Print the proposal, with present keys and counts, and send nothing. What is proposed later has another digest."`
 	Trust  []string `placeholder:"FINGERPRINT" help:"A key that changed since it was shown first, as its owner read it to you."`
 }
 

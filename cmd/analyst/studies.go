@@ -121,7 +121,7 @@ func (s siteView) decision() string {
 var faults = map[study.Code]string{
 	study.CodeUnit:    "has another unit in this data set: `unit` is the column that the sites' agent.toml names",
 	study.CodeColumns: "does not have one column of each name: ask the site which it has, or propose without it",
-	study.CodeFormat:  "has a column that is not of the study's kind: numbers, levels or dates, in the unit of measurement that it says",
+	study.CodeFormat:  "has a file of another format, or a column that is not numbers, levels or dates as the study has it: ask the site",
 }
 
 func (s siteView) fault() string {

@@ -193,7 +193,7 @@ func (m *leader) federation() analysis.Federation {
 func (m *replicated) mayPropose(p *proposal.Proposal, at time.Time) error {
 	if by := p.Proposer; by != nil {
 		if h := m.who.Analysts[by.Name]; h.Revoked || !by.Same(h.Party()) {
-			return &analysis.Refusal{Reason: "proposer: is no analyst of this federation"}
+			return &analysis.Refusal{Reason: "proposer: is not an analyst of this federation"}
 		}
 	}
 	return analysis.Allowed(p, at, func(yield func(analysis.Earlier) bool) {

@@ -225,7 +225,7 @@ func (s *State) MayJoin(e JoinEntry) (role pki.Role, again bool, err error) {
 	role, name := invite.Whose()
 	switch {
 	case len(e.Key) != ed25519.PublicKeySize:
-		return refuse("whoever joins needs an identity key")
+		return refuse("a join needs an identity key")
 	case !ok:
 		return refuse("this join file was already used, or was never given out here")
 	case role == RoleNode:

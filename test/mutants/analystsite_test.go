@@ -90,7 +90,7 @@ func init() {
 			{arrival, "bytes.Equal(p.Proposer.Identity, key)", "p.Proposer.Name == \"ada\""},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: a day has no end of proposals", 0, []edit{
-			{arrivals, "if n >= maxDaily {", "if false {"},
+			{arrivals, "if n >= MaxDaily {", "if false {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: a restart begins a new day", 0, []edit{
 			{arrivals, "return true, siteconfig.WriteFile(a.path, text)", "return true, siteconfig.WriteFile(a.path+\".new\", text)"},
