@@ -117,7 +117,7 @@ func printFigures(w io.Writer, f sitedata.Figures) {
 	}
 }
 
-// statedOf is what a proposer wrote of a column: two cells of a table.
+// statedOf returns what a proposer wrote of a column: two cells of a table.
 func statedOf(measure string, plausible []float64) string {
 	if measure != "" {
 		measure = frame.Quoted(measure)
@@ -130,7 +130,7 @@ func statedOf(measure string, plausible []float64) string {
 	return measure
 }
 
-// constants are a column's offset and scale as shown.
+// constants returns a column's offset and scale as shown.
 func constants(offset, scale float64, learned bool) (string, string) {
 	if learned {
 		return "learned", "learned"
@@ -169,7 +169,7 @@ func printStudies(w io.Writer, all []agent.StudyView) {
 	})
 }
 
-// fromOf is who proposed a study: "-" for nobody whose signature this site has seen.
+// fromOf returns who proposed a study: "-" for nobody whose signature this site has seen.
 func fromOf(s agent.StudyView) string {
 	if s.Proposer == nil {
 		return "-"
@@ -177,7 +177,7 @@ func fromOf(s agent.StudyView) string {
 	return frame.Word(s.Proposer.Name)
 }
 
-// stateOf is a study's state with the code of why.
+// stateOf returns a study's state with the code of why.
 func stateOf(s agent.StudyView) string {
 	if s.Code == "" {
 		return s.State
@@ -185,7 +185,7 @@ func stateOf(s agent.StudyView) string {
 	return s.State + " (" + s.Code + ")"
 }
 
-// whenOf is when a study ended or was decided, or until when it can be.
+// whenOf returns when a study ended or was decided, or until when it can be.
 func whenOf(s agent.StudyView) string {
 	switch {
 	case s.Expires != nil:
@@ -317,7 +317,7 @@ func printParties(w io.Writer, s agent.StudyDetail) {
 	fmt.Fprintf(w, "read by  %s\n", strings.Join(readers, "\n         "))
 }
 
-// analystText is an analyst with its key, and what the policy has of it.
+// analystText returns an analyst's name and key, and whether the policy lists them.
 func analystText(a agent.AnalystView) string {
 	known := map[string]string{"yes": ", listed in policy.analysts", "no": ", not listed in policy.analysts", "other key": ", ANOTHER KEY than policy.analysts has"}[a.Known]
 	return fmt.Sprintf("%s, key %s%s", frame.Word(a.Name), a.Fingerprint, known)
@@ -442,7 +442,7 @@ func section(w io.Writer, title string, lines []string) {
 	}
 }
 
-// orNothing is a list that says so if it is empty.
+// orNothing returns lines, or one line that nothing has changed where there are none.
 func orNothing(lines []string) []string {
 	if len(lines) == 0 {
 		return []string{"nothing has changed"}

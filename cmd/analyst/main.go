@@ -75,7 +75,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	})
 }
 
-// folder is where the analyst's keys are. One folder is one federation's.
+// folder returns where the analyst's keys are. One folder is one federation's.
 func (t *terminal) folder() (string, error) {
 	if t.dir != "" {
 		return t.dir, nil

@@ -14,8 +14,8 @@ import (
 type AnalystView struct {
 	Name        string `json:"name"`
 	Fingerprint string `json:"fingerprint"` // of its key
-	// Known is what [policy.analysts] says of it: "yes", "no", or "other key"; empty where there
-	// are none.
+	// Known is whether [policy.analysts] lists it: "yes", "no", or "other key"; empty where the
+	// policy lists no analysts.
 	Known string `json:"known,omitempty"`
 }
 
@@ -28,12 +28,12 @@ type AnalystTotal struct {
 	Fits   bool    `json:"fits"`            // After is within Limit
 }
 
-// analystOf is an analyst by what the policy has of it.
+// analystOf returns an analyst as the operator sees it, with whether the policy lists it.
 func analystOf(policy *siteconfig.Policy, p proposal.Party) AnalystView {
 	return AnalystView{p.Name, pki.Fingerprint([]byte(p.Identity)), policy.KnowsAnalyst(p)}
 }
 
-// proposerOf is a proposal's proposer as the ledger keeps it.
+// proposerOf returns a proposal's proposer as the ledger keeps it.
 func proposerOf(p proposal.Proposal) ledger.Proposer {
 	if p.Proposer == nil {
 		return ledger.Proposer{}
@@ -41,7 +41,7 @@ func proposerOf(p proposal.Proposal) ledger.Proposer {
 	return ledger.Proposer{Name: p.Proposer.Name, Key: p.Proposer.Identity}
 }
 
-// party is who is on the ledger, nil for nobody.
+// party returns a proposer on the ledger as a party, nil for the zero Proposer.
 func party(p ledger.Proposer) *proposal.Party {
 	if len(p.Key) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (s *session) total(config *siteconfig.Config, dataset siteconfig.Dataset) *
 	return &t
 }
 
-// rules are what each of the site's limits says of the study, that on its proposer's total
+// rules returns each of the site's limits held against the study, that on its proposer's total
 // included.
 func (s *session) rules(config *siteconfig.Config, dataset siteconfig.Dataset) []siteconfig.PolicyRule {
 	rules := config.Policy.Judge(s.plan, s.self)

@@ -141,7 +141,7 @@ func (s analysts) Propose(ctx context.Context, offered wire.Proposal) (proposal.
 	return digest, nil
 }
 
-// refusal is the status of a proposal that is not taken.
+// refusal returns the status of a proposal that is not taken.
 func refusal(err error) error {
 	if refused, ok := errors.AsType[*analysis.Refusal](err); ok && refused.Quota {
 		return status.Error(codes.ResourceExhausted, refused.Reason)
@@ -175,7 +175,7 @@ func (c *Coordinator) fits(offered wire.Proposal, digest proposal.Digest, by pro
 	return false, err
 }
 
-// federation is what analysts' proposals have to fit.
+// federation returns what analysts' proposals have to fit.
 func (m *leader) federation() analysis.Federation {
 	current := func(all map[string]membership.Holder) func(string) proposal.Key {
 		return func(name string) proposal.Key {
@@ -291,7 +291,7 @@ func (s analysts) Withdraw(ctx context.Context, digest proposal.Digest) error {
 	return nil
 }
 
-// failed is the status of a request that the log did not take.
+// failed returns the status of a request that the log did not take.
 func (c *Coordinator) failed(err error, call string, who admission.Client) error {
 	if errors.Is(err, ErrNotLeader) {
 		return c.notLeader()
@@ -310,7 +310,7 @@ type tellEntry struct {
 	Units   map[string]int `json:"units"`
 }
 
-// shown is what analysts are told of a study during one tick: asking more often tells no more.
+// shown is what analysts are told of a study during one tick: asking more often tells nothing new.
 type shown struct {
 	tick time.Time
 	told wire.Told

@@ -20,8 +20,8 @@ import (
 // columns.
 const costResult = 2000.0
 
-// errNoResult answers a site about what is no digest, an unknown study, one of other sites and one
-// that has no result alike, so that a site learns of no study that it is not in.
+// errNoResult answers a client alike about what is no digest, an unknown study, one that it may not
+// read and one without a result, so that it learns of no study that it is not in.
 var errNoResult = status.Error(codes.NotFound, "there is no result of this study for this site")
 
 // Result returns the result file of a completed study to who may read it: a site of its roster, its

@@ -52,7 +52,7 @@ func OpenArrivals(path string) (*Arrivals, error) {
 
 // Take reports whether a proposal of a key may be looked at, by the site's clock: it came within
 // the last day already, or fewer than 20 others of its key did. It is on disk before it is looked
-// at, so that no crash makes room; a clock that was put back makes none either.
+// at, so that neither a crash nor a clock that was set back makes room.
 func (a *Arrivals) Take(key proposal.Key, id proposal.Digest, now time.Time) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
