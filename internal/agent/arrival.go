@@ -18,8 +18,6 @@ const (
 	// maxOpen is how many proposals of one analyst's key may be open here: wait for the operator,
 	// or be approved and not over.
 	maxOpen = 5
-	// maxSigned is how long an analyst's proposal may be, in bytes.
-	maxSigned = 3 << 20
 	// verdictEvery is what the time from an analyst's proposal to an automatic verdict on it is a
 	// multiple of: how long the rows took to read is not for the analyst. It is counted from the
 	// arrival, and not by a clock's minutes: a proposal sent a second before a clock's minute would
@@ -96,8 +94,8 @@ func (a *Agent) admit(p proposal.Proposal, id proposal.Digest, bytes int) (study
 // arriving's mu held.
 func (a *Agent) crowded(p proposal.Proposal, id proposal.Digest, bytes int) (study.Code, error) {
 	key := p.Proposer.Identity
-	if bytes > maxSigned {
-		return study.CodeTooMany, fmt.Errorf("it has %d bytes, an analyst's at most %d", bytes, maxSigned)
+	if bytes > wire.MaxProposed {
+		return study.CodeTooMany, fmt.Errorf("it has %d bytes, an analyst's at most %d", bytes, wire.MaxProposed)
 	}
 	ok, err := a.seen.Take(key, id, a.now())
 	switch {

@@ -217,10 +217,10 @@ func TestAnalystsQuotas(t *testing.T) {
 			}
 		}
 		long, _ := c.offerBy("bob", bob, 40, named("long", 1.2))
-		long.Body = append(long.Body, bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), maxSigned/32)...)
+		long.Body = append(long.Body, bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), wire.MaxProposed/32)...)
 		long.Signature = proposal.SignProposal(bob, proposal.DigestOf(long.Body))
 		tooMany("over 3 MiB", long, true)
-		unsigned := append(bytes.Clone(c.body), bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), maxSigned/32)...)
+		unsigned := append(bytes.Clone(c.body), bytes.Repeat([]byte("# a comment of thirty-two bytes\n"), wire.MaxProposed/32)...)
 		tooMany("as long, of the coordinator's operator", wire.Proposal{Body: unsigned}, false)
 	})
 }

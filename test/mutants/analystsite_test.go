@@ -84,7 +84,7 @@ func init() {
 			{arrival, "if other.Spec.Name == p.Spec.Name && other.Spec.Dataset == p.Spec.Dataset {", "if other.Spec.Name != p.Spec.Name && len(open) == 0 {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: a proposal is as long as any", 0, []edit{
-			{arrival, "if bytes > maxSigned {", "if false {"},
+			{arrival, "if bytes > wire.MaxProposed {", "if false {"},
 		}, in("agent", "TestAnalystsQuotas"), killer{}},
 		{"analyst: proposals are counted by name", 0, []edit{
 			{arrival, "bytes.Equal(p.Proposer.Identity, key)", "p.Proposer.Name == \"ada\""},
